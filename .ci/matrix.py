@@ -1,0 +1,117 @@
+"""Run the tests from the wheel on every supported Python, and print what ran on which.
+
+    python3 .ci/matrix.py      all of it on 3.11, `-m core` on 3.12, 3.13, 3.14 where found, -X dev
+    python3 .ci/matrix.py --only 3.11 -k refs    one row; further words go to pytest
+
+A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
+installed is installed, so a skipped test is a test that was lost. Standard library only.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import pythons
+import ready
+
+ALLOWED = ("cannot be installed", "not on CPython")
+NAMES = ("title", "version", "tests", "passed", "skipped", "failed", "seconds")
+ROW = "{title:<18} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
+ROWS = [
+    # title, room, options of python, options of pytest
+    ("3.11", "3.11", [], []),
+    ("3.12 core", "3.12", [], ["-m", "core"]),
+    ("3.13 core", "3.13", [], ["-m", "core"]),
+    ("3.11 core, -X dev", "3.11", ["-X", "dev"], ["-m", "core and not slow"]),
+]
+
+WHERE_FOUND = ("3.14 core", "3.14", [], ["-m", "core"])
+"""Run where this Python is at hand; never installed for it."""
+
+
+def main(words):
+    """Prepare every room, run every row, print the table; 0 only if nothing failed and nothing was lost."""
+    rows = [*ROWS, WHERE_FOUND] if pythons.find(WHERE_FOUND[1]) else ROWS
+    if words[:1] == ["--only"]:
+        rows, words = [row for row in rows if row[0].startswith(words[1])], words[2:]
+    ready.main(sorted({room for _, room, _, _ in rows}))
+    table = [row(title, room, python, [*pytest, *words]) for title, room, python, pytest in rows]
+    return report(table)
+
+
+def row(title, room, options, words):
+    """Run pytest once; its counts, skips and seconds."""
+    python = ready.ROOT / ready.ROOMS[room][0] / "bin" / "python"
+    told = ready.BUILD / f"tests-{title.replace(' ', '-').replace(',', '')}.xml"
+    if told.exists():
+        told.unlink()
+    print(f"\n## Python {title}", flush=True)
+    start = time.time()
+    # -P: the installed wheel is tested, never the folder we stand in
+    command = [
+        str(python),
+        *options,
+        "-P",
+        "-m",
+        "pytest",
+        "-q",
+        "--durations=4",
+        "--junitxml",
+        str(told),
+        *words,
+    ]
+    code = subprocess.call(command, cwd=str(ready.ROOT), stdin=subprocess.DEVNULL, env=_environment())
+    counts, skips = _read(told)
+    version = pythons.full(python).split()[0]
+    return dict(counts, title=title, version=version, seconds=time.time() - start, code=code, skips=skips)
+
+
+def _environment():
+    return dict(os.environ, PYTHONHASHSEED="0")
+
+
+def _read(told):
+    """Counts and skip reasons of a junit file; all zero where pytest did not get that far."""
+    counts, skips = {"tests": 0, "passed": 0, "skipped": 0, "failed": 0}, []
+    if not told.exists():
+        return counts, skips
+    for case in ElementTree.parse(str(told)).iter("testcase"):
+        counts["tests"] += 1
+        skipped = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            counts["failed"] += 1
+        elif skipped is not None and skipped.get("type") != "pytest.xfail":
+            counts["skipped"] += 1
+            test = f"{case.get('classname')}::{case.get('name')}"
+            skips.append((test, skipped.get("message") or ""))
+        else:
+            counts["passed"] += 1
+    return counts, skips
+
+
+def report(table):
+    """Print the table, the skips and one line in pytest's own words; the exit code."""
+    print()
+    print(ROW.replace(".1f", "").format(**{name: name for name in NAMES}))
+    for line in table:
+        print(ROW.format(**line))
+    lost = 0
+    for line in table:
+        for test, reason in line["skips"]:
+            allowed = reason.startswith(ALLOWED)
+            lost += not allowed
+            print("skipped" if allowed else "LOST   ", f" {line['title']}  {test}: {reason}")
+    if lost:
+        print(f"{lost} skipped where the thing can be installed: `make system` says how.")
+    totals = {key: sum(line[key] for line in table) for key in ("passed", "failed", "skipped", "seconds")}
+    words = ", ".join(f"{totals[key]} {key}" for key in ("failed", "passed", "skipped") if totals[key])
+    print(f"===== {words or 'no tests ran'} in {totals['seconds']:.2f}s =====", flush=True)
+    return int(lost > 0 or any(line["code"] for line in table))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

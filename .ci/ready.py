@@ -1,0 +1,115 @@
+"""Make rooms ready: a virtual environment with the project's wheel in it, rebuilt only after a change.
+
+    python3 .ci/ready.py test 3.12 3.13      rooms of the table below; prints one line for what it does
+
+Standard library only, and nothing newer than Python 3.8: it runs before anything is installed.
+A room has two stamps: one of what it was asked to install (pyproject.toml, the group, the interpreter),
+one of the wheel's sources by content. Both unchanged: nothing is done, in about 0.1 s.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import pythons
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "native", "inspector", "magics")
+ANY = ("3.11", "3.13", "3.12")
+SANITIZE = ("-C", "cmake.define.INSPECTOR_SANITIZE=address,undefined", "-C", "cmake.build-type=Debug")
+
+ROOMS = {
+    # name: folder, Pythons in order of preference, dependency group, settings of the build
+    "test": (".venv", ANY, "dev", ()),
+    "3.11": (".venv", ("3.11",), "dev", ()),
+    "3.12": (".venv-3.12", ("3.12",), "core", ()),
+    "3.13": (".venv-3.13", ("3.13",), "core", ()),
+    "3.14": (".venv-3.14", ("3.14",), "core", ()),
+    "sanitize": (".venv-sanitize", ANY, "core", SANITIZE),
+    "bench": (".venv-bench", ANY, "bench", ()),
+}
+
+
+def main(names):
+    """Make each named room ready; exit with one sentence when that cannot be."""
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / "ready.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for name in names:
+            room(name)
+
+
+def room(name):
+    """The interpreter of a room that is ready."""
+    folder, versions, group, settings = ROOMS[name]
+    venv = ROOT / folder
+    python = venv / "bin" / "python"
+    asked = _digest(["pyproject.toml"], [group, str(versions)])
+    built = _digest(SOURCES, [str(settings)])
+    if not _stamped(venv / ".asked", asked) or not python.exists():
+        _install(venv, versions, group, asked)
+    if not _stamped(venv / ".built", built):
+        _wheel(venv, settings, built)
+    return python
+
+
+def _install(venv, versions, group, asked):
+    found = pythons.first(versions)
+    if not (venv / "bin" / "python").exists() or pythons.version(venv / "bin" / "python") not in versions:
+        shutil.rmtree(str(venv), ignore_errors=True)
+        _run(venv, f"{venv.name} with Python {pythons.full(found)}", found, "-m", "venv", venv)
+    pip = (venv / "bin" / "python", "-m", "pip", "install", "-q")
+    _run(venv, "", *pip, "pip>=25.1")
+    _run(venv, f"{venv.name}: group {group} of pyproject.toml", *pip, "--group", group)
+    for stamp in (".built", ".asked"):
+        (venv / stamp).write_text(asked if stamp == ".asked" else "")
+
+
+def _wheel(venv, settings, built):
+    wheels = BUILD / ("wheel" + venv.name)
+    shutil.rmtree(str(wheels), ignore_errors=True)
+    pip = (venv / "bin" / "python", "-m", "pip")
+    made = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", wheels, *settings, ROOT)
+    _run(venv, f"{venv.name}: the wheel", *pip, *made)
+    wheel = next(wheels.glob("*.whl"))
+    _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
+    _run(venv, "", *pip, "install", "-q", "--force-reinstall", "--no-deps", wheel)
+    (venv / ".built").write_text(built)
+
+
+def _digest(paths, words):
+    total = hashlib.sha256("\0".join(words).encode())
+    for start in paths:
+        files = [ROOT / start] if (ROOT / start).is_file() else sorted((ROOT / start).rglob("*"))
+        for file in files:
+            if file.is_file() and "__pycache__" not in file.parts:
+                total.update(str(file.relative_to(ROOT)).encode() + b"\0" + file.read_bytes())
+    return total.hexdigest()
+
+
+def _stamped(stamp, value):
+    return stamp.exists() and stamp.read_text() == value
+
+
+def _run(venv, words, *command):
+    """Run a step with its output in a log; say it when it has words; end with the log's tail if it fails."""
+    log = BUILD / f"ready{venv.name}.log"
+    if words:
+        print("· " + words, flush=True)
+    line = [str(word) for word in command]
+    with log.open("ab") as out:
+        quiet = dict(os.environ, PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
+        code = subprocess.call(line, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=quiet)
+    if code:
+        print("\n".join(log.read_text(errors="replace").splitlines()[-25:]))
+        sys.exit(f"{venv.name} is not ready: `{' '.join(line)}` failed; the whole log: {log}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["test"])

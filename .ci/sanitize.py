@@ -1,0 +1,134 @@
+"""Run the core tests with the extension under ASan and UBSan, after proving that both can fail.
+
+Three steps, each of which must come out right:
+1. a specimen with a planted overrun and one with a planted overflow die, in the same Python, environment
+   and flags as the tests (a sanitizer that cannot fail says nothing);
+2. the installed extension itself calls the sanitizers' checks (a plain one would be tested in vain);
+3. the tests pass, with pymalloc (the scan's owners need its blocks) and then with plain malloc, where each
+   small object is a block that ASan watches.
+Standard library only.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import ready
+
+FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+PLANTED = """
+#include <Python.h>
+static PyObject *overrun(PyObject *self, PyObject *length) {
+    volatile char *block = malloc(PyLong_AsLong(length));
+    PyObject *past = PyLong_FromLong(block[PyLong_AsLong(length)]);
+    free((void *)block);
+    return past;
+}
+static PyObject *overflow(PyObject *self, PyObject *number) {
+    volatile int n = PyLong_AsLong(number);
+    return PyLong_FromLong(n + n);
+}
+static PyMethodDef methods[] = {
+    {"overrun", overrun, METH_O, NULL}, {"overflow", overflow, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "planted", .m_methods = methods};
+PyMODINIT_FUNC PyInit_planted(void) { return PyModule_Create(&definition); }
+"""
+CONTROLS = (
+    ("planted.overrun(8)", "heap-buffer-overflow"),
+    ("planted.overflow(2**30)", "signed integer overflow"),
+)
+OWNERS = ["tests/probes/test_refs.py", "tests/probes/test_payloads.py"]
+OTHERS = ["tests", *(f"--ignore={path}" for path in OWNERS)]
+RUNS = (("pymalloc", OTHERS, True), ("malloc", OTHERS, True), ("pymalloc", OWNERS, False))
+"""Allocator, tests, whether they must pass. ASan brings its own malloc, whose blocks the search for owners
+does not know: it names fewer. Of those tests only the sanitizers' own verdict counts."""
+LEFT_OUT = tuple(
+    f"--ignore=tests/{room}" for room in ("house", "cli", "magics", "notebooks")
+)  # they start interpreters of their own, unsanitized
+
+
+def main(words):
+    """0 when the controls fail as they must and the tests pass."""
+    ready.main(["sanitize"])
+    python = ready.ROOT / ready.ROOMS["sanitize"][0] / "bin" / "python"
+    environment = sanitized()
+    for statement, verdict in CONTROLS:
+        control(python, environment, statement, verdict)
+    instrumented(python)
+    worst = 0
+    for allocator, paths, strict in RUNS:
+        print(f"\n## ASan and UBSan, PYTHONMALLOC={allocator}", flush=True)
+        command = [
+            str(python),
+            "-P",
+            "-m",
+            "pytest",
+            "-q",
+            "-m",
+            "core and not slow and not debugger",
+            *LEFT_OUT,
+            *paths,
+            *words,
+        ]
+        settings = dict(environment, PYTHONMALLOC=allocator)
+        code = subprocess.call(command, cwd=str(ready.ROOT), env=settings)
+        if not strict and code == 1:
+            print(
+                "(failed assertions do not count here: the run came to its end, so no sanitizer stopped it)"
+            )
+            code = 0
+        worst = max(worst, abs(code))
+    return worst
+
+
+def sanitized():
+    """The environment in which a plain interpreter loads a sanitized extension."""
+    libraries = [
+        subprocess.check_output(["gcc", f"-print-file-name={name}"]).decode().strip()
+        for name in ("libasan.so", "libubsan.so")
+    ]
+    missing = [name for name in libraries if not name.startswith("/")]
+    if missing:
+        sys.exit(f"{' '.join(missing)} not found.\n  do  apt-get install gcc libgcc-$(gcc -dumpversion)-dev")
+    return dict(
+        os.environ,
+        LD_PRELOAD=" ".join(libraries),
+        ASAN_OPTIONS="detect_leaks=0:halt_on_error=1:handle_segv=0:allocator_may_return_null=1",
+        UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
+        INSPECTOR_SANITIZED="1",
+    )
+
+
+def control(python, environment, statement, verdict):
+    """Run a planted bug; end here unless the sanitizer stops it."""
+    build = f"specimens.build('planted', {PLANTED!r}, flags={FLAGS!r})"
+    script = (
+        f"import sys; sys.path.insert(0, 'tests/specimens'); import specimens; planted = {build}; {statement}"
+    )
+    compiled = (
+        f"import sys; sys.path.insert(0, 'tests/specimens'); import specimens; specimens.library{build[15:]}"
+    )
+    subprocess.check_call([str(python), "-c", compiled], cwd=str(ready.ROOT))  # gcc itself runs plain
+    told = subprocess.run(
+        [str(python), "-c", script], cwd=str(ready.ROOT), env=environment, stderr=subprocess.PIPE
+    )
+    if told.returncode == 0 or verdict not in told.stderr.decode():
+        sys.exit(f"the control {statement} was not stopped as a {verdict}:\n{told.stderr.decode()[-2000:]}")
+    print(f"control: {statement} is stopped: {verdict}")
+
+
+def instrumented(python):
+    """End here unless the installed extension calls the checks."""
+    where = "import importlib.util as u; print(u.find_spec('inspector._native').origin)"
+    path = subprocess.check_output([str(python), "-P", "-c", where]).decode().strip()
+    symbols = subprocess.check_output(["nm", "-D", path]).decode()
+    for check in ("__asan_report_load", "__ubsan_handle"):
+        if check not in symbols:
+            sys.exit(f"{path} does not call {check}*: it is not the sanitized build")
+    print(f"control: {Path(path).name} calls both sanitizers' checks")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

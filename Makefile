@@ -1,0 +1,54 @@
+# Two commands: `make demo` and `make test`. Each does its own set-up, and does it once; `make help` lists the rest.
+.DEFAULT_GOAL := help
+PYTHON3 ?= python3
+BIN := .venv/bin
+.PHONY: help card demo test soak lab lint format bench sanitize system clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: system ## four looks at real objects, then the first notebook run and written as a page
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P notebooks/demo.py
+	@$(BIN)/python -P .ci/page.py notebooks/00_start.ipynb build/00_start.html
+
+lab: ## the notebooks in JupyterLab
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/jupyter lab --notebook-dir notebooks
+
+test: system ## the wheel, tested on Python 3.11, 3.12, 3.13 and a 3.14 where found; ONLY=3.11 and ARGS='-k refs' narrow it
+	@$(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+soak: system ## the same tests with their long counts: storms, kills, full subsets
+	@INSPECTOR_SOAK=1 $(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+lint: ## what CI refuses: ruff, mypy --strict, clang-format, the rules of the house
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/ruff check --quiet --output-format concise .
+	@$(BIN)/ruff format --quiet --check . || { echo "  do  make format"; exit 1; }
+	@$(BIN)/clang-format --dry-run --Werror native/*.c native/*.h || { echo "  do  make format"; exit 1; }
+	@mkdir -p build/typed/inspector
+	@ln -sfn $(CURDIR)/inspector/* build/typed/inspector/ && ln -sfn $(CURDIR)/magics build/typed/inspector/magics
+	@cd build/typed && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p inspector
+	@$(BIN)/pytest -q tests/house
+
+format: ## let ruff and clang-format lay out the sources
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format . && $(BIN)/clang-format -i native/*.c native/*.h
+
+bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card narrows it
+	@$(PYTHON3) .ci/bench.py $(if $(ONLY),--only $(ONLY))
+
+card: # the picture of the README
+	@$(PYTHON3) .ci/ready.py test
+	@mkdir -p docs/pictures
+	@cd build && $(CURDIR)/$(BIN)/inspector show 'x' --script $(CURDIR)/notebooks/card.py --svg $(CURDIR)/docs/pictures/card.svg
+
+sanitize: system ## the core tests with the extension under ASan and UBSan, after two planted bugs
+	@$(PYTHON3) .ci/sanitize.py $(ARGS)
+
+system: # programs beside Python
+	@$(PYTHON3) .ci/system.py
+
+clean: ## back to what git has
+	@rm -rf build dist .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,61 @@
+"""See what happens where Python meets native code. Names are resolved on first use (PEP 562)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+__version__ = "0.1.0"
+
+_DOORS = {
+    "inspect": "inspector.api",
+    "refcount": "inspector.api",
+    "owners": "inspector.api",
+    "chain": "inspector.api",
+    "retained": "inspector.api",
+    "shares": "inspector.api",
+    "compare": "inspector.api",
+    "snapshot": "inspector.api",
+    "heap": "inspector.api",
+    "load": "inspector.report",
+    "Report": "inspector.report",
+    "Unknown": "inspector.facts.unknown",
+    "Immortal": "inspector.facts.unknown",
+    "check_lazy": "inspector.lazy",
+    "lazy": "inspector",
+    "errors": "inspector",
+}
+
+__all__ = sorted([*_DOORS, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name not in _DOORS:
+        raise AttributeError(f"module 'inspector' has no attribute {name!r}")
+    if _DOORS[name] == "inspector":
+        return importlib.import_module(f"inspector.{name}")
+    value = getattr(importlib.import_module(_DOORS[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Register the magics: `%load_ext inspector`."""
+    from inspector import magics
+
+    magics.register(shell)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Take the magics away again: `%unload_ext inspector`."""
+    from inspector import magics
+
+    magics.unregister(shell)

@@ -1,0 +1,8 @@
+"""`python -m inspector`: the same as the `inspector` program."""
+
+import sys
+
+from inspector.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

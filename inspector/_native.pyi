@@ -1,0 +1,483 @@
+"""The contract of floor 0. Signatures and docstrings of the C extension, one block a part."""
+
+from collections.abc import Callable, Sequence
+from types import CodeType
+from typing import Any, TypedDict, final
+
+# --- subject.c ---------------------------------------------------------------------------------
+
+@final
+class Subject:
+    """The object under inspection, held by exactly one reference of the tool's own.
+
+    Make it at the door and delete your own name for the object; then `refcount()` is the truth.
+    """
+
+    def __init__(self, object: Any, /) -> None: ...
+    @property
+    def address(self) -> int:
+        """Address of the object (what `id` gives)."""
+    def get(self) -> Any:
+        """The object itself (a new reference: give it back soon)."""
+    def refcount(self) -> int | None:
+        """`ob_refcnt` without the Subject's own reference; None for an immortal object (PEP 683)."""
+    def leave_out(self, count: int, /) -> None:
+        """Leave `count` references out of `refcount()`: those of the call that brought the object here."""
+
+# --- call.c ------------------------------------------------------------------------------------
+
+def entered_from_c(level: int, /) -> bool:
+    """Whether C code called the Python function `level` calls above; False where frames cannot be read."""
+
+def stack_slots(subject: Subject, level: int, first: int, stop: int, /) -> int:
+    """How many of the slots [first, stop) of a frame's evaluation stack hold the object.
+
+    `level` counts Python frames above the caller. 0 where frames cannot be read.
+    """
+
+# --- census.c ----------------------------------------------------------------------------------
+
+def census(ours: tuple[type, ...], /) -> tuple[list[tuple[str, int, int]], int, int, int]:
+    """Count live objects by type: ([(type name, objects, own bytes)], gc-tracked objects, ns, extra bytes).
+
+    Objects of the types in `ours` are neither counted nor followed. No user code runs; the gc is off.
+    """
+
+# --- names.c -----------------------------------------------------------------------------------
+
+def names(namespace: dict[str, Any], /) -> list[tuple[str, str, int, int | None, int]]:
+    """Rows of a namespace: (name, type name, address, references or None if immortal, own bytes).
+
+    A value that is a Subject stands for its object, without the Subject's reference. Names that are no
+    exact `str` have no row.
+    """
+
+# --- retained.c --------------------------------------------------------------------------------
+
+def retained(subject: Subject, /) -> tuple[list[tuple[str, int, int]], int, int]:
+    """What only the object keeps alive, with it: ([(type name, objects, bytes)], looked at, extra bytes).
+
+    `looked at` counts the objects it reaches, short of what loaded modules hold. No user code runs.
+    """
+
+def retained_by_types(names: tuple[str, ...], ours: tuple[type, ...], /) -> list[int]:
+    """Bytes freed if every object of a type went away, for each type name; types in `ours` are left out."""
+
+# --- chain.c -----------------------------------------------------------------------------------
+
+def chain(
+    subject: Subject, names: tuple[int, ...], own_folder: str, /
+) -> tuple[list[tuple[str, str, str, int, int, Any]] | None, int, int, int]:
+    """The shortest path from a root to the object: (steps or None, objects seen, ns, extra bytes).
+
+    A step is (kind, holder's type, holder's name, holder's length or -1, holder's address, key): the key is a
+    str, an int, or the type name of another key in a tuple. The first holder is a root: a module, a frame,
+    a thread, or a dict whose id is in `names`. Frames of code in `own_folder` and Subjects are passed over.
+    """
+
+# --- memory.c ----------------------------------------------------------------------------------
+
+def maps() -> list[tuple[int, int, str, int, int, str]]:
+    """The mappings of this process: (start, stop, permissions, file offset, inode, path), by address.
+
+    Permissions as in "rw-p"; the path is "" or "[heap]", "[stack]" ... (proc_pid_maps(5)).
+    """
+
+def read(address: int, size: int, /) -> bytes | None:
+    """`size` bytes at an address, through process_vm_readv(2); None where they are not all readable."""
+
+# --- scan.c ------------------------------------------------------------------------------------
+
+def scan_words(
+    needles: Sequence[tuple[int, int]],
+    leave_out: Sequence[tuple[int, int]] = (),
+    limit: int = 65536,
+    portable: bool = False,
+) -> tuple[list[tuple[int, int]], int, int, int, int]:
+    """Every word of the private writable memory whose value lies in a needle [start, stop).
+
+    Gives ((word address, value), ...) up to `limit`, then: hits in all, bytes read, bytes not read
+    (`leave_out`, pages never touched, memory that went), nanoseconds. The hits are candidates: a word may
+    be stale, or no pointer at all. `portable` keeps to plain C where the processor has AVX2.
+    """
+
+def scan_bandwidth() -> float:
+    """Bytes a second of the last search; 0.0 before the first."""
+
+# --- preview.c ---------------------------------------------------------------------------------
+
+def preview(subject: Subject, secret_words: tuple[str, ...], /) -> str | None:
+    """At most 60 printable characters of the value; None where only code of its type could say it.
+
+    Made from exact built-in types, nested 2 deep; values under names with a secret word are `<masked>`.
+    """
+
+# --- layout.c ----------------------------------------------------------------------------------
+
+class ObjectRow(TypedDict):
+    """One object as C sees it. Exists for the type checker only."""
+
+    type_name: str
+    type_address: int
+    type_mro: tuple[str, ...]
+    """At most 64 names, the type's own first."""
+    heap_type: bool
+    type_module: str
+    """`__module__` of a type where it is a str, else ""."""
+    type_origin: int
+    """An address in the file that defines the type; 0 for a class statement."""
+    size_bytes: int | None
+    length: int | None
+    gc_tracked: bool | None
+    immortal: bool
+    interned: bool | None
+    header: tuple[tuple[str, int, int, str], ...]
+    """(C name, offset from the object, size, value); offsets before the object are negative."""
+
+def object_layout(subject: Subject, /) -> ObjectRow:
+    """The object's header and its type's sizes, read from memory; no user code runs."""
+
+# --- symbols.c ---------------------------------------------------------------------------------
+
+def image(address: int, /) -> tuple[str, int, int, bytes] | None:
+    """(path, load bias, first address, first 512 bytes) of the loaded file that holds `address`.
+
+    The path is "" for the executable. None for an address in no loaded file.
+    """
+
+def exported(address: int, /) -> tuple[str, int] | None:
+    """(symbol, offset) by dladdr(3): exported symbols only; None where none covers `address`."""
+
+# --- buffer.c ----------------------------------------------------------------------------------
+
+def speaks_buffer(kind: type, /) -> bool:
+    """Whether instances speak the buffer protocol: the type's `bf_getbuffer` is set. Nothing is called."""
+
+def ask_buffer(
+    object: Any, /
+) -> tuple[int, int, int, str, tuple[int, ...], tuple[int, ...], bool, bool, str]:
+    """Ask for a full read-only buffer, describe it, release it (PEP 3118). Runs the exporter's code.
+
+    Gives address, bytes, itemsize, format, shape, strides, readonly, indirect (suboffsets), exporter's type.
+    Raises what the exporter raises; ValueError where its answer cannot be read.
+    """
+
+def exports(object: Any, /) -> int:
+    """Buffers now exported by an exact bytearray, memoryview, array.array or mmap.mmap, from its C struct.
+
+    Raises TypeError for other types.
+    """
+
+def ndarray_fields(
+    object: Any, ndarray: type, /
+) -> tuple[int, tuple[int, ...], tuple[int, ...], int, Any, Any]:
+    """Data address, shape, strides in bytes, NPY_ARRAY_* flags, base and descr (numpy/ndarraytypes.h).
+
+    `ndarray` is `numpy.ndarray`; instances of its subclasses are read too. Raises TypeError for others.
+    """
+
+# --- protocols.c -------------------------------------------------------------------------------
+
+def array_struct(capsule: Any, /) -> tuple[int, tuple[int, ...], tuple[int, ...], int, str, int]:
+    """Address, shape, strides, itemsize, kind, NPY_ARRAY_* flags of an `__array_struct__` capsule.
+
+    Raises ValueError where it is no such capsule, or its pointers cannot be read.
+    """
+
+def dlpack(
+    capsule: Any, /
+) -> tuple[int, tuple[int, ...], tuple[int, ...] | None, int, int, int, int, int, bool]:
+    """Address, shape, strides in bytes (None: C order), itemsize, type code, bits, device type, device
+    number and readonly of a `__dlpack__` capsule, which stays unused. Raises ValueError as above.
+    """
+
+def arrow(schema: Any, array: Any, /) -> tuple[str, int, int, int, tuple[int, ...]]:
+    """Format, length, nulls, offset and buffer addresses of `__arrow_c_array__`'s capsules, left unused."""
+
+# --- mappings.c --------------------------------------------------------------------------------
+
+def mapping_at(address: int, /) -> tuple[int, int, str, int, str, int] | None:
+    """Start, stop, permissions, file offset, name and page size of the mapping that holds `address`.
+
+    None where no mapping does, or where the kernel cannot say (before Linux 6.11: PROCMAP_QUERY).
+    """
+
+def read_present(address: int, count: int, /) -> bytes | None:
+    """`count` bytes (1 to 256) at `address`, if their pages are in this process's memory now; else None.
+
+    Faults nothing in, and never dies of a bad address.
+    """
+
+def demangle(name: str, /) -> str | None:
+    """A C++ symbol as C++ writes it; None for other symbols, and where no C++ runtime is loaded.
+
+    At most 8,192 bytes; from `__cxa_demangle` (Itanium C++ ABI).
+    """
+
+# --- types.c -----------------------------------------------------------------------------------
+
+MethodRow = tuple[str, tuple[str, ...], int, str]
+"""A PyMethodDef: name, METH_* names, address of the function, first line of the doc."""
+GetSetRow = tuple[str, int, int, str]
+"""A PyGetSetDef: name, address of the getter and of the setter (0: none), first line of the doc."""
+
+class TypeRow(TypedDict):
+    """A PyTypeObject. Exists for the type checker only."""
+
+    name: str
+    module: str
+    """"" where it is not told."""
+    origin: int
+    """An address in the file that defines it; 0 for a class statement."""
+    basicsize: int
+    itemsize: int
+    flags: tuple[str, ...]
+    bases: tuple[str, ...]
+    metatype: str
+    slots: list[tuple[str, int, bool]]
+    """(C name, address, inherited) of each filled slot."""
+    tables_of: str
+    """The type whose tables follow: itself, or the nearest base made in C."""
+    methods: list[MethodRow]
+    members: list[str]
+    getset: list[GetSetRow]
+    instances_hold_dict: bool
+    instances_weakrefable: bool
+
+def type_layout(subject: Subject, /) -> TypeRow | None:
+    """A type object read from memory, at most 4096 rows a table; None for any other object."""
+
+# --- functions.c -------------------------------------------------------------------------------
+
+class BuiltinRow(TypedDict):
+    """A builtin function, method or descriptor. Exists for the type checker only."""
+
+    kind: str
+    """The name of its type."""
+    method: MethodRow
+    bound_to: str
+    """Type of `__self__`, name of the module, or the type that a descriptor belongs to."""
+    vectorcall: int
+    slot: str
+    """The type slot that it wraps (tp_repr), else ""."""
+
+class ModuleRow(TypedDict):
+    """A module. Exists for the type checker only."""
+
+    name: str
+    file: str
+    types: list[str]
+    definition: int
+    """Address of its PyModuleDef; 0 for a module made in Python."""
+    m_name: str
+    doc: str
+    m_size: int
+    slots: list[tuple[str, int, bool]]
+    """(C name, value, whether the value is a function)."""
+    methods: list[MethodRow]
+    state: int
+    """Address of the per-module state; 0 where there is none."""
+
+def builtin_layout(subject: Subject, /) -> BuiltinRow | None:
+    """The C row of a builtin function or descriptor, exact types only; None for any other object."""
+
+def module_layout(subject: Subject, /) -> ModuleRow | None:
+    """A module and its PyModuleDef; None for any other object."""
+
+# --- owners.c ----------------------------------------------------------------------------------
+
+HolderRow = tuple[
+    int, str, Subject | None, str, int, Subject | None, int, bool, int, int, int, FrameRow | None
+]
+"""Number of the subject; kind of place: "object", "frame", "static", "block", "stack" or "unknown"; the
+holder; its slot: "item", "key", "value", "element", "attribute", "local", "stack", "type", "dict", "field",
+"block", "state"; index or offset of the slot; key or name; references; certain; address of the word; of the
+word that points to its block (0: none); of the block (0: none); frame."""
+
+FrameRow = tuple[CodeType, int, int, int, int, int]
+"""(code, line, offset of the current instruction, depth, thread, whether it waits for a Python function)."""
+
+class SearchRow(TypedDict):
+    """What a search of memory did: bytes, nanoseconds, hits."""
+
+    scanned_bytes: int
+    left_out_bytes: int
+    scan_ns: int
+    verify_ns: int
+    hits: int
+    stale: int
+    truncated: int
+    references: int
+    interrupted: int
+
+def find_holders(
+    subjects: tuple[Subject, ...],
+    leave_out: Sequence[tuple[int, int]],
+    layouts: tuple[tuple[type, tuple[int, ...]], ...],
+    own_prefix: str,
+    limit: int = 16384,
+    progress: Callable[[int, int], object] | None = None,
+    namespaces: tuple[dict[Any, Any], ...] = (),
+    brief: bool = False,
+) -> tuple[list[HolderRow], SearchRow]:
+    """Who holds these objects: memory is searched for pointers to them, and each hit is verified.
+
+    All under one hold of the GIL. `leave_out` are address ranges not to read; `layouts` give the offsets of
+    owned fields for exact types that the gc does not know; frames of code under the folder `own_prefix`
+    are the tool's own. The tables of `namespaces` are recognised without a search for their owner; `brief`
+    searches the owners of blocks only for subjects that nothing else names. At most `limit` hits are kept for
+    all subjects together: `truncated` counts the rest.
+    `progress(bytes done, bytes in all)` is called every 0.1 s and may return False: InterruptedError.
+    """
+
+# --- glances.c ---------------------------------------------------------------------------------
+
+def glance_holders(
+    subject: Subject,
+    namespaces: tuple[dict[Any, Any], ...],
+    layouts: tuple[tuple[type, tuple[int, ...]], ...],
+    own_prefix: str,
+    budget: int,
+    /,
+) -> tuple[list[HolderRow], list[tuple[Subject, Subject | None, Subject | None, FrameRow | None]], bool]:
+    """Who holds the object, without a search: frames, namespaces, and what those name directly.
+
+    Gives the rows of `find_holders`; for holders reached through a name (holder, namespace or None, key,
+    frame or None); and whether `budget` words sufficed to see all of it.
+    """
+
+# --- bandwidth.c -------------------------------------------------------------------------------
+
+def read_all(most: int = ..., /) -> tuple[int, int, int]:
+    """Reads what a search would read, at most `most` bytes of it, and does nothing with it.
+
+    Gives (bytes, nanoseconds, sum of the words): the limit that a search is measured against.
+    """
+
+# --- lazy_vector.c -----------------------------------------------------------------------------
+
+LAZY_BLOCK_BYTES: int
+LAZY_DEPTH_MAX: int
+
+class LazyVector:
+    """A recipe with its input (data1) and its result (data2, once materialized). See docs/lazy.md.
+
+    The names are ALTREP's. `inspector.lazy.Vector` adds what NumPy and Python users expect.
+    """
+
+    def __init__(self, length: int, format: str, itemsize: int, over: Any, name: str, /) -> None: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: Any = None,
+        copy: Any = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]: ...
+    def elt(self, i: int, /) -> Any:
+        """Element i as a Python number; never materializes. IndexError out of range."""
+    def get_region(self, i: int, n: int, out: Any, /) -> int:
+        """Write elements i .. i+n-1 into `out`; returns min(n, length - i). Never materializes."""
+    def take(self, indices: Any, out: Any, /) -> None:
+        """Write the elements at `indices` (int64) into `out`, one by one; never materializes."""
+    def dataptr_or_null(self) -> int | None:
+        """Address of all elements if they are materialized, else None."""
+    def dataptr(self, writable: bool = False, by: str | None = None) -> int:
+        """Address of all elements; materializes them once, whatever the threads. `by` names who asked.
+
+        Writable memory is this vector's alone: BufferError while consumers have it.
+        """
+    def materialize_blocks(self, start: int, stop: int, by: str | None, /) -> None:
+        """Materialize the blocks of 128 KB that hold [start, stop)."""
+    def input_changed(self, budget: int, /) -> tuple[bool, int, int]:
+        """(changed, compared, touched): is what was read of the input as before? At most `budget` blocks."""
+    def share(self, other: LazyVector, /) -> None:
+        """Take over data2 of a materialized duplicate, shared until one is written."""
+    def note(self, kind: str, by: str | None, bytes: int, /) -> None:
+        """Append an event with the calling line."""
+    def sum(self) -> Any:
+        """Sum without data2: float, or int modulo 2**64."""
+    def mean(self) -> float:
+        """Mean without data2; NaN for length 0."""
+    def min(self) -> Any:
+        """Least element without data2; NaN wins. ValueError for length 0."""
+    def max(self) -> Any:
+        """Greatest element without data2; NaN wins. ValueError for length 0."""
+    def is_sorted(self) -> bool:
+        """Whether no element is less than the one before (NaN last, as np.sort has it)."""
+    def no_na(self) -> bool:
+        """Whether no element is NaN."""
+    @property
+    def length(self) -> int:
+        """Number of elements."""
+    @property
+    def format(self) -> str:
+        """PEP 3118 code of an element, as NumPy spells it."""
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+    @property
+    def nbytes(self) -> int:
+        """Bytes the elements would take: logical, not memory."""
+    @property
+    def origin(self) -> str:
+        """source, abs, arange, slice, python or foreign."""
+    @property
+    def recipe(self) -> str:
+        """The name in lazy(...)."""
+    @property
+    def state(self) -> str:
+        """lazy, filling or materialized."""
+    @property
+    def blocks(self) -> tuple[int, int]:
+        """(done, all) blocks of data2."""
+    @property
+    def data1(self) -> Any:
+        """The input, or None."""
+    @property
+    def input_references(self) -> tuple[int | None, ...]:
+        """References of data1, or of each item of a tuple; None for an immortal object."""
+    @property
+    def data2(self) -> tuple[int, int, int, int] | None:
+        """(object address, references, address of the bytes, bytes) of the storage, or None."""
+    @property
+    def steps(self) -> tuple[float, float] | None:
+        """(start, step) of a slice or an arange."""
+    @property
+    def events(self) -> tuple[tuple[Any, ...], ...]:
+        """(kind, by, code, instruction, line, cell, bytes, ns) of the last 16 events."""
+    @property
+    def events_dropped(self) -> int:
+        """Events that are gone."""
+    @property
+    def exports(self) -> int:
+        """Buffers, DLPack and Arrow capsules consumers hold."""
+    @property
+    def written(self) -> int:
+        """1 where a consumer could write into data2."""
+    @property
+    def depth(self) -> int:
+        """Lazy vectors below this one."""
+
+def lazy_over(x: Any, absolute: bool, /) -> Any:
+    """A vector of the elements of x, or of their absolute values; NotImplemented without a buffer."""
+
+def lazy_arange(format: str, itemsize: int, first: float, second: float, step: float, length: int, /) -> Any:
+    """first, second, first + 2 * step, ... without storing them; as NumPy rounds them."""
+
+def lazy_foreign(address: int, keeper: Any, /) -> Any:
+    """A vector over a provider struct of lazy.h at `address`."""
+
+def lazy_capsule(capsule: Any, /) -> int:
+    """Address of the provider in a PyCapsule named inspector.lazy.provider."""
+
+def lazy_class(type: type, /) -> None:
+    """Make recipes of this subclass of LazyVector from now on."""
+
+def lazy_portable(yes: bool, /) -> None:
+    """Leave AVX2 unused in vectors made from now on: tests compare both variants of the arithmetic."""

@@ -1,0 +1,1 @@
+"""Floor 2: what one library means by "owner", "bytes", "layout". One file a library."""

@@ -1,0 +1,40 @@
+"""array.array: owns its items and counts its exports."""
+
+from __future__ import annotations
+
+import array
+from typing import Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults, Elements
+from inspector.adapters.language import asked, count_follows, number_text
+from inspector.facts.unknown import Unknown
+
+
+class ArrayItems(Defaults):
+    """Exact array.array; its buffer leaves no trace."""
+
+    library = "array"
+
+    def types(self) -> tuple[type, ...]:
+        """array.array."""
+        return (array.array,)
+
+    def self_test(self) -> None:
+        """The export count follows a memoryview."""
+        count_follows(array.array("d", [1.0]))
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """Its items."""
+        return asked(x)
+
+    def exports(self, x: Any) -> int | Unknown:
+        """From the C struct."""
+        return _native.exports(x)
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One element, where it is a number."""
+        return number_text(block.typestr, raw)
+
+
+ADAPTER = ArrayItems()

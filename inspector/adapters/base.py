@@ -1,0 +1,186 @@
+"""What an adapter is: the questions a probe asks about one library's objects, and the plain answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from inspector.facts.unknown import Address, Unknown
+
+if TYPE_CHECKING:
+    from inspector.facts.layout import Member
+    from inspector.facts.memory import Range
+
+NOT_SAID = Unknown("the protocol does not say")
+_MRO = type.__dict__["__mro__"].__get__
+_NAMESPACE = type.__dict__["__dict__"].__get__
+_NAME = type.__dict__["__name__"].__get__
+_MODULE = type.__dict__["__module__"].__get__
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """One strided block of bytes an object lays open: where its elements are, nothing of what they say."""
+
+    protocol: str
+    """How it was learned: "struct fields", "buffer"."""
+    address: int
+    """Of the element with all indices 0."""
+    shape: tuple[int, ...]
+    strides_bytes: tuple[int, ...]
+    itemsize_bytes: int
+    format: str
+    """Element type as the library prints it: "float64"."""
+    typestr: str
+    """As the protocol spells it: "<f8", "d"."""
+    readonly: bool
+    exporter: str
+    numeric: bool = True
+    """No Python reference lies in the bytes: the owners scan leaves them out."""
+    flags: tuple[str, ...] = ()
+    members: tuple[Member, ...] = ()
+    aligned: bool | Unknown = NOT_SAID
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        size = 1
+        for length in self.shape:
+            size *= length
+        return size
+
+    @property
+    def range(self) -> Range:
+        """All bytes an element can lie in, negative strides included; empty where there are no elements."""
+        from inspector.facts.memory import Range
+
+        low = high = self.address
+        if not self.size or not self.itemsize_bytes:
+            return Range(Address(low), Address(low))
+        for length, stride in zip(self.shape, self.strides_bytes, strict=True):
+            low += min(0, (length - 1) * stride)
+            high += max(0, (length - 1) * stride)
+        return Range(Address(low), Address(high + self.itemsize_bytes))
+
+
+class Adapter(Protocol):
+    """What one library means by "bytes", "owner", "part". Found by folder and by entry point.
+
+    The file's name begins with the library's import name (`numpy_arrays.py`), so that it is imported only
+    when the user's process has imported the library itself; it ends with `ADAPTER = <instance>`. No method
+    may run user code, keep a reference to `x`, or change it: the contract test looks.
+    """
+
+    library: ClassVar[str]
+    """Import name; "" for Python itself."""
+    versions: ClassVar[tuple[str, str]]
+    """First version it was checked with, and the first it is not good for: ("1.26", "3")."""
+
+    def types(self) -> Iterable[type]:
+        """Types whose exact instances it knows."""
+
+    def families(self) -> Iterable[type]:
+        """Types it knows together with all their subclasses (read by C struct: a subclass cannot lie)."""
+
+    def self_test(self) -> None:
+        """Make an object, check a known answer; raise where it differs. Runs once, when the adapter wakes."""
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """Blocks of bytes, in the order of its parts; () where there are none or they cannot be told."""
+
+    def spans(self, x: Any) -> tuple[Range, ...]:
+        """Address ranges of the payload."""
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """Objects that keep its bytes alive, each with the relation: ("base", owner)."""
+
+    def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """Named parts with bytes of their own: columns, fields. Lazy: the caller stops when it has enough."""
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Whether the object itself frees its bytes."""
+
+    def exports(self, x: Any) -> int | Unknown:
+        """Buffers that consumers hold from it now."""
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """Facts under the library's own names: ("PyArray_NDIM", "2")."""
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One element of a block as text, from its bytes; unknown where it is not a number."""
+
+
+class Defaults:
+    """The answers of a library that says nothing more: an adapter overrides what it knows."""
+
+    library: ClassVar[str] = ""
+    versions: ClassVar[tuple[str, str]] = ("0", "9999")
+
+    def types(self) -> Iterable[type]:
+        """No exact types."""
+        return ()
+
+    def families(self) -> Iterable[type]:
+        """No families."""
+        return ()
+
+    def self_test(self) -> None:
+        """Nothing to check."""
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """No bytes."""
+        return ()
+
+    def spans(self, x: Any) -> tuple[Range, ...]:
+        """The ranges of its elements."""
+        return tuple(block.range for block in self.elements(x) if block.range.bytes)
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """Nobody else."""
+        return ()
+
+    def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """No parts."""
+        return iter(())
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Yes."""
+        return True
+
+    def exports(self, x: Any) -> int | Unknown:
+        """Not counted."""
+        return Unknown(f"{type_name(type(x))} keeps no count of its exports")
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """No names of its own."""
+        return ()
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """Unknown."""
+        return Unknown("no adapter reads these elements")
+
+
+def type_name(kind: type) -> str:
+    """`kind.__name__` as CPython stores it: a metaclass is not asked."""
+    return str(_NAME(kind))
+
+
+def type_module(kind: type) -> str:
+    """`kind.__module__` as CPython stores it; "" where a class has put something else there."""
+    module = _MODULE(kind)
+    return module if type(module) is str else ""
+
+
+def type_bases(kind: type) -> tuple[type, ...]:
+    """The method resolution order as CPython stores it (`tp_mro`)."""
+    return tuple(_MRO(kind))
+
+
+def type_attribute(kind: type, name: str) -> Any:
+    """What `name` is in the first class of the mro that defines it; None where none does. Nothing is run."""
+    for base in _MRO(kind):
+        namespace = _NAMESPACE(base)
+        if name in namespace:
+            return namespace[name]
+    return None

@@ -1,0 +1,71 @@
+"""ctypes: memory of its own, a field of another object, a cast that keeps its source, or nobody's memory."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from inspector.adapters.base import Defaults, Elements, type_attribute, type_bases, type_module
+from inspector.adapters.language import asked, number_text
+from inspector.facts.unknown import Unknown
+
+_CDATA = ctypes.Structure.__mro__[-2]
+_BASE = type_attribute(_CDATA, "_b_base_").__get__
+_OBJECTS = type_attribute(_CDATA, "_objects").__get__
+_NEEDS_FREE = type_attribute(_CDATA, "_b_needsfree_").__get__
+
+
+class CtypesMemory(Defaults):
+    """The family of `_ctypes._CData`: users' structures are subclasses, the C struct is the same."""
+
+    library = "ctypes"
+
+    def families(self) -> tuple[type, ...]:
+        """All ctypes data."""
+        return (_CDATA,)
+
+    def self_test(self) -> None:
+        """One that owns its bytes says so; a field of it names it; an address alone keeps nothing."""
+        pair = (ctypes.c_int * 2)(1, 2)
+        borrowed = (ctypes.c_int * 2).from_address(ctypes.addressof(pair))
+        answers = (_NEEDS_FREE(pair), _NEEDS_FREE(borrowed), _BASE(pair), _OBJECTS(borrowed))
+        if answers != (1, 0, None, None):
+            raise ValueError(f"_b_needsfree_, _b_base_, _objects answer {answers}")
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """Its bytes, unless a class of the user's answers for them (`__buffer__`, PEP 688)."""
+        if _user_buffer(type(x)):
+            return ()
+        return asked(x, numeric="py_object" not in {base.__name__ for base in type_bases(type(x))})
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """The object it is a field of, and the objects its pointers keep alive."""
+        base, kept = _BASE(x), _OBJECTS(x)
+        owners = list(kept.values()) if type(kept) is dict else [kept]
+        found = [("_b_base_", base), *(("_objects", owner) for owner in owners)]
+        return tuple((relation, owner) for relation, owner in found if owner is not None)
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """`_b_needsfree_`: 0 and nothing held means nobody's bytes (from_address)."""
+        return bool(_NEEDS_FREE(x))
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """`_b_needsfree_` as ctypes says it."""
+        return (("_b_needsfree_", str(_NEEDS_FREE(x))),)
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One element, where it is a number."""
+        return number_text(block.typestr, raw)
+
+
+def _user_buffer(kind: type) -> bool:
+    """Whether a class above ctypes' own in the mro defines `__buffer__`."""
+    for base in type_bases(kind):
+        if type_module(base) == "_ctypes":
+            return False
+        if "__buffer__" in type.__dict__["__dict__"].__get__(base):
+            return True
+    return False
+
+
+ADAPTER = CtypesMemory()

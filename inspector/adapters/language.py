@@ -1,0 +1,114 @@
+"""Python's own bytes: bytes, bytearray, memoryview. Asking them for a buffer leaves no trace."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults, Elements
+from inspector.facts.unknown import Unknown
+
+
+class Language(Defaults):
+    """Exact types only: a subclass may carry a `__buffer__` of its own (PEP 688)."""
+
+    def types(self) -> tuple[type, ...]:
+        """The builtins that are bytes."""
+        return (bytes, bytearray, memoryview)
+
+    def self_test(self) -> None:
+        """The export counts of a bytearray and of a memoryview follow a buffer taken from them."""
+        count_follows(bytearray(8))
+        count_follows(memoryview(bytes(8)))
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """One block; none for a released memoryview."""
+        return asked(x)
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """A memoryview's exporter (PyMemoryView_GET_BASE)."""
+        if type(x) is not memoryview or is_released(x) or x.obj is None:
+            return ()
+        return (("obj", x.obj),)
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """A memoryview never does."""
+        return type(x) is not memoryview
+
+    def exports(self, x: Any) -> int | Unknown:
+        """From the C struct; `bytes` cannot change, so it does not count."""
+        if type(x) is bytes:
+            return Unknown("bytes cannot change, so it keeps no count")
+        return _native.exports(x)
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One number; a byte as its value."""
+        return number_text(block.typestr, raw)
+
+
+def number_text(typestr: str, raw: bytes) -> str | Unknown:
+    """One number of a PEP 3118 format (struct module), as Python prints it."""
+    code = typestr.lstrip("@=<")
+    if len(code) != 1 or code not in "bBhHiIlLqQnNefd?":
+        return Unknown(f"elements of format {typestr!r} are not numbers")
+    (value,) = struct.unpack(f"@{code}", raw)
+    return str(value)
+
+
+def asked(x: Any, numeric: bool = True) -> tuple[Elements, ...]:
+    """What the buffer protocol answers, for types that may be asked; () where they refuse (closed)."""
+    try:
+        address, _, itemsize, typestr, shape, strides, readonly, indirect, exporter = _native.ask_buffer(x)
+    except (ValueError, BufferError):
+        return ()
+    if indirect:
+        return ()
+    return (
+        Elements(
+            "buffer",
+            address,
+            shape,
+            strides,
+            itemsize,
+            format_name(typestr, itemsize),
+            typestr,
+            readonly,
+            exporter,
+            numeric=numeric,
+        ),
+    )
+
+
+def is_released(view: memoryview) -> bool:
+    """Whether `view.release()` has been called: then every question to it raises."""
+    try:
+        return view.ndim < 0
+    except ValueError:
+        return True
+
+
+def count_follows(x: Any) -> None:
+    """Raise where the export count of `x` does not follow a buffer that is taken and released."""
+    from _pickle import PickleBuffer
+
+    before = _native.exports(x)
+    consumer = PickleBuffer(x)
+    during = _native.exports(x)
+    consumer.release()
+    if (during - before, _native.exports(x)) != (1, before):
+        raise ValueError(f"the export count of {type(x).__name__} is not where it was")
+
+
+def format_name(typestr: str, itemsize: int) -> str:
+    """A PEP 3118 format of one native number in NumPy's words: "d" -> "float64"; others as they are."""
+    code = typestr.lstrip("@=<")
+    if code == "?":
+        return "bool"
+    for word, codes in (("int", "bhilqn"), ("uint", "BHILQN"), ("float", "efd")):
+        if len(code) == 1 and code in codes:
+            return f"{word}{8 * itemsize}"
+    return typestr
+
+
+ADAPTER = Language()

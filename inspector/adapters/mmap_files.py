@@ -1,0 +1,41 @@
+"""mmap.mmap: a mapping as an object; it counts its exports and cannot be closed while there are any."""
+
+from __future__ import annotations
+
+import mmap
+from typing import Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults, Elements
+from inspector.adapters.language import asked, count_follows, number_text
+from inspector.facts.unknown import Unknown
+
+
+class MmapFiles(Defaults):
+    """Exact mmap.mmap; a closed one has no bytes."""
+
+    library = "mmap"
+
+    def types(self) -> tuple[type, ...]:
+        """mmap.mmap."""
+        return (mmap.mmap,)
+
+    def self_test(self) -> None:
+        """The export count follows a memoryview."""
+        with mmap.mmap(-1, mmap.PAGESIZE) as memory:
+            count_follows(memory)
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """The mapped bytes."""
+        return asked(x)
+
+    def exports(self, x: Any) -> int | Unknown:
+        """From the C struct."""
+        return _native.exports(x)
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One element, where it is a number."""
+        return number_text(block.typestr, raw)
+
+
+ADAPTER = MmapFiles()

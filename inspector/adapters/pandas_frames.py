@@ -1,0 +1,198 @@
+"""pandas: frames, series and indexes as the blocks their bytes lie in.
+
+Columns are read through `_mgr.blocks`: `df["a"]` would make a Series, and so add a holder to the block's
+copy-on-write references. Labels are told only where they are exact builtin types.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from inspector._native import Subject
+from inspector.adapters.base import Defaults, Elements, type_module, type_name
+from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
+from inspector.facts.unknown import Unknown
+
+_get = object.__getattribute__
+_INNER = ("_ndarray", "_data", "_mask", "_codes")
+"""Where pandas' own extension arrays keep their ndarrays."""
+MOST_CHUNKS = 64
+MOST_NAMED = 8
+"""Blocks named in the facts; a frame of mixed types seldom has more."""
+MOST_BASES = 4
+"""NumPy and pandas make chains of at most two."""
+
+
+class PandasFrames(Defaults):
+    """Exact DataFrame, Series, Index and RangeIndex, and the indexes of dates."""
+
+    library = "pandas"
+    versions = ("2.0", "4")
+
+    def types(self) -> tuple[type, ...]:
+        """The classes; a subclass of the user's may keep its bytes elsewhere."""
+        pandas = sys.modules["pandas"]
+        names = "DataFrame Series Index RangeIndex DatetimeIndex TimedeltaIndex PeriodIndex CategoricalIndex"
+        return tuple(getattr(pandas, name) for name in names.split())
+
+    def self_test(self) -> None:
+        """One block of two columns; a Series of one of them is its second holder."""
+        frame = sys.modules["pandas"].DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+        (block,) = self.elements(frame)
+        series = frame["a"]
+        if (
+            block.shape != (2, 2)
+            or cow_holders(series) != 2
+            or [name for name, _ in self.parts(frame)] != ["a", "b"]
+        ):
+            raise ValueError("_mgr.blocks is not what it was")
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """One for each array of each block; a frame's are turned so that rows come first."""
+        turned = type_name(type(x)) == "DataFrame"
+        found = (block for array in arrays(x) for block in _elements(array))
+        return tuple(_turned(block) if turned and len(block.shape) == 2 else block for block in found)
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """The ndarrays of its blocks."""
+        return tuple(("values", array) for array in arrays(x) if _is_ndarray(array))
+
+    def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """A frame's columns, block by block: (label, the column's own view of the block's array)."""
+        if type_name(type(x)) != "DataFrame":
+            return
+        labels = _get(_get(x, "_mgr"), "axes")[0]
+        for block in _get(_get(x, "_mgr"), "blocks"):
+            for row, position in enumerate(block.mgr_locs):
+                whole = not _is_ndarray(block.values) or block.values.ndim == 1
+                yield _label(labels, position), block.values if whole else block.values[row]
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Whether nobody else holds its arrays or their bases: they go when it goes."""
+        held_by_us = [Subject(array) for array in arrays(x) if _is_ndarray(array)]
+        may_be_shared = "Index" not in type_name(type(x))  # an index's hash table holds its array too
+        if may_be_shared and any(subject.refcount() != 1 for subject in held_by_us):
+            return False
+        return all(_bases_are_alone(subject) for subject in held_by_us) and cow_holders(x) <= 1
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """Blocks, and how many objects share them copy-on-write."""
+        if type_name(type(x)) == "RangeIndex":
+            made = "_data" in _attribute(x, "_cache", {})
+            return (
+                ("RangeIndex", str(x._range)),
+                ("materialized", "yes" if made else "no: a range has no bytes"),
+            )
+        if type_name(type(x)) not in ("DataFrame", "Series"):
+            return ()
+        blocks = [_title(block) for block in islice(_blocks(x), MOST_NAMED)]
+        return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)))
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One number, as NumPy prints it."""
+        return NUMPY.text(block, raw)
+
+
+def arrays(x: Any) -> tuple[Any, ...]:
+    """The ndarrays, and Arrow chunks, that a pandas object keeps its bytes in."""
+    name = type_name(type(x))
+    if name == "RangeIndex":
+        return ()
+    if name in ("DataFrame", "Series"):
+        return tuple(array for block in _blocks(x) for array in _inner(block.values))
+    return tuple(_inner(_get(x, "_data")))
+
+
+def _blocks(x: Any) -> tuple[Any, ...]:
+    return tuple(_get(_get(x, "_mgr"), "blocks"))
+
+
+def _inner(values: Any) -> Iterator[Any]:
+    """The arrays inside an extension array; only pandas' own are looked into."""
+    if _is_ndarray(values):
+        yield values
+    elif type_module(type(values)).startswith("pandas."):
+        for name in _INNER:
+            inner = _attribute(values, name)
+            if _is_ndarray(inner) or (name == "_data" and inner is not None):
+                yield from _inner(inner)
+        chunks = getattr(_attribute(values, "_pa_array"), "chunks", ())
+        yield from chunks[:MOST_CHUNKS]
+
+
+def _attribute(x: Any, name: str, otherwise: Any = None) -> Any:
+    try:
+        return _get(x, name)
+    except AttributeError:
+        return otherwise
+
+
+def _is_ndarray(x: Any) -> bool:
+    return type(x) is sys.modules["numpy"].ndarray
+
+
+def _elements(array: Any) -> Iterator[Elements]:
+    if _is_ndarray(array):
+        yield from NUMPY.elements(array)
+        return
+    for buffer in array.buffers():
+        if buffer is not None and buffer.is_cpu:
+            yield Elements(
+                "Arrow buffer", buffer.address, (buffer.size,), (1,), 1, str(array.type), "B",
+                readonly=not buffer.is_mutable, exporter=type_name(type(array)),
+            )  # fmt: skip
+
+
+def _turned(block: Elements) -> Elements:
+    return replace(block, shape=block.shape[::-1], strides_bytes=block.strides_bytes[::-1])
+
+
+def _bases_are_alone(array: Subject) -> bool:
+    """Whether each base, up to the owner of the bytes, is an ndarray that only the one before it holds."""
+    for _ in range(MOST_BASES):
+        bases = [Subject(base) for _, base in NUMPY.holds(array.get())]
+        if not bases:
+            return True
+        if not _is_ndarray(bases[0].get()) or bases[0].refcount() != 1:
+            return False
+        array = bases[0]
+    return False
+
+
+def _title(block: Any) -> str:
+    """A block's dtype and shape; of an array class that is not pandas' own only its name: nothing is run."""
+    kind = type(block.values)
+    if not type_module(kind).startswith(("pandas.", "numpy")):
+        return type_name(kind)
+    return f"{block.values.dtype} {tuple(block.shape)}"
+
+
+def cow_holders(x: Any) -> int:
+    """How many blocks of pandas objects share its most shared block's bytes, itself counted."""
+    if type_name(type(x)) not in ("DataFrame", "Series"):
+        return 1
+    references = [block.refs.referenced_blocks for block in _blocks(x)]
+    return max((sum(reference() is not None for reference in found) for found in references), default=1)
+
+
+def _copy_on_write(x: Any) -> str:
+    """What the next write does; pandas 2 has copy-on-write as an option that is off by default."""
+    pandas, holders = sys.modules["pandas"], cow_holders(x)
+    if holders <= 1:
+        return "1 holder: a write copies nothing"
+    if pandas.__version__.startswith("2.") and not pandas.get_option("mode.copy_on_write"):
+        return f"off: a write shows in {holders} holders"
+    return f"{holders} holders: the first write copies"
+
+
+def _label(labels: Any, position: int) -> str:
+    """A column's label, where telling it runs no user code; else its position."""
+    label = labels[position]
+    return str(label) if type(label) in (str, int, float, bool) else f"[{position}]"
+
+
+ADAPTER = PandasFrames()

@@ -1,0 +1,184 @@
+"""Which adapter knows a type: found by folder and entry point, woken when its library is there."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from types import ModuleType
+
+from inspector.adapters.base import Adapter, type_bases, type_module
+from inspector.errors import InspectorWarning
+
+ENTRY_POINTS = "inspector.adapters"
+_NOT_ADAPTERS = ("__init__", "base", "protocols", "registry", "spans")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An adapter that could not be used, and why; the card draws without it."""
+
+    library: str
+    reason: str
+    slug: str = "adapter-broken"
+
+
+class Registry:
+    """The adapters of this process. Types are kept by id: a reference of ours would be one more to count."""
+
+    def __init__(self) -> None:
+        self.awake: list[Adapter] = []
+        self.problems: list[Problem] = []
+        self._waiting: dict[str, list[Callable[[], Adapter]]] = {}
+        self._exact: dict[int, Adapter] = {}
+        self._families: dict[int, Adapter] = {}
+        self._asked_outside = False
+
+    def add(self, library: str, load: Callable[[], Adapter]) -> None:
+        """Wait until the process has imported `library`; then `load` gives its adapter."""
+        self._waiting.setdefault(library, []).append(load)
+
+    def find(self, kind: type) -> Adapter | None:
+        """The adapter that knows `kind`, by identity: no metaclass is asked for hash or equality."""
+        found = self._known(kind)
+        if found is None and self.wake():
+            found = self._known(kind)
+        if found is None and not self._asked_outside and _is_foreign(kind):
+            self._asked_outside = True
+            self._look_outside()
+            if self.wake():
+                found = self._known(kind)
+        return found
+
+    def wake(self) -> bool:
+        """Load the adapters whose library has been imported since; whether there were any."""
+        due = [library for library in self._waiting if not library or _is_imported(library)]
+        for library in due:
+            for load in self._waiting.pop(library):
+                self._load(library, load)
+        return bool(due)
+
+    def _known(self, kind: type) -> Adapter | None:
+        found = self._exact.get(id(kind))
+        if found is None and self._families:
+            found = next((self._families[id(b)] for b in type_bases(kind) if id(b) in self._families), None)
+        return found
+
+    def _load(self, library: str, load: Callable[[], Adapter]) -> None:
+        try:
+            adapter = load()
+            check_version(adapter)
+            adapter.self_test()
+            exact = {id(kind): adapter for kind in adapter.types()}
+            families = {id(kind): adapter for kind in adapter.families()}
+        except (Exception, SystemExit) as error:  # a stranger's code: whatever it raises, the card must draw
+            self._report(Problem(library, f"{type(error).__name__}: {error}"[:200]))
+            return
+        self._exact.update(exact)
+        self._families.update(families)
+        self.awake.append(adapter)
+
+    def _report(self, problem: Problem) -> None:
+        self.problems.append(problem)
+        text = f"the adapter of {problem.library or 'Python'} is left out: {problem.reason} [{problem.slug}]"
+        with suppress(InspectorWarning):  # under -W error the card draws all the same
+            warnings.warn(text, InspectorWarning, stacklevel=2)
+
+    def _look_outside(self) -> None:
+        if any(map(_names_adapters, sys.path)):
+            from importlib.metadata import entry_points
+
+            for point in entry_points(group=ENTRY_POINTS):
+                self.add(point.name, point.load)
+
+
+def _names_adapters(folder: str) -> bool:
+    """Whether a package installed in `folder` names our group; importlib.metadata takes 100 times as long."""
+    with suppress(OSError), os.scandir(folder or ".") as rows:
+        installed = [row.path for row in rows if row.name.endswith((".dist-info", ".egg-info"))]
+        return any(map(_mentions, installed))
+    return False
+
+
+def _mentions(installed: str) -> bool:
+    from pathlib import Path
+
+    try:
+        return ENTRY_POINTS.encode() in Path(installed, "entry_points.txt").read_bytes()
+    except OSError:
+        return False
+
+
+def check_version(adapter: Adapter) -> None:
+    """Raise where the library's version is not one the adapter was checked with."""
+    module = sys.modules.get(adapter.library)
+    version = getattr(module, "__version__", "") if module else ""
+    first, below = adapter.versions
+    if version and not numbers(first) <= numbers(version) < numbers(below):
+        raise ValueError(f"version {version} of {adapter.library} is outside {first} <= version < {below}")
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The leading numbers of a version: "2.4.0rc1" -> (2, 4, 0)."""
+    result = []
+    for part in version.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        result.append(int(digits))
+    return tuple(result)
+
+
+def _is_imported(library: str) -> bool:
+    """Whether its import has ended: half a library would fail the self test for ever."""
+    module = sys.modules.get(library)
+    if type(module) is not ModuleType:
+        return False
+    return not getattr(module.__dict__.get("__spec__"), "_initializing", False)
+
+
+def _is_foreign(kind: type) -> bool:
+    return type_module(kind) != "builtins"
+
+
+def _from_folder() -> Registry:
+    """A registry with every file of this folder: `numpy_arrays.py` waits for numpy, `language.py` not."""
+    registry = Registry()
+    folder = os.path.dirname(__file__)  # noqa: PTH120 (pathlib would import as much as the adapters do)
+    files = os.listdir(folder)  # noqa: PTH208
+    for name in sorted(file[:-3] for file in files if file.endswith(".py")):
+        if name not in _NOT_ADAPTERS:
+            library, underscore, _ = name.partition("_")
+            registry.add(library if underscore else "", partial(_import, name))
+    return registry
+
+
+def _import(name: str) -> Adapter:
+    adapter: Adapter = importlib.import_module(f"inspector.adapters.{name}").ADAPTER
+    return adapter
+
+
+_registry: Registry | None = None
+
+
+def shared() -> Registry:
+    """The registry of this process."""
+    global _registry
+    if _registry is None:
+        _registry = _from_folder()
+    return _registry
+
+
+def adapter_of(kind: type) -> Adapter | None:
+    """The adapter that knows `kind`; None where none does."""
+    return shared().find(kind)
+
+
+def problems() -> tuple[Problem, ...]:
+    """Adapters that could not be used."""
+    return tuple(shared().problems)

@@ -1,0 +1,267 @@
+"""The verbs: a live object or two go in, facts come out. The only place where probes and reports meet.
+
+Each verb puts its object into a Subject and deletes its own name for it at once: from then on the tool holds
+exactly one reference, and the true count is known. Rooms are imported inside the functions, so that a saved
+report draws where the extension is missing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import sys
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Immortal, ImmortalType, Unknown
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from inspector._native import Subject
+    from inspector.facts.chain import Chain
+    from inspector.facts.comparison import Comparison
+    from inspector.facts.heap import Heap, Snapshot
+    from inspector.facts.machine import Machine
+    from inspector.facts.namespace import Namespace
+    from inspector.facts.refs import Owners, Retained
+    from inspector.facts.sharing import Sharing
+    from inspector.report import Report
+
+Names = Mapping[int, str]
+"""id of an object -> how the user knows it: a namespace, a history, a variable."""
+Progress = Callable[[int, int], bool]
+"""Told (bytes done, bytes in all) during a scan; False stops it."""
+
+FAILED: Final = "the probe failed with"
+
+
+def inspect(
+    x: Any,
+    *,
+    name: str = "",
+    names: Names | None = None,
+    known: Names | None = None,
+    scan: bool = False,
+    ask: bool = False,
+    also: tuple[str, ...] = (),
+    reveal: bool = False,
+    progress: Progress | None = None,
+) -> Report:
+    """Everything known about `x` at little cost: identity, references, bytes, layout.
+
+    `name` heads the report; without it the argument's own text does. `names` says what the user calls
+    namespaces, `known` what they call objects; both by id. `scan` searches the process's memory, so
+    that holders in native code are named; `ask` calls the exporters of the protocols that `x` speaks, which
+    is library code; `also` asks for the dearer columns "chain" and "retained"; `reveal` shows values under
+    secret names (facts/secret.py). A probe that fails leaves an Unknown in its column.
+    """
+    from inspector._native import Subject
+    from inspector.call_arguments import leave_out_call
+
+    subject = Subject(x)
+    del x
+    leave_out_call(subject)
+    from inspector.report import Report
+
+    name = name or _typed(sys._getframe(1)) or "object"
+    from inspector.verdicts.naming import named
+
+    facts = named(_gathered(subject, names or {}, scan, ask, reveal, progress), known or {})
+    if "chain" in also:
+        facts["chain"] = _asked("chain", "chain", subject, names or {})
+    if "retained" in also:
+        facts["retained"] = _asked("retained", "retained", subject)
+    return Report(name, facts if reveal else _masked(name, facts))
+
+
+def _typed(frame: FrameType) -> str:
+    """What the user typed as the argument; "" where the source cannot tell."""
+    from inspector.call_site import argument_text
+
+    try:
+        return argument_text(frame, "inspect")
+    except Exception:  # a source that its loader cannot give is no reason to give no report
+        return ""
+
+
+def _gathered(
+    subject: Subject,
+    names: Names,
+    scan: bool = False,
+    ask: bool = False,
+    reveal: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Column -> fact, for the cheap columns that apply."""
+    facts = {"object": _asked("object", "object_", subject, reveal=reveal), **_details(subject)}
+    facts["refs"] = _asked("refs", "refs", subject, names, scan=scan, progress=progress)
+    facts["buffer"] = _asked("buffer", "buffer", subject, ask=ask)
+    facts["layout"] = _asked("layout", "layout", subject)
+    return {column: fact for column, fact in facts.items() if fact is not None}
+
+
+def _masked(name: str, facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts without the values of an object whose own name is a secret one."""
+    from inspector.facts.secret import MASKED, gives_secret
+
+    if not gives_secret(name):
+        return facts
+    masked = {"object": MASKED, "layout": (MASKED,)}
+    return {
+        column: dataclasses.replace(fact, preview=masked[column])
+        if column in masked and not isinstance(fact, Unknown)
+        else fact
+        for column, fact in facts.items()
+    }
+
+
+def _details(subject: Subject) -> dict[str, Any]:
+    """What a type, a module or a builtin is made of: `type`, `module`, `builtin`, as far as they apply."""
+    found = _asked("object", "details", subject)
+    return {"type": found} if isinstance(found, Unknown) else found
+
+
+def _asked(room: str, probe: str, *arguments: Any, **options: Any) -> Any:
+    """What a probe says; if it fails, an Unknown with the kind of failure: the card never dies of a column.
+
+    The exception's text is left out: it may be user code.
+    """
+    try:
+        return getattr(importlib.import_module(f"inspector.probes.{room}"), probe)(*arguments, **options)
+    except Exception as error:
+        return Unknown(f"{FAILED} {type(error).__name__}")
+
+
+def refcount(x: Any) -> int | ImmortalType:
+    """The true reference count of `x`: without the tool's own reference and the call's temporaries."""
+    from inspector._native import Subject
+    from inspector.call_arguments import leave_out_call
+
+    subject = Subject(x)
+    del x
+    leave_out_call(subject)
+    count = subject.refcount()
+    return Immortal if count is None else count
+
+
+def owners(
+    x: Any, scan: bool = False, *, names: Names | None = None, progress: Progress | None = None
+) -> Owners:
+    """Who holds `x`, by name; with `scan` the process's memory is searched, native code included."""
+    from inspector._native import Subject
+    from inspector.call_arguments import leave_out_call
+
+    subject = Subject(x)
+    del x
+    leave_out_call(subject)
+    from inspector.probes.refs import owners
+
+    return owners(subject, names or {}, scan=scan, progress=progress)
+
+
+def chain(x: Any, *, names: Names | None = None) -> Chain:
+    """The shortest path of owners from a root (module, frame, IPython namespace) to `x`."""
+    from inspector._native import Subject
+    from inspector.call_arguments import leave_out_call
+
+    subject = Subject(x)
+    del x
+    leave_out_call(subject)
+    from inspector.probes.chain import chain
+
+    return chain(subject, names or {})
+
+
+def retained(x: Any) -> Retained:
+    """What only `x` keeps alive: the objects and bytes freed together with it."""
+    from inspector._native import Subject
+    from inspector.call_arguments import leave_out_call
+
+    subject = Subject(x)
+    del x
+    leave_out_call(subject)
+    from inspector.probes.retained import retained
+
+    return retained(subject)
+
+
+def shares(a: Any, b: Any) -> Sharing:
+    """Whether `a` and `b` share bytes, and which."""
+    from inspector._native import Subject
+
+    first, second = Subject(a), Subject(b)
+    del a, b
+    from inspector.probes.sharing import sharing
+
+    return sharing(first, second)
+
+
+def compare(a: Any, b: Any, *, names: tuple[str, str] = ("a", "b")) -> Comparison:
+    """Two objects, or two saved Reports, field by field: what differs and what they share."""
+    from inspector.report import Report
+    from inspector.verdicts.comparison import compared
+
+    if type(a) is Report and type(b) is Report:
+        return compared(a.name, a.facts, b.name, b.facts)
+    from inspector._native import Subject
+
+    first, second = Subject(a), Subject(b)
+    del a, b
+    return _compared_live(first, second, names)
+
+
+def _compared_live(first: Subject, second: Subject, names: tuple[str, str]) -> Comparison:
+    """The comparison of two live objects: their cheap columns, and the bytes they share."""
+    from inspector.facts.sharing import Sharing
+    from inspector.verdicts.comparison import compared
+
+    left, right = _gathered(first, {}), _gathered(second, {})
+    sharing = _asked("sharing", "sharing", first, second)
+    if isinstance(sharing, Unknown):
+        sharing = Sharing(sharing, sharing, ())
+    same = first.address == second.address
+    return compared(names[0], left, names[1], right, sharing, same)
+
+
+def namespace(names: Mapping[str, Any], *, hidden: Collection[str] = (), limit: int | None = 30) -> Namespace:
+    """The names of a namespace (an exact dict): what each holds, and which of them share bytes.
+
+    At most `limit` names, the heaviest, modules and functions not among them; None: all. `hidden` ones are
+    left out. Runs no user code.
+    """
+    from inspector.probes.namespace import namespace
+
+    if type(names) is not dict:
+        raise InspectorError(
+            "only a plain dict can be looked at as a namespace.",
+            slug="not-a-namespace",
+            why="any other mapping is read by its own code",
+            do="namespace(dict(names))",
+        )
+    return namespace(names, hidden=hidden, limit=limit)
+
+
+def heap(*, retained: int = 0) -> Heap:
+    """Census of the live objects by type; retained bytes for the first `retained` types."""
+    from inspector.probes.heap import heap
+
+    return heap(retained)
+
+
+def snapshot(names: Mapping[str, Any] | None = None) -> Snapshot:
+    """The heap and a namespace's names now; `snapshot() - earlier` is what changed between."""
+    from inspector.probes.heap import snapshot
+
+    return snapshot(names or {})
+
+
+def doctor() -> Machine:
+    """What works on this machine: extension, gdb, attach, watchpoints, page residency, symbols, libraries."""
+    from inspector.debugger import gdb
+    from inspector.facts.machine import Machine
+    from inspector.probes.machine import checks
+
+    extension, *others = checks()
+    return Machine((extension, gdb.check(), *others))

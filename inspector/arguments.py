@@ -1,0 +1,54 @@
+"""The options of the commands, as data: one table serves the terminal's parser and the notebook's magic."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+
+class Option(NamedTuple):
+    """One argument as `add_argument` (argparse) and `@argument` (IPython) take it: `*flags, **settings`."""
+
+    flags: tuple[str, ...]
+    settings: dict[str, Any]
+
+
+def width(text: str) -> int:
+    """A width in cells from an option: 20 to 1,000."""
+    value = int(text)
+    if not 20 <= value <= 1000:
+        raise argparse.ArgumentTypeError(f"a width is 20 to 1000 cells, not {value}")
+    return value
+
+
+LOOK = (
+    Option(("--owners",), {"action": "store_true", "help": "search memory for all holders, native code too"}),
+    Option(("--chain",), {"action": "store_true", "help": "the shortest path from a root to it"}),
+    Option(("--retained",), {"action": "store_true", "help": "what only it keeps alive"}),
+    Option(("--reveal",), {"action": "store_true", "help": "show values under names like password or token"}),
+    Option(("--ask",), {"action": "store_true", "help": "call its protocols' exporters (library code)"}),
+)
+"""What to find out about an object."""
+
+DRAW = (
+    Option(("--all",), {"action": "store_true", "help": "every row, nothing folded"}),
+    Option(("--explain",), {"action": "store_true", "help": "a sentence and a link under each line"}),
+    Option(("-v", "--verbose"), {"action": "store_true", "help": "full addresses and rare detail"}),
+)
+"""How to draw it."""
+
+WRITE = (
+    Option(("--json",), {"action": "store_true", "help": "print the facts as JSON"}),
+    Option(("--svg",), {"metavar": "FILE", "help": "write the drawing as a picture"}),
+    Option(("--html",), {"metavar": "FILE", "help": "write the drawing as a page"}),
+    Option(("--width",), {"metavar": "N", "type": width, "help": "cells a line (default: the terminal's)"}),
+)
+"""Where it goes."""
+
+
+def add_options(parser: Any, *groups: Iterable[Option]) -> None:
+    """Add the options of `groups` to an argparse parser."""
+    for group in groups:
+        for option in group:
+            parser.add_argument(*option.flags, **option.settings)

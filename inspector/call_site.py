@@ -1,0 +1,66 @@
+"""What the user typed as the argument of a call: the name a report carries when none was given."""
+
+from __future__ import annotations
+
+import linecache
+from itertools import islice
+from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import ast
+
+LONGEST_CHARACTERS = 60
+"""A longer expression is cut."""
+
+
+def argument_text(frame: FrameType, function: str) -> str:
+    """The first argument in the call of `function` that `frame` is in; "" where the source cannot tell.
+
+    Reads the source file by linecache (notebook cells are in it); runs nothing.
+    """
+    import ast
+
+    call = _call(_source(frame))
+    if call is None or _name(call.func) != function:
+        return ""
+    by_name = [keyword.value for keyword in call.keywords if keyword.arg == "x"]
+    first = next(iter([*call.args, *by_name]), None)
+    if first is None or isinstance(first, ast.Starred):
+        return ""
+    text = " ".join(ast.unparse(first).split())
+    return text if len(text) <= LONGEST_CHARACTERS else text[: LONGEST_CHARACTERS - 1] + "…"
+
+
+def _source(frame: FrameType) -> str:
+    """The text of the instruction that runs now (PEP 657 positions: columns are UTF-8 bytes)."""
+    positions = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
+    if positions is None or None in positions:
+        return ""
+    first, last, start, stop = positions
+    assert first is not None and last is not None
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
+    if len(lines) != last - first + 1:
+        return ""
+    rows = [line.encode() for line in lines]
+    rows[-1] = rows[-1][:stop]
+    rows[0] = rows[0][start:]
+    return b"".join(rows).decode(errors="replace")
+
+
+def _call(source: str) -> ast.Call | None:
+    import ast
+
+    try:
+        node = ast.parse(f"({source})", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return node if isinstance(node, ast.Call) else None
+
+
+def _name(function: ast.expr) -> str:
+    import ast
+
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

@@ -1,0 +1,50 @@
+"""Show one object whole: what it is, who holds it, where it lies.
+
+EXPR is any expression. With --script it may use the names the script left;
+without one, module names in it are imported:
+
+  inspector show 'numpy.arange(6)[::2]'
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from inspector.arguments import DRAW, LOOK, WRITE, add_options
+from inspector.errors import EXIT_DONE
+
+GROUP = "look at objects"
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("expression", metavar="EXPR", help="what to look at")
+    parser.add_argument("--script", metavar="FILE", help="run this first and use its names")
+    add_options(parser, LOOK, DRAW, WRITE)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw the card of EXPR."""
+    from inspector import api
+    from inspector.cli.output import show
+    from inspector.cli.progress import Progress
+    from inspector.cli.target import Target
+
+    target = Target(options.script, quiet=options.json)
+    progress = Progress() if options.owners and sys.stderr.isatty() else None
+    report = api.inspect(
+        target.evaluate(options.expression),
+        name=options.expression,
+        names=target.names,
+        known=target.known,
+        scan=options.owners,
+        ask=options.ask,
+        also=tuple(column for column in ("chain", "retained") if getattr(options, column)),
+        reveal=options.reveal,
+        progress=progress,
+    )
+    if progress is not None:
+        progress.clear()
+    show(report, options)
+    return EXIT_DONE

@@ -1,0 +1,21 @@
+"""How wide the terminal is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+WIDTH: Final = 80
+NARROWEST: Final = 20
+
+
+def columns() -> int:
+    """Cells of a line: COLUMNS, else the terminal's, else 80. (shutil would import three compressors.)"""
+    fixed = os.environ.get("COLUMNS", "")
+    if fixed.isdigit() and int(fixed):
+        return max(int(fixed), NARROWEST)
+    try:
+        return max(os.get_terminal_size(sys.stdout.fileno()).columns, NARROWEST)
+    except (OSError, ValueError):
+        return WIDTH

@@ -1,0 +1,50 @@
+"""Which gdb is here, and whether it has a Python that can read our facts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from typing import Final
+
+from inspector.facts.machine import Check
+
+OLDEST_PYTHON: Final = (3, 11)
+"""The facts are imported inside gdb's own Python: they keep to the oldest syntax it ships."""
+DEADLINE_S: Final = 20
+_ASK: Final = "python import sys; print('python', '%d.%d.%d' % sys.version_info[:3])"
+
+
+def check() -> Check:
+    """Run gdb once, without a program."""
+    path = shutil.which("gdb")
+    if path is None:
+        return Check("gdb", "no", "not found", "sudo apt-get install gdb")
+    try:
+        told = subprocess.run(
+            [path, "-nx", "-batch", "-ex", "show version", "-ex", _ASK],
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        ).stdout
+    except subprocess.TimeoutExpired:
+        return Check(
+            "gdb", "no", f"{path} did not answer in {DEADLINE_S} s", "gdb -nx -batch -ex 'show version'"
+        )
+    return judged(told)
+
+
+def judged(told: str) -> Check:
+    """The check, from what gdb printed."""
+    version = re.search(r"GNU gdb.*?(\d+\.\d+)", told)
+    python = re.search(r"^python (\d+)\.(\d+)\.(\d+)$", told, re.MULTILINE)
+    name = version[1] if version else "unknown version"
+    if python is None:
+        return Check(
+            "gdb", "no", f"{name}, built without Python", "sudo apt-get install gdb (not gdb-minimal)"
+        )
+    says = f"{name} with Python {'.'.join(python.groups())}"
+    if (int(python[1]), int(python[2])) < OLDEST_PYTHON:
+        return Check("gdb", "part", f"{says}: older than 3.11", "a gdb built with Python 3.11 or later")
+    return Check("gdb", "ok", says, "")

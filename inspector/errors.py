@@ -1,0 +1,60 @@
+"""The errors a user meets: each has a slug, and docs/messages.md has a section for each slug."""
+
+from __future__ import annotations
+
+from typing import Final
+
+EXIT_DONE: Final = 0
+EXIT_FINDINGS: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_TARGET_GONE: Final = 3
+EXIT_OUR_FAULT: Final = 70
+
+
+class InspectorError(Exception):
+    """One clear sentence: what is wrong, why, and what to do.
+
+    `slug` leads to its section in docs/messages.md; `exit_code` is what the CLI ends with.
+    """
+
+    exit_code = EXIT_USAGE
+
+    def __init__(self, what: str, *, slug: str, why: str = "", do: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.slug = slug
+        self.why = why
+        self.do = do
+
+    def __str__(self) -> str:
+        parts = [self.what, f"why: {self.why}" if self.why else "", f"do: {self.do}" if self.do else ""]
+        return " · ".join(part for part in parts if part)
+
+    def block(self, who: str = "inspector") -> str:
+        """The error as a user reads it: what, why, what to do, where to read on; no control characters."""
+        lines = [_printable(f"{who}: {self.what}")]
+        for label, text in (("why", self.why), ("do", self.do), ("more", f"docs/messages.md#{self.slug}")):
+            for row in text.splitlines():
+                lines.append(f"  {label:<5} {_printable(row)}")
+                label = ""
+        return "\n".join(lines) + "\n"
+
+
+class InspectorWarning(UserWarning):
+    """Something of the tool is left out and the rest goes on; the text ends with its [slug]."""
+
+
+class TargetGone(InspectorError):
+    """The process or object that was to be inspected is no longer there."""
+
+    exit_code = EXIT_TARGET_GONE
+
+
+class OurFault(InspectorError):
+    """The tool itself failed; the inspected program is unharmed."""
+
+    exit_code = EXIT_OUR_FAULT
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

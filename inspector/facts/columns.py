@@ -1,0 +1,46 @@
+"""The columns: which fact class stands under which name in a report; imported when first asked for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Final
+
+from inspector.errors import InspectorError
+
+COLUMNS: Final = {
+    "object": "object:Object",
+    "type": "object:Type",
+    "module": "object:Module",
+    "builtin": "object:Builtin",
+    "refs": "refs:Refs",
+    "owners": "refs:Owners",
+    "buffer": "buffer:Buffer",
+    "layout": "layout:Layout",
+    "sharing": "sharing:Sharing",
+    "chain": "chain:Chain",
+    "retained": "refs:Retained",
+    "heap": "heap:Heap",
+    "snapshot": "heap:Snapshot",
+    "difference": "heap:Difference",
+    "comparison": "comparison:Comparison",
+    "namespace": "namespace:Namespace",
+    "machine": "machine:Machine",
+}
+"""Column -> file in inspector/facts and class in it, in the order a report shows them."""
+
+
+def fact_class(column: str) -> type:
+    """The fact class of a column.
+
+    Raises InspectorError `bad-report` for a name that no column has.
+    """
+    if column not in COLUMNS:
+        raise InspectorError(
+            f"no column is called {column!r:.40}",
+            slug="bad-report",
+            why="the file is damaged, or was not written by inspector",
+            do=f"columns are: {', '.join(COLUMNS)}",
+        )
+    file, _, name = COLUMNS[column].partition(":")
+    found: type = getattr(importlib.import_module(f"inspector.facts.{file}"), name)
+    return found

@@ -1,0 +1,30 @@
+"""Two objects side by side: what differs, what they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.facts.sharing import Sharing
+from inspector.facts.unknown import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field in which two facts differ, as text."""
+
+    column: str
+    field: str
+    left: str
+    right: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The difference of two reports' facts."""
+
+    left: str
+    right: str
+    same_object: bool | Unknown
+    """Unknown for two saved reports: addresses of different processes mean nothing together."""
+    changes: tuple[Change, ...]
+    sharing: Sharing

@@ -1,0 +1,135 @@
+"""The heap at a time: objects by type, a snapshot, and the difference of two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.facts.unknown import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCount:
+    """All live objects of one type."""
+
+    type_name: str
+    objects: int
+    bytes: int
+    """Own bytes of the objects, headers included; not what they refer to."""
+    retained_bytes: int | Unknown
+    """Freed if every object of the type went away; unknown where it was not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heap:
+    """Census by type, most bytes first: gc-tracked objects and the untracked ones they refer to."""
+
+    objects: int
+    bytes: int
+    types: tuple[TypeCount, ...]
+    walk_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """One name of a namespace at the time of a snapshot."""
+
+    name: str
+    type_name: str
+    identity: str
+    """Address and type. CPython leaves no birth mark that could be read without a trace: a new object of the
+    same type at an old object's address looks kept."""
+    references: int | Unknown
+    bytes: int | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Facts at a time: census and names. `snapshot() - earlier` is a Difference."""
+
+    heap: Heap
+    names: tuple[Held, ...]
+    resident_bytes: int | Unknown
+    """Resident set of the process (VmRSS, proc(5))."""
+
+    def __sub__(self, earlier: Snapshot) -> Difference:
+        """Later minus earlier: what changed between the two."""
+        return subtract(self, earlier)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeChange:
+    """How one type's census moved."""
+
+    type_name: str
+    objects: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NameChange:
+    """How one name moved: "born", "gone", "rebound" or "kept"."""
+
+    name: str
+    change: str
+    type_name: str
+    references: int | Unknown
+    """Now minus before; the count itself for a born name."""
+    bytes: int | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed between two snapshots; unchanged rows are left out."""
+
+    objects: int
+    bytes: int
+    resident_bytes: int | Unknown
+    types: tuple[TypeChange, ...]
+    names: tuple[NameChange, ...]
+    walk_ns: int
+    """What the two walks of the heap took."""
+
+
+def subtract(later: Snapshot, earlier: Snapshot) -> Difference:
+    """Later minus earlier: types by moved bytes, names in the later order with the gone ones last."""
+    return Difference(
+        later.heap.objects - earlier.heap.objects,
+        later.heap.bytes - earlier.heap.bytes,
+        _minus(later.resident_bytes, earlier.resident_bytes),
+        _types(later.heap, earlier.heap),
+        _names(later.names, earlier.names),
+        later.heap.walk_ns + earlier.heap.walk_ns,
+    )
+
+
+def _minus(later: int | Unknown, earlier: int | Unknown) -> int | Unknown:
+    if isinstance(later, Unknown):
+        return later
+    return earlier if isinstance(earlier, Unknown) else later - earlier
+
+
+def _types(later: Heap, earlier: Heap) -> tuple[TypeChange, ...]:
+    now = {row.type_name: (row.objects, row.bytes) for row in later.types}
+    before = {row.type_name: (row.objects, row.bytes) for row in earlier.types}
+    changes = []
+    for name in now.keys() | before.keys():
+        (objects, size), (objects_before, size_before) = now.get(name, (0, 0)), before.get(name, (0, 0))
+        if (objects, size) != (objects_before, size_before):
+            changes.append(TypeChange(name, objects - objects_before, size - size_before))
+    return tuple(sorted(changes, key=lambda row: (-abs(row.bytes), -abs(row.objects), row.type_name)))
+
+
+def _names(later: tuple[Held, ...], earlier: tuple[Held, ...]) -> tuple[NameChange, ...]:
+    before = {held.name: held for held in earlier}
+    now = {held.name for held in later}
+    changes = [_name(held, before.get(held.name)) for held in later if held != before.get(held.name)]
+    gone = [NameChange(held.name, "gone", held.type_name, held.references, held.bytes) for held in earlier]
+    return tuple(changes) + tuple(change for change in gone if change.name not in now)
+
+
+def _name(held: Held, before: Held | None) -> NameChange:
+    if before is None:
+        return NameChange(held.name, "born", held.type_name, held.references, held.bytes)
+    change = "kept" if held.identity == before.identity else "rebound"
+    references = _minus(held.references, before.references)
+    return NameChange(held.name, change, held.type_name, references, _minus(held.bytes, before.bytes))

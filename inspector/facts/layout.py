@@ -1,0 +1,37 @@
+"""How elements lie in memory: shape, strides, order, contiguity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.facts.unknown import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A named field inside an element (structured dtype)."""
+
+    name: str
+    format: str
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The column `layout`."""
+
+    shape: tuple[int, ...]
+    strides_bytes: tuple[int, ...]
+    itemsize_bytes: int
+    format: str
+    """Element type as the library prints it: "float64", ">i4", "object"."""
+    c_contiguous: bool
+    f_contiguous: bool
+    aligned: bool | Unknown
+    words: tuple[str, ...]
+    """What it is, recognised from the strides: "C order", "Fortran order", "reversed", "broadcast",
+    "every 2nd element", "overlapping", "empty", "scalar"."""
+    members: tuple[Member, ...]
+    preview: tuple[str, ...] | Unknown
+    """Text of the first elements in logical order, of a bounded number of numeric elements only."""

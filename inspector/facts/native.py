@@ -1,0 +1,55 @@
+"""Where in native code: a place (library, symbol, offset), a method table row, a type slot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.facts.unknown import Address, Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address of code or static data, as far as the symbol tables tell it."""
+
+    address: Address
+    library: str | Unknown
+    """File of the mapping that holds the address."""
+    symbol: str | Unknown
+    """The symbol that covers the address (dynamic symbols, then .symtab); C++ without parameters."""
+    offset_bytes: int
+    """Distance from the symbol, or from the library's first mapping where no symbol is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One row of a PyMethodDef table (CPython: Include/methodobject.h)."""
+
+    name: str
+    flags: tuple[str, ...]
+    """METH_* names, e.g. ("METH_VARARGS", "METH_KEYWORDS")."""
+    place: Place | Unknown
+    doc: str
+    """First line of ml_doc without the clinic signature; "" where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One filled slot of a type object or of a PyModuleDef, by its C name (tp_repr, Py_mod_exec)."""
+
+    name: str
+    place: Place | Unknown
+    inherited: bool
+    """True where the function is the same as the base type's."""
+    value: str = ""
+    """What a slot that is no function says (Py_MOD_GIL_NOT_USED); "" for a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a C struct in memory."""
+
+    name: str
+    offset_bytes: int
+    size_bytes: int
+    value: str
+    """As the field's C type reads: a count in decimal, a pointer in hex, flags by name."""

@@ -1,0 +1,94 @@
+"""The object itself: identity, type, header; and what a type, a module or a builtin function is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.facts.native import Field, Method, Place, Slot
+from inspector.facts.unknown import Address, Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """Identity, type and header of one object, read from its memory: no user code runs."""
+
+    address: Address
+    type_name: str
+    """tp_name, module-qualified where the type says so."""
+    type_address: Address
+    type_mro: tuple[str, ...]
+    heap_type: bool
+    """True for a type made at run time (class statement, PyType_FromSpec), False for a static C type."""
+    defined_in: str | Unknown
+    """The extension file or Python module that defines the type."""
+    size_bytes: int | Unknown
+    """The object with the headers before it and the blocks only it uses (a list's items, an ndarray's own
+    data): what `sys.getsizeof` says, without a user's `__sizeof__`. Not what it refers to."""
+    length: int | Unknown
+    """ob_size-like count of an exact built-in container, else unknown: `__len__` is user code."""
+    gc_tracked: bool | Unknown
+    immortal: bool
+    interned: bool | Unknown
+    header: tuple[Field, ...]
+    preview: str | Unknown
+    """At most 60 printable characters, made only from exact built-in types; never a user's `__repr__`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type object as rows (CPython: Doc/c-api/typeobj.rst)."""
+
+    name: str
+    module: str | Unknown
+    basicsize_bytes: int
+    itemsize_bytes: int
+    flags: tuple[str, ...]
+    """Py_TPFLAGS_* names that are set."""
+    bases: tuple[str, ...]
+    metatype: str
+    defined_in: str | Unknown
+    """The extension file, or the Python module of a class statement."""
+    slots: tuple[Slot, ...]
+    """Filled slots, the type's own first."""
+    tables_of: str
+    """The type whose C tables follow: itself, or for a class statement the nearest base made in C."""
+    methods: tuple[Method, ...]
+    members: tuple[str, ...]
+    """PyMemberDef rows: "name: T_INT at 16"."""
+    getset: tuple[Method, ...]
+    """PyGetSetDef rows; `place` is the getter."""
+    instances_hold_dict: bool
+    instances_weakrefable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """An extension module's PyModuleDef (CPython: Include/moduleobject.h, PEP 489)."""
+
+    name: str
+    file: str | Unknown
+    doc: str
+    m_size: int | Unknown
+    """Bytes of per-module state; -1: state in globals; unknown for a module without a PyModuleDef."""
+    phases: str
+    """"single-phase", "multi-phase" or "Python" (no PyModuleDef)."""
+    slots: tuple[Slot, ...]
+    methods: tuple[Method, ...]
+    types: tuple[str, ...]
+    """Types in its namespace whose module it is."""
+    state_address: Address | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A builtin function or method: its PyMethodDef row and what it is bound to."""
+
+    kind: str
+    """builtin_function_or_method, method_descriptor, classmethod_descriptor, wrapper_descriptor,
+    method-wrapper or getset_descriptor."""
+    method: Method
+    slot: str
+    """The type slot that a wrapper calls ("tp_repr"); "" where there is none."""
+    bound_to: str | Unknown
+    """Type name of `__self__`, or the module's name."""
+    vectorcall: Place | Unknown

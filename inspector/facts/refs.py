@@ -1,0 +1,125 @@
+"""Who holds an object: the true refcount, its owners by name, and the gap between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from inspector.facts.unknown import Address, ImmortalType, Unknown
+
+NOT_MEASURED = Unknown("not measured yet")
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """One place where references to the object are stored."""
+
+    kind: str
+    """One of OWNER_KINDS."""
+    holder: str
+    """The holder as a user would name it: "cell 5", "dict (3 items)", "libfoo.so"."""
+    key: str
+    """Where in the holder: "['k']", "[0]", ".attr", "x"; "" where there is no such thing."""
+    references: int
+    certain: bool
+    """True for a gc object whose list links agree both ways, or an exact type read by a tested layout."""
+    address: Address
+    """The holder's address; for native owners that of the word itself."""
+    symbol: str | Unknown
+    library: str | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a search of the process's memory did."""
+
+    scanned_bytes: int
+    scan_ns: int
+    verify_ns: int
+    hits: int
+    stale: int
+    """Hits in freed blocks, dead frames and unused slots."""
+    left_out_bytes: int
+    """Payloads of known numeric buffers and never-touched pages, not searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """The owners of an object and how far they explain its refcount."""
+
+    references: int | ImmortalType
+    """The true count: without the tool's own reference."""
+    owners: tuple[Owner, ...]
+    unnamed: int | Unknown
+    """References not yet named because memory was not searched; 0 after a scan."""
+    native: int | Unknown
+    """References stored by C: statics, malloc'ed blocks. Unknown without a scan."""
+    unstored: int | Unknown
+    """References nobody stores in readable private memory: leaked, in a register, or encoded."""
+    scan: Scan | Unknown
+    searchable_bytes: int
+    """Memory a scan would read."""
+    notes: tuple[str, ...] = ()
+    estimated_ns: int | Unknown = NOT_MEASURED
+    """What a search would take, at the speed measured last."""
+
+    def __iter__(self) -> Iterator[Owner]:
+        """Owners, certain ones first."""
+        return iter(self.owners)
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    @property
+    def named(self) -> int:
+        """References of certain owners."""
+        return sum(owner.references for owner in self.owners if owner.certain)
+
+    @property
+    def possible(self) -> tuple[Owner, ...]:
+        """Owners that may hold a reference, or only a borrowed or stale pointer."""
+        return tuple(owner for owner in self.owners if not owner.certain)
+
+
+@dataclass(frozen=True, slots=True)
+class Refs:
+    """The column `refs`: count, owners, weak references."""
+
+    references: int | ImmortalType
+    owners: Owners
+    weakrefs: int | Unknown
+    """Live weak references; unknown where the type cannot have any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What only this object keeps alive: freed together with it."""
+
+    objects: int
+    retained_bytes: int
+    by_type: tuple[tuple[str, int, int], ...]
+    """(type name, objects, bytes), most bytes first."""
+
+
+OWNER_KINDS = (
+    "global",
+    "local",
+    "generator local",
+    "traceback local",
+    "cell",
+    "attribute",
+    "slot",
+    "item",
+    "bound method",
+    "cache",
+    "module state",
+    "thread-local",
+    "history",
+    "type",
+    "base",
+    "callback",
+    "static",
+    "heap block",
+    "stack",
+    "unknown holder",
+)

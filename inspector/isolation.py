@@ -1,0 +1,170 @@
+"""Floor 2: run a function in a forked child, with a deadline and a memory limit. Fork happens only here.
+
+The child is a copy of this process: it sees every live object, and nothing it does comes back but the
+result, which travels as `marshal` bytes (plain built-in values: no code of the child's choosing runs
+here). What goes wrong in the child (an exception, a signal, the deadline, the limit) is an
+`Unknown(reason)` for the caller.
+
+Limits and why. A fork copies only the calling thread: a lock that another thread holds at that moment
+stays locked in the child for ever. We hold the GIL while forking, so Python's own state is whole, and
+glibc makes malloc safe; what remains are locks of libraries that work without the GIL. So `run` refuses
+while another thread is running on a processor; threads that sleep are let be, and the deadline ends a
+child that waits for one of their locks all the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import marshal
+import os
+import resource
+import select
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from inspector.facts.unknown import Unknown
+
+RESULT_BYTES_MAX: Final = 16 * 2**20
+"""A larger result is refused by the child, before it is sent."""
+
+_DONE, _RAISED, _REFUSED = b"d", b"r", b"n"
+
+
+def run(function: Callable[[], Any], deadline_s: float, memory_limit_bytes: int) -> Any | Unknown:
+    """What `function()` returns in a forked child, or `Unknown(reason)`.
+
+    `deadline_s`: seconds after which the child is killed. `memory_limit_bytes`: address space it may
+    map beyond what this process has mapped now (RLIMIT_AS, setrlimit(2)). The result must be made of
+    None, bool, int, float, str, bytes, tuple, list, dict and set.
+    """
+    if busy := running_threads():
+        threads = "thread" if busy == 1 else "threads"
+        return Unknown(f"not forked: {busy} other {threads} running, whose locks would stay held")
+    reader, writer = os.pipe()
+    pid = _fork()
+    if pid == 0:
+        os.close(reader)
+        _child(function, writer, memory_limit_bytes)
+    os.close(writer)
+    try:
+        answer = _read(reader, time.monotonic() + deadline_s)
+    finally:
+        os.close(reader)
+        status = _reap(pid)
+    return _result(answer, status, deadline_s)
+
+
+def running_threads() -> int:
+    """Threads of this process, other than the calling one, that run or wait for a disk just now."""
+    own = str(threading.get_native_id())
+    count = 0
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            state = (task / "stat").read_text().rpartition(") ")[2][:1]
+            count += task.name != own and state in "RD"
+    return count
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():  # 3.12 warns of every fork with threads; the rule above is our answer
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # None, or closed
+                stream.flush()
+        return os.fork()
+
+
+def _child(function: Callable[[], Any], writer: int, memory_limit_bytes: int) -> NoReturn:
+    try:
+        _quiet()
+        _limit(memory_limit_bytes)
+        try:
+            message = _pack(function())
+        except BaseException as error:
+            message = _RAISED + _say(error).encode("utf-8", "replace")
+        view = memoryview(message)
+        while view:
+            view = view[os.write(writer, view) :]
+    finally:
+        os._exit(0)
+
+
+def _quiet() -> None:
+    """Nothing the child prints or does at its end reaches the parent's terminal."""
+    faulthandler.disable()
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(null, descriptor)
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _limit(memory_limit_bytes: int) -> None:
+    mapped_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = mapped_bytes + memory_limit_bytes
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _pack(value: Any) -> bytes:
+    try:
+        raw = marshal.dumps(value)
+    except ValueError:
+        return _REFUSED + f"its result, {type(value).__name__}, is not made of plain values".encode()
+    if len(raw) > RESULT_BYTES_MAX:
+        return _REFUSED + f"its result has {len(raw)} bytes, the limit is {RESULT_BYTES_MAX}".encode()
+    return _DONE + raw
+
+
+def _say(error: BaseException) -> str:
+    try:
+        words = str(error)[:200]
+    except BaseException:  # a user's __str__ that raises
+        words = ""
+    return f"it raised {type(error).__name__}" + (f": {words}" if words else "")
+
+
+def _read(reader: int, deadline: float) -> bytes | None:
+    """All the child wrote, or None when the deadline came first."""
+    poll = select.poll()
+    poll.register(reader, select.POLLIN | select.POLLHUP)
+    chunks: list[bytes] = []
+    while (left := deadline - time.monotonic()) > 0:
+        if poll.poll(left * 1000):
+            chunk = os.read(reader, 2**16)
+            if not chunk:
+                return b"".join(chunks)
+            chunks.append(chunk)
+    return None
+
+
+def _reap(pid: int) -> int:
+    """Kill the child, if it is still there, and take its exit status."""
+    with contextlib.suppress(ProcessLookupError):
+        if (ended := os.waitpid(pid, os.WNOHANG))[0] == pid:
+            return ended[1]
+        os.kill(pid, signal.SIGKILL)
+    return os.waitpid(pid, 0)[1]
+
+
+def _result(answer: bytes | None, status: int, deadline_s: float) -> Any | Unknown:
+    if answer is None:
+        return Unknown(f"the child was stopped after {deadline_s:g} s")
+    mark, body = answer[:1], answer[1:]
+    if mark == _DONE:
+        return marshal.loads(body)
+    if mark in (_RAISED, _REFUSED):
+        return Unknown(body.decode("utf-8", "replace"))
+    if os.WIFSIGNALED(status):
+        return Unknown(f"the child died of {signal.Signals(os.WTERMSIG(status)).name}")
+    return Unknown("the child ended without a result")

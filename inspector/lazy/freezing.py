@@ -1,0 +1,60 @@
+"""`freeze=True`: an input that nobody can change; without a copy where that is safe, else as a copy.
+
+Safe is memory that belongs to `bytes`, or to an array that owns it and that only names can reach: then
+`writeable` is set to False on that array, which its user sees. A view of it elsewhere could still write; one
+may exist whenever a reference is not one of the caller's variables, so then a copy is made, and an event
+says so. Numbers of references a call itself makes differ between versions of Python: `calibrate` counts them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from inspector._native import LazyVector
+
+_own_references: list[int] = []
+
+
+def frozen(x: Any) -> tuple[Any, str, int]:
+    """(protected input, "freeze" or "copy" or "", bytes copied). Call it from the public function itself."""
+    references = sys.getrefcount(x)
+    if not _own_references:
+        _own_references.append(references - 1)
+    if isinstance(x, LazyVector) or type(x) is bytes:
+        return x, "", 0
+    array = x if type(x) is np.ndarray else np.asarray(x)
+    if _rests_on_bytes(array):
+        return array, "", 0
+    owns = bool(array.flags.owndata)
+    if owns and (array is not x or references - _own_references[0] == _names(x, sys._getframe(2))):
+        array.flags.writeable = False
+        return array, "freeze", 0
+    copied = array.copy()
+    copied.flags.writeable = False
+    return copied, "copy", int(copied.nbytes)
+
+
+def calibrate(public: Callable[..., Any]) -> None:
+    """Count the references that a call of `public(x, freeze=True)` itself holds."""
+    sample = np.empty(1)
+    public(sample, freeze=True)
+
+
+def _rests_on_bytes(array: Any) -> bool:
+    base: Any = array
+    while type(base) is np.ndarray or type(base) is memoryview:
+        base = base.obj if type(base) is memoryview else base.base
+    return type(base) is bytes
+
+
+def _names(x: Any, caller: FrameType) -> int:
+    """How many of the caller's variables are x."""
+    spaces = [caller.f_globals]
+    if caller.f_locals is not caller.f_globals:
+        spaces.append(caller.f_locals)
+    return sum(value is x for space in spaces for value in list(space.values()))

@@ -1,0 +1,61 @@
+"""Which mapping holds a range: one question to the kernel, or /proc/self/maps where it cannot answer."""
+
+from __future__ import annotations
+
+from inspector import _native
+from inspector.facts.memory import Mapping, Range
+from inspector.facts.unknown import Address, Unknown
+
+
+def mapping(place: Range) -> Mapping | Unknown:
+    """The mapping that holds the middle byte of `place`; unknown where none does.
+
+    The middle, because a large block may lie in two mappings: glibc's header in one, and the pages NumPy
+    advised to be huge in the next.
+    """
+    row = _find((place.start + place.stop) // 2)
+    if row is None:
+        return Unknown("no mapping of this process holds the address")
+    start, stop, permissions, offset, name, page_bytes = row
+    kind = kind_of(permissions, name)
+    in_file = kind in ("file", "shared file")
+    return Mapping(
+        kind=kind,
+        permissions=permissions,
+        file=name if in_file else Unknown("not in a file"),
+        file_offset_bytes=max(0, offset + place.start - start) if in_file else 0,
+        huge_pages=True
+        if page_bytes > SMALL_PAGE
+        else Unknown("transparent huge pages are told by smaps only"),
+        range=Range(Address(start), Address(stop)),
+    )
+
+
+SMALL_PAGE = 65536
+"""No base page of Linux is larger; a mapping with larger pages is of hugetlbfs."""
+
+_SHARED_MEMORY = ("/dev/shm/", "/memfd:", "/SYSV", "/dev/zero")
+
+
+def kind_of(permissions: str, name: str) -> str:
+    """A word for a row of /proc/self/maps (proc(5))."""
+    if name.startswith(("[heap]", "[stack")):
+        return name.strip("[]").partition(":")[0]
+    if name.startswith(("[vdso", "[vvar", "[vsyscall")):
+        return "vdso"
+    shared = permissions.endswith("s")
+    if shared and (not name or name.startswith(_SHARED_MEMORY)):
+        return "shared memory"
+    if not name or name.startswith("["):
+        return "anonymous"
+    return "shared file" if shared else "file"
+
+
+def _find(address: int) -> tuple[int, int, str, int, str, int] | None:
+    found = _native.mapping_at(address)
+    if found is not None:
+        return found
+    for start, stop, permissions, offset, _, name in _native.maps():
+        if start <= address < stop:
+            return start, stop, permissions, offset, name, 0
+    return None

@@ -1,0 +1,66 @@
+"""The heap now: a census by type, and a snapshot of census, names and resident memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from inspector import _native
+from inspector.errors import InspectorError
+from inspector.facts.heap import Heap, Held, NameChange, Snapshot, TypeChange, TypeCount
+from inspector.facts.unknown import Unknown
+
+_OURS: tuple[type, ...] = (Heap, Held, NameChange, Snapshot, TypeChange, TypeCount, Unknown, _native.Subject)
+_NOT_ASKED = Unknown("not asked: `heap(retained=N)` finds it for the N heaviest types")
+
+
+def heap(retained: int = 0) -> Heap:
+    """Count the live objects by type, with their own bytes; most bytes first.
+
+    Counted: every object in the gc's lists, and every object those refer to (strings, numbers, code ...).
+    Not counted: what only C code holds, and the tool's own facts. Types of one name share a row.
+    `retained` asks for the retained bytes of that many types, the heaviest first.
+    """
+    rows, _, walk_ns, _ = _native.census(_OURS)
+    merged: dict[str, tuple[int, int]] = {}
+    for name, objects, own_bytes in rows:
+        before = merged.get(name, (0, 0))
+        merged[name] = (before[0] + objects, before[1] + own_bytes)
+    heaviest = sorted(merged.items(), key=lambda row: (-row[1][1], row[0]))
+    asked = tuple(name for name, _ in heaviest[:retained])
+    kept = dict(zip(asked, _native.retained_by_types(asked, _OURS), strict=True)) if asked else {}
+    types = tuple(
+        TypeCount(name, count, size, kept.get(name, _NOT_ASKED)) for name, (count, size) in heaviest
+    )
+    return Heap(sum(t.objects for t in types), sum(t.bytes for t in types), types, walk_ns)
+
+
+def snapshot(names: Mapping[str, Any]) -> Snapshot:
+    """The heap and the names of a namespace now.
+
+    `names` is a namespace itself (an exact dict: its references count as the user's own) or a dict of
+    name -> Subject, whose own reference is taken out. Names that are not strings are left out.
+    """
+    if type(names) is not dict:
+        raise InspectorError(
+            f"cannot take a snapshot of a {type(names).__name__}",
+            slug="not-a-namespace",
+            why="only a plain dict can be read without running its code",
+            do="snapshot(dict(names))",
+        )
+    return Snapshot(heap(), tuple(_held(row) for row in _native.names(names)), _resident_bytes())
+
+
+def _held(row: tuple[str, str, int, int | None, int]) -> Held:
+    name, type_name, address, references, own_bytes = row
+    count = Unknown("immortal: its count has no meaning") if references is None else references
+    return Held(name, type_name, f"{address:#x} {type_name}", count, own_bytes)
+
+
+def _resident_bytes() -> int | Unknown:
+    import psutil  # type: ignore[import-untyped, unused-ignore]
+
+    try:
+        return int(psutil.Process().memory_info().rss)
+    except psutil.Error as error:
+        return Unknown(f"the system does not say: {error}")

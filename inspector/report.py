@@ -1,0 +1,186 @@
+"""A report: facts shown together, in a terminal, a notebook, a picture or as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.errors import InspectorError
+from inspector.facts.columns import COLUMNS, fact_class
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import SCHEMA, from_wire
+from inspector.views.card import card
+from inspector.views.rows import Drawing
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+    from inspector.views.grammar import Block
+
+MIME: Final = "application/vnd.inspector.report.v1+json"
+LARGEST_FILE_BYTES: Final = 256 << 20
+
+
+class Report:
+    """Facts by column, under the name the user knows the object by.
+
+    A column is an attribute: `report.refs`. One that does not apply to the object is Unknown.
+    """
+
+    __slots__ = ("_drawing", "facts", "name")
+
+    def __init__(self, name: str, facts: Mapping[str, Any], drawing: Drawing | None = None) -> None:
+        self.name = name
+        self.facts = dict(facts)
+        self._drawing = drawing or Drawing()
+
+    def __getattr__(self, column: str) -> Any:
+        if column in COLUMNS:
+            return self.facts.get(column, Unknown(f"{column} does not apply or was not asked"))
+        raise AttributeError(f"a report has no {column!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*object.__dir__(self), *self.facts]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Report) and (self.name, self.facts) == (other.name, other.facts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<Report {self.name}: {', '.join(self.facts)}>"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def drawn(self, **changes: Any) -> Report:
+        """The same facts drawn otherwise: `width` in cells, `everything`, `explain`, `verbose`."""
+        return Report(self.name, self.facts, replace(self._drawing, **changes))
+
+    @property
+    def unanswered(self) -> dict[str, str]:
+        """Column -> reason, for the columns that could not be determined at all."""
+        return {name: fact.reason for name, fact in self.facts.items() if isinstance(fact, Unknown)}
+
+    def blocks(self) -> tuple[Block, ...]:
+        """What every drawing draws."""
+        return card(self.name, self.facts)
+
+    def to_text(self, encoding: str = "utf-8") -> str:
+        """The card as lines of text without colours."""
+        from inspector.views.to_text import plain_text
+
+        return plain_text(self.blocks(), self._drawing, encoding)
+
+    def to_html(self) -> str:
+        """The card as an HTML fragment: tables and `<details>`, no script."""
+        from inspector.views.to_html import to_html
+
+        return to_html(self.blocks(), self._drawing)
+
+    def to_page(self) -> str:
+        """The card as a whole HTML page."""
+        from inspector.views.to_html import to_page
+
+        return to_page(self.blocks(), self._drawing, self.name)
+
+    def to_svg(self) -> str:
+        """The card as one SVG document."""
+        from inspector.views.to_svg import to_svg
+
+        return to_svg(self.blocks(), self._drawing, f"inspector: {self.name}")
+
+    def to_wire(self) -> dict[str, Any]:
+        """The report as plain JSON values (docs/schema/report-1.json)."""
+        from inspector.views.to_json import wire_form
+
+        return wire_form(self.name, self.facts)
+
+    def to_json(self) -> str:
+        """The report as JSON text (docs/schema/report-1.json)."""
+        from inspector.views.to_json import to_json
+
+        return to_json(self.name, self.facts)
+
+    def save(self, path: str | Path) -> None:
+        """Write the report as JSON; `load` reads it back, on any machine."""
+        from pathlib import Path
+
+        Path(path).write_text(self.to_json() + "\n", encoding="ascii")
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        from inspector.views.to_text import rich_text
+
+        drawing = replace(self._drawing, width=options.max_width)
+        yield from rich_text(self.blocks(), drawing, options.encoding)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"text/plain": self.to_text().rstrip("\n"), "text/html": self.to_html(), MIME: self.to_wire()}
+
+
+def load(path: str | Path) -> Report:
+    """The report saved at `path`; needs neither the extension nor the object.
+
+    Raises InspectorError: `bad-report` for a file that is none, `newer-report` for a later schema.
+    """
+    from pathlib import Path
+
+    return from_text(_read(Path(path)), str(path))
+
+
+def from_text(text: str, source: str) -> Report:
+    """The report that `Report.to_json` wrote as `text`; `source` names it in an error."""
+    import json
+
+    try:
+        wire = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _bad(source, f"it is not JSON: {error}"[:120]) from None
+    if not isinstance(wire, dict) or wire.get("kind") != "report" or type(wire.get("schema")) is not int:
+        raise _bad(source, "it has no kind 'report' and no schema number")
+    if wire["schema"] > SCHEMA:
+        raise InspectorError(
+            f"{source} has schema {wire['schema']}; this inspector reads up to {SCHEMA}.",
+            slug="newer-report",
+            why="it was written by a newer inspector",
+            do="pip install --upgrade native-inspector",
+        )
+    facts, name = wire.get("facts"), wire.get("name")
+    if not isinstance(facts, dict) or not isinstance(name, str):
+        raise _bad(source, "its facts or its name are missing")
+    try:
+        return Report(name, dict(_facts(facts)))
+    except InspectorError as error:
+        raise _bad(source, error.what) from None
+
+
+def _facts(facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for column, value in facts.items():
+        yield column, from_wire(fact_class(column) | Unknown, value)
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_FILE_BYTES:
+            raise _bad(str(path), f"it is larger than {LARGEST_FILE_BYTES:,} bytes")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InspectorError(
+            f"cannot read {path}: {error.strerror}.",
+            slug="unreadable-file",
+            do="give the path of a saved report",
+        ) from None
+    except UnicodeDecodeError:
+        raise _bad(str(path), "it is not text") from None
+
+
+def _bad(source: str, why: str) -> InspectorError:
+    return InspectorError(
+        f"{source} is not a saved report.",
+        slug="bad-report",
+        why=why,
+        do="write it again with `inspector show --json`",
+    )

@@ -1,0 +1,79 @@
+"""Two sets of facts, field by field: what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
+from typing import Any, cast
+
+from inspector.facts.comparison import Change, Comparison
+from inspector.facts.sharing import Sharing
+from inspector.facts.unknown import Address, Unknown
+from inspector.facts.wire import field_types
+
+TEXT_CHARACTERS = 60
+UNTOLD = frozenset(
+    ("header", "owners.references", "owners.searchable_bytes", "owners.estimated_ns", "owners.scan")
+)
+"""Fields that differ by the look itself, or that another field tells. Addresses are left out too."""
+
+SAVED = Unknown("two saved reports: addresses of different processes mean nothing together")
+
+
+def compared(
+    left: str,
+    left_facts: Mapping[str, Any],
+    right: str,
+    right_facts: Mapping[str, Any],
+    sharing: Sharing | None = None,
+    same: bool | Unknown = SAVED,
+) -> Comparison:
+    """The fields in which the facts of `left` and `right` differ; columns in the order of `left`."""
+    columns = [*left_facts, *(column for column in right_facts if column not in left_facts)]
+    changes = (
+        change
+        for column in columns
+        for change in _differences(column, "", left_facts.get(column), right_facts.get(column))
+    )
+    return Comparison(left, right, same, tuple(changes), sharing or Sharing(SAVED, SAVED, ()))
+
+
+def _differences(column: str, field: str, left: Any, right: Any) -> Iterator[Change]:
+    """Facts of one class are opened field by field, named values one by one; else the values are told."""
+    if left == right:
+        return
+    if is_dataclass(left) and type(left) is type(right) and not isinstance(left, Unknown):
+        for name, hint in field_types(cast(type, type(left))).items():
+            path = f"{field}.{name}" if field else name
+            if hint is not Address and path not in UNTOLD:
+                yield from _differences(column, path, getattr(left, name), getattr(right, name))
+    elif (first := _named(left)) is not None and (second := _named(right)) is not None:
+        for name in [*first, *(name for name in second if name not in first)]:
+            yield from _differences(column, name, first.get(name), second.get(name))
+    else:
+        yield Change(column, field, _said(left), _said(right))
+
+
+def _named(value: Any) -> dict[str, str] | None:
+    """Pairs of name and value as a dict; None for anything else."""
+    if not isinstance(value, tuple) or not value or not all(_is_pair(item) for item in value):
+        return None
+    return dict(value)
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, tuple) and [type(part) for part in item] == [str, str]
+
+
+def _said(value: Any) -> str:
+    """A value as text: addresses and numbers as they are, many rows as their count."""
+    if value is None:
+        return "-"
+    if isinstance(value, tuple) and any(is_dataclass(item) for item in value):
+        return f"{len(value)} row{'' if len(value) == 1 else 's'}"
+    text = " · ".join(value) if isinstance(value, tuple) and _are_text(value) else str(value)
+    return text if len(text) <= TEXT_CHARACTERS else text[: TEXT_CHARACTERS - 1] + "…"
+
+
+def _are_text(items: tuple[Any, ...]) -> bool:
+    return bool(items) and all(isinstance(item, str) for item in items)

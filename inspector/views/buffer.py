@@ -1,0 +1,191 @@
+"""Where the bytes are: how many, in which mapping, whose they are, and which protocols would give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.facts.buffer import Buffer, Exposure, Holder
+from inspector.facts.memory import Mapping, Range
+from inspector.facts.unknown import Address, Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+LARGE_BASE = 10
+"""A view that keeps more than this many times its own bytes alive is told about."""
+LARGE_BASE_BYTES = 100_000
+
+
+@blocks.register
+def buffer(fact: Buffer) -> tuple[Block, ...]:
+    """Bytes and mapping, owner, protocols, what the library calls it; then what hurts."""
+    return (_bytes(fact), *_owner(fact), *_exports(fact), *_speaks(fact), *_names(fact), *_warnings(fact))
+
+
+def _bytes(fact: Buffer) -> Line:
+    value = fact.logical_bytes
+    if isinstance(value, Unknown):
+        return Line("bytes", text(str(value), "dim"))
+    return Line(
+        "bytes",
+        (Span(size(value)), Span("".join(f"  {word}" for word in _evidence(fact)), "dim")),
+        right=text(_place(fact.mapping, fact.range), "dim"),
+        explain="Bytes of all elements, and the mapping of this process they lie in.",
+        link="docs/glossary.md#bytes",
+    )
+
+
+def _evidence(fact: Buffer) -> Iterator[str]:
+    """What is not plain about the bytes: the extent they are spread over, the owner's extent around them."""
+    if isinstance(fact.range, Unknown):
+        yield fact.range.reason
+        return
+    if fact.range.bytes != fact.logical_bytes:
+        yield f"in {size(fact.range.bytes)} of memory"
+    root = owner(fact)
+    if root is not None and not isinstance(root.range, Unknown) and root.range.bytes > fact.range.bytes:
+        offset = size(fact.range.start - root.range.start)
+        yield f"inside {root.name} ({size(root.range.bytes)}), at +{offset}"
+    if fact.readonly is True:
+        yield "read-only"
+
+
+def _place(mapping: Mapping | Unknown, range_: Range | Unknown) -> str:
+    """The mapping in brackets: "[heap]", "[file prices.bin +4096]"."""
+    if isinstance(mapping, Unknown) or isinstance(range_, Unknown) or not range_.bytes:
+        return ""
+    huge = ", huge pages" if mapping.huge_pages is True else ""
+    if isinstance(mapping.file, Unknown):
+        return f"[{mapping.kind}{huge}]"
+    return f"[{mapping.kind} {mapping.file.rpartition('/')[2]} +{mapping.file_offset_bytes}{huge}]"
+
+
+def owner(fact: Buffer) -> Holder | None:
+    """The holder that frees the bytes; the last one known where none says so; None where there is none."""
+    owning = [holder for holder in fact.holders if holder.owns is True]
+    return owning[0] if owning else fact.holders[-1] if fact.holders else None
+
+
+def _owner(fact: Buffer) -> Iterator[Line]:
+    """The owner of a view's bytes, and what lies between; of several blocks, how many owners there are."""
+    root = owner(fact)
+    if root is None:
+        return
+    owning = [holder for holder in fact.holders if holder.owns is True]
+    if len(owning) > 1:
+        kept = sum(holder.bytes for holder in owning if not isinstance(holder.bytes, Unknown))
+        kinds = " and ".join(dict.fromkeys(holder.type_name for holder in owning))
+        yield Line("owner", (Span(f"{len(owning)} {kinds}", "name"), Span(f"  {size(kept)} in all", "dim")))
+        return
+    between = [holder.type_name for holder in fact.holders[: fact.holders.index(root)]]
+    through = f", through {' and '.join(between)}" if between else ""
+    yield Line(
+        "owner",
+        (Span(root.name, "name"), Span(f"  {', '.join(_about(root))}{through}", "dim")),
+        explain="A view keeps its base alive; the owner is the object that frees the bytes.",
+        link="docs/glossary.md#view",
+    )
+
+
+def _about(holder: Holder) -> Iterator[str]:
+    if holder.name != holder.type_name:
+        yield holder.type_name
+    if not isinstance(holder.bytes, Unknown):
+        yield size(holder.bytes)
+    yield (
+        "owns its memory"
+        if holder.owns is True
+        else "does not own it"
+        if holder.owns is False
+        else str(holder.owns)
+    )
+    if not isinstance(holder.references, Unknown):
+        yield f"{holder.references:,} reference{'' if holder.references == 1 else 's'}"
+
+
+def _exports(fact: Buffer) -> Iterator[Line]:
+    """What the next write does, where that is not plain; and what a resize would meet."""
+    for name, value in fact.facts:
+        if name == "copy-on-write" and not value.startswith("1 holder"):
+            yield Line("writes", (Span(value), Span("  copy-on-write", "dim")))
+    if not isinstance(fact.exports, Unknown) and fact.exports:
+        yield Line(
+            "exports",
+            (Span(f"{fact.exports:,}"), Span("  buffers that consumers hold: it cannot be resized", "dim")),
+        )
+
+
+def _speaks(fact: Buffer) -> Iterator[Line]:
+    """The protocols in one line where nothing was asked; a line for each answer."""
+    unasked = [spoken.protocol for spoken in fact.spoken if spoken.exposure == Unknown("not asked")]
+    if unasked:
+        yield Line(
+            "speaks",
+            text("  ".join(unasked)),
+            right=text("not asked", "dim"),
+            explain="Protocols found on the type without calling them. --ask calls them.",
+            link="docs/glossary.md#exporter",
+        )
+    for spoken in fact.spoken:
+        if isinstance(spoken.exposure, Exposure):
+            if spoken.protocol != "struct fields":
+                yield Line(
+                    "speaks", (Span(spoken.protocol), Span(f"  {_said(spoken.exposure, fact)}", "dim"))
+                )
+        elif spoken.protocol not in unasked:
+            yield Line("speaks", (Span(spoken.protocol), Span(f"  {spoken.exposure}", "warn")))
+
+
+def _said(exposure: Exposure, fact: Buffer) -> str:
+    """An answer in short: format, shape, and whether it is about other bytes than the object's own."""
+    elsewhere = ""
+    if not isinstance(fact.range, Unknown) and exposure.range != fact.range:
+        elsewhere = ", other bytes than the object's"
+    flags = f", {' '.join(exposure.flags)}" if exposure.flags else ""
+    access = "read-only" if exposure.readonly else "writable"
+    return f"{exposure.format} {exposure.shape}, {access}{flags}{elsewhere}"
+
+
+def _names(fact: Buffer) -> Iterator[Block]:
+    if fact.facts:
+        rows = tuple((text(name), text(value, "dim")) for name, value in fact.facts)
+        head = Line("library", (Span(str(len(rows))), Span("  facts under the library's own names", "dim")))
+        yield Fold(head, (Table(("", ""), rows),), shown=0)
+
+
+def _warnings(fact: Buffer) -> Iterator[Line]:
+    root = owner(fact)
+    if fact.owns is False and root is None and not isinstance(fact.range, Unknown) and fact.range.bytes:
+        yield _danger("borrowed-bytes", "nobody keeps these bytes alive", "copy them while they are there")
+    if root is None or isinstance(root.range, Unknown) or isinstance(fact.range, Unknown):
+        return
+    kept = root.range.bytes
+    if kept >= LARGE_BASE_BYTES and kept > LARGE_BASE * fact.range.bytes:
+        said = f"{size(fact.range.bytes)} keep {size(kept)} alive"
+        yield _danger("large-base", said, "x.copy() frees it")
+
+
+def _danger(slug: str, said: str, mend: str) -> Line:
+    return Line("warn", (Span(f"{slug}: ", "danger"), Span(said)), right=text(mend, "dim"))
+
+
+def _sample() -> Buffer:
+    place, whole = Range(Address(0x55D0A0), Address(0x55D100)), Range(Address(0x55D000), Address(0x620500))
+    heap = Mapping("heap", "rw-p", Unknown("not in a file"), 0, Unknown("not asked"), whole)
+    return Buffer(
+        logical_bytes=96,
+        range=place,
+        mapping=heap,
+        owns=False,
+        holders=(Holder("ndarray", "ndarray", Address(0x7F0010), "base", True, 800_000, whole, 3),),
+        readonly=False,
+        exports=Unknown("ndarray keeps no count of its exports"),
+        spoken=(),
+        facts=(("PyArray_NDIM", "2"), ("PyArray_SIZE", "12")),
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(buffer(_sample()))

@@ -1,0 +1,57 @@
+"""A builtin function or method: the row of the PyMethodDef table it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.facts.native import Method, Place
+from inspector.facts.object import Builtin
+from inspector.facts.unknown import Address, Unknown
+from inspector.views.grammar import Block, Line, Span, text
+from inspector.views.place import flag_text, place_spans
+from inspector.views.view import blocks
+
+
+@blocks.register
+def builtin(fact: Builtin) -> tuple[Block, ...]:
+    """Name, flags, C function and doc; what it is bound to; how it is called."""
+    return tuple(_blocks(fact))
+
+
+def _blocks(fact: Builtin) -> Iterator[Block]:
+    row, doc = fact.method, f'  "{fact.method.doc}"' if fact.method.doc else ""
+    how = flag_text(row.flags) or (f"wraps {fact.slot}" if fact.slot else "")
+    yield Line(
+        "method",
+        (Span(row.name, "name"), Span(f"  {how}"), Span("  "), *place_spans(row.place), Span(doc, "dim")),
+        explain="Its PyMethodDef row: name, calling convention, C function, first line of the doc.",
+        link="docs/objects.md#methods",
+    )
+    bound = str(fact.bound_to)
+    yield Line(
+        "bound to",
+        (Span(bound, "dim" if isinstance(fact.bound_to, Unknown) else "fact"), Span(f"  {fact.kind}", "dim")),
+        explain="The object or type that its first argument is, or the module it belongs to.",
+        link="docs/objects.md#builtin",
+    )
+    called = text(str(fact.vectorcall), "dim") if isinstance(fact.vectorcall, Unknown) else None
+    yield Line(
+        "called",
+        called or place_spans(fact.vectorcall),
+        explain="The vectorcall function (PEP 590): how CPython passes the arguments.",
+        link="docs/objects.md#builtin",
+    )
+
+
+def _sample() -> Builtin:
+    library = "/home/ann/sample.cpython-311-x86_64-linux-gnu.so"
+    gcd = Place(Address(0x7F00_0000_1000), library, "py_gcd", 0)
+    method = Method("gcd", ("METH_VARARGS",), gcd, "Greatest common divisor")
+    no_vectorcall = Unknown("called through tp_call: no vectorcall")
+    return Builtin("builtin_function_or_method", method, "", "sample", no_vectorcall)
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(builtin(_sample()))

@@ -1,0 +1,89 @@
+"""The card: the facts of one report in order, under a first line that says what the object is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from inspector.facts.unknown import Unknown
+from inspector.views.grammar import Block, Fold, Line, Span
+from inspector.views.view import view
+
+ORDER = ("object", "refs", "owners", "type", "module", "builtin", "buffer", "layout")
+
+LATE = ("speaks", "library", "warn")
+"""Labels whose lines stand at the end of a card, in this order, whichever column they are from."""
+
+
+def card(name: str, facts: Mapping[str, Any]) -> tuple[Block, ...]:
+    """The first line, then each column's blocks; LATE lines follow, and what hurts comes last."""
+    blocks = [*_headline(name, facts), *_columns(facts)]
+    return tuple(sorted(blocks, key=_lateness))
+
+
+def _lateness(block: Block) -> int:
+    line = block.summary if isinstance(block, Fold) else block
+    return LATE.index(line.label) + 1 if isinstance(line, Line) and line.label in LATE else 0
+
+
+def _columns(facts: Mapping[str, Any]) -> Iterator[Block]:
+    first = [column for column in ORDER if column in facts]
+    for column in [*first, *(column for column in facts if column not in ORDER)]:
+        yield from _column(column, facts[column])
+
+
+def _column(column: str, fact: Any) -> tuple[Block, ...]:
+    """A column's blocks; one that is unknown, or cannot be drawn, says so and leaves the others alone."""
+    if not isinstance(fact, Unknown):
+        try:
+            return _unrepeated(column, view(fact))
+        except Exception as error:
+            fact = Unknown(f"it could not be drawn: {type(error).__name__} in its view")
+    return (Line(column, (Span(str(fact), "warn"),), explain="This column could not be determined."),)
+
+
+def _unrepeated(column: str, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The layout's words stand in the first line already."""
+    if column == "layout" and blocks and isinstance(blocks[0], Line):
+        return (replace(blocks[0], right=()), *blocks[1:])
+    return blocks
+
+
+def _headline(name: str, facts: Mapping[str, Any]) -> Iterator[Line]:
+    """Only a look at one object has it: a census, a difference name themselves."""
+    found = facts.get("object")
+    if found is None or isinstance(found, Unknown):
+        if "refs" in facts or "object" in facts:
+            yield Line(name, (), heading=True)
+        return
+    yield Line(name, (*_what(found, facts.get("layout")),), right=_note(facts), heading=True)
+
+
+def _what(found: Any, layout: Any) -> Iterator[Span]:
+    """The type, short, and its measure: elements of an array, items of a container, a value."""
+    yield Span(short(found.type_name) + " ")
+    if layout is not None and not isinstance(layout, Unknown):
+        yield Span(f"{layout.format} {layout.shape}")
+    elif not isinstance(found.length, Unknown):
+        yield Span(f"({found.length:,} item{'' if found.length == 1 else 's'})")
+    if not isinstance(found.preview, Unknown):
+        yield Span(f" {found.preview}")
+
+
+def _note(facts: Mapping[str, Any]) -> tuple[Span, ...]:
+    """The one thing worth knowing: view or owner and its order, else immortal."""
+    words: list[str] = []
+    buffer, layout = facts.get("buffer"), facts.get("layout")
+    if buffer is not None and not isinstance(buffer, Unknown) and not isinstance(buffer.owns, Unknown):
+        words.append("owner" if buffer.owns else "view")
+    if layout is not None and not isinstance(layout, Unknown):
+        words += layout.words
+    if not words and facts["object"].immortal:
+        words.append("immortal")
+    return (Span(" · ".join(words)),) if words else ()
+
+
+def short(type_name: str) -> str:
+    """A type's name without its module."""
+    return type_name.rpartition(".")[2] or type_name

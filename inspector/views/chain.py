@@ -1,0 +1,66 @@
+"""The path from a root to an object, drawn downwards: each line one reference."""
+
+from __future__ import annotations
+
+from inspector.facts.chain import Chain
+from inspector.facts.refs import Owner
+from inspector.facts.unknown import Address, Unknown
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+_SHOWN = 12
+_DEEPEST = 10
+"""Steps further down are not indented more."""
+
+
+@blocks.register
+def _chain(fact: Chain) -> tuple[Block, ...]:
+    if not fact.found:
+        return (Line("chain", text(f"? {fact.searched}", "dim"), (), _MEANING, _LINK),)
+    root = fact.owners[0]
+    steps = "1 step" if len(fact) == 1 else f"{len(fact):,} steps"
+    spans = (Span(f"{steps} from {root.holder}"), Span(f"  {_where(root)}", "dim"))
+    rows = tuple(_row(fact.owners, i) for i in range(len(fact)))
+    summary = Line("chain", spans, text(fact.searched, "dim"), _MEANING, _LINK)
+    return (Fold(summary, (Table(("", "", ""), rows),), _SHOWN),)
+
+
+_MEANING = "The shortest path of references that keeps the object alive."
+_LINK = "docs/heap.md#chain"
+
+
+def _where(root: Owner) -> str:
+    return f"its {root.kind}" if root.kind in ("global", "local") else root.kind
+
+
+def _row(owners: tuple[Owner, ...], i: int) -> tuple[tuple[Span, ...], ...]:
+    indent = "  " * min(i, _DEEPEST)
+    last = i + 1 == len(owners)
+    held = "the object" if last else owners[i + 1].holder
+    key = Span(owners[i].key or "·", "fact")
+    return (
+        (Span(f"{indent}└ ", "dim"), key),
+        text(held, "good" if last else "fact"),
+        text(owners[i].kind, "dim"),
+    )
+
+
+def _sample() -> tuple[Block, ...]:
+    outside = Unknown("held by a Python object")
+
+    def owner(kind: str, holder: str, key: str) -> Owner:
+        return Owner(kind, holder, key, 1, True, Address(0x7F0000001000), outside, outside)
+
+    owners = (
+        owner("global", "app", "bus"),
+        owner("attribute", "app.Bus", ".listeners"),
+        owner("item", "dict (3 items)", "['price']"),
+        owner("cell", "function on_price", "rows"),
+    )
+    return blocks(Chain(True, owners, "12,431 objects looked at in 1.1 ms"))
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(_sample())

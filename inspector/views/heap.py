@@ -1,0 +1,112 @@
+"""The heap as a table by type, and the difference of two snapshots."""
+
+from __future__ import annotations
+
+from inspector.facts.heap import Difference, Heap, NameChange, Snapshot, TypeChange, TypeCount
+from inspector.facts.unknown import Unknown
+from inspector.views.amounts import known, signed, signed_size, size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+_SHOWN = 20
+_BAR_COLUMNS = 12
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_SIGNS = {"born": "+", "gone": "-", "rebound": "±", "kept": " "}
+
+
+@blocks.register
+def _heap(fact: Heap) -> tuple[Block, ...]:
+    return (_census(fact),)
+
+
+@blocks.register
+def _snapshot(fact: Snapshot) -> tuple[Block, ...]:
+    names = Line("names", text(f"{len(fact.names):,}"))
+    resident = Line("resident", known(fact.resident_bytes, "size"), explain="The process's memory (VmRSS).")
+    return (_census(fact.heap), names, resident)
+
+
+@blocks.register
+def _difference(fact: Difference) -> tuple[Block, ...]:
+    total = text(f"{signed(fact.objects)} objects · {signed_size(fact.bytes)}")
+    cost = Span(f"  two walks of {fact.walk_ns / 2e6:,.0f} ms", "dim")
+    resident = known(fact.resident_bytes, "signed_size")
+    right = (*resident, Span(" resident", "dim")) if not isinstance(fact.resident_bytes, Unknown) else ()
+    if not fact.types and not fact.names:
+        return (Line("heap", (*text("unchanged"), cost), right),)
+    made: list[Block] = [Fold(Line("heap", (*total, cost), right), (_changes(fact.types),), _SHOWN)]
+    if fact.names:
+        made.append(Fold(Line("names", text(f"{len(fact.names):,} changed")), (_names(fact.names),), _SHOWN))
+    return tuple(made)
+
+
+def _census(fact: Heap) -> Fold:
+    summary = Line(
+        "heap",
+        text(f"{fact.objects:,} objects · {size(fact.bytes)}"),
+        (Span(f"{len(fact.types):,} types, counted in {fact.walk_ns / 1e6:,.1f} ms", "dim"),),
+        "Every object the garbage collector knows, and every object those refer to; own bytes only.",
+        "docs/heap.md#census",
+    )
+    asked = any(not isinstance(row.retained_bytes, Unknown) for row in fact.types)
+    columns = ("type", "objects", "bytes", "", *(("retained",) if asked else ()))
+    largest = max((row.bytes for row in fact.types), default=0)
+    rows = tuple(_type_row(row, largest, asked) for row in fact.types)
+    return Fold(summary, (Table(columns, rows, (1, 2, 4)),), _SHOWN)
+
+
+def _type_row(row: TypeCount, largest: int, asked: bool) -> tuple[tuple[Span, ...], ...]:
+    cells = (text(row.type_name), text(f"{row.objects:,}"), text(size(row.bytes)))
+    bar = text(_bar(row.bytes, largest), "dim")
+    kept = () if isinstance(row.retained_bytes, Unknown) else known(row.retained_bytes, "size")
+    return (*cells, bar, *((kept,) if asked else ()))
+
+
+def _bar(amount: int, largest: int) -> str:
+    eighths = round(amount * _BAR_COLUMNS * 8 / largest) if largest else 0
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _changes(changes: tuple[TypeChange, ...]) -> Table:
+    rows = tuple(
+        (text(change.type_name), text(signed(change.objects)), text(signed_size(change.bytes)))
+        for change in changes
+    )
+    return Table(("type", "objects", "bytes"), rows, (1, 2))
+
+
+def _names(changes: tuple[NameChange, ...]) -> Table:
+    return Table(("", "name", "", "type", "refs", "bytes"), tuple(map(_name_row, changes)), (4, 5))
+
+
+def _name_row(change: NameChange) -> tuple[tuple[Span, ...], ...]:
+    absolute = change.change in ("born", "gone")
+    return (
+        text(_SIGNS[change.change], "dim"),
+        text(change.name),
+        text(change.change, "dim"),
+        text(change.type_name),
+        known(change.references, "count" if absolute else "signed"),
+        known(change.bytes, "size" if absolute else "signed_size"),
+    )
+
+
+def _sample() -> tuple[Block, ...]:
+    unasked = Unknown("not asked")
+    rows = [("str", 735_001, 61_000_000), ("dict", 120_431, 28_311_552), ("app.Node", 250_000, 22_000_000)]
+    rows += [(f"app.T{i}", 100 - i, 4_000 - 100 * i) for i in range(30)]
+    types = tuple(TypeCount(name, count, own, unasked) for name, count, own in rows)
+    heap = Heap(sum(r[1] for r in rows), sum(r[2] for r in rows), types, 51_200_000)
+    changes = (TypeChange("numpy.ndarray", 1, 8_000_112), TypeChange("list", -2, -176))
+    names = (
+        NameChange("x", "born", "numpy.ndarray", 1, 8_000_112),
+        NameChange("rows", "rebound", "list", 0, -88),
+        NameChange("y", "gone", "list", 1, 88),
+    )
+    return (*blocks(heap), *blocks(Difference(-1, 7_999_936, 8_003_584, changes, names, 24_000_000)))
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(_sample())

@@ -1,0 +1,89 @@
+"""A module: made in C (its PyModuleDef, phase by phase) or in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.facts.native import Method, Place, Slot
+from inspector.facts.object import Module
+from inspector.facts.unknown import Address, Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Line, Span, text
+from inspector.views.place import method_table, name_table, slot_table
+from inspector.views.view import blocks
+
+TYPES_SHOWN = 8
+
+
+@blocks.register
+def module(fact: Module) -> tuple[Block, ...]:
+    """File, phases and state; then slots, methods and the types it added."""
+    return tuple(_blocks(fact))
+
+
+def _blocks(fact: Module) -> Iterator[Block]:
+    in_python = fact.phases == "Python"
+    made = "made in Python: no PyModuleDef" if in_python else f"extension, {fact.phases} initialization"
+    yield Line(
+        "module",
+        (Span(fact.name, "python" if in_python else "native"), Span(f"  {made}", "dim")),
+        explain="Multi-phase modules (PEP 489) can be loaded more than once; single-phase ones are shared.",
+        link="docs/objects.md#module",
+    )
+    yield Line("file", _file(fact.file), explain="Where it was loaded from.", link="docs/objects.md#module")
+    if fact.doc:
+        yield Line("doc", text(f'"{fact.doc}"', "dim"))
+    if not isinstance(fact.m_size, Unknown):
+        yield Line(
+            "state",
+            (Span(_state(fact.m_size)), Span(_state_at(fact), "dim")),
+            explain="m_size: bytes of state each module object owns; -1 keeps the state in C globals.",
+            link="docs/objects.md#module",
+        )
+    if fact.slots:
+        yield slot_table(fact.slots, "" if isinstance(fact.file, Unknown) else fact.file)
+    if fact.methods:
+        yield method_table("methods", fact.methods)
+    if fact.types:
+        yield name_table("types", fact.types, TYPES_SHOWN)
+
+
+def _file(path: str | Unknown) -> tuple[Span, ...]:
+    if isinstance(path, Unknown):
+        return text(str(path), "dim")
+    folder, _, name = path.rpartition("/")
+    return (Span(name), Span(f"  in {folder}" if folder else "", "dim"))
+
+
+def _state(m_size: int) -> str:
+    if m_size == 0:
+        return "none (m_size 0)"
+    return "in C globals (m_size -1)" if m_size < 0 else f"{size(m_size)} a module object"
+
+
+def _state_at(fact: Module) -> str:
+    return (
+        "" if isinstance(fact.state_address, Unknown) or fact.m_size == 0 else f"  at {fact.state_address:#x}"
+    )
+
+
+def _sample() -> Module:
+    library = "/home/ann/sample.cpython-311-x86_64-linux-gnu.so"
+    gcd = Place(Address(0x7F00_0000_1000), library, "py_gcd", 0)
+    return Module(
+        name="sample",
+        file=library,
+        doc="A sample module",
+        m_size=16,
+        phases="multi-phase",
+        slots=(Slot("Py_mod_exec", Place(Address(0x7F00_0000_1100), library, "sample_exec", 0), False),),
+        methods=(Method("gcd", ("METH_VARARGS",), gcd, "Greatest common divisor"),),
+        types=("Noddy",),
+        state_address=Address(0x5500_0000_0040),
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(module(_sample()))

@@ -1,0 +1,87 @@
+"""A namespace's table: names that share bytes are joined by a bracket, and every byte is counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from inspector.facts.namespace import Namespace, Row
+from inspector.facts.unknown import Address, Immortal, Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Line, Span, Table
+from inspector.views.view import blocks
+
+_HEADS = ("name", "type", "bytes", "refs", "state", "shares")
+_NAMED = 3
+"""Sharers named beside an owner; the others are counted."""
+
+
+@blocks.register
+def _namespace(fact: Namespace) -> tuple[Block, ...]:
+    if not fact.rows:
+        return (Line("names", (Span("none"), Span("  nothing is bound here yet", "dim"))),)
+    rows = tuple(cells for _, group in groupby(fact.rows, _group_key) for cells in _group(tuple(group)))
+    return (Table(_HEADS, rows, right_aligned=(2, 3)), _total(fact))
+
+
+def _group_key(row: Row) -> int | str:
+    return row.group or row.name
+
+
+def _group(rows: tuple[Row, ...]) -> Iterator[tuple[tuple[Span, ...], ...]]:
+    for position, row in enumerate(rows):
+        yield (
+            (Span(row.name, "name"),),
+            (Span(row.type_name),),
+            (Span(_bytes(row)),),
+            (Span("∞" if row.references is Immortal else f"{row.references:,}"),),
+            (Span(row.state),),
+            _bracket(rows, position),
+        )
+
+
+def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:
+    """┬ beside the first of a group, ├ and ┘ beside the others, and what the words say."""
+    row = rows[position]
+    if not row.group:
+        return ()
+    if position == 0:
+        others = [other.name for other in rows[1:]]
+        more = f" +{len(others) - _NAMED}" if len(others) > _NAMED else ""
+        names = " ".join(others[:_NAMED]) + more
+        return (Span("┬" if others else "─"), Span(f" {names or row.shares}".rstrip(), "dim"))
+    return (Span("┘" if position == len(rows) - 1 else "├"), Span(f" {row.shares}".rstrip(), "dim"))
+
+
+def _bytes(row: Row) -> str:
+    return str(row.bytes) if isinstance(row.bytes, Unknown) else size(row.bytes)
+
+
+def _total(fact: Namespace) -> Line:
+    spans = [Span(size(fact.total_bytes)), Span("  each byte counted once", "dim")]
+    if fact.left_out:
+        spans.append(
+            Span(f"  … {fact.left_out:,} more name{'' if fact.left_out == 1 else 's'} (--all)", "dim")
+        )
+    return Line(
+        "in all",
+        tuple(spans),
+        explain="Names joined by a bracket share memory; their bytes are counted for all of them together.",
+        link="docs/magics.md#the-namespace",
+    )
+
+
+def _sample() -> Namespace:
+    rows = (
+        Row("big", "ndarray f8", Address(0x7F0010), 800_000, 3, "owned", 1, ""),
+        Row("x", "ndarray f8", Address(0x7F0110), 96, 2, "view", 1, "of big"),
+        Row("frame", "DataFrame f8", Address(0x7F0210), 16_000, 1, "view", 0, ""),
+        Row("rows", "list", Address(0x7F0310), 88, 1, "2 items", 0, ""),
+    )
+    return Namespace(rows, 816_088, 4)
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(_namespace(_sample()))

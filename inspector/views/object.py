@@ -1,0 +1,132 @@
+"""The object itself: its type and where that is defined, its own size, its header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.facts.native import Field
+from inspector.facts.object import Object
+from inspector.facts.unknown import Address, Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.place import few, library_name
+from inspector.views.view import blocks
+
+
+@blocks.register
+def object_(fact: Object) -> tuple[Block, ...]:
+    """Type, bases where they tell something, own size, and the header behind `-v`."""
+    return (*_type(fact), *_value(fact), _size(fact), _header(fact))
+
+
+def _type(fact: Object) -> Iterator[Block]:
+    """Type and bases; `object` alone tells nothing."""
+    in_file = not isinstance(fact.defined_in, Unknown) and "/" in fact.defined_in
+    kind = "made at run time" if fact.heap_type else "static"
+    where = (
+        f"{kind}, in {library_name(fact.defined_in)}" if in_file else f"class statement in {fact.defined_in}"
+    )
+    if isinstance(fact.defined_in, Unknown):
+        where = f"{kind} {fact.defined_in}"
+    yield Line(
+        "type",
+        (Span(fact.type_name, "native" if in_file else "python"), Span(f"  {where}", "dim")),
+        explain="The type, by the name in its C struct, and the file or module that defines it.",
+        link="docs/objects.md#type",
+    )
+    bases = tuple(name for name in fact.type_mro[1:] if name != "object")
+    if bases:
+        yield Line(
+            "bases",
+            text(few(bases, " → ")),
+            explain="The types it inherits from, in the order they are asked (the MRO).",
+            link="docs/objects.md#type",
+        )
+
+
+def _value(fact: Object) -> Iterator[Block]:
+    """Why there is no value in the first line, for those who ask."""
+    if isinstance(fact.preview, Unknown):
+        yield Line("value", text(str(fact.preview), "dim"), verbose=True)
+    yield Line("address", text(f"{fact.address:#x}"), verbose=True)
+
+
+def _size(fact: Object) -> Line:
+    unknown = isinstance(fact.size_bytes, Unknown)
+    value = (
+        Span(str(fact.size_bytes), "dim")
+        if isinstance(fact.size_bytes, Unknown)
+        else Span(size(fact.size_bytes))
+    )
+    words = [
+        *(["gc tracked"] if fact.gc_tracked is True else []),
+        *(["gc untracked"] if fact.gc_tracked is False else []),
+        *(["no gc header"] if isinstance(fact.gc_tracked, Unknown) else []),
+        *(["interned"] if fact.interned is True else []),
+        *(["immortal"] if fact.immortal else []),
+    ]
+    return Line(
+        "object",
+        (value, Span(f"  {'' if unknown else 'of its own, '}{' · '.join(words)}", "dim")),
+        explain="Bytes of the object itself with its header, not of what it refers to.",
+        link="docs/objects.md#object",
+    )
+
+
+def _header(fact: Object) -> Fold:
+    """The header in a line; field by field with `-v`."""
+    brief = (
+        f"{field.name} {field.value.partition(' ')[2] or field.value}"
+        for field in fact.header
+        if _tells(field)
+    )
+    rows = tuple(_field(field) for field in fact.header)
+    summary = Line(
+        "header",
+        text(" · ".join(brief)),
+        explain="The fields of the C struct that every object begins with.",
+        link="docs/objects.md#header",
+        verbose=True,
+    )
+    return Fold(summary, rows, shown=len(rows))
+
+
+def _tells(field: Field) -> bool:
+    return field.name in ("ob_refcnt", "ob_type", "ob_size", "lv_tag", "state")
+
+
+def _short(field: Field) -> str:
+    """The value without the address before it."""
+    return field.value.partition(" ")[2] if field.value.startswith("0x") else field.value
+
+
+def _field(field: Field) -> Line:
+    spans = (Span(field.name), Span(f"  {field.size_bytes} B  ", "dim"), Span(field.value))
+    return Line(f"{field.offset_bytes:+d}", spans, verbose=True)
+
+
+def _sample() -> Object:
+    return Object(
+        address=Address(0x7F00_0000_1000),
+        type_name="numpy.ndarray",
+        type_address=Address(0x7F00_1000_2000),
+        type_mro=("numpy.ndarray", "object"),
+        heap_type=False,
+        defined_in="/usr/lib/python3/numpy/_core/_multiarray_umath.cpython-311-x86_64-linux-gnu.so",
+        size_bytes=96,
+        length=Unknown("not an exact built-in container: its __len__ is not run"),
+        gc_tracked=Unknown("objects of this type have no gc header"),
+        immortal=False,
+        interned=Unknown("only a str can be interned"),
+        header=(
+            Field("ob_refcnt", 0, 8, "2"),
+            Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray"),
+        ),
+        preview=Unknown("its repr is code of its type: not run"),
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(object_(_sample()))

@@ -1,0 +1,59 @@
+"""Text made safe to draw: nothing non-printable passes, and how many cells a text takes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+ASCII = str.maketrans(
+    {
+        "…": "...",
+        "·": "-",
+        "→": "->",
+        "←": "<-",
+        "↓": "v",
+        "↑": "^",
+        "×": "x",
+        "≥": ">=",
+        "≤": "<=",
+        "–": "-",
+        "—": "-",
+        "µ": "u",
+        **dict.fromkeys("─━═╌", "-"),
+        **dict.fromkeys("│┃║", "|"),
+        **dict.fromkeys("┌┐└┘├┤┬┴┼╭╮╰╯┏┓┗┛┠┨┯┷┿╂", "+"),
+        **dict.fromkeys("█▓▒■", "#"),
+        **dict.fromkeys("░▁▂▃▄▅▆▇□", "."),
+    }
+)
+"""Box characters, arrows and blocks for a terminal that only speaks ASCII."""
+
+
+def plain(text: str) -> str:
+    """`text` with each non-printable character (controls, bidi overrides, lone surrogates) escaped."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def cells(text: str) -> int:
+    """Terminal cells of a printable text: 2 for wide characters, 0 for combining marks (UAX #11)."""
+    return len(text) if text.isascii() else sum(_cell(character) for character in text)
+
+
+@lru_cache(512)
+def _cell(character: str) -> int:
+    import unicodedata
+
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def to_ascii(text: str) -> str:
+    """`text` for a terminal whose encoding has only ASCII: drawn alike where possible, else escaped."""
+    translated = text.translate(ASCII)
+    return (
+        translated if translated.isascii() else translated.encode("ascii", "backslashreplace").decode("ascii")
+    )

@@ -1,0 +1,166 @@
+"""Who holds an object: the count, each owner on a line, and what the count leaves unexplained."""
+
+from __future__ import annotations
+
+import re
+
+from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
+from inspector.facts.unknown import Address, ImmortalType, Unknown
+from inspector.views.amounts import known, size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+_SHOWN = 6
+_SHORT_SHOWN = 3
+_NAMED = re.compile(r"`([^`]+)`")
+_NATIVE = ("static", "heap block", "stack", "unknown holder")
+_COUNT = "How many references keep the object alive, without the tool's own; and who holds them."
+_LINK = "docs/owners.md#the-count"
+
+
+@blocks.register
+def _refs(fact: Refs) -> tuple[Block, ...]:
+    return _drawn(fact.owners, fact.weakrefs)
+
+
+@blocks.register
+def _owners(fact: Owners) -> tuple[Block, ...]:
+    return _drawn(fact, Unknown("not asked"))
+
+
+def _drawn(fact: Owners, weakrefs: int | Unknown) -> tuple[Block, ...]:
+    if isinstance(fact.scan, Scan):
+        notes = tuple(Line("", text(note, "dim")) for note in fact.notes)
+        return (_searched(fact, fact.scan), *notes, *_weak(weakrefs))
+    return (_glanced(fact), *_to_name(fact), *_weak(weakrefs))
+
+
+def _glanced(fact: Owners) -> Line:
+    """The default card's line: the count, the nearest owners in short."""
+    short = [_short(owner) for owner in fact.owners if owner.certain]
+    more = [f"{len(short) - _SHORT_SHOWN} more"] if len(short) > _SHORT_SHOWN else []
+    evidence = " · ".join(short[:_SHORT_SHOWN] + more)
+    value = (*known(fact.references), Span(f"  {evidence}" if evidence else "", "dim"))
+    return Line("refs", value, _how_many_named(fact), _COUNT, _LINK)
+
+
+def _how_many_named(fact: Owners) -> tuple[Span, ...]:
+    if isinstance(fact.references, ImmortalType):
+        return text("never freed (PEP 683)", "dim")
+    if fact.references == 0:
+        return text("nobody but you here holds it", "dim")
+    if fact.unnamed == 0:
+        return text("named" if fact.references == 1 else f"all {fact.references:,} named", "dim")
+    return text(f"{fact.named:,} of {fact.references:,} named", "dim")
+
+
+def _to_name(fact: Owners) -> tuple[Block, ...]:
+    """What a search would cost, where it would tell more."""
+    if isinstance(fact.unnamed, Unknown) or fact.unnamed == 0:
+        return ()
+    references = "1 reference" if fact.unnamed == 1 else f"{fact.unnamed:,} references"
+    cost = f"--owners scans {size(fact.searchable_bytes)}"
+    if not isinstance(fact.estimated_ns, Unknown):
+        cost += f" in about {_seconds(fact.estimated_ns)}"
+    explain = "A search of the process's memory finds every pointer to the object, in native code too."
+    return (Line("", text(f"{references} not yet named: {cost}", "warn"), (), explain, _LINK),)
+
+
+def _seconds(ns: int) -> str:
+    seconds = ns / 1e9
+    if seconds >= 1:
+        return f"{seconds:.1f} s"
+    return f"{max(round(seconds * 1000), 1)} ms" if seconds < 0.1 else f"{seconds:.1f} s"
+
+
+def _searched(fact: Owners, scan: Scan) -> Fold:
+    rows = [_row(owner) for owner in fact.owners] + _gap_rows(fact)
+    left_out = f"; {size(scan.left_out_bytes)} never touched or known numbers" if scan.left_out_bytes else ""
+    took = f"scanned {size(scan.scanned_bytes)} in {_seconds(scan.scan_ns + scan.verify_ns)}"
+    hits = f"{took}; {scan.hits:,} hits looked at, {scan.stale:,} stale{left_out}"
+    summary = Line("refs", (*known(fact.references), Span(f"  {_balance(fact)}")), (), _COUNT, _LINK)
+    return Fold(summary, (Table(("", "", ""), tuple(rows), (), hits),), _SHOWN)
+
+
+def _balance(fact: Owners) -> str:
+    """`3 named, 1 in native code, 1 not stored anywhere readable`; parts that are none are left out."""
+    if isinstance(fact.references, ImmortalType):
+        return f"{fact.named:,} holders named"
+    parts = [f"{fact.named:,} named"]
+    for count, said in ((fact.native, "in native code"), (fact.unstored, "not stored anywhere readable")):
+        if isinstance(count, Unknown):
+            return f"{parts[0]}; the rest {count}"
+        if count:
+            parts.append(f"{count:,} {said}")
+    return "all " + parts[0] if len(parts) == 1 and fact.named == fact.references > 1 else ", ".join(parts)
+
+
+def _gap_rows(fact: Owners) -> list[tuple[tuple[Span, ...], ...]]:
+    if isinstance(fact.unstored, Unknown) or fact.unstored == 0:
+        return []
+    count = "1 reference" if fact.unstored == 1 else f"{fact.unstored:,} references"
+    said = text(f"{count} without a holder", "danger")
+    return [(text("gap", "danger"), said, text("leaked, in a register, or encoded", "dim"))]
+
+
+def _row(owner: Owner) -> tuple[tuple[Span, ...], ...]:
+    sure = text("certain", "good") if owner.certain else text("possible", "dim")
+    style = "native" if owner.kind in _NATIVE else "python"
+    times = f"  ×{owner.references:,}" if owner.references > 1 else ""
+    what, where = _said(owner)
+    return sure, text(what + times, style), text(where, "dim")
+
+
+def _said(owner: Owner) -> tuple[str, str]:
+    """What holds it, as one would write it; and what kind of thing that is."""
+    if owner.kind in ("local", "global"):
+        return owner.key, f"{owner.kind} of {owner.holder}"
+    if owner.kind == "history":
+        return owner.holder + owner.key if owner.key[:1] == "[" else owner.key, "IPython's history"
+    if owner.kind == "static":
+        return f"{owner.holder}  {owner.key}", "C static"
+    if owner.kind in ("generator local", "traceback local"):
+        return owner.key, f"local of a {owner.holder}"
+    if owner.kind == "item":
+        return _short(owner), f"item of {owner.holder}"
+    if owner.kind in ("attribute", "slot", "type", "bound method", "base", "thread-local"):
+        return _short(owner), f"{owner.kind} of {owner.holder}"
+    return f"{owner.holder}{owner.key}", owner.kind
+
+
+def _short(owner: Owner) -> str:
+    """`x`, `rows[0]`, `<Table>.rows`: the holder by its name where it has one."""
+    named = _NAMED.search(owner.holder)
+    if owner.kind in ("local", "global", "history", "generator local", "traceback local"):
+        return f"{owner.holder}{owner.key}" if owner.key[:1] == "[" else owner.key
+    if owner.kind == "cell" and named:
+        return f"{named[1]} in a closure"
+    return (named[1] if named else owner.holder.partition(",")[0].partition(" (")[0]) + owner.key
+
+
+def _weak(count: int | Unknown) -> tuple[Block, ...]:
+    if isinstance(count, Unknown) or count == 0:
+        return ()
+    said = "1 weak reference" if count == 1 else f"{count:,} weak references"
+    return (Line("", text(said, "dim"), (), "Weak references keep nothing alive; they are counted apart."),)
+
+
+def _sample() -> tuple[Block, ...]:
+    here, none = Address(0x7F0000001000), Unknown("held by Python, not by native code")
+    held = (
+        Owner("local", "<module>, cell 5", "x", 1, True, here, none, none),
+        Owner("item", "dict (3 items), global `cache` of app", "['k']", 1, True, here, none, none),
+        Owner("attribute", "<Listener>, attribute .bus of <App>", ".callback", 1, True, here, none, none),
+        Owner("static", "libfoo.so", "registry+0x18", 1, False, here, "registry", "/usr/lib/libfoo.so"),
+    )
+    scan = Scan(1_200_000_000, 81_000_000, 9_000_000, 14, 9, 800_000_000)
+    searched = Owners(5, held, 0, 1, 1, scan, 1_200_000_000)
+    unasked = Unknown("memory was not searched")
+    glanced = Owners(5, held[:3], 2, unasked, unasked, unasked, 1_200_000_000, (), 81_000_000)
+    unmeasured = Owners(2, held[:2], 0, unasked, unasked, unasked, 1_200_000_000, (), NOT_MEASURED)
+    return tuple(block for fact in (unmeasured, glanced, searched) for block in blocks(Refs(5, fact, 1)))
+
+
+if __name__ == "__main__":
+    for block in _sample():
+        print(block)

@@ -1,0 +1,40 @@
+"""What only one object keeps alive: a total, and the types it is made of."""
+
+from __future__ import annotations
+
+from inspector.facts.refs import Retained
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+_SHOWN = 6
+
+
+@blocks.register
+def _retained(fact: Retained) -> tuple[Block, ...]:
+    others = fact.objects - 1
+    alone = "the object itself" if not others else f"the object and {others:,} more"
+    summary = Line(
+        "retained",
+        (Span(size(fact.retained_bytes)), Span(f"  {alone}", "dim")),
+        (),
+        "Freed if the last reference to the object went: what nobody else keeps alive.",
+        "docs/heap.md#retained",
+    )
+    if not others:
+        return (summary,)
+    rows = tuple(
+        (text(name), text(f"{objects:,}"), text(size(own_bytes))) for name, objects, own_bytes in fact.by_type
+    )
+    return (Fold(summary, (Table(("type", "objects", "bytes"), rows, (1, 2)),), _SHOWN),)
+
+
+def _sample() -> tuple[Block, ...]:
+    by_type = (("str", 12_000, 741_000), ("dict", 400, 92_800), ("app.Node", 400, 22_400))
+    return blocks(Retained(12_801, 856_256, (*by_type, ("list", 1, 56))))
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(_sample())

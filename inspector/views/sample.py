@@ -1,0 +1,21 @@
+"""`draw(blocks)`: what `python -m inspector.views.<column>` prints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from inspector.views.grammar import Block
+from inspector.views.rows import Drawing
+from inspector.views.to_text import plain_text, rich_text
+
+
+def draw(blocks: Sequence[Block]) -> None:
+    """Print the blocks: in colours and the terminal's width, or plain at 80 cells into a pipe."""
+    if not sys.stdout.isatty():
+        sys.stdout.write(plain_text(blocks, Drawing()))
+        return
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(*rich_text(blocks, Drawing(width=console.width), console.encoding), sep="\n")

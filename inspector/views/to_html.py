@@ -1,0 +1,129 @@
+"""Blocks as HTML: real tables and `<details>`, no script; colours follow JupyterLab or the system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table
+from inspector.views.plain import plain
+from inspector.views.rows import LONGEST_LABEL, Drawing, leaves, shown
+from inspector.views.theme import css
+
+_CARD = (
+    "overflow-x:auto;color-scheme:light dark;color:var(--jp-content-font-color1, CanvasText);"
+    "font-family:var(--jp-code-font-family, ui-monospace, monospace);font-size:var(--jp-code-font-size, 13px)"
+)
+_TABLE = "border-collapse:collapse;margin:0"
+_PLACE = "text-align:left;vertical-align:top;border:0;padding:1px 12px 1px 0"
+_CELL = f"{_PLACE};white-space:pre-wrap;overflow-wrap:anywhere"
+_LABEL = f"{_CELL};overflow-wrap:normal;font-weight:normal;{css('label')}"
+_GRID = f"{_PLACE};white-space:pre"
+_LONGEST_WHOLE = 28
+"""Characters of a table cell that stay on one row; a longer one wraps, or the card grows out of the page."""
+_NAME = f"{_CELL};{css('name')}"
+_RIGHT = "text-align:right;vertical-align:top;border:0;padding:1px 0 1px 12px;white-space:nowrap"
+_TR = '<tr style="background:transparent">'
+_PRE = "margin:2px 0;line-height:1.15;border:0;padding:0;background:transparent;color:inherit;font:inherit"
+
+
+def to_html(blocks: Sequence[Block], drawing: Drawing) -> str:
+    """A fragment for a notebook or a page; readable without its styles. All text is escaped."""
+    return f'<div class="inspector" style="{_CARD}">{_rows_table(blocks, drawing)}</div>'
+
+
+def to_page(blocks: Sequence[Block], drawing: Drawing, title: str) -> str:
+    """A whole page around the fragment, for `--html FILE`."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{_text(title)}</title></head>\n<body>{to_html(blocks, drawing)}</body></html>\n"
+    )
+
+
+def _rows_table(blocks: Iterable[Block], drawing: Drawing) -> str:
+    body = "".join(_block(block, drawing) for block in shown(blocks, drawing))
+    return f'<table style="{_TABLE}">{body}</table>'
+
+
+def _block(block: Block, drawing: Drawing) -> str:
+    if isinstance(block, Line):
+        return _line(block, drawing)
+    if isinstance(block, Picture):
+        return f'{_TR}<td style="{_CELL}"></td><td colspan="2" style="{_CELL}">{_picture(block)}</td></tr>'
+    if isinstance(block, Table):
+        return f'{_TR}<td colspan="3" style="{_CELL}">{_table(block)}</td></tr>'
+    return _fold(block, drawing)
+
+
+def _line(line: Line, drawing: Drawing, inner: str = "") -> str:
+    """A row: label, value and evidence (or `inner`, which has them), note. A long name has its own row."""
+    label, above = line.label, ""
+    if line.heading and len(label) > LONGEST_LABEL:
+        above = f'{_TR}<th scope="row" colspan="3" style="{_NAME}">{_text(label)}</th></tr>'
+        label = ""
+    right = f'<td style="{_RIGHT}">{_spans(line.right)}</td>' if line.right else ""
+    span = "" if line.right else ' colspan="2"'
+    said = _explained(line) if drawing.explain else ""
+    style = _NAME if line.heading else _LABEL
+    return (
+        f'{above}{_TR}<th scope="row" style="{style}">{_text(label)}</th>'
+        f'<td{span} style="{_CELL}">{inner or _spans(line.spans)}{said}</td>{right}</tr>'
+    )
+
+
+def _explained(line: Line) -> str:
+    if not line.explain:
+        return ""
+    link = f" ({_text(line.link)})" if line.link else ""
+    return f'<br><small style="{css("dim")}">{_text(line.explain)}{link}</small>'
+
+
+def _fold(fold: Fold, drawing: Drawing) -> str:
+    """The summary is the row; what it hides opens under it."""
+    inside = shown(fold.blocks, drawing)
+    if not inside:
+        return _line(fold.summary, drawing)
+    opened = " open" if leaves(inside) <= fold.shown or drawing.everything else ""
+    summary = f"<summary>{_spans(fold.summary.spans)}</summary>"
+    details = f"<details{opened}>{summary}{_rows_table(inside, drawing)}</details>"
+    return _line(fold.summary, drawing, details)
+
+
+def _picture(picture: Picture) -> str:
+    drawn = "\n".join(_spans(row) for row in picture.rows)
+    return f'<pre role="img" aria-label="{_text(picture.alt)}" style="{_PRE}">{drawn}</pre>'
+
+
+def _table(table: Table) -> str:
+    heads = "".join(f'<th scope="col" style="{_LABEL}">{_text(name)}</th>' for name in table.columns)
+    head = f"<thead><tr>{heads}</tr></thead>" if any(table.columns) else ""
+    body = "".join(f"{_TR}{_cells(table, row)}</tr>" for row in table.rows)
+    said = "<br>".join(_text(sentence) for sentence in table.caption.splitlines())
+    caption = f'<small style="{css("dim")}">{said}</small>' if said else ""
+    return f'<table style="{_TABLE}">{head}<tbody>{body}</tbody></table>{caption}'
+
+
+def _cells(table: Table, row: Sequence[Sequence[Span]]) -> str:
+    return "".join(
+        f'<td style="{_grid(cell, column in table.right_aligned)}">{_spans(cell)}</td>'
+        for column, cell in enumerate(row)
+    )
+
+
+def _grid(cell: Sequence[Span], right: bool) -> str:
+    style = _GRID if sum(len(span.text) for span in cell) <= _LONGEST_WHOLE else _CELL
+    return f"{style};text-align:right" if right else style
+
+
+def _spans(spans: Iterable[Span]) -> str:
+    return "".join(_span(span) for span in spans)
+
+
+def _span(span: Span) -> str:
+    style = css(span.style)
+    return f'<span style="{style}">{_text(span.text)}</span>' if style else _text(span.text)
+
+
+def _text(text: str) -> str:
+    return escape(plain(text))

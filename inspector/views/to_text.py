@@ -1,0 +1,43 @@
+"""Blocks as terminal text: plain lines, or a rich renderable with the theme's styles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from inspector.views.grammar import Block
+from inspector.views.plain import to_ascii
+from inspector.views.rows import Drawing, rows
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+def plain_text(blocks: Sequence[Block], drawing: Drawing, encoding: str = "utf-8") -> str:
+    """The drawing without colours, a line a row; box characters degrade where `encoding` has none."""
+    lines = ("".join(span.text for span in row).rstrip() for row in rows(blocks, drawing))
+    return "".join(f"{_encodable(line, encoding)}\n" for line in lines)
+
+
+def rich_text(blocks: Sequence[Block], drawing: Drawing, encoding: str = "utf-8") -> Iterator[Text]:
+    """The drawing as rich Text, a line a row, styled by the theme."""
+    from rich.text import Text
+
+    from inspector.views.theme import TERMINAL
+
+    for row in rows(blocks, drawing):
+        text = Text(no_wrap=True, overflow="ignore", end="\n")
+        for span in row:
+            text.append(_encodable(span.text, encoding), TERMINAL.get(span.style, "none"))
+        text.rstrip()
+        yield text
+
+
+def _encodable(text: str, encoding: str) -> str:
+    if text.isascii():
+        return text
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return to_ascii(text)
+    return text

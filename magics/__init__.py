@@ -1,0 +1,69 @@
+"""Floor 6: the notebook. Parse, call the api, show; one `<name>_magic.py` a magic."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics
+
+_replaced: WeakKeyDictionary[Magics, dict[str, dict[str, Any]]] = WeakKeyDictionary()
+"""Magics of the user's that ours hide, to be put back."""
+
+
+def register(shell: InteractiveShell) -> None:
+    """Add every magic of this folder and their completion to the shell; a second call changes nothing."""
+    from inspector.magics import completion
+
+    unregister(shell)
+    for magic in _folder():
+        ours = magic(shell=shell)
+        _replaced[ours] = _present(shell, ours)
+        shell.register_magics(ours)
+    completion.add(shell)
+
+
+def unregister(shell: InteractiveShell) -> None:
+    """Take away what `register` added, `%config` rows and completion too; what it hid comes back."""
+    from inspector.magics import completion
+
+    completion.remove(shell)
+    table = shell.magics_manager
+    for name in [name for name, magic in table.registry.items() if _is_ours(magic)]:
+        ours = table.registry.pop(name)
+        for kind, names in ours.magics.items():
+            for magic in names:
+                if getattr(table.magics[kind].get(magic), "__self__", None) is ours:
+                    del table.magics[kind][magic]
+        for kind, hidden in _replaced.pop(ours, {}).items():
+            table.magics[kind].update(hidden)
+    shell.configurables[:] = [one for one in shell.configurables if not _is_ours(one)]
+
+
+def _present(shell: InteractiveShell, ours: Magics) -> dict[str, dict[str, Any]]:
+    """Magics of the user's that `ours` will hide: kind -> name -> call."""
+    table = shell.magics_manager.magics
+    return {
+        kind: {name: table[kind][name] for name in names if name in table[kind]}
+        for kind, names in ours.magics.items()
+    }
+
+
+def _folder() -> Iterator[type[Magics]]:
+    """The Magics classes of the folder's `*_magic.py`."""
+    for file in pkgutil.iter_modules(__path__):
+        if file.name.endswith("_magic"):
+            module = importlib.import_module(f"{__name__}.{file.name}")
+            yield from (kind for kind in vars(module).values() if _is_magic(kind, module.__name__))
+
+
+def _is_magic(kind: Any, module: str) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Magics) and kind.__module__ == module
+
+
+def _is_ours(thing: Any) -> bool:
+    return isinstance(thing, Magics) and type(thing).__module__.startswith(f"{__name__}.")

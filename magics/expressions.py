@@ -1,0 +1,154 @@
+"""The line after `%inspect`: options off, expressions apart, each evaluated in the user's names."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from inspect import CO_OPTIMIZED
+from types import CodeType, FrameType
+from typing import Any
+
+from inspector.errors import InspectorError
+
+_LONG = re.compile(r"--[a-z][a-z-]*")
+_CLIP = 200
+_MOST_WORDS = 30
+"""A longer text is one expression or none: it is not searched for two."""
+_FRAME_AND_US = 3
+"""References to a frame's snapshot of its locals that only the frame keeps: its own, ours, getrefcount's."""
+
+
+def split(line: str, parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
+    """(option words, expressions) of a line such as `--all a + b` or `x y -v`.
+
+    Options stand before or after the expressions, so a minus inside an expression stays a minus.
+    """
+    line = line.strip().removesuffix(";")
+    words, takes = line.split(), _takes(parser)
+    start = _options_from(words, 0, takes)
+    stop = next(i for i in range(start, len(words) + 1) if _options_from(words, i, takes) == len(words))
+    return [*words[:start], *words[stop:]], list(_apart(_between(line, words, start, stop)))
+
+
+def _takes(parser: argparse.ArgumentParser) -> dict[str, int]:
+    """Option -> number of words it takes."""
+    return {
+        flag: 0 if action.nargs == 0 else 1 for action in parser._actions for flag in action.option_strings
+    }
+
+
+def _options_from(words: list[str], start: int, takes: Mapping[str, int]) -> int:
+    """Where the run of options that begins at `start` ends."""
+    while start < len(words) and _is_option(words[start], takes):
+        start += 1 + takes.get(words[start], 0)
+    return min(start, len(words))
+
+
+def _is_option(word: str, takes: Mapping[str, int]) -> bool:
+    return word in takes or _LONG.fullmatch(word) is not None
+
+
+def _between(line: str, words: list[str], start: int, stop: int) -> str:
+    """The text of `words[start:stop]` with the spaces the user typed."""
+    position, begin, end = 0, len(line), 0
+    for number, word in enumerate(words[:stop]):
+        position = line.index(word, position)
+        if number == start:
+            begin = position
+        position += len(word)
+        end = position
+    return line[begin:end] if start < stop else ""
+
+
+def _apart(text: str) -> Iterator[str]:
+    """The expressions of `x y`; a text that is one expression, or none at all, stays whole."""
+    if not text:
+        return
+    if _compiles(text):
+        yield text
+        return
+    words = text.split(" ")
+    for cut in range(1, len(words) if len(words) <= _MOST_WORDS else 0):
+        first, rest = " ".join(words[:cut]).strip(), " ".join(words[cut:]).strip()
+        if first and rest and _compiles(first):
+            yield first
+            yield from _apart(rest)
+            return
+    yield text
+
+
+def _compiles(text: str) -> bool:
+    try:
+        compile(text, "<%inspect>", "eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def evaluate(text: str, names: dict[str, Any], frame: FrameType | None = None) -> Any:
+    """The object that `text` gives in the user's names; where `frame` is a function's of theirs, in its own.
+
+    Raises InspectorError, KeyboardInterrupt and nothing else. The result is the only reference: no name, no
+    history, no exception keeps the object.
+    """
+    code = _compiled(text)
+    local: Mapping[str, Any] = names
+    if frame is not None and frame.f_globals is names and frame.f_code.co_flags & CO_OPTIMIZED:
+        local = frame.f_locals
+    try:
+        return eval(code, names, local)
+    except NameError as error:
+        raise _refused(text, error) from None
+    except (Exception, SystemExit) as error:
+        raise InspectorError(
+            f"{_clipped(text, 60)} raised {said(error)}",
+            slug="expression-raised",
+            why="the expression is evaluated before there is an object to look at",
+            do="evaluate it in a cell of its own to see the traceback",
+        ) from None
+    finally:
+        if local is not names and type(local) is dict and sys.getrefcount(local) <= _FRAME_AND_US:
+            local.clear()  # until 3.12 a frame keeps this snapshot, and with it a reference to each local
+
+
+def _compiled(text: str) -> CodeType:
+    try:
+        return compile(text, "<%inspect>", "eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise InspectorError(
+            f"{_clipped(text, 60)} is not an expression.",
+            slug="not-an-expression",
+            why=said(error),
+            do="give names or one expression: %inspect x, %inspect x y, %inspect rows[0].T",
+        ) from None
+
+
+def _refused(text: str, error: NameError) -> InspectorError:
+    if error.name and error.name == text:
+        return InspectorError(
+            f"there is no name {error.name}.",
+            slug="unknown-name",
+            why="it is not bound in this notebook, nor a builtin",
+            do="%inspect alone lists the names there are",
+        )
+    return InspectorError(
+        f"{_clipped(text, 60)} uses a name that is not bound: {said(error)}",
+        slug="unknown-name",
+        why="it is not bound in this notebook, nor a builtin",
+        do="%inspect alone lists the names there are",
+    )
+
+
+def said(error: BaseException) -> str:
+    """Type and text of an exception, clipped; its text may be user code that fails."""
+    try:
+        text = str(error)
+    except BaseException:
+        text = "(its text cannot be had)"
+    return _clipped(f"{type(error).__name__}: {text}".removesuffix(": "), _CLIP)
+
+
+def _clipped(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,184 @@
+"""`%inspect`: one object whole, two side by side, the namespace, or what a cell changes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from inspector.magics import cell as cells
+from inspector.magics import names, progress, showing
+from inspector.magics.configuration import Defaults
+from inspector.magics.expressions import evaluate, split
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from inspector import api
+from inspector.arguments import DRAW, LOOK, WRITE
+from inspector.errors import InspectorError
+from inspector.facts.heap import Snapshot
+from inspector.report import Report
+
+
+def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that `inspector show` has too, so that `inspect?` prints them under the examples."""
+    for option in reversed((*LOOK, *DRAW, *WRITE)):
+        function = argument(*option.flags, **option.settings)(function)
+    decorated: Callable[..., Any] = magic_arguments("inspect")(function)
+    return decorated
+
+
+@magics_class
+class InspectMagics(Magics, Defaults):
+    """The magic and its defaults (`%config InspectMagics`)."""
+
+    shell: InteractiveShell
+    warm = False
+
+    @no_var_expand
+    @line_cell_magic
+    @_with_options
+    def inspect(self, line: str, cell: str | None = None) -> Report | None:
+        """Show one object whole: what it is, who holds it, where its bytes are.
+
+        Nothing of the object's own code is run, and it is left as it was: references, buffers, pages.
+
+        ::
+
+          %inspect x                the card of x
+          %inspect rows[0].T        of what an expression gives
+          %inspect x --owners       search memory, so that holders in native code are named too
+          %inspect x y              two side by side: what differs, which bytes they share
+          %inspect                  the names there are, and who shares memory with whom
+          r = %inspect x            the report as a value: r.refs.references, r.to_json()
+
+          %%inspect                 runs the cell below and shows what it changed
+          rows.append(x)
+
+        Defaults: `%config InspectMagics`. A card tells how to read each line with --explain.
+        """
+        parser: argparse.ArgumentParser = vars(type(self))["inspect"].parser
+        try:
+            words, expressions = split(line, parser)
+            options = self._options(parser, words)
+            if cell is None:
+                report = self._report(expressions, options)
+            else:
+                report = self._changes(expressions, cell, options)
+            drawn = self._drawn(report, options)
+        except InspectorError as error:
+            showing.refuse(error)
+            return None
+        if options.json:
+            print(drawn.to_json())
+            return None
+        return showing.give(self.shell, drawn)
+
+    def _options(self, parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
+        try:
+            options = parser.parse_args(words)
+        except UsageError as error:
+            raise InspectorError(
+                f"{error}.",
+                slug="bad-option",
+                why=f"typed: {' '.join(words)}",
+                do="%inspect? lists the options",
+            ) from None
+        for name in ("owners", "ask", "explain", "verbose"):
+            setattr(options, name, getattr(options, name) or getattr(self, name))
+        options.all = options.all or self.everything
+        options.width = options.width or self.width
+        return options
+
+    def _report(self, expressions: list[str], options: argparse.Namespace) -> Report:
+        if not expressions:
+            return self._namespace(options)
+        if len(expressions) == 1:
+            return self._one(expressions[0], options)
+        if len(expressions) == 2:
+            return self._two(expressions[0], expressions[1])
+        raise InspectorError(
+            f"{len(expressions)} objects are too many for one card.",
+            slug="too-many-objects",
+            why="two stand side by side; more do not fit a page",
+            do="%inspect x y for two, or %inspect alone for the table of all names",
+        )
+
+    def _one(self, text: str, options: argparse.Namespace) -> Report:
+        with progress.bar(options.owners) as told:
+            return api.inspect(
+                self._value(text),
+                name=text,
+                names=names.namespaces(self.shell),
+                known=names.objects(self.shell),
+                scan=options.owners,
+                ask=options.ask,
+                also=tuple(column for column in ("chain", "retained") if getattr(options, column)),
+                reveal=options.reveal,
+                progress=told,
+            )
+
+    def _two(self, first: str, second: str) -> Report:
+        both = api.compare(self._value(first), self._value(second), names=(first, second))
+        return Report(f"{first} {second}", {"comparison": both})
+
+    def _namespace(self, options: argparse.Namespace) -> Report:
+        limit = None if options.all else self.rows
+        table = api.namespace(self.shell.user_ns, hidden=names.hidden(self.shell), limit=limit)
+        return Report("names", {"namespace": table})
+
+    def _value(self, text: str) -> Any:
+        return evaluate(text, self.shell.user_ns, showing.calling_frame())
+
+    def _changes(self, expressions: list[str], cell: str, options: argparse.Namespace) -> Report:
+        if expressions:
+            raise InspectorError(
+                f"%%inspect looks at a cell, not at {expressions[0]:.60}.",
+                slug="not-an-expression",
+                do="put it on a line of its own: %inspect " + expressions[0][:60],
+            )
+        self._warm()
+        names_ = self.shell.user_ns
+        run = cells.prepared(self.shell, cell)
+        before = api.snapshot(names_)
+        try:
+            run()
+        except BaseException:
+            showing.show(self._drawn(self._changed(before), options))
+            raise
+        return self._changed(before)
+
+    def _changed(self, before: Snapshot) -> Report:
+        after = api.snapshot(self.shell.user_ns)
+        return Report("cell", {"difference": names.of_the_user(self.shell, after - before)})
+
+    def _warm(self) -> None:
+        """Import and draw once what `%%inspect` uses, so that the first cell is not charged for it."""
+        if not self.warm:
+            before = api.snapshot(self.shell.user_ns)
+            self._changed(before).to_html()
+            if self.shell.display_formatter is not None:
+                self.shell.display_formatter.format(None)
+            self.warm = True
+
+    def _drawn(self, report: Report, options: argparse.Namespace) -> Report:
+        """The report as the options draw it, written to the files they name."""
+        drawn = report.drawn(
+            width=options.width, everything=options.all, explain=options.explain, verbose=options.verbose
+        )
+        for path, draw in ((options.svg, drawn.to_svg), (options.html, drawn.to_page)):
+            if path:
+                _write(path, draw())
+        return drawn
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InspectorError(
+            f"cannot write {path}: {error.strerror}.", slug="unwritable-file", do="give another path"
+        ) from None

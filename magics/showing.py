@@ -1,0 +1,78 @@
+"""Show a report from a magic: displayed where its value would be thrown away, never through `Out`.
+
+IPython keeps what a cell's last expression gives: `_`, `__`, `___` and `Out` move on, and what falls off
+their end is freed. A look must not do that to the user's objects, so the report is displayed and the history
+stays as it was. Where the value is used, `r = %inspect x`, it is given back and nothing is displayed.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from html import escape
+from types import FrameType
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import display
+
+from inspector.errors import InspectorError
+from inspector.report import Report
+
+_RUNNERS = ("run_line_magic", "run_cell_magic")
+_PRINTS = ("PRINT_EXPR", "CALL_INTRINSIC_1")
+"""What follows the call of a cell's last expression: 3.11, and from 3.12 on."""
+
+
+def give(shell: InteractiveShell, report: Report) -> Report | None:
+    """The report to whoever asked: displayed for a cell's statement, returned where the value is used."""
+    if not _is_statement():
+        return report
+    show(report)
+    shell.displayhook.fill_exec_result(report)
+    return None
+
+
+def show(report: Report) -> None:
+    """Display the report."""
+    display(report)
+
+
+def refuse(error: InspectorError) -> None:
+    """The error as one quiet block: no traceback, and the cell goes on."""
+    display(_Refusal(error.block("%inspect")))
+
+
+class _Refusal:
+    """An error's block in both forms."""
+
+    def __init__(self, block: str) -> None:
+        self.block = block
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        font = "font-family:var(--jp-code-font-family, monospace);font-size:var(--jp-code-font-size, 13px)"
+        style = f"margin:0;padding:0;background:transparent;color:inherit;{font}"
+        return {
+            "text/plain": self.block.rstrip("\n"),
+            "text/html": f'<pre style="{style}">{escape(self.block)}</pre>',
+        }
+
+
+def _is_statement() -> bool:
+    """Whether the magic was called as a statement: its value is printed or thrown away, not used."""
+    caller = calling_frame()
+    if caller is None:
+        return False
+    following = (i for i in dis.get_instructions(caller.f_code) if i.offset > caller.f_lasti)
+    after = next(following, None)
+    return after is not None and (after.opname == "POP_TOP" or after.opname in _PRINTS)
+
+
+def calling_frame() -> FrameType | None:
+    """The frame that runs the magic's line: the caller of IPython's `run_line_magic`."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name in _RUNNERS and "shell" not in frame.f_code.co_varnames:
+            return frame.f_back
+        frame = frame.f_back
+    return None

@@ -1,0 +1,223 @@
+// Whose block is it? A hit in memory that is no object itself (items of a list, keys of a dict, values of an
+// instance, a C struct) belongs to the object that points to the block.
+//
+// All such blocks are looked for in one search of memory. A pointer into a block comes from its owner, from
+// other blocks (a linked list, a deque, a table of structs), or from anywhere by chance: the owner is the
+// object whose layout says that this very field owns that very word, else one whose tp_traverse visits the
+// target. Blocks that only other blocks point to are looked for once more, through those.
+#define INSPECTOR_INTERNALS
+#include "holders.h"
+
+#define BLOCK_NEEDLE_BYTES 4096u
+#define DEQUE_BLOCK_BYTES 528u // Modules/_collectionsmodule.c: two links around 64 items
+#define DEQUE_WALK_MAX 4096
+
+static int compare_blocks(const void *a, const void *b) {
+    uintptr_t x = ((const block_row *)a)->range.start, y = ((const block_row *)b)->range.start;
+    return (x > y) - (x < y);
+}
+
+// The tables of dicts that the caller names need no search.
+static void know_namespaces(search *s) {
+    for (Py_ssize_t i = 0; s->namespaces && i < PyTuple_GET_SIZE(s->namespaces); i++) {
+        PyObject *dict = PyTuple_GET_ITEM(s->namespaces, i); // borrowed
+        PyDictObject *table = (PyDictObject *)dict;
+        block_row *row = PyDict_CheckExact(dict) ? search_block(s, (uintptr_t)table->ma_keys) : NULL;
+        if (row && !table->ma_values) {
+            row->holder = dict;
+            row->link = (uintptr_t)&table->ma_keys;
+            row->rank = 3;
+            row->certain = 1;
+        }
+    }
+}
+
+static void collect_blocks(search *s) {
+    for (size_t i = 0; i < s->edge_count; i++) {
+        const edge *e = &s->edges[i];
+        if (e->kind == PLACE_BLOCK) {
+            s->blocks[s->block_count++] =
+                (block_row){.range = e->block, .target = e->target, .word = e->word};
+        }
+    }
+    qsort(s->blocks, s->block_count, sizeof *s->blocks, compare_blocks);
+    size_t kept = 0;
+    for (size_t i = 0; i < s->block_count; i++) {
+        if (!kept || s->blocks[kept - 1].range.start != s->blocks[i].range.start) {
+            s->blocks[kept++] = s->blocks[i];
+        }
+    }
+    s->block_count = kept;
+}
+
+typedef struct {
+    search *s;
+    block_row *row; // borrowed
+    place found;
+    uintptr_t link;
+    int rank;
+} link_question;
+
+// How good an explanation is it that `found` holds the block? 3: by layout, 2: by tp_traverse, 1: perhaps.
+static void link_body(void *argument) {
+    link_question *q = argument;
+    slot part;
+    PyObject *target = q->s->targets[q->row->target];
+    slot_verdict verdict = slot_read(&q->s->view, q->found.object, q->row->word, q->link, &part);
+    if (verdict == SLOT_OWNED) {
+        q->rank = q->found.certain ? 3 : 1;
+    } else if (verdict == SLOT_ASK && q->found.certain) {
+        q->rank = search_visits(q->found.object, target) > 0 ? 2 : 0;
+    } else {
+        q->rank = verdict == SLOT_ASK;
+    }
+}
+
+// In a brief search: marks the targets that something else than a block has named already.
+static void mark_named(search *s, uint8_t *named) {
+    for (size_t i = 0; i < s->edge_count; i++) {
+        const edge *e = &s->edges[i];
+        const block_row *row = e->kind == PLACE_BLOCK ? search_block(s, e->word) : NULL;
+        block_row word = {.target = e->target, .word = e->word};
+        link_question question = {
+            .s = s, .row = &word, .found = {.object = e->holder, .certain = e->certain}};
+        int holds = e->resolved && memory_guarded(link_body, &question) == 0 && question.rank > 1;
+        named[e->target] |= e->kind == PLACE_FRAME || holds || (row && row->holder);
+    }
+}
+
+static void block_link(search *s, block_row *row, uintptr_t word) {
+    link_question question = {.s = s, .row = row, .link = word};
+    if (word >= row->range.start && word < row->range.stop) {
+        return; // a block that points to itself
+    }
+    search_place_guarded(s, word, &question.found);
+    if (word >= s->view.free_lists.start && word < s->view.free_lists.stop) {
+        row->is_free = 1;
+    } else if (question.found.kind == PLACE_STATIC && !row->static_word) {
+        row->static_word = word;
+    } else if (question.found.kind == PLACE_BLOCK && !row->parent.start) {
+        row->parent = question.found.block;
+    } else if (question.found.kind == PLACE_OBJECT && row->rank < 3) {
+        if (memory_guarded(link_body, &question) == 0 && question.rank > row->rank) {
+            row->rank = question.rank;
+            row->holder = question.found.object;
+            row->certain = question.found.certain;
+            row->link = word;
+        }
+    }
+}
+
+static int search_blocks(search *s, scratch *memory) {
+    scan_range *needles = scratch_alloc(memory, s->block_count * sizeof *needles);
+    uint8_t *named = scratch_alloc(memory, s->target_count);
+    size_t count = 0;
+    scan_job job;
+    if (!needles || !named) {
+        return -1;
+    }
+    if (s->brief) {
+        mark_named(s, named);
+    }
+    for (size_t i = 0; i < s->block_count; i++) {
+        scan_range range = s->blocks[i].range;
+        uintptr_t stop = range.start + BLOCK_NEEDLE_BYTES;
+        if (!s->blocks[i].holder && !named[s->blocks[i].target]) {
+            needles[count++] = (scan_range){range.start, stop < range.stop ? stop : range.stop};
+        }
+    }
+    if (search_scan(s, needles, count, BLOCK_HITS_MAX, 0, &job) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < job.hit_count; i++) {
+        block_row *row = search_block(s, s->hits[i].value);
+        if (row) {
+            block_link(s, row, s->hits[i].word);
+        }
+    }
+    return 0;
+}
+
+typedef struct {
+    uintptr_t at;
+} deque_walk;
+
+// The leftmost block of the deque that a block may belong to: only the outer ones are linked from it.
+static __attribute__((no_sanitize("address"))) void deque_body(void *argument) {
+    deque_walk *walk = argument;
+    for (int i = 0; i < DEQUE_WALK_MAX; i++) {
+        const uintptr_t *block = (const uintptr_t *)walk->at, *left = (const uintptr_t *)block[0];
+        if (!left || (uintptr_t)left % 16 || left[65] != (uintptr_t)block) {
+            return;
+        }
+        walk->at = (uintptr_t)left;
+    }
+}
+
+// 0 where the block is none of a deque. A debug allocator puts its prefix before the links; a large block
+// passes through two of them, and has two.
+static uintptr_t deque_leftmost(const search *s, scan_range block) {
+    uintptr_t prefix = s->view.object_prefix > 0 ? (uintptr_t)s->view.object_prefix : 0;
+    for (uintptr_t i = 0; i < 3; i++) {
+        deque_walk walk = {block.start + i * prefix};
+        if (walk.at + DEQUE_BLOCK_BYTES <= block.stop) {
+            memory_guarded(deque_body, &walk);
+        }
+        if (walk.at != block.start + i * prefix) {
+            return walk.at;
+        }
+    }
+    return 0;
+}
+
+// Blocks that no object points to: once more, for the blocks that point to them.
+static int search_parents(search *s, scratch *memory) {
+    size_t orphans = 0;
+    block_row *children = s->blocks;
+    size_t child_count = s->block_count;
+    s->blocks = scratch_alloc(memory, child_count * sizeof *s->blocks);
+    if (!s->blocks) {
+        return -1;
+    }
+    for (size_t i = 0; i < child_count; i++) {
+        block_row *child = &children[i];
+        if (child->holder || !child->parent.start) {
+            continue;
+        }
+        uintptr_t leftmost = deque_leftmost(s, child->range);
+        if (leftmost) {
+            child->parent = (scan_range){leftmost, leftmost + DEQUE_BLOCK_BYTES};
+        }
+        s->blocks[orphans++] =
+            (block_row){.range = child->parent, .target = child->target, .word = child->word};
+    }
+    qsort(s->blocks, orphans, sizeof *s->blocks, compare_blocks);
+    s->block_count = 0;
+    for (size_t i = 0; i < orphans; i++) {
+        if (!s->block_count || s->blocks[s->block_count - 1].range.stop <= s->blocks[i].range.start) {
+            s->blocks[s->block_count++] = s->blocks[i];
+        }
+    }
+    int status = orphans ? search_blocks(s, memory) : 0;
+    for (size_t i = 0; i < child_count && status == 0; i++) {
+        const block_row *parent = children[i].holder ? NULL : search_block(s, children[i].parent.start);
+        if (parent) {
+            children[i].holder = parent->holder;
+            children[i].certain = parent->certain;
+            children[i].link = parent->link;
+            children[i].static_word = children[i].static_word ? children[i].static_word : parent->static_word;
+        }
+    }
+    s->blocks = children;
+    s->block_count = child_count;
+    return status;
+}
+
+int blocks_search(search *s, scratch *memory) {
+    collect_blocks(s);
+    know_namespaces(s);
+    if (search_blocks(s, memory) < 0) {
+        return -1;
+    }
+    return s->brief ? 0 : search_parents(s, memory);
+}

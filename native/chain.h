@@ -1,0 +1,45 @@
+// What the two halves of a chain share: chain.c finds the path, chain_steps.c writes it down.
+#ifndef INSPECTOR_CHAIN_H
+#define INSPECTOR_CHAIN_H
+
+#include "native.h"
+
+#include "marks.h"
+
+typedef enum { ROOT_DICT, ROOT_MODULE, ROOT_FRAME, ROOT_THREAD } root_kind;
+
+typedef struct {
+    root_kind kind;
+    PyObject *object; // borrowed: dict or module; NULL for a frame
+    PyObject *owner;  // borrowed: the module of a dict, or NULL
+    frame_view frame;
+} chain_root;
+
+typedef struct {
+    PyObject *target;          // borrowed
+    PyTypeObject *passed_over; // borrowed: Subject
+    PyObject *names;           // borrowed tuple of ids
+    PyObject *folder;          // borrowed str
+    marks seen;
+    room roots, objects, parents; // of chain_root, PyObject *, uint32_t
+    size_t root_count, count;     // entries 0 .. root_count - 1 are the roots
+    size_t current;               // the entry whose references are being followed
+    int found, failed;
+} chain_search;
+
+static inline chain_root *root_at(chain_search *search, size_t i) {
+    return (chain_root *)search->roots.start + i;
+}
+
+static inline PyObject **object_at(chain_search *search, size_t i) {
+    return (PyObject **)search->objects.start + (i - search->root_count);
+}
+
+static inline uint32_t *parent_at(chain_search *search, size_t i) {
+    return (uint32_t *)search->parents.start + (i - search->root_count);
+}
+
+// The steps of the path that was found, the root first: _native.pyi says what a row holds. New reference.
+PyObject *chain_steps(chain_search *search);
+
+#endif

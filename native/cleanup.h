@@ -1,0 +1,31 @@
+// Scope guards: what is acquired is released on every way out of the block (drgn's idea).
+#ifndef INSPECTOR_CLEANUP_H
+#define INSPECTOR_CLEANUP_H
+
+#include <Python.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static inline void cleanup_decref(PyObject **reference) { Py_XDECREF(*reference); }
+static inline void cleanup_free(void *pointer) { free(*(void **)pointer); }
+static inline void cleanup_buffer(Py_buffer *buffer) { PyBuffer_Release(buffer); }
+static inline void cleanup_close(int *descriptor) {
+    if (*descriptor >= 0) {
+        close(*descriptor);
+    }
+}
+
+#define _owned_ __attribute__((cleanup(cleanup_decref)))
+#define _free_ __attribute__((cleanup(cleanup_free)))
+#define _buffer_ __attribute__((cleanup(cleanup_buffer)))
+#define _close_ __attribute__((cleanup(cleanup_close)))
+
+// Hands an owned reference or pointer out of its guard: the caller owns it from here.
+#define take(variable) \
+    __extension__({ \
+        __typeof__(variable) taken_ = (variable); \
+        (variable) = NULL; \
+        taken_; \
+    })
+
+#endif

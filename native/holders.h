@@ -1,0 +1,209 @@
+// What the parts that verify hits share: blocks of memory, frames, places, and who holds what.
+//
+// Functions marked "guarded" read memory that may be anything: call them under memory_guarded.
+#ifndef INSPECTOR_HOLDERS_H
+#define INSPECTOR_HOLDERS_H
+
+#include "native.h"
+
+// --- blocks: what an allocator says of an address ---
+
+typedef enum {
+    BLOCK_NONE, // not this allocator's, as far as can be told
+    BLOCK_FREE, // freed, or never handed out
+    BLOCK_LIVE,
+} block_state;
+
+// pymalloc.c (guarded). The block that holds `word`, as the allocator handed it out.
+// `low` is where the mapping with the word starts.
+block_state pymalloc_block(uintptr_t word, uintptr_t low, scan_range *ret);
+
+// malloc_chunks.c. What was learned of glibc's malloc in this process.
+typedef struct {
+    const memory_maps *maps;          // borrowed
+    uintptr_t tcache_key;             // second word of a block in a thread's cache; 0: not learned
+    const scan_runs *runs;            // borrowed: pages that exist
+    int usable;                       // malloc is glibc's own
+    uintptr_t last_start, last_chunk; // where the last walk was: hits come in order of addresses
+} malloc_view;
+
+void malloc_view_init(malloc_view *ret, const memory_maps *maps, const scan_runs *runs);
+block_state malloc_block(malloc_view *view, uintptr_t word, scan_range *ret); // guarded
+
+// --- frames of running Python functions ---
+
+typedef enum { FRAME_FIELD, FRAME_LOCAL, FRAME_STACK, FRAME_BORROWED, FRAME_DEAD } frame_part;
+
+typedef struct {
+    uintptr_t start, stop;   // the frame, to the end of the room for its stack
+    uintptr_t locals, stack; // first local, first stack slot
+    uintptr_t top;           // end of the stack's live part; 0 while the frame runs: it is in a register
+    PyObject *code;          // borrowed
+    PyObject *function;      // borrowed, or NULL
+    PyObject *globals;       // borrowed
+    int last_byte;           // offset of the current instruction in the bytecode
+    int depth;               // 0 is the innermost frame of its thread
+    int calls_python;        // the next inner frame took its arguments from this one's stack
+    int ours;                // the frame is the tool's own
+    unsigned long thread;    // as threading.get_ident()
+} frame_row;
+
+typedef struct {
+    frame_row *rows; // borrowed: in the scratch, by address
+    size_t count;
+    scan_range *chunks; // borrowed: in the scratch; memory of frames, dead ones too
+    size_t chunk_count;
+} frame_table;
+
+// frame_words.c. `own_prefix` is the folder of the tool's own code. 0, or -1 when the scratch is full.
+int frames_init(frame_table *ret, scratch *memory, PyObject *own_prefix /* borrowed */);
+const frame_row *frames_find(const frame_table *frames, uintptr_t word); // borrowed, or NULL
+int frames_is_dead(const frame_table *frames, uintptr_t word);           // in a chunk, in no frame
+frame_part frames_part(const frame_row *frame, uintptr_t word, int *ret_index);
+// The name of a local. Result borrowed, NULL where there is none.
+PyObject *frames_local_name(PyObject *code /* borrowed */, int index);
+// Index of the local kept at `word` in a generator, coroutine or frame object; -1 where it is none. The
+// code in ret_code is borrowed.
+#define FRAME_SLOT_BORROWED (-2) // a tagged word that owns nothing (3.14)
+int frames_object_local(PyObject *object /* borrowed */, uintptr_t word, PyObject **ret_code /* borrowed */);
+// The words of the frame in a suspended generator or coroutine; 0 where the object is none.
+int frames_of_generator(PyObject *object /* borrowed */, uintptr_t *ret_start, uintptr_t *ret_stop);
+// A frame as Python gets it: FrameRow of _native.pyi. New reference.
+PyObject *frames_tuple(const frame_row *frame);
+
+// --- places: what a word is part of ---
+
+typedef enum {
+    PLACE_STALE, // freed memory, a dead frame, a cache that borrows
+    PLACE_OURS,  // the tool's own
+    PLACE_OBJECT,
+    PLACE_BLOCK, // a live block that is no object: items of a list, keys of a dict, a C struct
+    PLACE_FRAME,
+    PLACE_STATIC,
+    PLACE_STACK,
+    PLACE_UNKNOWN,
+} place_kind;
+
+typedef struct {
+    place_kind kind;
+    int certain;            // PLACE_OBJECT: the gc list agrees, or the exact type has a layout
+    scan_range block;       // PLACE_BLOCK
+    PyObject *object;       // borrowed: PLACE_OBJECT
+    const frame_row *frame; // borrowed: PLACE_FRAME
+} place;
+
+typedef struct {
+    PyTypeObject *type;      // borrowed
+    const uint32_t *offsets; // borrowed: of the fields that own a reference
+    size_t count;
+} holder_layout;
+
+typedef struct {
+    memory_maps maps;
+    frame_table frames;
+    malloc_view malloc;
+    scan_range *statics; // borrowed: in the scratch; writable segments of loaded files
+    size_t static_count;
+    scan_range *stacks; // borrowed: in the scratch; live parts of C stacks, then dead ones
+    size_t stack_count;
+    scan_range own_statics;       // of this extension
+    scan_range type_cache;        // in the interpreter: values are borrowed
+    scan_range free_lists;        // in the interpreter: blocks kept for reuse, with what they held
+    long object_prefix;           // bytes a debug allocator puts before a block; -1: not known
+    const holder_layout *layouts; // borrowed
+    size_t layout_count;
+    PyTypeObject *subject_type; // borrowed
+} search_view;
+
+// `maps` is filled in before; 0, or -1 when the scratch is full.
+int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory,
+                     PyObject *own_prefix /* borrowed */);
+void search_place(search_view *view, uintptr_t word, place *ret); // guarded
+// How often tp_traverse of a certain gc object visits `target` (guarded; both borrowed).
+long search_visits(PyObject *holder /* borrowed */, PyObject *target /* borrowed */);
+int search_has_layout(const search_view *view, PyTypeObject *type /* borrowed */);
+int search_is_tracked(const search_view *view, PyObject *object /* borrowed */); // guarded
+
+// --- slots: which part of an object a word is ---
+
+typedef enum { SLOT_OWNED, SLOT_BORROWED, SLOT_ASK } slot_verdict; // ASK: tp_traverse knows
+
+typedef struct {
+    const char *name; // static: "item", "key", "value", "attribute" ...
+    int64_t index;
+    PyObject *key; // borrowed, or NULL
+} slot;
+
+// slots.c (guarded). `link` is the word in `holder` that points to the block with `word`; 0: none.
+slot_verdict slot_read(const search_view *view, PyObject *holder /* borrowed */, uintptr_t word,
+                       uintptr_t link, slot *ret);
+
+// --- one search: search.c, blocks.c, owners.c ---
+
+// One hit that may be a reference.
+typedef struct {
+    uint32_t target; // index into the sorted targets
+    place_kind kind;
+    int certain, resolved; // resolved: the holder is known, directly or through its block
+    uintptr_t word, link;
+    scan_range block;       // the block of the word, where it is in one
+    PyObject *holder;       // borrowed, or NULL
+    const frame_row *frame; // borrowed, or NULL
+    slot part;
+    long references; // 0: holds none
+} edge;
+
+// A block that is no object, whose owner is looked for.
+typedef struct {
+    scan_range range;
+    scan_range parent; // a block that points here, if no object does
+    uint32_t target;   // of its first edge
+    uintptr_t word;    // of its first edge
+    PyObject *holder;  // borrowed, or NULL
+    uintptr_t link;
+    int rank, certain;
+    uintptr_t static_word; // a static that points here; 0: none
+    int is_free;           // the interpreter keeps it for reuse
+} block_row;
+
+typedef struct {
+    search_view view;
+    scan_runs runs;
+    PyObject **targets; // borrowed: in the scratch, sorted by address; each is held by its Subject
+    uint32_t *numbers;  // of a target, in the order the caller gave them
+    size_t target_count;
+    edge *edges; // borrowed: in the scratch
+    size_t edge_count;
+    block_row *blocks; // borrowed: in the scratch, by address
+    size_t block_count;
+    scan_hit *hits; // borrowed: in the scratch
+    size_t hit_capacity;
+    PyObject *namespaces; // borrowed: a tuple of dicts whose tables are known without a search
+    int brief;            // blocks of targets that are named already are not searched
+    uint64_t hit_count, stale, ours, truncated, scanned_bytes, left_out_bytes, scan_ns, verify_ns;
+    PyObject *progress; // borrowed, or NULL
+    uint64_t progress_ns;
+    int progress_ran;
+} search;
+
+#define BLOCK_HITS_MAX (1u << 18)
+
+uint64_t search_clock_ns(void);
+// One search of memory for needles; hits are in s->hits. 0, or -1 with an exception set.
+int search_scan(search *s, scan_range *needles, size_t count, size_t capacity, int first, scan_job *ret);
+void search_place_guarded(search *s, uintptr_t word, place *ret);
+int search_targets(search *s, scratch *memory);
+void search_resolve(search *s);
+block_row *search_block(search *s, uintptr_t address); // the block around a word: borrowed, or NULL
+// blocks.c: finds the owners of all blocks among the edges. 0, or -1.
+int blocks_search(search *s, scratch *memory);
+
+// owners.c: from and to Python. One Subject or a tuple of them, and the layouts; 0, or -1 with an exception.
+int owners_take(search *s, PyObject *module /* borrowed */, PyObject *subjects /* borrowed */,
+                PyObject *layouts /* borrowed */, scratch *memory);
+// The edges that hold a reference, as rows. New list.
+PyObject *owners_rows(search *s);
+// A new Subject around an object, new None around nothing.
+PyObject *owners_box(search *s, PyObject *object /* borrowed, may be NULL */);
+
+#endif

@@ -1,0 +1,76 @@
+// Is an address in a live block of pymalloc, CPython's allocator for up to 512 bytes?
+//
+// pymalloc cuts arenas (1 MiB) into pools of 16 KiB, aligned; a pool holds blocks of one size behind a
+// header of 48 bytes (Objects/obmalloc.c, the same from 3.10 to 3.14). Nothing exported says which
+// addresses are pools, so the header must prove it: the number of blocks handed out, the part of the pool
+// cut so far and the free list tell the same thing twice, and both must agree to the block. Memory that
+// only resembles a header does not survive that, and a pool given back has no blocks handed out.
+#include "holders.h"
+
+#define POOL_BYTES 0x4000u
+#define POOL_HEADER 48u
+#define ALIGNMENT 16u
+#define SIZE_CLASSES 32u
+
+typedef struct {
+    uint64_t used; // blocks handed out; the first field is a union with a pointer, of 8 bytes
+    uintptr_t free_list, next_pool, previous_pool;
+    uint32_t arena, size_class, next_offset, last_offset;
+} pool_header;
+
+// The low half of `used` is the count: the union's other half is never written.
+static __attribute__((no_sanitize("address"))) uint32_t pool_used(const pool_header *pool) {
+    return (uint32_t)pool->used;
+}
+
+static __attribute__((no_sanitize("address"))) int pool_is_plausible(const pool_header *pool) {
+    if (pool->size_class >= SIZE_CLASSES || pool->arena > 1u << 20) {
+        return 0;
+    }
+    uint32_t size = (pool->size_class + 1) * ALIGNMENT;
+    uint32_t room = (POOL_BYTES - POOL_HEADER) / size;
+    return pool_used(pool) > 0 && pool_used(pool) <= room && pool->last_offset == POOL_BYTES - size &&
+           pool->next_offset >= POOL_HEADER && pool->next_offset <= POOL_BYTES + size &&
+           (pool->next_offset - POOL_HEADER) % size == 0;
+}
+
+// Walks the free list: 1 when it is sound and as long as the counts say; notes whether `block` is on it.
+static __attribute__((no_sanitize("address"))) int pool_free_list_agrees(const pool_header *pool,
+                                                                         uintptr_t block, int *ret_free) {
+    uintptr_t start = (uintptr_t)pool;
+    uint32_t size = (pool->size_class + 1) * ALIGNMENT;
+    uint32_t cut = (pool->next_offset - POOL_HEADER) / size;
+    uint32_t expected = cut - pool_used(pool), length = 0;
+    *ret_free = block - start >= pool->next_offset;
+    if (cut < pool_used(pool)) {
+        return 0;
+    }
+    for (uintptr_t at = pool->free_list; at; at = *(const uintptr_t *)at) {
+        if (at < start + POOL_HEADER || at >= start + POOL_BYTES || (at - start - POOL_HEADER) % size ||
+            ++length > expected) {
+            return 0;
+        }
+        *ret_free |= at == block;
+    }
+    return length == expected;
+}
+
+__attribute__((no_sanitize("address"))) block_state pymalloc_block(uintptr_t word, uintptr_t low,
+                                                                   scan_range *ret) {
+    const pool_header *pool = (const pool_header *)(word & ~(uintptr_t)(POOL_BYTES - 1));
+    uintptr_t offset = word - (uintptr_t)pool;
+    if (offset < POOL_HEADER || (uintptr_t)pool < low || !pool_is_plausible(pool)) {
+        return BLOCK_NONE;
+    }
+    uint32_t size = (pool->size_class + 1) * ALIGNMENT;
+    uintptr_t start = word - (offset - POOL_HEADER) % size;
+    int is_free;
+    if (start + size > (uintptr_t)pool + POOL_BYTES) {
+        return BLOCK_NONE; // the rest behind the last block
+    }
+    if (!pool_free_list_agrees(pool, start, &is_free)) {
+        return BLOCK_NONE;
+    }
+    *ret = (scan_range){start, start + size};
+    return is_free ? BLOCK_FREE : BLOCK_LIVE;
+}

@@ -1,0 +1,54 @@
+// Memory for the length of one walk, taken from the system and given back to it.
+//
+// Not malloc: a large block freed raises the size above which glibc maps blocks by themselves (mallopt(3),
+// M_MMAP_THRESHOLD), and so a walk would change where the inspected program's next array lies and whether
+// its pages are fresh. Nothing here is an object of Python. Who frees: room_deinit, by the struct's owner.
+#ifndef INSPECTOR_ROOM_H
+#define INSPECTOR_ROOM_H
+
+#include <stddef.h>
+#include <sys/mman.h>
+
+typedef struct {
+    void *start;
+    size_t bytes;
+} room;
+
+// Makes the room this large: what was in it stays, what is new is zero. 0, or -1 when memory is out.
+static inline int room_resize(room *place, size_t bytes) {
+    void *start = place->start
+                      ? mremap(place->start, place->bytes, bytes, MREMAP_MAYMOVE)
+                      : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED) {
+        return -1;
+    }
+    place->start = start;
+    place->bytes = bytes;
+    return 0;
+}
+
+static inline void room_deinit(room *place) {
+    if (place->start) {
+        munmap(place->start, place->bytes);
+    }
+    *place = (room){NULL, 0};
+}
+
+// Pointers waiting to be followed: deep nesting grows this, never the C stack.
+typedef struct {
+    room items;
+    size_t used;
+} room_stack;
+
+static inline int room_push(room_stack *stack, void *pointer) {
+    if ((stack->used + 1) * sizeof(void *) > stack->items.bytes &&
+        room_resize(&stack->items, stack->items.bytes ? stack->items.bytes * 2 : 1 << 16) < 0) {
+        return -1;
+    }
+    ((void **)stack->items.start)[stack->used++] = pointer;
+    return 0;
+}
+
+static inline void *room_pop(room_stack *stack) { return ((void **)stack->items.start)[--stack->used]; }
+
+#endif

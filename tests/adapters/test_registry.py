@@ -1,0 +1,164 @@
+"""How adapters are found: by folder and entry point, when their library is there, and never at any price."""
+
+from __future__ import annotations
+
+import gc
+import importlib.machinery
+import subprocess
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inspector.adapters import registry
+from inspector.adapters.base import Defaults, Elements, type_attribute, type_name
+from inspector.adapters.registry import Registry, adapter_of
+from inspector.adapters.spans import numeric_spans
+from inspector.errors import InspectorWarning
+
+pytestmark = pytest.mark.core
+
+
+class Vector:
+    """A type of some library."""
+
+
+class Vectors(Defaults):
+    """Twenty lines are enough."""
+
+    library = "vectors"
+    versions = ("1", "2")
+
+    def types(self) -> tuple[type, ...]:
+        return (Vector,)
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        return (Elements("struct fields", 4096, (3,), (8,), 8, "float64", "<f8", True, "Vector"),)
+
+
+def library(name: str, version: str = "1.2") -> types.ModuleType:
+    module = types.ModuleType(name)
+    module.__version__ = version  # type: ignore[attr-defined]
+    return module
+
+
+def test_an_adapter_waits_for_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Registry()
+    found.add("vectors", Vectors)
+    assert found.find(Vector) is None and found.awake == []
+    monkeypatch.setitem(sys.modules, "vectors", library("vectors"))
+    adapter = found.find(Vector)
+    assert isinstance(adapter, Vectors)
+    assert (adapter.holds(0), adapter.owns(0), list(adapter.parts(0))) == ((), True, [])
+    assert adapter.spans(0)[0].bytes == 24
+    assert found.find(type("Heir", (Vector,), {})) is None, "exact types only"
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "said"),
+    [
+        ("versions", ("2", "3"), "outside 2 <= version < 3"),
+        ("self_test", lambda self: 1 / 0, "ZeroDivisionError"),
+        ("types", lambda self: sys.exit(1) or (), "SystemExit"),
+    ],
+)
+def test_a_broken_one_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, attribute: str, value: Any, said: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "vectors", library("vectors"))
+    found = Registry()
+    found.add("vectors", type("Broken", (Vectors,), {attribute: value}))
+    with pytest.warns(InspectorWarning, match=r"\[adapter-broken\]"):
+        assert found.find(Vector) is None
+    (problem,) = found.problems
+    assert (problem.library, problem.slug) == ("vectors", "adapter-broken")
+    assert said in problem.reason
+    assert found.find(Vector) is None, "it is tried once"
+
+
+def test_a_library_half_imported_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = library("vectors")
+    module.__spec__ = importlib.machinery.ModuleSpec("vectors", None)
+    module.__spec__._initializing = True  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vectors", module)
+    found = Registry()
+    found.add("vectors", Vectors)
+    assert found.find(Vector) is None and found.problems == []
+    module.__spec__._initializing = False  # type: ignore[attr-defined]
+    assert found.find(Vector) is not None
+
+
+def test_an_installed_package_brings_its_adapter(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "vectors.py").write_text("class Vector: pass\n__version__ = '1.5'\n")
+    (tmp_path / "vectors_inspector.py").write_text(
+        "from inspector.adapters.base import Defaults\nimport vectors\n"
+        "class Vectors(Defaults):\n    library = 'vectors'\n    versions = ('1', '2')\n"
+        "    def types(self): return (vectors.Vector,)\nADAPTER = Vectors()\n"
+    )
+    installed = tmp_path / "vectors_inspector-1.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Name: vectors-inspector\nVersion: 1\n")
+    (installed / "entry_points.txt").write_text(
+        "[inspector.adapters]\nvectors = vectors_inspector:ADAPTER\nabsent = nothing_here:ADAPTER\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    vectors = importlib.import_module("vectors")
+    try:
+        found = Registry()
+        assert found.find(int) is None and not found._asked_outside
+        assert type_name(type(found.find(vectors.Vector))) == "Vectors"
+        assert found.find(Vector) is None and found.problems == []
+    finally:
+        for name in ("vectors", "vectors_inspector"):
+            sys.modules.pop(name, None)
+
+
+def test_nothing_is_imported_for_a_process_without_the_library() -> None:
+    program = (
+        "import sys; from inspector.adapters.registry import adapter_of; from decimal import Decimal;"
+        "adapter_of(int); adapter_of(Decimal); adapter_of(bytes);"
+        "print([name for name in ('numpy', 'pandas', 'ctypes', 'mmap') if name in sys.modules])"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert told.stdout == "[]\n"
+
+
+def test_a_metaclass_is_not_asked() -> None:
+    class Meta(type):
+        def __getattribute__(cls, name: str) -> Any:
+            raise AssertionError(f"asked for {name}")
+
+        def __hash__(cls) -> int:
+            raise AssertionError("hashed")
+
+        def __eq__(cls, other: object) -> bool:
+            raise AssertionError("compared")
+
+        __instancecheck__ = __subclasscheck__ = __eq__
+
+    kind = Meta("Kind", (), {"__array_interface__": 1})
+    assert adapter_of(kind) is None
+    assert type_name(kind) == "Kind"
+    assert type_attribute(kind, "__array_interface__") == 1
+    assert type_attribute(kind, "__dlpack__") is None
+
+
+def test_no_type_is_held() -> None:
+    heir = type("Heir", (np.ndarray,), {})
+    gc.collect()  # heirs of other tests
+    adapter_of(heir)
+    before = sys.getrefcount(np.ndarray)
+    same = adapter_of(np.ndarray) is adapter_of(heir)
+    after = sys.getrefcount(np.ndarray)
+    assert same and after == before
+    held = [*registry.shared()._exact, *registry.shared()._families]
+    assert all(type(key) is int for key in held)
+
+
+def test_numeric_spans_leave_out_what_may_hold_references() -> None:
+    numbers, objects = np.zeros(100_000), np.zeros(100_000, object)
+    structs = np.zeros(100_000, [("a", "f8"), ("o", object)])
+    (span,) = numeric_spans([numbers, numbers[5:], objects, structs, [], 5, np.zeros(3)])
+    assert (span.start, span.bytes) == (numbers.ctypes.data, numbers.nbytes)

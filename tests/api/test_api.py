@@ -1,0 +1,125 @@
+"""The verbs on real objects; a probe that really fails costs its own column."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.facts.comparison import Comparison
+from inspector.facts.heap import Heap, Snapshot
+from inspector.facts.refs import Owners, Retained
+from inspector.facts.secret import gives_secret
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.core
+
+
+def test_inspect_gives_the_columns_that_apply() -> None:
+    assert set(inspector.inspect([1]).facts) == {"object", "refs"}
+    assert set(inspector.inspect(np.arange(3)).facts) == {"object", "refs", "buffer", "layout"}
+    assert "type" in inspector.inspect(np.ndarray).facts
+    assert "module" in inspector.inspect(sys).facts
+    assert "builtin" in inspector.inspect(len).facts
+
+
+def test_the_dearer_columns_are_there_when_asked() -> None:
+    rows = [[1]]
+    report = inspector.inspect(rows, also=("chain", "retained"))
+    assert report.retained == inspector.retained(rows)
+    assert report.chain.found
+
+
+def test_the_other_verbs_give_facts() -> None:
+    base = np.arange(10)
+    assert isinstance(inspector.owners(base), Owners)
+    assert isinstance(inspector.retained(base), Retained)
+    assert inspector.retained([base.copy()]).retained_bytes > base.nbytes
+    assert inspector.shares(base, base[2:4]).overlap_bytes == 2 * base.itemsize
+    assert inspector.shares(base, base.copy()).overlap is False
+    assert isinstance(inspector.heap(), Heap)
+    before = inspector.snapshot({"base": base})
+    assert isinstance(before, Snapshot)
+    kept = [object() for _ in range(1000)]
+    assert (inspector.snapshot({"base": base}) - before).objects >= 1000
+    del kept
+
+
+def test_compare_tells_what_differs_and_what_is_shared() -> None:
+    base = np.ones((3, 4))
+    other = base.T
+    found = inspector.compare(base, other, names=("base", "other"))
+    assert isinstance(found, Comparison)
+    assert found.same_object is False
+    assert found.sharing.overlap_bytes == base.nbytes
+    changes = {(change.column, change.field): (change.left, change.right) for change in found.changes}
+    assert changes["layout", "shape"] == ("(3, 4)", "(4, 3)")
+    assert changes["buffer", "owns"][1] == "False"
+    assert not {"address", "header", "range.start"} & {field for _, field in changes}
+    assert inspector.compare(base, base).same_object is True
+    assert inspector.compare(base, base).changes == ()
+
+
+def test_a_probe_that_really_fails_costs_its_own_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The probe of the layout is really broken: the module it needs raises at its first use."""
+    broken = types.ModuleType("inspector.probes.layout")
+    exec("def layout(subject):\n    return 1 / 0\n", broken.__dict__)
+    monkeypatch.setitem(sys.modules, "inspector.probes.layout", broken)
+    monkeypatch.setattr("inspector.probes.layout", broken)
+    report = inspector.inspect(np.arange(3), name="x")
+    assert report.layout == Unknown("the probe failed with ZeroDivisionError")
+    assert set(report.unanswered) == {"layout"}
+    assert " layout   ? the probe failed with ZeroDivisionError\n" in str(report)
+    assert " bytes    24 B" in str(report)
+
+
+def test_a_secret_name_hides_the_value_in_every_form() -> None:
+    token = "hunter2-in-plain-text"
+    report = inspector.inspect(token)
+    assert report.name == "token"
+    assert report.object.preview == "<masked>"
+    assert "hunter2" not in str(report) + report.to_json() + report.to_html() + report.to_svg()
+    assert "hunter2" in str(inspector.inspect(token, reveal=True))
+    api_key = np.frombuffer(b"hunter2!", dtype="u1")
+    assert "104" not in str(inspector.inspect(api_key))
+    assert "104" in str(inspector.inspect(api_key, reveal=True))
+
+
+@pytest.mark.parametrize(
+    ("expression", "secret"),
+    [
+        ("password", True),
+        ("db.password", True),
+        ("config['api_key']", True),
+        ('config["a"]["token"]', True),
+        ("tokens[0]", True),
+        ("get_secret(user)", True),
+        ("tokens[rows[0]](1)", True),
+        ("rows[key]", False),
+        ("monkey", False),
+        ("db.password.length", False),
+        ("config['user']", False),
+        ("(", False),
+        ("]" * 5000, False),
+        ("", False),
+    ],
+)
+def test_which_expressions_give_a_secret(expression: str, secret: bool) -> None:
+    assert gives_secret(expression) is secret
+
+
+def test_the_door_has_every_verb_and_imports_on_first_use() -> None:
+    assert {
+        "inspect",
+        "refcount",
+        "owners",
+        "chain",
+        "retained",
+        "shares",
+        "compare",
+        "heap",
+        "snapshot",
+    } <= set(dir(inspector))

@@ -1,0 +1,45 @@
+"""A report is named by what the user typed."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+import inspector
+
+pytestmark = pytest.mark.core
+
+
+def test_the_argument_as_typed_names_the_report() -> None:
+    rows = [[1], "é", 3]
+    key = 0
+    assert inspector.inspect(rows).name == "rows"
+    assert inspector.inspect(rows[key]).name == "rows[key]"
+    assert ("é", inspector.inspect(rows[1]).name)[1] == "rows[1]"
+    assert inspector.inspect(x=rows).name == "rows"
+    assert inspector.inspect(rows, name="other").name == "other"
+    assert (
+        inspector.inspect(
+            [
+                *rows
+            ],
+        ).name
+        == "[*rows]"
+    )  # fmt: skip
+
+
+def test_a_long_argument_is_cut() -> None:
+    found = inspector.inspect([1000000001, 1000000002, 1000000003, 1000000004, 1000000005, 1000000006]).name
+    assert len(found) == 60
+    assert found.endswith("…")
+
+
+def test_where_the_source_cannot_tell_it_is_an_object() -> None:
+    other = inspector.inspect
+    rows = [1]
+    assert other(rows).name == "object"
+    assert inspector.inspect(*[rows]).name == "object"
+    assert functools.partial(inspector.inspect, rows)().name == "object"
+    assert eval("inspector.inspect(rows)").name == "object"
+    assert next(map(inspector.inspect, [rows])).name == "object"

@@ -1,0 +1,54 @@
+"""What every bench file shares: time a call, and print a row of the table as one line of JSON.
+
+A bench file is a script: `python tests/bench/bench_card.py`. `make bench` runs them all, each in a process of
+its own, and writes the rows into docs/benchmarks.md. Ratios are of one run: ours and the peer's figure come
+from the same process, within seconds.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections.abc import Callable
+
+
+def best(function: Callable[[], object], repeat: int = 5, seconds: float = 5.0) -> float:
+    """Seconds of the fastest of up to `repeat` calls, within a budget of `seconds`; at least one call."""
+    times: list[float] = []
+    gc.collect()
+    while len(times) < repeat and sum(times) < seconds:
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def row(
+    what: str,
+    ours: float,
+    *,
+    against: str = "",
+    theirs: float = 0.0,
+    bar: float | None = None,
+    unit: str = "s",
+    sizes: str = "",
+) -> None:
+    """Print one row. `what` was measured, `sizes` says on what; ours and theirs are in `unit`.
+
+    `bar`: the row holds when ours <= bar * theirs, or ours <= bar where there is nobody to compare with;
+    None: the row is only told. Units: "s" (drawn as s, ms or us), "B", "ns/object".
+    """
+    limit = None if bar is None else bar * theirs if against else bar
+    told = {
+        "what": what,
+        "sizes": sizes,
+        "ours": ours,
+        "unit": unit,
+        "against": against,
+        "theirs": theirs if against else None,
+        "ratio": ours / theirs if against and theirs else None,
+        "bar": bar,
+        "holds": None if limit is None else ours <= limit,
+    }
+    print(json.dumps(told), flush=True)

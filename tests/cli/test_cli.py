@@ -1,0 +1,364 @@
+"""The program as a user meets it: output, exit codes, pipes, colours, errors."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from programs import SCRIPTS, in_terminal, inspector
+
+from inspector.arguments import DRAW, LOOK, WRITE
+from inspector.cli import commands
+from inspector.report import from_text
+
+pytestmark = pytest.mark.core
+
+ESCAPE = "\x1b["
+
+
+def block(stderr: str) -> dict[str, str]:
+    """An error block's parts; fails where stderr is anything else."""
+    first, *rest = stderr.rstrip("\n").split("\n")
+    assert first.startswith("inspector: "), stderr
+    assert "Traceback" not in stderr
+    labels = [line[2:7].strip() for line in rest]
+    assert [label for label in labels if label][-1] == "more", stderr
+    return {label: line[8:] for label, line in zip(labels, rest, strict=True) if label} | {"what": first[11:]}
+
+
+def test_without_arguments_it_invites() -> None:
+    ran = inspector()
+    assert ran.returncode == 0
+    assert "inspector show" in ran.stdout
+    assert len(ran.stdout.splitlines()) <= 8
+
+
+def test_help_lists_commands_by_job_within_80_columns() -> None:
+    shown = inspector("--help").stdout
+    jobs = [line for line in shown.splitlines() if line.startswith("look at")]
+    assert jobs == ["look at objects:", "look at saved reports:", "look at this machine:"]
+    commands = ("show", "heap", "diff", "report", "completion")
+    assert all(re.search(rf"^  {command} ", shown, re.M) for command in commands)
+    for command in commands:
+        shown += inspector(command, "--help").stdout
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
+
+
+def test_help_imports_neither_rich_nor_numpy_nor_ipython() -> None:
+    code = (
+        "import sys\nfrom inspector.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print([m for m in ('rich', 'numpy', 'IPython', 'inspector._native') if m in sys.modules])"
+    )
+    ran = subprocess.run(
+        [SCRIPTS / "python", "-c", code], capture_output=True, text=True, cwd="/", check=True
+    )
+    assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_show_draws_the_card_plainly_into_a_pipe() -> None:
+    ran = inspector("show", "[1, 2, 3]")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith(" [1, 2, 3]  list ")
+    assert ESCAPE not in ran.stdout
+    assert "probe failed" not in ran.stdout
+
+
+def test_show_imports_the_modules_an_expression_names() -> None:
+    assert "ndarray" in inspector("show", "np.zeros(3)").stdout
+    assert "ElementTree" in inspector("show", "xml.etree.ElementTree").stdout
+
+
+def test_json_goes_to_stdout_alone_and_is_a_report(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("import os\nprint('from python')\nos.system('echo from below')\nrows = [1, 2]\n")
+    ran = inspector("show", "rows", "--json", "--script", str(script))
+    report = from_text(ran.stdout, "stdout")
+    assert report.name == "rows"
+    assert report.object.type_name == "list"
+    assert "from python" in ran.stderr
+    assert "from below" in ran.stderr
+
+
+def test_a_saved_report_draws_the_same_card(tmp_path: Path) -> None:
+    saved = tmp_path / "saved.json"
+    ran = inspector("show", "[1, 2, 3]", "--json")
+    saved.write_text(ran.stdout)
+    drawn = inspector("report", str(saved))
+    assert drawn.returncode == 0
+    assert drawn.stdout == from_text(ran.stdout, "stdout").to_text()
+
+
+def test_pictures_and_pages_are_written(tmp_path: Path) -> None:
+    ran = inspector("show", "[1]", "--svg", "card.svg", "--html", "card.html", cwd=tmp_path)
+    assert ran.returncode == 0
+    assert (tmp_path / "card.svg").read_text().startswith("<svg ")
+    assert (tmp_path / "card.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_width_is_kept_in_pipes_and_terminals() -> None:
+    for shown in (
+        inspector("show", "numpy", "--width", "40").stdout,
+        inspector("show", "numpy", COLUMNS="40").stdout,
+        in_terminal("show", "numpy", columns=40, NO_COLOR="1")[1],
+    ):
+        assert max(map(len, shown.splitlines())) <= 40
+        assert len(shown.splitlines()) > 3
+
+
+def test_a_terminal_has_colours_and_no_color_none() -> None:
+    code, coloured = in_terminal("show", "[1]")
+    assert code == 0
+    assert ESCAPE in coloured
+    code, bare = in_terminal("show", "[1]", NO_COLOR="1")
+    assert code == 0
+    assert ESCAPE not in bare
+    assert ESCAPE not in in_terminal("show", "[1]", TERM="dumb")[1]
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured).split() == bare.split()
+
+
+def test_an_ascii_terminal_gets_ascii() -> None:
+    ran = inspector("show", "numpy.arange(6).reshape(2, 3).T", PYTHONIOENCODING="ascii")
+    assert ran.returncode == 0
+    assert ran.stdout.isascii()
+
+
+def test_a_closed_pipe_is_quiet() -> None:
+    command = f"{SCRIPTS}/inspector show numpy.ndarray --all | head -1"
+    ran = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, cwd="/")
+    assert ran.stderr == ""
+    assert len(ran.stdout.splitlines()) == 1
+    assert ran.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "slug"),
+    [
+        (["show", "[1"], "not-an-expression"),
+        (["show", "x = 1"], "not-an-expression"),
+        (["show", ""], "not-an-expression"),
+        (["show", "\x1b[1m"], "not-an-expression"),
+        (["show", "(" * 5000], "not-an-expression"),
+        (["show", "nonsense_name"], "unknown-name"),
+        (["show", "x", "--script", "/nowhere.py"], "unreadable-file"),
+        (["show", "1", "--svg", "/nowhere/x.svg"], "unwritable-file"),
+        (["report", "/nowhere.json"], "unreadable-file"),
+        (["report", "/"], "unreadable-file"),
+        (["report", "/bin/ls"], "bad-report"),
+    ],
+)
+def test_a_wrong_request_is_one_block_and_exit_code_2(arguments: list[str], slug: str) -> None:
+    ran = inspector(*arguments)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    assert block(ran.stderr)["more"] == f"docs/messages.md#{slug}"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["show"], ["show", "1", "--width", "3"], ["show", "1", "--no"]]
+)
+def test_wrong_options_say_the_usage(arguments: list[str]) -> None:
+    ran = inspector(*arguments)
+    assert ran.returncode == 2
+    assert "usage: inspector" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def f():\n    raise ValueError('bad \\x1b[31m')\nf()\n", "ValueError: bad \\x1b[31m"),
+        ("import sys\nsys.exit(3)\n", "exited with 3"),
+        ("import sys\nsys.exit('no disk')\n", "exited with 'no disk'"),
+        ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
+        ("x = (1,\n", "SyntaxError"),
+        ("class E(Exception):\n    def __str__(self): raise E\nraise E\n", "E: (its text cannot be had)"),
+        ("def f(): f()\nf()\n", "RecursionError"),
+    ],
+)
+def test_a_failing_script_is_said_as_its_own(tmp_path: Path, text: str, said: str) -> None:
+    script = tmp_path / "app.py"
+    script.write_text(text)
+    ran = inspector("show", "1", "--script", str(script))
+    assert ran.returncode == 1
+    assert ran.stdout == ""
+    found = block(ran.stderr)
+    assert said in found["what"]
+    assert found["more"] == "docs/messages.md#script-failed"
+    assert len(ran.stderr.splitlines()) <= 8
+    assert "target.py" not in ran.stderr
+
+
+def test_the_traceback_of_a_script_shows_its_own_lines(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("def f():\n    raise ValueError('bad')\nf()\n")
+    said = inspector("show", "1", "--script", str(script)).stderr
+    assert "app.py:3 in <module>   f()" in said
+    assert "app.py:2 in f   raise ValueError('bad')" in said
+
+
+def test_a_script_that_left_quietly_still_shows_its_names(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("import sys\nx = [1]\nsys.exit(0)\ny = 2\n")
+    assert inspector("show", "x", "--script", str(script)).returncode == 0
+    ran = inspector("show", "y", "--script", str(script))
+    assert ran.returncode == 1
+    assert "exited before it was made" in block(ran.stderr)["what"]
+
+
+def test_an_expression_that_raises_is_the_programs_failure() -> None:
+    ran = inspector("show", "1 / 0")
+    assert ran.returncode == 1
+    assert "ZeroDivisionError" in block(ran.stderr)["what"]
+
+
+def test_the_scripts_names_come_first(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("math = [1, 2, 3]\nif __name__ == '__main__':\n    made = __file__\n")
+    assert " math     list " in inspector("show", "math", "--script", str(script)).stdout
+    assert "str" in inspector("show", "made", "--script", str(script)).stdout
+
+
+def test_secret_names_are_masked_unless_asked(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("password = 'hunter2'\nconfig = {'api_key': 'hunter2', 'user': 'ann'}\n")
+    for name in ("password", "config"):
+        shown = inspector("show", name, "--script", str(script), "--all", "-v").stdout
+        assert "hunter2" not in shown
+        assert "hunter2" not in inspector("show", name, "--script", str(script), "--json").stdout
+        assert "hunter2" in inspector("show", name, "--script", str(script), "--reveal").stdout
+
+
+def test_diff_says_what_differs_and_exits_1(tmp_path: Path) -> None:
+    for name, expression in (("a", "[1, 2]"), ("b", "[1, 2, 3]")):
+        (tmp_path / f"{name}.json").write_text(inspector("show", expression, "--json").stdout)
+    same = inspector("diff", "a.json", "a.json", cwd=tmp_path)
+    assert (same.returncode, "in nothing" in same.stdout) == (0, True)
+    other = inspector("diff", "a.json", "b.json", cwd=tmp_path)
+    assert other.returncode == 1
+    assert re.search(r"object +length +2 +3", other.stdout)
+    facts = json.loads(inspector("diff", "a.json", "b.json", "--json", cwd=tmp_path).stdout)["facts"]
+    assert {"column": "object", "field": "length", "left": "2", "right": "3"} in facts["comparison"][
+        "changes"
+    ]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_completion_knows_the_commands(shell: str) -> None:
+    pytest.importorskip("shtab")
+    assert "completion" in inspector("completion", shell).stdout
+
+
+def test_bash_completes_a_command() -> None:
+    pytest.importorskip("shtab")
+    script = inspector("completion", "bash").stdout
+    line = f"{script}\nCOMP_WORDS=(inspector sh)\nCOMP_CWORD=1\n_shtab_inspector\necho ${{COMPREPLY[@]}}\n"
+    ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
+    assert ran.stdout.split() == ["show"]
+
+
+def test_python_m_inspector_is_the_same() -> None:
+    ran = subprocess.run([SCRIPTS / "python", "-m", "inspector"], capture_output=True, text=True, cwd="/")
+    assert ran.stdout == inspector().stdout
+
+
+def test_the_page_names_every_command_and_option() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    missing = [name for name in commands() if f"`inspector {name}" not in page]
+    options = [flag for option in (*LOOK, *DRAW, *WRITE) for flag in option.flags if flag.startswith("--")]
+    missing += [flag for flag in options if flag not in page and flag != "--verbose"]
+    assert missing == []
+
+
+def test_two_snapshots_of_two_runs_differ_by_what_was_made(tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("x = [1, 2, 3]\n")
+    (tmp_path / "one.json").write_text(
+        inspector("heap", "--script", str(script), "--snapshot", "--json").stdout
+    )
+    script.write_text("x = [1, 2, 3]\ny = [x] * 100\n")
+    (tmp_path / "two.json").write_text(
+        inspector("heap", "--script", str(script), "--snapshot", "--json").stdout
+    )
+    ran = inspector("diff", "one.json", "two.json", cwd=tmp_path)
+    assert ran.returncode == 1
+    assert re.search(r"x +rebound +list +\+100", ran.stdout)
+    assert re.search(r"\+ +y +born +list", ran.stdout)
+    assert "__name__" not in ran.stdout
+    assert "objects" in inspector("heap").stdout
+
+
+@pytest.fixture(scope="module")
+def without_extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the installed library in it, but for the extension."""
+    installed = Path(importlib.util.find_spec("inspector").origin).parent  # type: ignore[union-attr, arg-type]
+    folder = tmp_path_factory.mktemp("bare")
+    shutil.copytree(installed, folder / "inspector", ignore=shutil.ignore_patterns("_native*.so"))
+    return folder
+
+
+@pytest.mark.parametrize("arguments", [["show", "1"], ["heap"]])
+def test_without_the_extension_a_live_look_says_so(without_extension: Path, arguments: list[str]) -> None:
+    ran = inspector(*arguments, PYTHONPATH=str(without_extension))
+    assert ran.returncode == 2
+    assert block(ran.stderr)["more"] == "docs/messages.md#no-extension"
+
+
+def test_without_the_extension_a_saved_report_is_drawn(without_extension: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(inspector("show", "[1, 2]", "--json").stdout)
+    drawn = inspector("report", "a.json", cwd=tmp_path)
+    bare = inspector("report", "a.json", cwd=tmp_path, PYTHONPATH=str(without_extension))
+    assert (bare.returncode, bare.stdout) == (0, drawn.stdout)
+
+
+def test_without_the_extension_the_doctor_says_how_to_mend_it(without_extension: Path) -> None:
+    ran = inspector("doctor", PYTHONPATH=str(without_extension))
+    assert (ran.returncode, ran.stderr) == (1, "")
+    assert re.search(r"^ extension +no ", ran.stdout, re.M)
+    assert "force-reinstall" in ran.stdout
+
+
+def test_a_closed_or_a_full_output_is_no_fault_of_ours() -> None:
+    closed = subprocess.run(
+        ["sh", "-c", f"{SCRIPTS}/inspector show 1 >&-"], capture_output=True, text=True, cwd="/"
+    )
+    assert (closed.returncode, closed.stderr) == (0, "")
+    for option in ("", "--json"):
+        full = subprocess.run(
+            ["sh", "-c", f"{SCRIPTS}/inspector show 1 {option} >/dev/full"],
+            capture_output=True,
+            text=True,
+            cwd="/",
+        )
+        assert full.returncode == 2
+        assert block(full.stderr)["more"] == "docs/messages.md#unwritable-file"
+
+
+def test_a_damaged_report_is_told_by_its_file_and_field(tmp_path: Path) -> None:
+    saved = json.loads(inspector("show", "[1]", "--json").stdout)
+    saved["facts"]["refs"]["references"] = "lots"
+    (tmp_path / "a.json").write_text(json.dumps(saved))
+    said = block(inspector("report", "a.json", cwd=tmp_path).stderr)
+    assert said["what"] == "a.json is not a saved report."
+    assert "'lots' is not int | ImmortalType" in said["why"]
+    del saved["facts"]["object"]["type_name"]
+    (tmp_path / "a.json").write_text(json.dumps(saved))
+    assert "Object has no type_name" in block(inspector("report", "a.json", cwd=tmp_path).stderr)["why"]
+
+
+@pytest.mark.parametrize("text", ["", "  ", "await f()", "(yield)"])
+def test_what_is_no_expression_is_a_wrong_request(text: str) -> None:
+    ran = inspector("show", text)
+    assert ran.returncode == 2
+    assert block(ran.stderr)["more"] == "docs/messages.md#not-an-expression"
+
+
+def test_the_version_is_the_installed_one() -> None:
+    from importlib.metadata import version
+
+    assert inspector("--version").stdout == f"native-inspector {version('native-inspector')}\n"

@@ -1,0 +1,29 @@
+"""Fixtures for every test: `fingerprint`, `specimens`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from types import ModuleType
+
+import fingerprints
+import hypothesis
+import pytest
+import specimens as builder
+
+# The same examples at every run of `make test`, so that a red run means a change; new ones in `make soak`.
+hypothesis.settings.register_profile("test", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("soak", max_examples=1000, deadline=None, print_blob=True)
+hypothesis.settings.load_profile("soak" if os.environ.get("INSPECTOR_SOAK") == "1" else "test")
+
+
+@pytest.fixture
+def fingerprint() -> Callable[[object], fingerprints.Fingerprint]:
+    """`fingerprint(x)`: compare one from before a look with one from after."""
+    return fingerprints.fingerprint
+
+
+@pytest.fixture(scope="session")
+def specimens() -> ModuleType:
+    """`specimens.build(name, c_source)`: a C extension module made for this test."""
+    return builder

@@ -1,0 +1,47 @@
+"""Strategies for any fact class, made from its annotations: what a round trip is tried on."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from typing import Any
+
+from hypothesis import strategies as st
+
+from inspector.facts.unknown import Address, Immortal, ImmortalType, Unknown
+from inspector.facts.wire import field_types
+
+PLAIN = {
+    str: st.text(max_size=12),
+    int: st.integers(-(2**70), 2**70),
+    bool: st.booleans(),
+    float: st.floats(allow_nan=False, allow_infinity=False),
+}
+
+
+def values(annotation: Any) -> st.SearchStrategy[Any]:
+    """Values that a field with this annotation may have."""
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        return st.one_of([values(choice) for choice in typing.get_args(annotation)])
+    if annotation is Address:
+        return st.integers(0, 2**64 - 1)
+    if annotation is ImmortalType:
+        return st.just(Immortal)
+    if annotation is Unknown:
+        return st.builds(Unknown, st.text(min_size=1, max_size=12))
+    if dataclasses.is_dataclass(annotation):
+        return st.deferred(lambda: facts(annotation))
+    arguments = typing.get_args(annotation)
+    if typing.get_origin(annotation) is tuple:
+        if arguments[-1] is Ellipsis:
+            return st.lists(values(arguments[0]), max_size=2).map(tuple)
+        return st.tuples(*(values(argument) for argument in arguments))
+    if typing.get_origin(annotation) is typing.Literal:
+        return st.sampled_from(arguments)
+    return PLAIN[annotation]
+
+
+def facts(fact: Any) -> st.SearchStrategy[Any]:
+    """Facts of one class."""
+    return st.builds(fact, **{name: values(hint) for name, hint in field_types(fact).items()})

@@ -1,0 +1,137 @@
+"""Every fact class goes to JSON and back as it was; what is damaged is refused in one sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import pkgutil
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from soak import rounds
+from supposed import facts
+
+import inspector.facts
+from inspector.errors import InspectorError
+from inspector.facts.columns import COLUMNS, fact_class
+from inspector.facts.refs import Refs
+from inspector.facts.schema import report_schema
+from inspector.facts.unknown import Immortal, Unknown
+from inspector.facts.wire import from_wire, to_wire
+from inspector.report import Report, from_text
+
+pytestmark = pytest.mark.core
+
+
+def fact_classes() -> list[type]:
+    modules = [module.name for module in pkgutil.iter_modules(inspector.facts.__path__)]
+    found = {
+        value
+        for name in modules
+        for value in vars(importlib.import_module(f"inspector.facts.{name}")).values()
+        if isinstance(value, type) and dataclasses.is_dataclass(value)
+    }
+    return sorted(found, key=lambda fact: fact.__name__)
+
+
+def test_every_fact_class_is_frozen_and_slotted() -> None:
+    loose = [
+        c.__name__ for c in fact_classes() if not c.__dataclass_params__.frozen or "__slots__" not in vars(c)
+    ]
+    assert loose == []
+
+
+@pytest.mark.parametrize("fact", [c for c in fact_classes() if c is not Unknown], ids=lambda c: c.__name__)
+def test_a_fact_comes_back_as_it_was(fact: type) -> None:
+    @settings(max_examples=rounds(25, 250), deadline=None, suppress_health_check=list(HealthCheck))
+    @given(facts(fact))
+    def round_trip(value: Any) -> None:
+        assert from_wire(fact, json.loads(json.dumps(to_wire(value)))) == value
+
+    round_trip()
+
+
+@pytest.fixture(scope="module")
+def validator() -> jsonschema.Draft202012Validator:
+    schema = report_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_report_of_any_column_fits_the_schema_and_comes_back(
+    column: str, validator: jsonschema.Draft202012Validator
+) -> None:
+    @settings(max_examples=rounds(15, 150), deadline=None, suppress_health_check=list(HealthCheck))
+    @given(facts(fact_class(column)) | st.builds(Unknown, st.text(min_size=1)))
+    def fits(value: Any) -> None:
+        report = Report("x", {column: value})
+        validator.validate(report.to_wire())
+        assert from_text(report.to_json(), "memory") == report
+
+    fits()
+
+
+def test_immortal_and_unknown_have_their_own_forms() -> None:
+    refs = {"references": "immortal", "weakrefs": {"unknown": "the type cannot have any"}}
+    owners = {
+        "references": 3,
+        "owners": [],
+        "unnamed": 0,
+        "native": {"unknown": "not asked"},
+        "unstored": {"unknown": "not asked"},
+        "scan": {"unknown": "not asked"},
+        "searchable_bytes": 7,
+        "notes": [],
+        "estimated_ns": {"unknown": "not measured yet"},
+    }
+    read = from_wire(Refs, {**refs, "owners": owners})
+    assert read.references is Immortal
+    assert read.weakrefs == Unknown("the type cannot have any")
+    assert to_wire(read) == {**refs, "owners": owners}
+
+
+def damaged() -> list[Any]:
+    good = {"schema": 1, "kind": "report", "name": "x", "facts": {}}
+    chain = {"found": True, "owners": [], "searched": "all"}
+    return [
+        "",
+        "{",
+        "[]",
+        "null",
+        "[" * 100_000,
+        json.dumps({}),
+        json.dumps({**good, "schema": "1"}),
+        json.dumps({**good, "schema": True}),
+        json.dumps({**good, "kind": "trace"}),
+        json.dumps({**good, "name": 7}),
+        json.dumps({**good, "facts": []}),
+        json.dumps({**good, "facts": {"nonsense": {}}}),
+        json.dumps({**good, "facts": {"chain": {**chain, "found": 1}}}),
+        json.dumps({**good, "facts": {"chain": {**chain, "found": {"unknown": "no"}}}}),
+        json.dumps({**good, "facts": {"chain": {"found": True}}}),
+        json.dumps(
+            {**good, "facts": {"retained": {"objects": 1, "retained_bytes": 2, "by_type": [["a", 1]]}}}
+        ),
+        json.dumps({**good, "facts": {"object": {"unknown": 3}}}),
+        json.dumps({**good, "facts": {"object": None}}),
+        json.dumps({**good, "facts": {"retained": {"objects": 1}}})[:-4],
+    ]
+
+
+@pytest.mark.parametrize("text", damaged(), ids=lambda text: text[:60])
+def test_a_damaged_report_is_refused_in_one_sentence(text: str) -> None:
+    with pytest.raises(InspectorError) as refused:
+        from_text(text, "x.json")
+    assert refused.value.slug == "bad-report"
+    assert refused.value.why
+
+
+def test_a_newer_schema_is_refused_by_name() -> None:
+    with pytest.raises(InspectorError, match="schema 99") as refused:
+        from_text('{"schema": 99, "kind": "report", "name": "x", "facts": {}}', "x.json")
+    assert refused.value.slug == "newer-report"

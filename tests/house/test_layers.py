@@ -1,0 +1,166 @@
+"""Imports point down: the table of docs/architecture.md, and no circle anywhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+import sources
+
+FLOOR_1 = {"facts", "errors"}
+FLOOR_2 = {
+    *FLOOR_1,
+    "_native",
+    "adapters",
+    "isolation",
+    "places",
+    "symbol_table",
+    "mappings",
+    "strides",
+    "overlap",
+    "call_site",
+    "call_arguments",
+    "stack_height",
+    "ownership",
+}
+FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
+FLOOR_5 = {*FLOOR_3, "views", "report", "api", "arguments"}
+FACE = {"api", "report", "errors", "arguments", "facts"}
+
+MAY_IMPORT = {
+    "inspector": FLOOR_5 | {"magics"},  # the door: names resolved on first use
+    "facts": {"errors"},
+    "errors": set(),
+    "places": {*FLOOR_1, "_native", "mappings", "symbol_table"},
+    "symbol_table": FLOOR_1,
+    "mappings": {*FLOOR_1, "_native"},
+    "strides": set(),  # arithmetic
+    "overlap": set(),
+    "isolation": FLOOR_1,
+    "call_site": set(),
+    "call_arguments": {"_native", "stack_height"},
+    "stack_height": set(),
+    "adapters": {*FLOOR_1, "_native", "places", "mappings", "overlap"},
+    "ownership": {*FLOOR_1, "_native", "places", "stack_height"},
+    "probes": FLOOR_2,
+    "tracing": FLOOR_2,
+    "debugger": FLOOR_2,
+    "lazy": FLOOR_2,
+    "compiler": FLOOR_2,
+    "verdicts": FLOOR_1,
+    "views": {"facts"},
+    "report": {*FLOOR_1, "views"},
+    "api": FLOOR_3 | {"report", "views"},
+    "arguments": FLOOR_1,
+    "cli": FACE,
+    "__main__": {"cli"},
+    "cluster": FACE,
+    "startup": FACE,
+    "pytest_plugin": FACE,
+    "magics": FACE | {"views"},
+    "screens": FACE | {"views"},
+}
+TOGETHER = {
+    "facts",
+    "ownership",
+    "adapters",
+    "debugger",
+    "tracing",
+    "lazy",
+    "verdicts",
+    "views",
+    "cli",
+    "magics",
+    "screens",
+}
+"""Rooms whose files may import each other. Probes never do: what two of them need lives on floor 2."""
+
+OUTSIDE = {
+    "rich": {"views", "report", "cli", "magics"},
+    "IPython": {"magics", "inspector"},
+    "ipywidgets": {"magics"},
+    "traitlets": {"magics"},
+    "numpy": {"adapters", "lazy"},
+    "pandas": {"adapters"},
+    "psutil": {"mappings", "probes", "debugger"},
+    "elftools": {"symbol_table"},
+    "cffi": {"compiler"},
+    "gdb": {"debugger"},
+    "pytest": {"pytest_plugin"},
+    "shtab": {"cli"},
+}
+"""Library -> the rooms that may import it."""
+RESERVED = {"subprocess": {"debugger", "compiler", "doctor"}, "multiprocessing": set()}
+"""Standard library modules that belong to some rooms only."""
+
+
+def room(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else parts[0]
+
+
+def complaints(path: sources.Path, text: str = "") -> list[str]:
+    here, found = room(sources.module(path)), []
+    for target, line, top in sources.imports(path, text):
+        top_name = target.split(".")[0]
+        where = f"{sources.name(path)}:{line}: {here}"
+        if top_name == "inspector":
+            there = room(target)
+            own = here == there and (here in TOGETHER or sources.module(path) == target)
+            if not own and there not in MAY_IMPORT.get(here, set()):
+                found.append(f"{where} may not import {target}")
+        elif top_name in sys.stdlib_module_names:
+            if top_name in RESERVED and here not in RESERVED[top_name]:
+                found.append(f"{where} may not import {top_name}")
+        elif here not in OUTSIDE.get(top_name, set()):
+            found.append(f"{where} may not import {top_name} (the table OUTSIDE says who may)")
+        elif here == "adapters" and top:
+            found.append(f"{where} imports {top_name} at module level: do it inside the function")
+    return found
+
+
+@pytest.mark.parametrize("path", sources.PYTHON, ids=sources.name)
+def test_imports_point_down(path: sources.Path) -> None:
+    assert complaints(path) == []
+
+
+def test_every_room_is_in_the_table() -> None:
+    rooms = {room(sources.module(path)) for path in sources.PYTHON}
+    assert rooms <= set(MAY_IMPORT)
+
+
+def test_no_circle() -> None:
+    graph = {
+        sources.module(path): {
+            target
+            for target, _, _ in sources.imports(path)
+            if target.startswith("inspector.") and target != sources.module(path)
+        }
+        for path in sources.PYTHON
+        if sources.module(path) != "inspector"
+    }
+    done: set[str] = set()
+
+    def walk(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, "circle: " + " -> ".join([*path[path.index(module) :], module])
+        if module not in done:
+            for target in sorted(graph.get(module, ())):
+                walk(target, (*path, module))
+            done.add(module)
+
+    for module in sorted(graph):
+        walk(module, ())
+
+
+def test_the_judge_sees_lazy_relative_and_type_imports() -> None:
+    """A supposed file with each kind of import is caught at each."""
+    supposed = sources.ROOT / "inspector" / "facts" / "supposed.py"
+    text = (
+        "import numpy\nfrom ..views import view\nfrom typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from inspector.probes import refs\n"
+        "def f():\n    import inspector.api\n    importlib.import_module('inspector.magics')\n"
+    )
+    caught = {re.search(r"import (\S+)", line)[1] for line in complaints(supposed, text)}  # type: ignore[index]
+    rooms = {"inspector.views.view", "inspector.probes.refs", "inspector.api", "inspector.magics"}
+    assert caught == {"numpy"} | rooms

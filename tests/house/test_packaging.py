@@ -1,0 +1,93 @@
+"""Every way to install works and leaves the checkout clean: the sdist alone, the wheel, the editable."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import sources
+
+pytestmark = [pytest.mark.core, pytest.mark.slow, pytest.mark.timeout(300)]
+PIP = (sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
+SAY = (
+    "import inspector, inspector.magics, inspector._native as n; print(inspector.__file__); print(n.__file__)"
+)
+
+
+def run(*command: object, cwd: Path, check: bool = True) -> str:
+    told = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True)
+    assert not check or told.returncode == 0, told.stdout + told.stderr
+    return told.stdout + told.stderr
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clean clone of the tree as it is now, uncommitted changes included."""
+    clone = tmp_path_factory.mktemp("clone") / "checkout"
+    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=sources.ROOT)
+    for name in listed.splitlines():
+        if (sources.ROOT / name).is_file():
+            (clone / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(sources.ROOT / name, clone / name)
+    run("git", "init", "-q", cwd=clone)
+    run("git", "add", "-A", cwd=clone)
+    run("git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "all", cwd=clone)
+    return clone
+
+
+@pytest.fixture(scope="module")
+def sdist(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sdist")
+    build = f"from scikit_build_core.build import build_sdist; build_sdist({str(folder)!r})"
+    run(sys.executable, "-c", build, cwd=checkout)
+    return next(folder.glob("*.tar.gz"))
+
+
+def test_the_wheel_is_built_from_the_sdist_alone(sdist: Path, checkout: Path, tmp_path: Path) -> None:
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, **({"filter": "data"} if sys.version_info >= (3, 12) else {}))  # type: ignore[arg-type]
+    unpacked = next(tmp_path.iterdir())
+    run(*PIP, "wheel", "--no-build-isolation", "--no-deps", "-w", tmp_path / "wheel", unpacked, cwd=tmp_path)
+    wheel = next((tmp_path / "wheel").glob("*.whl"))
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"inspector"}
+    python = {sources.module(path).replace(".", "/") for path in sources.PYTHON}
+    built = {name.removesuffix("/__init__.py").removesuffix(".py") for name in names if name.endswith(".py")}
+    assert built == python
+    assert any(name.endswith("LICENSE") for name in names)
+    run(*PIP, "install", "--no-deps", "--target", tmp_path / "site", wheel, cwd=tmp_path)
+    told = run(sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, 'site'); {SAY}", cwd=tmp_path)
+    assert all(str(tmp_path / "site") in line or line.startswith("site") for line in told.splitlines())
+    assert run("git", "status", "--porcelain", cwd=checkout) == ""
+
+
+def test_an_editable_install_works_and_leaves_the_checkout_clean(checkout: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    run(*PIP, "install", "--no-build-isolation", "--no-deps", "--target", site, "-e", checkout, cwd=tmp_path)
+    told = run(
+        sys.executable, "-P", "-c", f"import site; site.addsitedir({str(site)!r}); {SAY}", cwd=tmp_path
+    )
+    door, native = told.splitlines()
+    assert Path(door) == checkout / "inspector" / "__init__.py"
+    assert Path(native).is_relative_to(site)
+    assert run("git", "status", "--porcelain", cwd=checkout) == ""
+
+
+def test_a_free_threaded_python_is_refused_in_one_sentence(checkout: Path, tmp_path: Path) -> None:
+    setting = "cmake.define.INSPECTOR_FREE_THREADED=1"  # what CMake asks the interpreter for
+    command = (*PIP, "wheel", "--no-build-isolation", "--no-deps", "-C", setting, "-w", tmp_path, checkout)
+    told = " ".join(run(*command, cwd=tmp_path, check=False).split())
+    assert "native-inspector needs the GIL: free-threaded builds of CPython are not supported yet." in told
+    assert not list(tmp_path.glob("*.whl"))
+
+
+def test_the_tests_left_the_checkout_clean() -> None:
+    """What tests and builds write is in .gitignore's folders, or elsewhere."""
+    if os.environ.get("CI"):  # in a clone: nobody is editing
+        assert run("git", "status", "--porcelain", cwd=sources.ROOT) == ""

@@ -1,0 +1,54 @@
+"""What is found by folder is documented, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import sources
+
+PAGES = sorted([sources.ROOT / "README.md", *sources.ROOT.glob("docs/**/*.md")])
+TEXT = "\n".join(page.read_text() for page in PAGES)
+COMMANDS = sorted(
+    path.stem.removesuffix("_command") for path in sources.PYTHON if path.stem.endswith("_command")
+)
+MAGICS = sorted(path.stem.removesuffix("_magic") for path in sources.PYTHON if path.stem.endswith("_magic"))
+LINK = re.compile(r"docs/[a-z/]+\.md#[a-z-]+")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_documented(command: str) -> None:
+    assert f"`inspector {command}" in (sources.ROOT / "docs" / "cli.md").read_text()
+
+
+@pytest.mark.parametrize("magic", MAGICS)
+def test_every_magic_is_documented(magic: str) -> None:
+    assert re.search(rf"`%{magic}\b", TEXT)
+
+
+def test_there_are_commands_and_magics() -> None:
+    assert {"show", "heap", "diff", "report", "doctor"} <= set(COMMANDS)
+    assert "inspect" in MAGICS
+
+
+def anchors(page: sources.Path) -> set[str]:
+    """Anchors of a page's headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^a-z0-9 _-]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_of_a_view_leads_to_a_section() -> None:
+    links = {link for path in sources.PYTHON for link in LINK.findall(path.read_text())}
+    lost = []
+    for link in sorted(links):
+        page, _, anchor = link.partition("#")
+        if not (sources.ROOT / page).exists() or anchor not in anchors(sources.ROOT / page):
+            lost.append(link)
+    assert lost == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=sources.name)
+def test_every_link_between_pages_leads_somewhere(page: sources.Path) -> None:
+    targets = re.findall(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)", page.read_text())
+    lost = [target for target, _ in targets if not (page.parent / target).exists()]
+    assert [target for target in lost if not target.endswith("00_start.ipynb")] == []

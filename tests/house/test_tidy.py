@@ -1,0 +1,103 @@
+"""Sizes, first lines, names: the style of docs/style.md, as far as a machine can judge it."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+import sys
+
+import pytest
+import sources
+
+FILE_LINES_MAX = 400
+FUNCTION_LINES_MAX = 60
+LARGER_FILES: dict[str, int] = {}
+"""Files above the cap, with the lines they have: the number may only go down."""
+LARGER_FUNCTIONS: dict[str, int] = {}
+"""Functions above the cap ("file:function"), with their lines: the number may only go down."""
+
+BANNED = {"manager", "handler", "helper", "util", "utils", "info", "data", "process", "engine"}
+SOURCES = [*sources.PYTHON, *sources.C]
+
+
+def lines(path: sources.Path) -> int:
+    return len(path.read_text().splitlines())
+
+
+def functions(path: sources.Path) -> list[tuple[str, int]]:
+    """(name, lines) of each function of a file, docstrings and signatures included."""
+    if path.suffix != ".py":
+        return [(called, length) for called, _, length in sources.c_functions(path)]
+    return [
+        (node.name, (node.end_lineno or 0) - node.lineno + 1)
+        for node in ast.walk(sources.tree(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def test_no_file_is_above_the_cap() -> None:
+    above = {sources.name(path): lines(path) for path in SOURCES if lines(path) > FILE_LINES_MAX}
+    assert above == LARGER_FILES
+
+
+def test_no_function_is_above_the_cap() -> None:
+    above = {
+        f"{sources.name(path)}:{called}": length
+        for path in SOURCES
+        for called, length in functions(path)
+        if length > FUNCTION_LINES_MAX
+    }
+    assert above == LARGER_FUNCTIONS
+
+
+def test_files_and_functions_stay_small() -> None:
+    sizes = sorted(lines(path) for path in SOURCES)
+    assert statistics.median(sizes) <= 120
+    assert sizes[len(sizes) * 9 // 10] <= 300
+    lengths = sorted(length for path in SOURCES for _, length in functions(path))
+    assert statistics.median(lengths) <= 12
+    assert lengths[len(lengths) * 9 // 10] <= 35
+
+
+@pytest.mark.parametrize("path", [*sources.PYTHON, *sources.TESTS], ids=sources.name)
+def test_the_first_line_says_the_purpose(path: sources.Path) -> None:
+    first = path.read_text().splitlines()[0]
+    assert re.match(r'""".{20,}[.?!:]', first), f"{sources.name(path)}:1: {first!r}"
+
+
+@pytest.mark.parametrize("path", sources.C, ids=sources.name)
+def test_a_c_file_opens_with_its_purpose(path: sources.Path) -> None:
+    assert re.match(r"(//|/\*) .{20,}", path.read_text().splitlines()[0])
+
+
+@pytest.mark.parametrize("path", sources.PYTHON, ids=sources.name)
+def test_no_file_shadows_the_standard_library(path: sources.Path) -> None:
+    """`magics/inspect.py` would break every kernel started in magics/."""
+    inside_package = path.is_relative_to(sources.ROOT / "inspector")
+    assert path.stem.startswith("__") or inside_package or path.stem not in sys.stdlib_module_names
+
+
+def names(path: sources.Path) -> set[str]:
+    """Names a file defines: its own, its functions, classes, parameters and fields."""
+    if path.suffix != ".py":
+        return {path.stem, *(called for called, _, _ in sources.c_functions(path))}
+    found = {path.stem}
+    for node in ast.walk(sources.tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+    return found
+
+
+def words(called: str) -> set[str]:
+    """Words of a snake_case or CamelCase name."""
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", called)}
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=sources.name)
+def test_no_name_holds_an_empty_word(path: sources.Path) -> None:
+    assert [called for called in sorted(names(path)) if words(called) & BANNED] == []

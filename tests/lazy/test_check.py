@@ -1,0 +1,99 @@
+"""check_lazy: honest providers pass, the seed's bug falls in one call, each clause has a breaker."""
+
+from __future__ import annotations
+
+import lazy_providers as providers
+import numpy as np
+import pytest
+
+import inspector
+from inspector import lazy
+from inspector.errors import InspectorError
+from inspector.facts.lazy import LazyContract
+from inspector.facts.wire import from_wire, to_wire
+from inspector.lazy import check
+
+pytestmark = pytest.mark.core
+
+
+def names(contract):
+    return {clause.name for clause in contract.broken}
+
+
+@pytest.mark.parametrize("length", [0, 1, 5, 16_384, 16_385, 40_000])
+def test_honest_providers_keep_every_clause(length):
+    for make in (providers.Squares, providers.OnlyElt, providers.OnlyRegion, providers.Plain):
+        assert check.check_lazy(make(length)).ok, str(check.check_lazy(make(length)))
+
+
+@pytest.mark.parametrize("length", [0, 1, 7, 70_001])
+def test_our_own_recipes_keep_every_clause(length):
+    x = np.linspace(-3, 9, length)
+    made = [
+        lazy.abs(x),
+        lazy.abs(x[::-1]),
+        lazy.abs(lazy.abs(x)),
+        lazy.arange(length),
+        lazy.arange(0.5, 0.5 + length / 4, 0.25),
+        lazy.map(np.sqrt, lazy.abs(x)),
+        lazy.map(lambda v: v * 2, x, dtype="f4"),
+        lazy.abs(x)[::-3],
+        lazy.abs(x)[length // 3 :],
+        lazy.abs(x) + lazy.arange(length),
+        np.isnan(lazy.abs(x)),
+    ]
+    for vector in made:
+        contract = check.check_lazy(vector)
+        assert contract.ok, f"{vector!r}\n{contract}"
+        assert vector.state == "lazy", "a lazy.Vector is checked as a duplicate"
+
+
+@pytest.mark.parametrize("provider", [providers.Seed, providers.SeedAsVector])
+def test_the_seeds_get_region_falls_in_one_call(provider):
+    contract = inspector.check_lazy(provider())
+    assert not contract.ok
+    assert {"get_region never materializes", "get_region fills out"} & names(contract)
+
+
+def test_the_seeds_three_mistakes_are_told_apart():
+    """Materializes, fills nothing, returns the larger count: each is named, with the call that shows it."""
+    contract = inspector.check_lazy(providers.Seed())
+    told = {"get_region never materializes", "get_region fills out", "get_region returns count"}
+    assert told <= names(contract)
+    evidence = {clause.name: clause.evidence for clause in contract.broken}
+    assert evidence["get_region fills out"] == "get_region(0, 1, out) left out[0] as it was"
+    assert evidence["get_region returns count"] == "get_region(0, 1, out) returned 100000, not 1"
+
+
+@pytest.mark.parametrize("provider", providers.BROKEN, ids=lambda kind: kind.__name__)
+def test_each_clause_has_a_provider_that_breaks_it(provider):
+    assert providers.BROKEN[provider] in names(check.check_lazy(provider()))
+
+
+def test_every_clause_is_broken_by_some_specimen():
+    clauses = {*check.WHILE_LAZY, *check.MATERIALIZED, "dataptr computes all"}
+    assert clauses == set(providers.BROKEN.values())
+
+
+def test_other_lengths_are_made_and_checked():
+    contract = check.check_lazy(providers.Plain(10), make=providers.Plain)
+    assert contract.ok
+    assert sum("at length" in clause.name for clause in contract.clauses) == 3
+
+    def broken_when_empty(length):
+        return providers.OneAtTheEnd(length) if length == 0 else providers.Plain(length)
+
+    assert names(check.check_lazy(providers.Plain(10), broken_when_empty)) == {"all clauses at length 0"}
+
+
+@pytest.mark.parametrize("thing", [object(), "text", [1.0], 3.5, np.zeros(3)])
+def test_what_is_no_provider_is_refused_in_a_sentence(thing):
+    with pytest.raises(InspectorError) as refused:
+        check.check_lazy(thing)
+    assert refused.value.slug == "lazy-not-a-provider"
+
+
+def test_a_contract_is_a_fact():
+    contract = check.check_lazy(providers.Seed())
+    assert from_wire(LazyContract, to_wire(contract)) == contract
+    assert str(contract).splitlines()[1].startswith("BROKEN")

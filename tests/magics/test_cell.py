@@ -1,0 +1,87 @@
+"""`%%inspect`: the cell runs as IPython runs it, and what it changed is shown."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.core
+
+
+def changed(shell, run, cell: str) -> dict[str, str]:
+    """Name -> how it changed."""
+    run("%%inspect\n" + cell)
+    difference = shell.last_execution_result.result.difference
+    return {row.name: row.change for row in difference.names}
+
+
+@pytest.fixture
+def shell(shell):
+    shell.run_cell("%%inspect\nkept, gone, rebound = [1], [2], [3]", store_history=True)
+    return shell
+
+
+def test_born_gone_rebound_and_moved_names_are_told(shell, run) -> None:
+    assert changed(shell, run, "born = [kept]\ndel gone\nrebound = [4]") == {
+        "born": "born",
+        "gone": "gone",
+        "rebound": "rebound",
+        "kept": "kept",
+    }
+    rows = {row.name: row for row in shell.last_execution_result.result.difference.names}
+    assert rows["kept"].references == 1
+    assert rows["born"].references == 1
+
+
+def test_bytes_kept_are_told(shell, run) -> None:
+    changed(shell, run, "big = bytearray(10_000_000)")
+    difference = shell.last_execution_result.result.difference
+    assert 9_990_000 < difference.bytes < 10_010_000
+    assert difference.walk_ns > 0
+    run("%%inspect\ndel big")
+    assert -10_010_000 < shell.last_execution_result.result.difference.bytes < -9_990_000
+
+
+def test_nothing_of_the_tool_or_of_ipython_is_counted(shell, run) -> None:
+    run("%%inspect\npass")
+    difference = shell.last_execution_result.result.difference
+    assert abs(difference.objects) <= 5
+    assert difference.names == ()
+    assert not [row for row in difference.types if row.type_name.startswith("inspector")]
+
+
+def test_the_last_value_goes_to_out(shell, run) -> None:
+    number = shell.execution_count
+    run("%%inspect\nvalue = 6\nvalue * 7")
+    assert shell.user_ns["Out"][number] == 42
+    run("%%inspect\nvalue * 7;")
+    assert number + 1 not in shell.user_ns["Out"]
+
+
+def test_what_out_keeps_is_told(shell, run) -> None:
+    number = shell.execution_count
+    assert changed(shell, run, "[0] * 1000") == {f"_{number}": "born"}
+
+
+def test_an_error_is_drawn_as_usual_and_the_changes_too(shell, run, capsys) -> None:
+    with_magic, shown = run("%%inspect\nborn = 1\ndef f():\n    return born / 0\nf()")
+    assert isinstance(with_magic.error_in_exec, ZeroDivisionError)
+    text = re.sub(
+        "\x1b\\[[0-9;]*m", "", shell.InteractiveTB.stb2text(with_magic.error_in_exec._render_traceback_())
+    )
+    assert "----> 4 f()" in text and "----> 3     return born / 0" in text
+    assert "inspect_magic" not in text and "run_cell_magic" not in text
+    assert "born" in shown[0]["text/plain"]
+
+
+def test_a_syntax_error_is_an_error_of_the_cell(shell, run) -> None:
+    result, _ = run("%%inspect\nx = = 1")
+    assert type(result.error_in_exec).__name__ == "CellSyntaxError"
+    text = shell.InteractiveTB.stb2text(result.error_in_exec._render_traceback_())
+    assert "SyntaxError" in text and "x = = 1" in text and "inspect_magic" not in text
+
+
+def test_magics_in_the_cell_work(shell, run) -> None:
+    assert "n" in changed(shell, run, "n = %inspect kept")
+    assert shell.user_ns["n"].name == "kept"

@@ -1,0 +1,81 @@
+"""Through a real kernel, as a notebook speaks to it: completion, and what a cell sends."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import start_new_kernel
+
+SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
+    folder = tmp_path_factory.mktemp("kernel")  # not the checkout: there the sources would be imported
+    environment = os.environ | {"IPYTHONDIR": str(folder)}
+    manager, client = start_new_kernel(
+        kernel_name="python3", startup_timeout=SECONDS, cwd=str(folder), env=environment
+    )
+    try:
+        assert run(client, "%load_ext inspector")[0]["status"] == "ok"
+        run(client, "import numpy as np; naive = np.zeros((3, 4)); nature = [naive]; _inside = 1")
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def run(kernel: BlockingKernelClient, code: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(reply, output messages) of a cell."""
+    sent: list[dict[str, Any]] = []
+    reply = kernel.execute_interactive(code, output_hook=sent.append, timeout=SECONDS)
+    return reply["content"], sent
+
+
+def completed(kernel: BlockingKernelClient, code: str) -> list[str]:
+    return kernel.complete(code, len(code), reply=True, timeout=SECONDS)["content"]["matches"]
+
+
+@pytest.mark.parametrize("before", ["%inspect ", "r = %inspect ", "%inspect --all ", "%inspect nature "])
+def test_names_of_the_user_complete(kernel, before: str) -> None:
+    assert completed(kernel, before + "na") == ["naive", "nature"]
+
+
+def test_nothing_typed_offers_the_users_names_only(kernel) -> None:
+    assert completed(kernel, "%inspect ") == ["naive", "nature", "np"]
+
+
+@pytest.mark.parametrize("before", ["%inspect ", "%inspect naive ", "%%inspect "])
+def test_options_complete_after_a_dash(kernel, before: str) -> None:
+    assert completed(kernel, before + "--o") == ["--owners"]
+    assert "--delattr" not in completed(kernel, before + "--")
+    assert {"--all", "--explain", "--chain"} <= set(completed(kernel, before + "--"))
+
+
+def test_attributes_are_ipythons_to_complete(kernel) -> None:
+    assert any(match.endswith("shape") for match in completed(kernel, "%inspect naive.sha"))
+
+
+def test_other_lines_are_left_alone(kernel) -> None:
+    assert "naive" in completed(kernel, "print(na")
+    assert any("inspect" in match for match in completed(kernel, "%insp"))
+
+
+def test_a_look_is_sent_as_text_and_page(kernel) -> None:
+    reply, sent = run(kernel, "%inspect naive")
+    bundles = [message["content"]["data"] for message in sent if message["msg_type"] == "display_data"]
+    assert reply["status"] == "ok"
+    assert [{"text/plain", "text/html"} <= set(bundle) for bundle in bundles] == [True]
+    assert not [message for message in sent if message["msg_type"] in ("execute_result", "error")]
+
+
+def test_a_wrong_name_is_one_quiet_block(kernel) -> None:
+    reply, sent = run(kernel, "%inspect nowhere\nafter = 1")
+    shown = [message["content"]["data"] for message in sent if message["msg_type"] == "display_data"]
+    assert reply["status"] == "ok"
+    assert "docs/messages.md#unknown-name" in shown[0]["text/plain"]
+    assert len(shown) == 1

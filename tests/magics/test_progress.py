@@ -1,0 +1,42 @@
+"""The bar of a long search: it appears late, goes away, and an interrupt becomes one sentence."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from inspector.magics import progress
+from IPython.utils.capture import capture_output
+
+from inspector.errors import InspectorError
+
+pytestmark = pytest.mark.core
+
+
+def test_a_short_search_shows_nothing(shell) -> None:
+    with capture_output() as captured, progress.bar(True) as told:
+        assert told(10, 100)
+    assert captured.outputs == []
+
+
+def test_a_long_search_shows_where_it_is_and_leaves_no_bar(shell, monkeypatch) -> None:
+    monkeypatch.setattr(progress, "_FIRST_S", 0.0)
+    with capture_output() as captured, progress.bar(True) as told:
+        assert told(10_000_000, 100_000_000)
+        assert told(11_000_000, 100_000_000)
+        time.sleep(progress._EVERY_S)
+        assert told(90_000_000, 100_000_000)
+    texts = [output.data["text/plain"] for output in captured.outputs[:-1]]
+    assert texts == ["searched 10 of 100 MB", "searched 90 of 100 MB"]
+    assert captured.outputs[-1].data["text/html"] == ""
+
+
+def test_no_search_no_bar() -> None:
+    with progress.bar(False) as told:
+        assert told is None
+
+
+def test_an_interrupt_stops_the_search_with_a_sentence(shell) -> None:
+    with pytest.raises(InspectorError) as caught, progress.bar(True):
+        raise KeyboardInterrupt
+    assert caught.value.slug == "stopped"

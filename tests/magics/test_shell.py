@@ -1,0 +1,131 @@
+"""In a real IPython shell: what `%inspect` shows, what it gives back, and what it leaves alone."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from inspector.report import Report
+
+pytestmark = pytest.mark.core
+
+
+def test_a_look_is_displayed_and_is_the_cells_result(shell, run) -> None:
+    shell.run_cell("x = [1, 2]")
+    result, shown = run("%inspect x")
+    assert type(result.result) is Report
+    assert [set(bundle) >= {"text/plain", "text/html"} for bundle in shown] == [True]
+
+
+def test_every_statement_of_a_cell_is_displayed(run) -> None:
+    _, shown = run("x = [1]\n%inspect x\nfor y in x, x:\n    %inspect y\n%inspect x")
+    assert len(shown) == 4
+
+
+def test_an_assigned_report_is_not_displayed(shell, run) -> None:
+    shell.run_cell("x = [1]")
+    _, shown = run("r = %inspect x")
+    assert shown == []
+    assert shell.user_ns["r"].name == "x"
+
+
+def test_a_look_does_not_move_the_history(shell, run) -> None:
+    shell.run_cell("x = [1]", store_history=True)
+    shell.run_cell("x", store_history=True)
+    run("%inspect x")
+    run("%inspect _")
+    assert shell.user_ns["_"] is shell.user_ns["x"]
+    assert shell.displayhook._ is shell.user_ns["x"]
+
+
+LOOKS = ["%inspect x", "%inspect x y", "%inspect (x)", "%inspect x.nope", "%inspect"]
+
+
+@pytest.mark.parametrize("cell", LOOKS)
+def test_refcounts_are_as_before(shell, run, cell: str) -> None:
+    shell.run_cell("x, y = [1], [2]")
+    names = shell.user_ns
+    before = sys.getrefcount(names["x"]), sys.getrefcount(names["y"])
+    for _ in range(3):
+        run(cell)
+    assert (sys.getrefcount(names["x"]), sys.getrefcount(names["y"])) == before
+
+
+REFUSED = {
+    "%inspect nope": "unknown-name",
+    "%inspect nope.x": "unknown-name",
+    "%inspect 1 +": "not-an-expression",
+    "%inspect f(": "not-an-expression",
+    "%inspect 1/0": "expression-raised",
+    "%inspect exit()": "expression-raised",
+    "%inspect raising": "expression-raised",
+    "%inspect 1 2 3": "too-many-objects",
+    "%inspect 1 --width": "bad-option",
+    "%inspect 1 --width 5": "bad-option",
+    "%inspect 1 --sideways": "bad-option",
+    "%inspect 1 --svg /nowhere/at/all.svg": "unwritable-file",
+    # from 3.12 on IPython itself refuses the cell
+    **({"%inspect \x00": "not-an-expression"} if sys.version_info < (3, 12) else {}),
+    "%inspect " + "(" * 500: "not-an-expression",
+    "%%inspect x\n1": "not-an-expression",
+}
+
+
+@pytest.mark.parametrize("cell", REFUSED, ids=lambda cell: ascii(cell[:30]))
+def test_what_cannot_be_looked_at_is_one_quiet_block(shell, run, cell: str, capsys) -> None:
+    shell.run_cell("class Mute(Exception):\n    def __str__(self): raise self\nkept = 1")
+    text = cell.replace("raising", "[Mute() for _ in ()].pop()")
+    result, shown = run(text + "\nkept = 2" if not cell.startswith("%%") else text)
+    assert result.success
+    assert len(shown) == 1
+    assert f"docs/messages.md#{REFUSED[cell]}" in shown[0]["text/plain"]
+    assert "Traceback" not in shown[0]["text/plain"]
+    assert capsys.readouterr().err == ""
+    assert shell.user_ns["kept"] == (1 if cell.startswith("%%") else 2)
+
+
+def test_options_stand_before_or_after_and_a_minus_stays_a_minus(shell, run) -> None:
+    shell.run_cell("a, b = 7, 5")
+    assert shell.run_line_magic("inspect", "--explain a -b -v").name == "a -b"
+    assert shell.run_line_magic("inspect", "-a").name == "-a"
+    text = "{'k --all':  1}['k --all']"
+    assert shell.run_line_magic("inspect", f"{text}  --all").name == text
+
+
+def test_json_is_printed(run, capsys) -> None:
+    _, shown = run("x = 1\n%inspect x --json\nprinted = 1")
+    assert shown == []
+
+
+def test_its_help_shows_examples_and_every_option(shell) -> None:
+    text = shell.find_line_magic("inspect").__doc__
+    for part in ("%inspect x y", "%%inspect", "r = %inspect x", "--owners", "--explain", "--json", "-v"):
+        assert part in text
+
+
+def test_defaults_come_from_config(shell, run) -> None:
+    shell.run_line_magic("config", "InspectMagics.width = 40")
+    shell.run_cell("x = 'word ' * 20")
+    _, shown = run("%inspect x")
+    assert max(map(len, shown[0]["text/plain"].splitlines())) <= 40
+    run("%config InspectMagics.width = 3")
+    assert shell.magics_manager.registry["InspectMagics"].width == 40
+
+
+LAST_LOOKS = ["%inspect x", "%inspect x --owners", "%inspect x.nope", "%inspect x x", "%inspect"]
+
+
+@pytest.mark.parametrize("cell", LAST_LOOKS)
+def test_nothing_keeps_the_object_alive(shell, run, cell: str) -> None:
+    shell.run_cell("import weakref\nclass Plain: pass\nx = Plain(); watch = weakref.ref(x)")
+    for _ in range(2):
+        run(cell)
+    shell.run_cell("del x")
+    assert shell.user_ns["watch"]() is None
+
+
+def test_pages_and_pictures_are_written(shell, run, tmp_path) -> None:
+    run(f"x = [1]\n%inspect x --html {tmp_path / 'x.html'} --svg {tmp_path / 'x.svg'}")
+    assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (tmp_path / "x.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -1,0 +1,163 @@
+"""The C of buffers and protocols: exporters that lie, refuse or leave things out."""
+
+from __future__ import annotations
+
+import array
+import ctypes
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inspector import _native
+
+pytestmark = pytest.mark.core
+
+EXPORTER = r"""
+#include <Python.h>
+static Py_ssize_t shape[2] = {2, 3}, strides[2] = {3, 1};
+static char content[6] = "abcdef";
+static int wrong = 0, taken = 0;
+static int get(PyObject *self, Py_buffer *view, int flags) {
+    if (wrong == 1) { PyErr_SetString(PyExc_BufferError, "closed today"); return -1; }
+    *view = (Py_buffer){
+        .buf = content, .obj = Py_NewRef(self), .len = 6, .itemsize = 1, .ndim = 2, .readonly = 1,
+        .format = "b", .shape = shape, .strides = strides};
+    if (wrong == 2) view->shape = (Py_ssize_t *)16;
+    if (wrong == 3) view->ndim = 1 << 20;
+    if (wrong == 4) view->format = (char *)16;
+    if (wrong == 5) { view->strides = NULL; view->format = NULL; }
+    if (wrong == 6) { view->ndim = -1; }
+    taken++;
+    return 0;
+}
+static void release(PyObject *self, Py_buffer *view) { taken--; }
+static PyBufferProcs procs = {get, release};
+static PyTypeObject type = {
+    PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "exporter.Exporter", .tp_basicsize = sizeof(PyObject),
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_as_buffer = &procs, .tp_new = PyType_GenericNew};
+static PyObject *go_wrong(PyObject *m, PyObject *n) { wrong = (int)PyLong_AsLong(n); Py_RETURN_NONE; }
+static PyObject *count(PyObject *m, PyObject *n) { return PyLong_FromLong(taken); }
+static PyMethodDef methods[] = {
+    {"go_wrong", go_wrong, METH_O, NULL}, {"taken", count, METH_NOARGS, NULL}, {0}};
+static struct PyModuleDef def = {
+    PyModuleDef_HEAD_INIT, .m_name = "exporter", .m_size = -1, .m_methods = methods};
+PyMODINIT_FUNC PyInit_exporter(void) {
+    if (PyType_Ready(&type) < 0) return NULL;
+    PyObject *m = PyModule_Create(&def);
+    PyModule_AddObjectRef(m, "Exporter", (PyObject *)&type);
+    return m;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def exporter(specimens: ModuleType) -> Any:
+    return specimens.build("exporter", EXPORTER)
+
+
+def test_an_honest_exporter(exporter: Any) -> None:
+    exporter.go_wrong(0)
+    address, size, itemsize, *rest = _native.ask_buffer(exporter.Exporter())
+    assert (size, itemsize, ctypes.string_at(address, 6)) == (6, 1, b"abcdef")
+    assert rest == ["b", (2, 3), (3, 1), True, False, "exporter.Exporter"]
+
+
+def test_one_that_leaves_strides_and_format_out(exporter: Any) -> None:
+    exporter.go_wrong(5)
+    assert _native.ask_buffer(exporter.Exporter())[3:6] == ("B", (2, 3), (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"), [(1, "closed"), (2, "read"), (3, "dimensions"), (4, "read"), (6, "-1")]
+)
+def test_liars_are_errors_and_are_released(exporter: Any, wrong: int, said: str) -> None:
+    exporter.go_wrong(wrong)
+    with pytest.raises((ValueError, BufferError), match=said):
+        _native.ask_buffer(exporter.Exporter())
+    assert exporter.taken() == 0
+
+
+def test_who_speaks_is_read_from_the_type() -> None:
+    spoken = {kind: _native.speaks_buffer(kind) for kind in (bytes, np.ndarray, str, list, object)}
+    assert spoken == {bytes: True, np.ndarray: True, str: False, list: False, object: False}
+    with pytest.raises(TypeError):
+        _native.speaks_buffer(b"")  # type: ignore[arg-type]
+
+
+def test_struct_readers_refuse_other_types() -> None:
+    for x in (5, b"", [], type("bytearray", (), {})()):
+        with pytest.raises(TypeError):
+            _native.exports(x)
+        with pytest.raises(TypeError):
+            _native.ndarray_fields(x, np.ndarray)
+    with pytest.raises(TypeError):
+        _native.ndarray_fields(5, int)
+    assert _native.exports(array.array("d")) == 0
+
+
+def test_capsules_are_read_and_not_consumed() -> None:
+    x = np.arange(6, dtype="i4").reshape(2, 3)
+    capsule = x.__dlpack__()
+    for _ in range(2):
+        address, shape, strides, itemsize, code, bits, device, _, readonly = _native.dlpack(capsule)
+        assert (address, shape, itemsize, code, bits, device) == (x.ctypes.data, (2, 3), 4, 0, 32, 1)
+        assert strides in ((12, 4), None) and readonly is False
+    assert np.from_dlpack(x).base is not None
+    found = _native.array_struct(x.__array_struct__)
+    assert found[:5] == (x.ctypes.data, (2, 3), (12, 4), 4, "i")
+
+
+def test_wrong_capsules() -> None:
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    for read, name in ((_native.dlpack, b"dltensor"), (_native.dlpack, b"dltensor_versioned")):
+        with pytest.raises(ValueError, match="read"):
+            read(new(16, name, None))
+    with pytest.raises(ValueError, match="read"):
+        _native.array_struct(new(16, None, None))
+    zeros = ctypes.create_string_buffer(256)
+    with pytest.raises(ValueError, match="not 2"):
+        _native.array_struct(new(ctypes.addressof(zeros), None, None))
+    many = ctypes.create_string_buffer(b"\xff" * 256)
+    with pytest.raises(ValueError, match="dimensions"):
+        _native.dlpack(new(ctypes.addressof(many), b"dltensor", None))
+    with pytest.raises(ValueError, match="arrow_schema"):
+        _native.arrow(5, 5)
+
+
+class ArrowSchema(ctypes.Structure):
+    _fields_ = (("format", ctypes.c_char_p), ("rest", ctypes.c_void_p * 8))
+
+
+class ArrowArray(ctypes.Structure):
+    _fields_ = (("numbers", ctypes.c_int64 * 5), ("buffers", ctypes.c_void_p), ("rest", ctypes.c_void_p * 4))
+
+
+def test_an_arrow_array() -> None:
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    content = (ctypes.c_double * 4)(1, 2, 3, 4)
+    pointers = (ctypes.c_void_p * 2)(0, ctypes.addressof(content))
+    schema = ArrowSchema(b"g")
+    array_ = ArrowArray((3, 0, 1, 2, 0), ctypes.addressof(pointers))
+
+    class Column:
+        def __arrow_c_array__(self) -> Any:
+            return (
+                new(ctypes.addressof(schema), b"arrow_schema", None),
+                new(ctypes.addressof(array_), b"arrow_array", None),
+            )
+
+    from inspector.adapters.base import Elements
+    from inspector.adapters.protocols import ask
+
+    found = _native.arrow(*Column().__arrow_c_array__())
+    assert found == ("g", 3, 0, 1, (0, ctypes.addressof(content)))
+    answer = ask(Column(), "__arrow_c_array__")
+    assert isinstance(answer, Elements)
+    assert (answer.address, answer.shape) == (ctypes.addressof(content) + 8, (3,))
+    array_.numbers[3] = 1 << 40
+    with pytest.raises(ValueError, match="buffers"):
+        _native.arrow(*Column().__arrow_c_array__())

@@ -1,0 +1,73 @@
+"""Every tutorial runs, is committed as it ran, and reads well as a page without a network."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+SECONDS = 100
+
+
+def codes(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def kinds(cell) -> list[str]:
+    """What a cell put out: the type of each output and the forms it has that a page draws."""
+    outputs = [(output.output_type, output.get("data", {})) for output in cell.outputs]
+    return [
+        f"{kind}: {', '.join(sorted(form for form in data if form.startswith('text/')))}"
+        for kind, data in outputs
+        if kind != "stream"
+    ]
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.name)
+def committed(request):
+    import nbformat  # not everywhere the file is collected
+
+    return nbformat.read(request.param, as_version=4)
+
+
+def test_there_is_a_start() -> None:
+    assert [path.name for path in NOTEBOOKS][:1] == ["00_start.ipynb"]
+
+
+def test_it_is_committed_as_it_ran(committed) -> None:
+    import nbformat
+
+    nbformat.validate(committed)
+    assert committed.cells[0].source.startswith("# ")
+    assert [cell.execution_count for cell in codes(committed)] == list(range(1, len(codes(committed)) + 1))
+    assert "widgets" not in committed.metadata
+    assert not [cell for cell in codes(committed) if any("error" in kind for kind in kinds(cell))]
+    assert not re.search(r"/root/|/home/|/work/|/tmp/", nbformat.writes(committed))
+
+
+def test_its_cards_have_a_text_and_a_page_form(committed) -> None:
+    shown = [output.data for cell in codes(committed) for output in cell.outputs if "data" in output]
+    cards = [data for data in shown if 'class="inspector"' in data.get("text/html", "")]
+    assert len(cards) >= 8
+    assert all("<script" not in data["text/html"] and data["text/plain"].strip() for data in cards)
+
+
+@pytest.mark.slow
+def test_it_runs_and_puts_out_the_same_kinds(committed, tmp_path, monkeypatch) -> None:
+    import nbclient
+    import nbconvert
+
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    before = [kinds(cell) for cell in codes(committed)]
+    nbclient.NotebookClient(
+        committed, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    assert [kinds(cell) for cell in codes(committed)] == before
+    committed.metadata.pop("widgets", None)
+    page, _ = nbconvert.HTMLExporter().from_notebook_node(committed)
+    assert page.count('class="inspector"') >= 8
+    assert os.listdir(tmp_path) in ([], ["ipython"])

@@ -1,0 +1,147 @@
+"""The namespace table: who shares bytes with whom, each byte once, nothing disturbed, no user code."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inspector.api import namespace
+from inspector.facts.namespace import Row
+from inspector.facts.wire import from_wire, to_wire
+
+pytestmark = pytest.mark.core
+
+
+def rows(names: dict[str, Any], **options: Any) -> dict[str, Row]:
+    return {row.name: row for row in namespace(names, **options).rows}
+
+
+def test_a_view_is_in_the_group_of_its_owner() -> None:
+    big = np.zeros(1000)
+    found = rows({"alone": np.zeros(9), "x": big[2:14].reshape(3, 4).T, "big": big})
+    assert [*found] == ["big", "x", "alone"]
+    assert [row.group for row in found.values()] == [1, 1, 0]
+    assert [row.state for row in found.values()] == ["owned", "view", "owned"]
+    assert [row.bytes for row in found.values()] == [8000, 96, 72]
+    assert found["x"].shares == "of big"
+    assert found["x"].type_name == "ndarray f8"
+
+
+def test_every_byte_is_counted_once() -> None:
+    big = np.zeros(1000)
+    assert namespace({"a": big, "b": big[:600], "c": big[400:], "d": big}).total_bytes == 8000
+    assert namespace({"b": big[:600], "c": big[400:]}).total_bytes == 8000
+    assert namespace({"b": big[:500], "c": big[500:]}).total_bytes == 8000
+    assert namespace({"even": big[::2]}).total_bytes == 4000
+    assert namespace({"even": big[::2], "half": big[:500]}).total_bytes == 6000
+    assert namespace({"wide": np.broadcast_to(big[:1], (10**6,))}).total_bytes == 8
+
+
+def test_neighbours_that_share_no_byte_are_apart() -> None:
+    big = np.zeros(1000)
+    assert [row.group for row in namespace({"b": big[:500], "c": big[500:]}).rows] == [0, 0]
+
+
+def test_interleaved_views_are_apart_unless_a_name_covers_both() -> None:
+    big = np.zeros(1000)
+    assert [row.group for row in namespace({"even": big[::2], "odd": big[1::2]}).rows] == [0, 0]
+    assert [row.group for row in namespace({"even": big[::2], "odd": big[1::2], "all": big}).rows] == [1] * 3
+
+
+def test_two_names_of_one_object_are_joined_but_not_two_of_a_number() -> None:
+    held = {"k": 1}
+    found = rows({"one": held, "two": held, "five": 10**9, "cinq": 10**9})
+    assert found["one"].group == found["two"].group == 1
+    assert found["two"].shares == "is one"
+    assert found["five"].group == found["cinq"].group == 0
+
+
+def test_arrays_inside_an_object_count_for_it() -> None:
+    class Model:
+        def __init__(self, weights: Any) -> None:
+            self.layers = [{"weights": weights}]
+
+    weights = np.zeros(1000)
+    found = rows({"model": Model(weights[::2]), "weights": weights})
+    assert found["model"].state == "holds 1 array"
+    assert found["model"].bytes > 4000
+    assert found["model"].shares == "holds weights"
+    assert namespace({"model": Model(weights), "weights": weights}).total_bytes < 8600
+
+
+def test_an_object_that_refers_to_the_namespace_is_not_charged_for_it() -> None:
+    class Shell:
+        pass
+
+    names: dict[str, Any] = {"big": np.zeros(1000), "shell": Shell()}
+    names["shell"].names = names
+    assert rows(names)["shell"].state == ""
+
+
+def test_the_light_and_the_modules_are_counted_not_shown() -> None:
+    names: dict[str, Any] = {f"n{i}": [0] * i for i in range(50)} | {"sys": sys, "f": rows, "Row": Row}
+    fact = namespace(names, limit=10)
+    assert [row.name for row in fact.rows] == [f"n{i}" for i in range(49, 39, -1)]
+    assert fact.left_out == 43
+    assert namespace({"sys": sys, "x": 1}).left_out == 1
+    assert len(namespace(names, limit=None).rows) == 53
+
+
+def test_nothing_is_disturbed(fingerprint: Any) -> None:
+    class Own:
+        __slots__ = ("__dict__", "__weakref__")
+
+    big = np.zeros(1000)
+    view = memoryview(bytearray(9))
+    names = {"big": big, "part": big[3:], "view": view, "own": Own(), "rows": [big], "t": (1,), "s": {1}}
+    before = {name: fingerprint(value) for name, value in names.items()}
+    for _ in range(3):
+        namespace(names)
+    gc.collect()
+    assert {name: fingerprint(value) for name, value in names.items()} == before
+
+
+def test_no_user_code_is_run() -> None:
+    ran = []
+
+    class Meta(type):
+        def __getattribute__(cls, name: str) -> Any:
+            ran.append(name)
+            return super().__getattribute__(name)
+
+    class Evil(list, metaclass=Meta):
+        def __getattribute__(self, name: str) -> Any:
+            ran.append(name)
+            return super().__getattribute__(name)
+
+        def __len__(self) -> int:
+            ran.append("len")
+            return 1 << 60
+
+        __sizeof__ = __hash__ = __eq__ = __repr__ = __iter__ = __len__  # type: ignore[assignment]
+
+    evil = Evil([1, 2])
+    ran.clear()
+    found = namespace({"evil": evil, "same": evil, "kind": Evil}, limit=None)
+    assert ran == []
+    assert next(row.bytes for row in found.rows if row.name == "evil") < 1000
+
+
+def test_ten_thousand_names_are_quick() -> None:
+    big = np.zeros(20_000)
+    for names in ({f"v{i}": big[i:] for i in range(10_000)}, {f"v{i}": [i] for i in range(10_000)}):
+        begun = time.perf_counter()
+        fact = namespace(names)
+        assert time.perf_counter() - begun < 3
+        assert fact.left_out == 9_970
+    assert fact.rows[0].group == 0
+
+
+def test_it_travels_as_json() -> None:
+    fact = namespace({"a": np.zeros(9), "n": None})
+    assert from_wire(type(fact), to_wire(fact)) == fact

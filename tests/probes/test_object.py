@@ -1,0 +1,286 @@
+"""The facts of objects, types, modules and builtins, against real ones and an extension of our own."""
+
+import ctypes
+import gc
+import math
+import sys
+import types
+from itertools import pairwise
+
+import pytest
+import specimens
+
+from inspector._native import Subject
+from inspector.facts.native import Place
+from inspector.facts.unknown import Unknown
+from inspector.probes.object import details, object_
+
+pytestmark = pytest.mark.core
+
+SAMPLE = """
+#include <Python.h>
+
+static PyObject *py_gcd(PyObject *self, PyObject *args) {
+    int x, y;
+    if (!PyArg_ParseTuple(args, "ii", &x, &y)) return NULL;
+    while (y) { int rest = x % y; x = y; y = rest; }
+    return PyLong_FromLong(x);
+}
+static PyMethodDef methods[] = {
+    {"gcd", py_gcd, METH_VARARGS, "Greatest common divisor"},
+    {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef sample = {PyModuleDef_HEAD_INIT, "sample", "A sample module", -1, methods,
+                                    NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_sample(void) { return PyModule_Create(&sample); }
+"""
+
+NODDY = """
+#include <Python.h>
+#include <structmember.h>
+
+typedef struct { PyObject_HEAD int value; } Noddy;
+
+static PyObject *noddy_twice(PyObject *self, PyObject *unused) {
+    return PyLong_FromLong(2 * ((Noddy *)self)->value);
+}
+static PyObject *noddy_half(PyObject *self, void *unused) {
+    return PyLong_FromLong(((Noddy *)self)->value / 2);
+}
+static PyObject *noddy_repr(PyObject *self) { return PyUnicode_FromString("noddy"); }
+static PyMethodDef noddy_methods[] = {
+    {"twice", noddy_twice, METH_NOARGS, "twice($self, /)\\n--\\n\\nTwice the value.\\nMore."},
+    {"make", (PyCFunction)(void (*)(void))noddy_twice, METH_CLASS | METH_FASTCALL | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyMemberDef noddy_members[] = {
+    {"value", T_INT, offsetof(Noddy, value), READONLY, "The value."},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyGetSetDef noddy_getset[] = {
+    {"half", noddy_half, NULL, "Half.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyTypeObject StaticNoddy = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "noddy.StaticNoddy", .tp_basicsize = sizeof(Noddy),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .tp_new = PyType_GenericNew,
+    .tp_repr = noddy_repr, .tp_methods = noddy_methods,
+    .tp_members = noddy_members, .tp_getset = noddy_getset,
+};
+static PyType_Slot slots[] = {
+    {Py_tp_methods, noddy_methods}, {Py_tp_members, noddy_members}, {Py_tp_repr, noddy_repr}, {0, NULL},
+};
+static PyType_Spec spec = {"noddy.HeapNoddy", sizeof(Noddy), 0, Py_TPFLAGS_DEFAULT, slots};
+
+static int noddy_exec(PyObject *module) {
+    PyObject *heap = PyType_FromModuleAndSpec(module, &spec, NULL);
+    if (!heap || PyModule_AddType(module, (PyTypeObject *)heap) < 0) return -1;
+    Py_DECREF(heap);
+    return PyModule_AddType(module, &StaticNoddy);
+}
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, noddy_exec},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+    {0, NULL},
+};
+static struct PyModuleDef noddy = {PyModuleDef_HEAD_INIT, "noddy", "Noddy.", 24, NULL, module_slots,
+                                   NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_noddy(void) { return PyModuleDef_Init(&noddy); }
+"""
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return specimens.build("sample", SAMPLE)
+
+
+@pytest.fixture(scope="module")
+def noddy():
+    return specimens.build("noddy", NODDY)
+
+
+def where(place):
+    assert isinstance(place, Place)
+    return place.library.rpartition("/")[2].partition(".")[0], place.symbol, place.offset_bytes
+
+
+def test_the_row_of_seed_1(sample):
+    fact = details(Subject(sample.gcd))["builtin"]
+    assert (fact.method.name, fact.method.flags, fact.method.doc) == (
+        "gcd",
+        ("METH_VARARGS",),
+        "Greatest common divisor",
+    )
+    assert where(fact.method.place) == ("sample", "py_gcd", 0)
+    assert fact.bound_to == "sample"
+    assert fact.kind == "builtin_function_or_method"
+
+
+def test_a_single_phase_module(sample):
+    fact = details(Subject(sample))["module"]
+    assert (fact.name, fact.doc, fact.m_size, fact.phases) == (
+        "sample",
+        "A sample module",
+        -1,
+        "single-phase",
+    )
+    assert fact.state_address == Unknown("m_size is -1: state in globals")
+    assert [method.name for method in fact.methods] == ["gcd"]
+    assert fact.file == sample.__file__
+
+
+def test_a_multi_phase_module(noddy):
+    fact = details(Subject(noddy))["module"]
+    assert (fact.phases, fact.m_size) == ("multi-phase", 24)
+    assert fact.types == ("HeapNoddy", "StaticNoddy")
+    assert where(fact.slots[0].place)[:2] == ("noddy", "noddy_exec")
+    assert not isinstance(fact.state_address, Unknown)
+    if sys.version_info >= (3, 12):
+        assert (fact.slots[1].name, fact.slots[1].value) == (
+            "Py_mod_multiple_interpreters",
+            "Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED",
+        )
+
+
+@pytest.mark.parametrize("name", ["StaticNoddy", "HeapNoddy"])
+def test_a_type_of_an_extension(noddy, name):
+    fact = details(Subject(getattr(noddy, name)))["type"]
+    assert fact.name == f"noddy.{name}"
+    assert fact.module == "noddy"
+    assert fact.defined_in == noddy.__file__
+    assert fact.basicsize_bytes == 24
+    assert fact.members[0] == "value: T_INT at 16 read-only"
+    twice, make = fact.methods
+    assert (twice.name, twice.flags, twice.doc) == ("twice", ("METH_NOARGS",), "Twice the value.")
+    assert where(twice.place) == ("noddy", "noddy_twice", 0)
+    assert make.flags == ("METH_KEYWORDS", "METH_FASTCALL", "METH_CLASS")
+    assert ("Py_TPFLAGS_HEAPTYPE" in fact.flags) is (name == "HeapNoddy")
+    own = {slot.name: slot for slot in fact.slots if not slot.inherited}
+    assert where(own["tp_repr"].place) == ("noddy", "noddy_repr", 0)
+    assert {slot.name for slot in fact.slots if slot.inherited} >= {"tp_str", "tp_getattro"}
+
+
+def test_an_instance_names_the_file_of_its_type(noddy):
+    for kind in (noddy.StaticNoddy, noddy.HeapNoddy):
+        assert object_(Subject(kind())).defined_in == noddy.__file__
+
+
+def test_a_class_statement_over_a_c_type_tells_the_c_tables(noddy):
+    class Child(noddy.StaticNoddy):
+        def __repr__(self):
+            return "child"
+
+    fact = details(Subject(Child))["type"]
+    assert fact.tables_of == "noddy.StaticNoddy"
+    assert [method.name for method in fact.methods] == ["twice", "make"]
+    assert fact.defined_in == __name__
+    inherited = {slot.name: slot.inherited for slot in fact.slots}
+    assert inherited["tp_repr"] is False
+    assert inherited["tp_str"] is True
+
+
+def test_an_overridden_method_is_own_though_its_slot_function_is_shared():
+    class Base:
+        def __len__(self):
+            return 1
+
+    class Own(Base):
+        def __len__(self):
+            return 2
+
+    class Takes(Base):
+        pass
+
+    for kind, inherited in ((Own, False), (Takes, True)):
+        slots = {slot.name: slot.inherited for slot in details(Subject(kind))["type"].slots}
+        assert slots["sq_length"] is inherited
+
+
+def test_a_python_module_says_so():
+    fact = details(Subject(types))["module"]
+    assert fact.phases == "Python"
+    assert isinstance(fact.m_size, Unknown)
+    assert isinstance(fact.state_address, Unknown)
+    assert "SimpleNamespace" not in fact.types or fact.name == "types"
+
+
+def test_a_module_without_a_file():
+    assert isinstance(details(Subject(types.ModuleType("made")))["module"].file, Unknown)
+    assert details(Subject(sys))["module"].file.rpartition("/")[2].partition(".")[0] in (
+        "libpython3",
+        *(sys.executable.rpartition("/")[2].partition(".")[0], f"python{sys.version_info[0]}"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("builtin", "kind", "slot", "bound"),
+    [
+        (math.gcd, "builtin_function_or_method", "", "math"),
+        ([].append, "builtin_function_or_method", "", "list"),
+        (list.append, "method_descriptor", "", "list"),
+        (dict.__dict__["fromkeys"], "classmethod_descriptor", "", "dict"),
+        (int.__repr__, "wrapper_descriptor", "tp_repr", "int"),
+        (list.__len__, "wrapper_descriptor", "mp_length", "list"),
+        (int.__add__, "wrapper_descriptor", "nb_add", "int"),
+        (memoryview.__getitem__, "wrapper_descriptor", "mp_subscript", "memoryview"),
+        ((3).__repr__, "method-wrapper", "tp_repr", "int"),
+        (type.__dict__["__dict__"], "getset_descriptor", "", "type"),
+    ],
+)
+def test_every_shape_of_builtin(builtin, kind, slot, bound):
+    fact = details(Subject(builtin))["builtin"]
+    assert (fact.kind, fact.slot, fact.bound_to) == (kind, slot, bound)
+    assert isinstance(fact.method.place, Place)
+
+
+def test_wrapped_slots_are_those_of_the_type():
+    """The table that names a slot by its offset agrees with the addresses in the type itself."""
+    slots = {slot.name: slot.place.address for slot in details(Subject(int))["type"].slots}
+    for name in ("__repr__", "__add__", "__hash__", "__bool__", "__index__", "__rpow__", "__floordiv__"):
+        fact = details(Subject(getattr(int, name)))["builtin"]
+        assert slots[fact.slot] == fact.method.place.address
+
+
+def test_other_objects_have_no_details():
+    for other in (1, "x", [], types.SimpleNamespace(), lambda: 0):
+        assert details(Subject(other)) == {}
+
+
+def test_types_made_at_run_time():
+    class Point(ctypes.Structure):
+        _fields_ = [("x", ctypes.c_int)]
+
+    fact = details(Subject(Point))["type"]
+    assert fact.bases == ("_ctypes.Structure",)
+    assert fact.metatype.startswith("_ctypes.")
+    assert fact.instances_weakrefable is True
+
+
+def test_a_look_leaves_a_type_as_it_was(fingerprint):
+    class Watched:
+        pass
+
+    before = fingerprint(Watched), Watched.__dict__.copy()
+    object_(Subject(Watched))
+    details(Subject(Watched))
+    assert (fingerprint(Watched), Watched.__dict__.copy()) == before
+
+
+def test_looks_leak_nothing():
+    """Blocks of pymalloc after each of 5 rounds of 200 looks: a leak grows in every round."""
+    looked_at = [[1, {"a": 2}], "text", types.SimpleNamespace, math, math.gcd, int.__repr__, 10**50, object()]
+    subjects = [Subject(each) for each in looked_at]
+    counts = []
+    for _ in range(6):
+        for _ in range(25):
+            for subject in subjects:
+                object_(subject)
+                details(subject)
+        gc.collect()  # empties CPython's free lists too
+        counts.append(sys.getallocatedblocks())
+    growth = [after - before for before, after in pairwise(counts[1:])]
+    assert min(growth) < 25, growth

@@ -1,0 +1,692 @@
+"""Owners: fifteen kinds and more, each planted and named; the gap, proved against C that hides references."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+from soak import rounds
+
+from inspector import _native
+from inspector.facts.refs import OWNER_KINDS, Owner, Owners
+from inspector.facts.unknown import Immortal, Unknown
+from inspector.probes.refs import owners, refs
+
+pytestmark = pytest.mark.core
+
+
+class Thing:
+    """The subject: nothing but the plant holds it."""
+
+
+class Plain:
+    pass
+
+
+class Slotted:
+    __slots__ = ("kept", "other")
+
+
+class Listener:
+    def hear(self) -> None: ...
+
+
+HIDDEN = r"""
+#include <Python.h>
+#include <stdlib.h>
+static PyObject *volatile kept[16];
+static PyObject *volatile *volatile block;
+static void *volatile ring;
+static PyObject *in_static(PyObject *m, PyObject *args) {
+    PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
+    for (int i = 0; i < n; i++) { Py_INCREF(o); kept[i] = o; } Py_RETURN_NONE; }
+static PyObject *in_block(PyObject *m, PyObject *args) {
+    PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
+    if (!block) block = calloc(200, sizeof *block);
+    for (int i = 0; i < n; i++) { Py_INCREF(o); block[i + 5] = o; } Py_RETURN_NONE; }
+static PyObject *nowhere(PyObject *m, PyObject *args) {
+    PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
+    for (int i = 0; i < n; i++) Py_INCREF(o); Py_RETURN_NONE; }
+static PyObject *release(PyObject *m, PyObject *args) {
+    PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
+    for (int i = 0; i < 16; i++) if (kept[i] == o) kept[i] = NULL;
+    for (int i = 0; block && i < 200; i++) if (block[i] == o) block[i] = NULL;
+    for (int i = 0; i < n; i++) Py_DECREF(o); Py_RETURN_NONE; }
+typedef struct { PyObject *callback; } state;
+static PyObject *in_state(PyObject *m, PyObject *o) {
+    state *s = PyModule_GetState(m); Py_XSETREF(s->callback, Py_NewRef(o)); Py_RETURN_NONE; }
+static int traverse(PyObject *m, visitproc visit, void *arg) {
+    state *s = PyModule_GetState(m); Py_VISIT(s->callback); return 0; }
+static int clear(PyObject *m) { state *s = PyModule_GetState(m); Py_CLEAR(s->callback); return 0; }
+static PyMethodDef methods[] = {{"in_static", in_static, METH_VARARGS, 0},
+    {"in_block", in_block, METH_VARARGS, 0},
+    {"nowhere", nowhere, METH_VARARGS, 0}, {"release", release, METH_VARARGS, 0},
+    {"in_state", in_state, METH_O, 0}, {0}};
+static PyModuleDef_Slot slots[] = {{0, NULL}};
+static struct PyModuleDef def = {
+    PyModuleDef_HEAD_INIT, "hidden", 0, sizeof(state), methods, slots, traverse, clear, 0};
+PyMODINIT_FUNC PyInit_hidden(void) { return PyModuleDef_Init(&def); }
+"""
+
+
+@pytest.fixture(scope="module")
+def hidden() -> ModuleType:
+    import specimens
+
+    return specimens.build("hidden", HIDDEN)
+
+
+def boxed(plant: Callable[[Any], Any], make: Callable[[], Any] = Thing) -> tuple[_native.Subject, Any]:
+    """The subject in its box, and what the plant returned; no name of ours holds the subject."""
+    thing = make()
+    kept = plant(thing)
+    subject = _native.Subject(thing)
+    del thing
+    return subject, kept
+
+
+def certain(found: Owners) -> list[Owner]:
+    return [owner for owner in found if owner.certain]
+
+
+# --- fifteen kinds, and more ----------------------------------------------------------------------
+
+
+def in_attribute(x: object) -> object:
+    holder = Plain()
+    holder.first, holder.kept = 1, x
+    return holder
+
+
+def in_materialized(x: object) -> object:
+    holder = in_attribute(x)
+    assert vars(holder)
+    return holder
+
+
+def in_slot(x: object) -> object:
+    holder = Slotted()
+    holder.other = x
+    return holder
+
+
+def in_generator(x: object) -> object:
+    def numbers(given: object) -> Iterator[int]:
+        yield 1
+
+    made = numbers(x)
+    next(made)
+    return made
+
+
+def in_coroutine(x: object) -> object:
+    async def wait(given: object) -> None: ...
+
+    return wait(x)
+
+
+def in_closure(x: object) -> object:
+    def closed() -> object:
+        return x
+
+    return closed
+
+
+def in_class(x: object) -> object:
+    class Registry:
+        entry = x
+
+    return Registry
+
+
+def in_traceback(x: object) -> object:
+    def fails(given: object) -> None:
+        raise ValueError("planted")
+
+    try:
+        fails(x)
+    except ValueError as error:
+        del x  # the frame of this function stays too, behind f_back
+        return error.with_traceback(error.__traceback__.tb_next)  # type: ignore[union-attr]
+
+
+local_storage = threading.local()
+PLANTED: Any = None
+
+
+def in_thread_local(x: object) -> None:
+    local_storage.kept = x
+
+
+def in_global(x: object) -> None:
+    global PLANTED
+    PLANTED = x
+
+
+def in_default(x: object) -> object:
+    def defaulted(given: object = x) -> None: ...
+
+    return defaulted
+
+
+def in_cache(x: object) -> object:
+    cell = [x]
+
+    @functools.lru_cache(maxsize=4)
+    def cached(number: int) -> object:
+        return cell[0]
+
+    cached(3)
+    cell.clear()
+    return cached
+
+
+def in_unbounded_cache(x: object) -> object:
+    box = [x]
+
+    @functools.cache
+    def cached(number: int) -> object:
+        return box.pop()
+
+    cached(3)
+    return cached
+
+
+PLANTS: list[tuple[str, Callable[[Any], Any], str, str, str]] = [
+    # (what, plant, kind, part of the holder, key)
+    ("global", in_global, "global", "test_refs", "PLANTED"),
+    ("list item", lambda x: [1, x], "item", "list (2 items)", "[1]"),
+    ("item of a long list", lambda x: [0] * 100_000 + [x], "item", "list (100,001 items)", "[100000]"),
+    ("tuple item", lambda x: (x, 1), "item", "tuple (2 items)", "[0]"),
+    ("dict value", lambda x: {"k": x}, "item", "dict (1 item)", "['k']"),
+    ("dict key", lambda x: {x: 1}, "item", "dict (1 item)", "key <Thing>"),
+    (
+        "value of a large dict",
+        lambda x: {**dict.fromkeys(range(9999)), (1, 2): x},
+        "item",
+        "10,000",
+        "[(1, 2)]",
+    ),
+    ("set element", lambda x: {x}, "item", "set (1 item)", ""),
+    ("element of a large set", lambda x: {x, *range(5000)}, "item", "set (5,001 items)", ""),
+    ("deque item", lambda x: collections.deque([0] * 200 + [x] + [0] * 200), "item", "<deque>", ""),
+    ("OrderedDict value", lambda x: collections.OrderedDict(k=x), "item", "<OrderedDict>", "['k']"),
+    ("attribute", in_attribute, "attribute", "<Plain>", ".kept"),
+    ("attribute in __dict__", in_materialized, "attribute", "<Plain>", ".kept"),
+    ("slot", in_slot, "slot", "<Slotted>", ".other"),
+    ("generator local", in_generator, "generator local", "generator in_generator.<locals>.numbers", "given"),
+    ("coroutine local", in_coroutine, "generator local", "coroutine in_coroutine.<locals>.wait", "given"),
+    ("traceback local", in_traceback, "traceback local", "frame of in_traceback.<locals>.fails", "given"),
+    ("closure cell", in_closure, "cell", "variable `x` of function in_closure.<locals>.closed", ""),
+    ("class attribute", in_class, "type", "class in_class.<locals>.Registry", ".entry"),
+    ("bound method", lambda x: x.hear, "bound method", "bound method Listener.hear", ".__self__"),
+    ("cache", in_unbounded_cache, "cache", "functools.lru_cache of in_unbounded_cache", "[3]"),
+    ("thread-local", in_thread_local, "thread-local", "threading.local", ".kept"),
+    ("property", lambda x: property(x), "attribute", "<property>", ".fget"),
+    ("partial", lambda x: functools.partial(print, x), "item", "tuple (1 item), attribute .args", "[0]"),
+    ("mappingproxy", lambda x: [slice(x, 1)], "attribute", "<slice>", ".start"),
+    ("default argument", in_default, "item", "attribute .__defaults__ of function in_default", "[0]"),
+]
+
+
+def spelled(text: str) -> str:
+    return text.replace(",", "")
+
+
+@pytest.mark.parametrize(("what", "plant", "kind", "holder", "key"), PLANTS, ids=[row[0] for row in PLANTS])
+def test_each_kind_is_named(what: str, plant: Callable[[Any], Any], kind: str, holder: str, key: str) -> None:
+    subject, kept = boxed(plant, Listener if what == "bound method" else Thing)
+    if kind == "traceback local":
+        sys.last_value = None
+    found = owners(subject, scan=True)
+    matching = [one for one in certain(found) if one.kind == kind]
+    assert len(matching) == 1, found
+    (one,) = matching
+    assert spelled(holder) in spelled(one.holder)
+    assert (one.key, one.references, one.certain) == (key, 1, True)
+    assert (found.unnamed, found.native, found.unstored) == (0, 0, found.references - found.named)
+    assert found.unstored == 0
+    if kind == "generator local":
+        kept.close()
+    del kept
+    in_global(None)
+    local_storage.__dict__.clear()
+    gc.collect()
+    without = owners(subject, scan=True)
+    assert without.references == 0 and certain(without) == []
+
+
+def test_a_local_of_a_running_function() -> None:
+    variable = Thing()
+    subject = _native.Subject(variable)
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.key, one.references) == ("local", "variable", 1)
+    assert one.holder.startswith("test_a_local_of_a_running_function, test_refs.py:")
+    del variable
+    assert certain(owners(subject, scan=True)) == []
+
+
+def test_a_local_of_another_thread() -> None:
+    ready, done = threading.Event(), threading.Event()
+
+    def work() -> None:
+        elsewhere = Thing()
+        boxes.append(_native.Subject(elsewhere))
+        ready.set()
+        done.wait()
+
+    boxes: list[_native.Subject] = []
+    thread = threading.Thread(target=work)
+    thread.start()
+    ready.wait()
+    found = certain(owners(boxes[0], scan=True))
+    cheap = certain(owners(boxes[0]))
+    done.set()
+    thread.join()
+    assert [(one.kind, one.key) for one in found] == [("local", "elsewhere")]
+    assert [(one.kind, one.key) for one in cheap] == [("local", "elsewhere")]
+
+
+def test_a_local_of_a_running_generator() -> None:
+    def numbers() -> Iterator[Owners]:
+        inside = Thing()
+        subject = _native.Subject(inside)
+        yield owners(subject, scan=True)
+
+    found = certain(next(numbers()))
+    assert [(one.kind, one.key) for one in found] == [("local", "inside")]
+
+
+def test_the_callback_of_a_weak_reference() -> None:
+    target = Plain()
+
+    def gone(reference: object) -> None: ...
+
+    kept = weakref.ref(target, gone)
+    subject = _native.Subject(gone)
+    del gone
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.key) == ("callback", "its callback")
+    del kept
+    assert owners(subject, scan=True).references == 0
+
+
+def test_the_base_of_a_memoryview() -> None:
+    subject, kept = boxed(memoryview, lambda: bytearray(b"bytes"))
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.holder.split(",")[0], one.references) == ("base", "memoryview", 1)
+    kept.release()
+    assert owners(subject, scan=True).references == 0
+
+
+def test_the_base_of_an_array_and_an_element_of_an_array() -> None:
+    numpy = pytest.importorskip("numpy")
+    subject, kept = boxed(lambda x: x[1:], lambda: numpy.zeros(8))
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.key) == ("base", ".base")
+    subject, kept = boxed(lambda x: numpy.array([1, x, 3], dtype=object))
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.key) == ("item", "[1]") and "ndarray" in one.holder
+    del kept
+
+
+def test_numbers_in_an_array_hold_nothing() -> None:
+    numpy = pytest.importorskip("numpy")
+    subject, kept = boxed(lambda x: numpy.full(100, id(x), dtype="u8"))
+    found = owners(subject, scan=True)
+    assert found.references == 0 and certain(found) == []
+    assert kept.sum() > 0
+
+
+def test_an_attribute_is_counted_once_where_its_dict_was_asked_for() -> None:
+    """The dict of an instance may read the instance's own words: both are near at hand."""
+    holder = Plain()
+    thing = Thing()
+    holder.one, holder.kept = 1, thing
+    spaces = vars(holder)
+    subject = _native.Subject(thing)
+    del thing
+    found = owners(subject)
+    assert [(one.kind, one.key) for one in certain(found)] == [("attribute", ".kept")]
+    assert (found.references, found.named, found.unnamed) == (1, 1, 0)
+    assert spaces["one"] == 1
+
+
+def test_a_bounded_cache_is_named_by_its_function() -> None:
+    subject, kept = boxed(in_cache)
+    named = {one.kind: one for one in certain(owners(subject, scan=True))}
+    assert named["cache"].holder == "functools.lru_cache of in_cache.<locals>.cached"
+    assert set(named) == {"cache"}
+    del kept
+
+
+def test_history_is_told_from_other_names() -> None:
+    out: dict[int, object] = {}
+    space: dict[str, object] = {"_": None}
+    labels = {id(out): "Out", id(space): "IPython"}
+    thing = Thing()
+    out[4], space["_"], space["x"] = thing, thing, thing
+    subject = _native.Subject(thing)
+    del thing
+    named = {(one.kind, one.holder, one.key) for one in certain(owners(subject, labels, scan=True))}
+    assert named == {("history", "Out", "[4]"), ("history", "IPython", "_"), ("global", "IPython", "x")}
+
+
+def test_the_type_of_an_instance_is_held_by_it() -> None:
+    class Made: ...
+
+    kept = [Made() for _ in range(5)]
+    subject = _native.Subject(Made)
+    found = [one for one in certain(owners(subject, scan=True)) if one.key.startswith("its type")]
+    assert [(one.kind, one.references) for one in found] == [("type", 5)]
+    assert len(kept) == 5
+
+
+def test_module_state(hidden: ModuleType) -> None:
+    subject, _ = boxed(hidden.in_state)
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.holder, one.references) == ("module state", "module hidden", 1)
+    hidden.in_state(None)
+    assert owners(subject, scan=True).references == 0
+
+
+def test_kinds_are_those_of_the_fact() -> None:
+    assert {row[2] for row in PLANTS} <= set(OWNER_KINDS)
+    assert len({row[2] for row in PLANTS} | {"local", "callback", "base", "history", "module state"}) >= 15
+
+
+def test_the_namespace_of_a_module_is_counted_without_the_tools_own_list_of_them() -> None:
+    import textwrap
+
+    subject = _native.Subject(vars(textwrap))
+    before = sys.getrefcount(vars(textwrap))
+    found = owners(subject, scan=True)
+    assert found.references == before - 2  # the call's argument, and the box
+    assert found.named == found.references
+    assert all(one.kind != "item" for one in found)
+
+
+# --- the gap --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+@pytest.mark.parametrize("where", ["in_static", "in_block", "nowhere"])
+def test_the_gap_is_exact(hidden: ModuleType, where: str, count: int) -> None:
+    thing = Thing()
+    listed = [thing]
+    subject = _native.Subject(thing)
+    del thing
+    before = owners(subject, scan=True)
+    assert (before.references, before.named, before.native, before.unstored) == (1, 1, 0, 0)
+    getattr(hidden, where)(subject.get(), count)
+    found = owners(subject, scan=True)
+    stored = 0 if where == "nowhere" else count
+    assert found.references == 1 + count
+    assert (found.named, found.native, found.unstored) == (1, stored, count - stored)
+    assert all(not one.certain for one in found if one.kind in ("static", "heap block"))
+    if where == "in_static" and count:
+        native = [one for one in found if one.kind == "static"]
+        assert sum(one.references for one in native) == count
+        assert native[0].symbol == "kept" and str(native[0].library).endswith(hidden.__file__ or "?")
+        assert native[0].key == ("kept+0x0" if count == 1 else native[0].key)
+    if where == "in_block" and count:
+        assert sum(one.references for one in found if one.kind == "heap block") == count
+    hidden.release(subject.get(), count)
+    after = owners(subject, scan=True)
+    assert (after.references, after.named, after.native, after.unstored) == (1, 1, 0, 0)
+    assert listed
+
+
+def test_what_ended_threads_left_behind_stores_no_reference(hidden: ModuleType) -> None:
+    thing = Thing()
+    subject = _native.Subject(thing)
+    threads = [threading.Thread(target=sorted, args=([thing] * 300,), kwargs={"key": id}) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    del threads, thread, thing
+    hidden.nowhere(subject.get(), 7)
+    found = owners(subject, scan=True)
+    assert (found.references, found.named, found.native, found.unstored) == (7, 0, 0, 7)
+    hidden.release(subject.get(), 7)
+
+
+def test_a_freed_block_holds_nothing(hidden: ModuleType) -> None:
+    """Stale pointers in freed memory, of both allocators, are told from references."""
+    thing = Thing()
+    subject = _native.Subject(thing)
+    for size in (1, 5, 20, 100, 1000, 5_000):
+        stale = [[thing] * size for _ in range(20)]
+        del stale
+    del thing
+    found = owners(subject, scan=True)
+    assert found.references == 0
+    assert certain(found) == [] and found.native == 0
+
+
+# --- without a search -----------------------------------------------------------------------------
+
+
+def test_the_default_names_what_is_near_and_counts_the_rest() -> None:
+    thing = Thing()
+    near, far = [thing], [[[[thing]]]]
+    subject = _native.Subject(thing)
+    found = owners(subject)
+    assert {(one.kind, one.key) for one in found} == {("local", "thing"), ("item", "[0]")}
+    assert (found.references, found.named, found.unnamed) == (3, 2, 1)
+    assert isinstance(found.native, Unknown) and isinstance(found.scan, Unknown)
+    assert found.searchable_bytes > 1 << 20
+    assert near and far
+
+
+def test_the_default_does_not_depend_on_the_size_of_containers() -> None:
+    import time
+
+    def cost(container: list[object]) -> float:
+        subject = _native.Subject(container)
+        times = []
+        for _ in range(9):
+            start = time.perf_counter()
+            owners(subject)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    small, large = [None] * 1000, [None] * 5_000_000
+    assert cost(large) < 3 * cost(small) + 1e-3
+
+
+def test_immortal_objects_have_holders_and_no_gap() -> None:
+    found = refs(_native.Subject(None), scan=True)
+    if sys.version_info >= (3, 12):
+        assert found.references is Immortal
+        assert isinstance(found.owners.native, Unknown)
+    assert found.owners.named > 100
+
+
+def test_weak_references_are_counted_apart() -> None:
+    thing = Thing()
+    subject = _native.Subject(thing)
+    assert refs(subject).weakrefs == 0
+    kept = [weakref.ref(thing), weakref.proxy(thing)]
+    assert refs(subject).weakrefs == 2 and refs(subject).references == 1
+    assert isinstance(refs(_native.Subject(3)).weakrefs, Unknown)
+    assert len(kept) == 2
+
+
+# --- nothing is disturbed, nothing leaks, nothing of the user's runs --------------------------------
+
+
+@pytest.mark.parametrize("scan", [False, True])
+def test_a_look_leaves_no_trace(scan: bool, fingerprint: Callable[[object], object]) -> None:
+    holder = in_attribute(3)
+    subjects = [Thing(), holder, [1], {"k": 1}, (1, 2), {1}, in_closure, Thing, bytearray(4), in_generator(1)]
+    for subject in subjects:
+        before = fingerprint(subject), fingerprint(holder)
+        refs(_native.Subject(subject), scan=scan)
+        assert (fingerprint(subject), fingerprint(holder)) == before
+
+
+@pytest.mark.parametrize(("scan", "rounds"), [(False, 1000), (True, 100)])
+def test_looking_leaks_nothing(scan: bool, rounds: int) -> None:
+    thing = Thing()
+    kept = [[thing], {"k": thing}, in_attribute(thing), in_closure(thing)]
+    subject = _native.Subject(thing)
+
+    def look() -> None:
+        refs(subject, scan=scan)
+
+    for _ in range(3):
+        look()
+    gc.collect()
+    before, count = sys.getallocatedblocks(), subject.refcount()
+    for _ in range(rounds):
+        look()
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 60
+    assert subject.refcount() == count
+    assert len(kept) == 4
+
+
+class MetaEvil(type):
+    def __getattribute__(cls, name: str) -> Any:
+        raise AssertionError(f"user code ran: metaclass {name}")
+
+    def __eq__(cls, other: object) -> bool:
+        raise AssertionError("user code ran: metaclass __eq__")
+
+    def __hash__(cls) -> int:
+        raise AssertionError("user code ran: metaclass __hash__")
+
+
+def evil_classes() -> list[type]:
+    def raises(self: object, *rest: object) -> Any:
+        raise AssertionError("user code ran")
+
+    names = ("__getattr__", "__getattribute__", "__repr__", "__str__", "__len__", "__eq__", "__bool__")
+    more = ("__sizeof__", "__dir__", "__iter__", "__class_getitem__", "__format__", "__index__")
+    made = type.__call__(type, "Evil", (), dict.fromkeys((*names, *more), raises))
+    return [made, type.__call__(MetaEvil, "Cursed", (), {})]
+
+
+def test_no_code_of_the_users_runs() -> None:
+    for kind in evil_classes():
+        evil = object.__new__(kind)
+        object.__setattr__(evil, "myself", evil)
+        kept = [evil, {"k": evil}, (evil,)]
+        for scan in (False, True):
+            found = refs(_native.Subject(evil), scan=scan)
+            assert found.references == 5
+            assert found.owners.named == 5 or not scan
+        refs(_native.Subject(kind), scan=True)
+        del kept
+
+
+# --- while others work ----------------------------------------------------------------------------
+
+
+def test_other_threads_may_change_everything_meanwhile() -> None:
+    """Four threads allocate, free and mutate; no crash, and nobody's owner is invented."""
+    stop = threading.Event()
+
+    def churn(seed: int) -> None:
+        kept: list[Any] = []
+        number = seed
+        while not stop.is_set():
+            number = (number * 1103515245 + 12345) & 0x7FFFFFFF
+            kept.append([Thing(), {"k": number}, (number,), "x" * (number % 2000)])
+            if len(kept) > 500:
+                del kept[:: 1 + number % 5]
+
+    thing = Thing()
+    kept = [thing]
+    subject = _native.Subject(thing)
+    del thing
+    threads = [threading.Thread(target=churn, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(rounds(25, 1000)):
+            found = owners(subject, scan=True)
+            assert [(one.kind, one.key) for one in certain(found)] == [("item", "[0]")]
+            assert found.references == 1
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert kept
+
+
+def test_a_heap_that_the_kernel_cut_is_walked_whole() -> None:
+    """NumPy asks for huge pages inside malloc's heap; the advised part becomes a mapping of its own."""
+    import ctypes
+
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype = ctypes.c_void_p
+    libc.free.argtypes = [ctypes.c_void_p]
+    libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    size, page, hugepage = 20 << 20, 4096, 14
+    libc.free(libc.malloc(size + page))  # from now on such blocks come from the heap
+    block = libc.malloc(size)
+    assert libc.madvise((block + page) & -page, size - 2 * page, hugepage) == 0
+    thing = Thing()
+    rows = [None] * 100_000
+    rows[77_777] = thing
+    subject = _native.Subject(thing)
+    del thing
+    found = owners(subject, scan=True)
+    libc.free(block)
+    assert [(one.kind, one.key) for one in certain(found)] == [("item", "[77777]")]
+
+
+def test_progress_is_told_and_may_stop() -> None:
+    from inspector.errors import InspectorError
+
+    ballast = [bytes(1 << 20) for _ in range(8)]
+    told: list[tuple[int, int]] = []
+    subject = _native.Subject(Thing())
+    owners(subject, scan=True, progress=lambda done, total: told.append((done, total)))
+    assert all(0 < done <= total for done, total in told)
+    assert ballast
+    assert issubclass(InspectorError, Exception)
+
+
+ALLOCATORS = ["malloc", "malloc_debug", "pymalloc_debug", "debug"]
+UNDER_ALLOCATOR = """
+from inspector._native import Subject
+from inspector.probes.refs import owners
+class Thing: pass
+class Plain: pass
+thing = Thing()
+holder = Plain(); holder.kept = thing
+listed, long, table, pair = [thing], [0] * 5000 + [thing], {"k": thing}, (thing,)
+subject = Subject(thing); del thing
+found = owners(subject, scan=True)
+true = {("attribute", ".kept"), ("item", "[0]"), ("item", "[5000]"), ("item", "['k']")}
+for one in found:
+    assert not one.certain or (one.kind, one.key) in true, one
+assert found.references == 5 and found.named <= 5
+print(found.named, found.native, found.unstored)
+"""
+
+
+@pytest.mark.parametrize("allocator", ALLOCATORS)
+def test_owners_stay_honest_under_other_allocators(allocator: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", UNDER_ALLOCATOR],
+        env={"PYTHONMALLOC": allocator, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        cwd="/",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] == "5", done.stdout

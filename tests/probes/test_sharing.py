@@ -1,0 +1,88 @@
+"""Who shares bytes: real objects of several kinds, and a namespace full of views."""
+
+from __future__ import annotations
+
+import array
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from soak import rounds
+
+from inspector._native import Subject
+from inspector.facts.sharing import Sharing
+from inspector.facts.unknown import Unknown
+from inspector.probes.sharing import pairs, sharing
+
+pytestmark = pytest.mark.core
+
+
+def shared(a: object, b: object) -> Sharing:
+    return sharing(Subject(a), Subject(b))
+
+
+def test_views_of_one_array() -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    assert shared(x, x.T) == Sharing(True, 96, shared(x, x).ranges)
+    assert shared(x[:, ::2], x[:, 1::2]) == Sharing(False, 0, ())
+    assert shared(x[:, ::2], x[1]).overlap_bytes == 16
+    (meeting,) = shared(x[:2], x[1:]).ranges
+    assert (meeting.start, meeting.bytes) == (x[1:].ctypes.data, 32)
+    assert shared(x, x.copy()).overlap is False
+
+
+def test_broadcast_windows_and_reversed() -> None:
+    x = np.arange(10)
+    assert shared(np.broadcast_to(x[3:4], (50, 50)), x).overlap_bytes == 8
+    windows = np.lib.stride_tricks.sliding_window_view(x, 4)
+    assert shared(windows, x[::-1]).overlap_bytes == 80
+    assert shared(x[:0], x).overlap is False
+    assert shared(np.ones(()), x).overlap is False
+
+
+def test_other_kinds_of_bytes() -> None:
+    content = bytearray(64)
+    view = memoryview(content)[8:24]
+    whole = np.frombuffer(content, "f8")
+    assert shared(content, view).overlap_bytes == 16
+    assert shared(view, whole[2:]).overlap_bytes == 8
+    assert shared(array.array("d", [1.0]), whole).overlap is False
+    for wrong in (shared(content, 5), shared([], content)):
+        assert isinstance(wrong.overlap, Unknown) and isinstance(wrong.overlap_bytes, Unknown)
+
+
+steps = st.sampled_from([-3, -2, -1, 1, 2, 3])
+slices = st.builds(slice, st.none() | st.integers(-7, 7), st.none() | st.integers(-7, 7), steps)
+
+
+@given(st.tuples(slices, slices), st.tuples(slices, slices), st.booleans())
+@settings(max_examples=rounds(300, 3000))
+def test_numpys_own_verdict(left: tuple[slice, slice], right: tuple[slice, slice], turned: bool) -> None:
+    x = np.zeros((6, 7), "i2")
+    a, b = x[left], (x.T if turned else x)[right]
+    result = shared(a, b)
+    assert result.overlap == np.shares_memory(a, b)
+    b[...] = 1
+    assert result.overlap_bytes == 2 * int(a.sum()), "elements of a that a write to b changed"
+
+
+def test_pairs_are_found_by_a_sweep() -> None:
+    x = np.arange(100)
+    names = {
+        "x": x,
+        "tail": x[50:],
+        "head": x[:50],
+        "even": x[::2],
+        "odd": x[1::2],
+        "other": x.copy(),
+        "n": 5,
+    }
+    found = {(pair.left, pair.right) for pair in pairs({name: Subject(o) for name, o in names.items()})}
+    both = {("x", n) for n in ("tail", "head", "even", "odd")}
+    both |= {(half, comb) for half in ("tail", "head") for comb in ("even", "odd")}
+    assert found == both
+
+
+def test_many_separate_arrays_make_no_pairs() -> None:
+    assert pairs({str(i): Subject(np.arange(4)) for i in range(2_000)}) == ()

@@ -1,0 +1,71 @@
+"""The whole card, word for word, at two widths, from the facts of a supposed object."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from inspector.facts.refs import Owner, Owners, Refs, Scan
+from inspector.facts.unknown import Address, Unknown
+from inspector.report import Report
+from inspector.views import buffer, builtin, comparison, layout, module, object, type
+
+BY_PYTHON = Unknown("held by Python, not by native code")
+
+
+def refs(scan: bool) -> Refs:
+    held = (
+        Owner("local", "cell 5", "x", 1, True, Address(0x7F00_0000_2000), BY_PYTHON, BY_PYTHON),
+        Owner("item", "list (2 items)", "[0]", 1, True, Address(0x7F00_0000_3000), BY_PYTHON, BY_PYTHON),
+        Owner(
+            "static", "libfoo.so", "", 1, True, Address(0x7F00_1000_0018), "registry", "/usr/lib/libfoo.so"
+        ),
+    )
+    unasked = Unknown("memory was not searched: ask for the owners")
+    if not scan:
+        return Refs(3, Owners(3, held[:2], 1, unasked, unasked, unasked, 1_200_000_000), 0)
+    did = Scan(1_200_000_000, 81_000_000, 12_000_000, 14, 9, 800_000)
+    return Refs(4, Owners(4, held, 0, 1, 1, did, 1_200_000_000, ("a note",)), 1)
+
+
+REPORTS = {
+    "view": {
+        "object": object._sample(),
+        "refs": refs(False),
+        "buffer": buffer._sample(),
+        "layout": layout._sample(),
+    },
+    "searched": {"object": object._sample(), "refs": refs(True)},
+    "type": {"object": object._sample(), "type": type._sample()},
+    "module": {"object": object._sample(), "module": module._sample()},
+    "builtin": {"object": object._sample(), "builtin": builtin._sample()},
+    "comparison": {"comparison": comparison._sample()},
+    "failed": {"object": object._sample(), "refs": Unknown("the probe failed with KeyError")},
+}
+
+
+def normalised(text: str) -> str:
+    """Each address as 0x001, 0x002 ... in order of appearance, filled so that columns stay."""
+    seen: dict[str, str] = {}
+    return re.sub(
+        r"0x[0-9a-f]{6,}", lambda m: seen.setdefault(m[0], f"0x{len(seen) + 1:03}").ljust(len(m[0])), text
+    )
+
+
+@pytest.mark.parametrize("width", [40, 80])
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_card_of(name: str, width: int, snapshot: SnapshotAssertion) -> None:
+    report = Report("x", REPORTS[name]).drawn(width=width, verbose=True)
+    drawn = normalised(str(report))
+    assert max(map(len, drawn.splitlines())) <= width
+    assert drawn == snapshot
+
+
+def test_explained(snapshot: SnapshotAssertion) -> None:
+    assert normalised(str(Report("x", REPORTS["view"]).drawn(explain=True))) == snapshot
+
+
+def test_addresses_stay_the_products_own() -> None:
+    assert "0x7f0000001000" in str(Report("x", REPORTS["searched"]).drawn(verbose=True))

@@ -1,0 +1,121 @@
+"""A report: facts only, saved and read anywhere, shown in every form."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import pytest
+
+import inspector
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Unknown
+from inspector.report import MIME, Report
+
+pytestmark = pytest.mark.core
+
+
+class Thing:
+    """An ordinary object."""
+
+
+def test_a_report_does_not_keep_its_object_alive() -> None:
+    thing = Thing()
+    watch = weakref.ref(thing)
+    report = inspector.inspect(thing)
+    forms = report._repr_mimebundle_(), str(report), report.to_svg(), report.to_json()
+    del thing
+    assert watch() is None
+    assert all(forms)
+
+
+def test_columns_are_attributes_and_absent_ones_unknown() -> None:
+    report = inspector.inspect([1])
+    assert report.object is report.facts["object"]
+    assert isinstance(report.heap, Unknown)
+    assert "object" in dir(report)
+    with pytest.raises(AttributeError, match="nonsense"):
+        report.nonsense
+
+
+def test_a_report_is_saved_and_loaded(tmp_path: Path) -> None:
+    report = inspector.inspect({"a": [1, 2]}, name="d")
+    report.save(tmp_path / "d.json")
+    again = inspector.load(tmp_path / "d.json")
+    assert again == report
+    assert str(again) == str(report)
+    assert again != inspector.inspect([1], name="d")
+
+
+def test_a_notebook_gets_text_html_and_json() -> None:
+    bundle = inspector.inspect([1, 2], name="rows")._repr_mimebundle_(include=None, exclude=None)
+    assert set(bundle) == {"text/plain", "text/html", MIME}
+    assert bundle["text/plain"].startswith(" rows     list")
+    assert bundle[MIME]["kind"] == "report"
+    json.dumps(bundle[MIME])
+
+
+def test_drawn_changes_the_drawing_and_not_the_facts() -> None:
+    report = inspector.inspect([1, 2])
+    narrow = report.drawn(width=30, verbose=True)
+    assert narrow == report
+    assert max(map(len, str(narrow).splitlines())) <= 30
+
+
+def test_a_failing_view_costs_its_own_lines() -> None:
+    fine = inspector.inspect([1, 2], name="rows")
+    broken = Report("rows", {**fine.facts, "chain": object()})
+    assert "? it could not be drawn: TypeError in its view" in str(broken)
+    assert " rows     list" in str(broken)
+
+
+def test_an_unknown_column_says_why() -> None:
+    report = Report("x", {"refs": Unknown("the probe failed with KeyError")})
+    assert report.unanswered == {"refs": "the probe failed with KeyError"}
+    assert "? the probe failed with KeyError" in str(report)
+
+
+def test_a_saved_report_draws_where_the_extension_is_missing(tmp_path: Path) -> None:
+    report = inspector.inspect([1, 2], name="rows")
+    report.save(tmp_path / "rows.json")
+    code = (
+        "import sys\n"
+        "sys.modules['inspector._native'] = None  # import raises ImportError\n"
+        "import inspector, rich.console\n"
+        f"report = inspector.load({str(tmp_path / 'rows.json')!r})\n"
+        "print(report, end=''); report.to_html(); report.to_svg()\n"
+        "rich.console.Console(file=sys.stderr, width=80).print(report)\n"
+        "assert not any(name.startswith('inspector.probes') for name in sys.modules)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == str(report)
+    assert ran.stderr == str(report)
+
+
+def test_a_missing_file_is_one_sentence() -> None:
+    with pytest.raises(InspectorError) as refused:
+        inspector.load("/nowhere.json")
+    assert refused.value.slug == "unreadable-file"
+
+
+def test_comparing_two_saved_reports_says_nothing_of_sharing() -> None:
+    one, two = inspector.inspect([1, 2], name="one"), inspector.inspect([1, 2, 3], name="two")
+    found = inspector.compare(one, two)
+    assert isinstance(found.same_object, Unknown)
+    assert ("object", "length", "2", "3") in {
+        (change.column, change.field, change.left, change.right) for change in found.changes
+    }
+    assert inspector.compare(one, one).changes == ()
+
+
+def test_no_reference_cycle_is_left_behind() -> None:
+    rows = [1, 2]
+    inspector.inspect(rows)
+    gc.collect()
+    inspector.inspect(rows)
+    assert gc.collect() == 0

@@ -1,0 +1,69 @@
+"""C extensions made for one test: `specimens.build(name, source)` compiles, caches and imports one.
+
+A specimen is an ordinary extension module, built as a user would build one: gcc -O2, the headers of the
+running Python. Plants (references that a test hides) must be `volatile`, or the compiler deletes them;
+check each one with and without. Built files are cached by the hash of all that goes in, so a second run
+compiles nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+FLAGS = ("-O2", "-g", "-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter")
+
+
+def build(name: str, *sources: str, flags: tuple[str, ...] = ()) -> ModuleType:
+    """Compile C `sources` into the extension module `name` and import it, anew each time.
+
+    Raises RuntimeError with the compiler's words when the C is wrong.
+    """
+    path = library(name, *sources, flags=flags)
+    loader = importlib.machinery.ExtensionFileLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader.exec_module(module)
+    return module
+
+
+def library(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
+    """Path of the shared object built from `sources`; for a child process that imports it itself."""
+    compiler = shutil.which("gcc") or shutil.which("cc") or "gcc"
+    command = [compiler, *FLAGS, *flags, f"-I{sysconfig.get_path('include')}"]
+    key = hashlib.sha256("\0".join([*command, sys.version, name, *sources]).encode()).hexdigest()[:16]
+    path = _cache() / key / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    if not path.exists():
+        _compile(command, name, sources, path)
+    return path
+
+
+def _compile(command: list[str], name: str, sources: tuple[str, ...], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files = []
+    for number, source in enumerate(sources):
+        file = path.parent / f"{name}{number or ''}.c"
+        file.write_text(source)
+        files.append(str(file))
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".so", delete=False) as unfinished:
+        made = subprocess.run([*command, *files, "-o", unfinished.name], capture_output=True, text=True)
+    if made.returncode:
+        Path(unfinished.name).unlink()
+        raise RuntimeError(f"specimen {name} does not compile:\n{made.stderr}")
+    Path(unfinished.name).replace(path)
+
+
+def _cache() -> Path:
+    default = Path(__file__).resolve().parents[2] / "build" / "specimens"
+    return Path(os.environ.get("INSPECTOR_SPECIMENS", default))

@@ -1,0 +1,46 @@
+"""The plug-in in a pytest of its own: found by entry point, the card printed when a test fails."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.core
+
+TESTS = """
+def test_shown(inspect_report):
+    rows = [1, 2, 3]
+    report = inspect_report(rows, "rows")
+    assert report.object.type_name == "list"
+    assert report.object.length == 4
+
+def test_hidden(inspect_report):
+    inspect_report((1,), "pair")
+"""
+
+
+def pytest_in(folder: Path, *words: str) -> str:
+    (folder / "test_shown.py").write_text(TESTS)
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+
+
+def test_the_card_is_printed_with_the_failure_only(tmp_path: Path) -> None:
+    told = pytest_in(tmp_path)
+    assert "1 failed, 1 passed" in told
+    assert "Captured inspected call" in told
+    assert "\n rows" in told
+    assert "\n pair" not in told
+
+
+def test_it_can_be_switched_off(tmp_path: Path) -> None:
+    assert "fixture 'inspect_report' not found" in pytest_in(tmp_path, "-p", "no:inspector")
+
+
+def test_it_loads_nothing_before_a_test_asks(tmp_path: Path) -> None:
+    script = "import sys, inspector.pytest_plugin; print(sorted(m for m in sys.modules if 'inspector' in m))"
+    told = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout == "['inspector', 'inspector.pytest_plugin']\n"

@@ -1,0 +1,125 @@
+"""How objects, types, modules and builtins are drawn: the lines, the folds, the bounds."""
+
+import dataclasses
+import re
+
+import pytest
+
+from inspector.facts.native import Method, Place, Slot
+from inspector.facts.unknown import Address, Unknown
+from inspector.views import builtin, module, object, place, type
+from inspector.views.rows import Drawing
+from inspector.views.to_text import plain_text
+from inspector.views.view import view
+
+
+def drawn(fact, **how):
+    """The text, with the blanks between label, value and evidence cut to two."""
+    return re.sub("(?<=[^ \n]) {2,}", "  ", plain_text(view(fact), Drawing(**how)))
+
+
+def test_an_object_in_two_lines():
+    assert drawn(object._sample()) == (
+        " type  numpy.ndarray  static, in _multiarray_umath.so\n object  96 B  of its own, no gc header\n"
+    )
+
+
+def test_verbose_adds_address_value_and_the_fields():
+    text = drawn(object._sample(), verbose=True)
+    assert "0x7f0000001000" in text
+    assert "? its repr is code of its type: not run" in text
+    assert " header  ob_refcnt 2 · ob_type numpy.ndarray\n" in text
+    assert "+8  ob_type  8 B  0x7f0010002000 numpy.ndarray" in text
+
+
+def test_a_class_statement_names_its_module_and_its_bases():
+    fact = dataclasses.replace(
+        object._sample(),
+        type_name="app.Cat",
+        type_mro=("app.Cat", "app.Animal", "object"),
+        heap_type=True,
+        defined_in="app",
+        gc_tracked=True,
+        interned=True,
+        immortal=True,
+        size_bytes=Unknown("no"),
+    )
+    text = drawn(fact)
+    assert " type  app.Cat  class statement in app\n bases  app.Animal\n" in text
+    assert " object  ? no  gc tracked · interned · immortal\n" in text
+
+
+def test_a_type_as_rows():
+    assert drawn(type._sample()) == (
+        " class  noddy.Noddy  of object, in noddy.so\n"
+        " instance 24 B  no dict · no weak references\n"
+        " flags  Py_TPFLAGS_IMMUTABLETYPE READY\n"
+        " slots  1 own  1 inherited\n"
+        "   tp_new  noddy.so noddy_new+0x0\n"
+        "   … 1 more (--all)\n"
+        " methods  1\n"
+        '   name  METH_NOARGS  noddy.so noddy_name+0x0  "Return the name."\n'
+        " members  1\n"
+        "   value: T_INT at 16\n"
+    )
+
+
+def test_the_tables_of_a_base_are_told_under_its_name():
+    text = drawn(dataclasses.replace(type._sample(), name="app.Child"))
+    assert " methods  1  of noddy.Noddy\n" in text
+
+
+def test_a_module_shows_its_definition():
+    text = drawn(module._sample())
+    assert " module  sample  extension, multi-phase initialization\n" in text
+    assert "   Py_mod_exec  sample.so sample_exec+0x0\n" in text
+    assert '  gcd  METH_VARARGS  sample.so py_gcd+0x0  "Greatest common divisor"\n' in text
+    assert " state  16 B a module object  at 0x550000000040\n" in text
+
+
+def test_a_python_module_says_so():
+    why = Unknown("a Python module has no PyModuleDef")
+    fact = dataclasses.replace(
+        module._sample(), phases="Python", m_size=why, slots=(), methods=(), state_address=why
+    )
+    text = drawn(fact)
+    assert "made in Python: no PyModuleDef" in text
+    assert "state" not in text
+
+
+def test_a_builtin_is_its_row():
+    first = drawn(builtin._sample(), width=100).splitlines()[0]
+    assert first == (' method  gcd  METH_VARARGS  sample.so py_gcd+0x0  "Greatest common divisor"')
+
+
+@pytest.mark.parametrize(
+    ("library", "symbol", "text"),
+    [
+        ("/usr/lib/a.cpython-312-x86_64-linux-gnu.so", "f", "a.so f+0x10"),
+        ("/usr/lib/libc.so.6", "malloc", "libc.so malloc+0x10"),
+        ("/usr/lib/b.so", Unknown("stripped: local names are gone"), "b.so+0x10 ? stripped"),
+        (Unknown("in no loaded file"), Unknown("in no loaded file"), "0x1000 ? in no loaded file"),
+    ],
+)
+def test_a_place_in_words(library, symbol, text):
+    spans = place.place_spans(Place(Address(0x1000), library, symbol, 16))
+    assert "".join(span.text for span in spans) == text
+
+
+def test_a_huge_type_stays_below_four_kilobytes():
+    at = Place(Address(4096), "/usr/lib/" + "long_library" * 3 + ".so", "f" * 200, 0)
+    method = Method("m" * 120, ("METH_VARARGS", "METH_KEYWORDS"), at, "d" * 120)
+    fact = dataclasses.replace(
+        type._sample(),
+        name="n" * 120,
+        bases=("b" * 120,) * 64,
+        flags=("Py_TPFLAGS_HAVE_VECTORCALL",) * 32,
+        slots=tuple(Slot("tp_" + "x" * 20, at, n % 2 == 0) for n in range(80)),
+        methods=(method,) * 4096,
+        getset=(method,) * 4096,
+        members=("m" * 150,) * 4096,
+    )
+    text = drawn(fact)
+    assert len(text.encode()) < 4096
+    assert "… 4,088 more (--all)" in text
+    assert max(map(len, text.splitlines())) <= 80

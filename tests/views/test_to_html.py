@@ -1,0 +1,92 @@
+"""HTML: real tables and details, well-formed, escaped, themed without script, readable without styles."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from drawings import CARD
+
+from inspector.views.rows import Drawing
+from inspector.views.to_html import to_html, to_page
+
+
+class Reader(HTMLParser):
+    """Collects tags, attributes and text; complains where tags do not nest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("br", "meta"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    assert reader.open == []
+    return reader
+
+
+@pytest.mark.parametrize("options", [Drawing(), Drawing(everything=True, explain=True, verbose=True)])
+def test_it_is_well_formed(options: Drawing) -> None:
+    html = to_html(CARD, options)
+    read(html)
+    ElementTree.fromstring(html.replace("<br>", "<br/>").replace("<details open>", "<details>"))
+
+
+def test_values_are_text_and_never_markup() -> None:
+    reader = read(to_html(CARD, Drawing()))
+    assert "<b onclick=x>&amp; \\udc80 \\x00 日本 end" in reader.text
+    assert "\\x1b[31m\\x1b]0;owned\\x07 \\u202e" in reader.text
+    assert {"b", "script", "style"}.isdisjoint(tag for tag, _ in reader.tags)
+    assert all(name in ("style", "class", "scope", "colspan", "role", "aria-label", "open")
+               for _, attributes in reader.tags for name in attributes)  # fmt: skip
+
+
+def test_it_has_no_address_of_another_site() -> None:
+    assert re.search(r"https?:|url\(|@import", to_page(CARD, Drawing(), "x")) is None
+
+
+def test_rows_are_rows_of_tables_and_folds_are_details() -> None:
+    reader = read(to_html(CARD, Drawing()))
+    tags = [tag for tag, _ in reader.tags]
+    assert tags.count("details") == 1
+    assert tags.count("table") == 3
+    assert "dict number 7" in reader.text, "a fold hides nothing for good"
+    assert "<summary>8 owners</summary>" in to_html(CARD, Drawing())
+    assert [a["aria-label"] for tag, a in reader.tags if tag == "pre"] == [CARD[5].alt]  # type: ignore[union-attr]
+
+
+def test_unstyled_it_still_reads() -> None:
+    bare = re.sub(r' style="[^"]*"', "", to_html(CARD, Drawing()))
+    assert (
+        '<tr><th scope="row">bytes</th><td>96 B  inside big (800 kB), at +160 B</td><td>[heap]</td></tr>'
+        in (re.sub(r"</?span>", "", bare))
+    )
+
+
+def test_colours_follow_the_theme() -> None:
+    html = to_html(CARD, Drawing())
+    assert "var(--jp-content-font-color1, CanvasText)" in html
+    assert "color-scheme:light dark" in html
+
+
+def test_a_page_has_its_title_escaped() -> None:
+    page = to_page(CARD, Drawing(), "<x>&\x1b")
+    assert "<title>&lt;x&gt;&amp;\\x1b</title>" in page
+    read(page.removeprefix("<!DOCTYPE html>\n"))
