@@ -4,7 +4,8 @@
     python3 .ci/matrix.py --only 3.11 -k refs    one row; further words go to pytest
 
 A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
-installed is installed, so a skipped test is a test that was lost. Standard library only.
+installed is installed, so a skipped test is a test that was lost. Up to three tests of a row that fail are run
+once more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). Standard library only.
 """
 
 import os
@@ -18,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import pythons
 import ready
 
+AGAIN = 0 if os.environ.get("INSPECTOR_SOAK") == "1" else 3
+"""Failures of a row that are run once more; none in a soak, which is there to find them."""
 ALLOWED = ("cannot be installed", "not on CPython")
 NAMES = ("title", "version", "tests", "passed", "skipped", "failed", "seconds")
 ROW = "{title:<18} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
@@ -44,30 +47,33 @@ def main(words):
 
 
 def row(title, room, options, words):
-    """Run pytest once; its counts, skips and seconds."""
+    """Run pytest once, and a few failures once more; the row's counts, skips, flaky tests and seconds."""
     python = ready.ROOT / ready.ROOMS[room][0] / "bin" / "python"
-    told = ready.BUILD / f"tests-{title.replace(' ', '-').replace(',', '')}.xml"
-    if told.exists():
-        told.unlink()
+    name = f"tests-{title.replace(' ', '-').replace(',', '')}"
     print(f"\n## Python {title}", flush=True)
     start = time.time()
     # -P: the installed wheel is tested, never the folder we stand in
-    command = [
-        str(python),
-        *options,
-        "-P",
-        "-m",
-        "pytest",
-        "-q",
-        "--durations=4",
-        "--junitxml",
-        str(told),
-        *words,
-    ]
-    code = subprocess.call(command, cwd=str(ready.ROOT), stdin=subprocess.DEVNULL, env=_environment())
-    counts, skips = _read(told)
+    command = [str(python), *options, "-P", "-m", "pytest", "-q", "--durations=4"]
+    command += ["-o", f"cache_dir={ready.BUILD / (name + '-cache')}", *words]
+    code, counts, skips, failed = _run(command, ready.BUILD / f"{name}.xml")
+    flaky = []
+    if 0 < len(failed) <= AGAIN:
+        print(f"\n## Python {title}: what failed, once more in a fresh process", flush=True)
+        code, _, _, still = _run([*command, "--lf", "--lfnf=none"], ready.BUILD / f"{name}-again.xml")
+        flaky = [test for test in failed if test not in still] if code in (0, 1) else []
+    counts["failed"] -= len(flaky)
+    counts["passed"] += len(flaky)
     version = pythons.full(python).split()[0]
-    return dict(counts, title=title, version=version, seconds=time.time() - start, code=code, skips=skips)
+    told = {"title": title, "version": version, "seconds": time.time() - start}
+    return {**counts, **told, "code": code, "skips": skips, "flaky": flaky}
+
+
+def _run(command, told):
+    """Exit code, counts, skips with their reasons, and names of failures, by pytest's junit file."""
+    told.unlink(missing_ok=True)
+    command = [*command, "--junitxml", str(told)]
+    code = subprocess.call(command, cwd=str(ready.ROOT), stdin=subprocess.DEVNULL, env=_environment())
+    return (code, *_read(told))
 
 
 def _environment():
@@ -75,22 +81,23 @@ def _environment():
 
 
 def _read(told):
-    """Counts and skip reasons of a junit file; all zero where pytest did not get that far."""
-    counts, skips = {"tests": 0, "passed": 0, "skipped": 0, "failed": 0}, []
+    """Counts, skip reasons and failures of a junit file; all empty where pytest did not get that far."""
+    counts, skips, failed = {"tests": 0, "passed": 0, "skipped": 0, "failed": 0}, [], []
     if not told.exists():
-        return counts, skips
+        return counts, skips, failed
     for case in ElementTree.parse(str(told)).iter("testcase"):
         counts["tests"] += 1
         skipped = case.find("skipped")
+        test = f"{case.get('classname')}::{case.get('name')}"
         if case.find("failure") is not None or case.find("error") is not None:
             counts["failed"] += 1
+            failed.append(test)
         elif skipped is not None and skipped.get("type") != "pytest.xfail":
             counts["skipped"] += 1
-            test = f"{case.get('classname')}::{case.get('name')}"
             skips.append((test, skipped.get("message") or ""))
         else:
             counts["passed"] += 1
-    return counts, skips
+    return counts, skips, failed
 
 
 def report(table):
@@ -105,6 +112,8 @@ def report(table):
             allowed = reason.startswith(ALLOWED)
             lost += not allowed
             print("skipped" if allowed else "LOST   ", f" {line['title']}  {test}: {reason}")
+        for test in line["flaky"]:
+            print(f"FLAKY    {line['title']}  {test}: failed in the run, passed in a fresh process")
     if lost:
         print(f"{lost} skipped where the thing can be installed: `make system` says how.")
     totals = {key: sum(line[key] for line in table) for key in ("passed", "failed", "skipped", "seconds")}
