@@ -4,8 +4,8 @@
     python3 .ci/matrix.py --only 3.11 -k refs    one row; further words go to pytest
 
 A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
-installed is installed, so a skipped test is a test that was lost. Up to three tests of a row that fail are run
-once more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). Standard library only.
+installed is installed, so a skipped test is a test that was lost. Up to three failures of a row are run once
+more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). Standard library only.
 """
 
 import os
