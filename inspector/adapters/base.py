@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from inspector.facts.unknown import Address, Unknown
 
 if TYPE_CHECKING:
+    from inspector.adapters.told import Told
     from inspector.facts.layout import Member
     from inspector.facts.memory import Range
 
@@ -110,6 +111,12 @@ class Adapter(Protocol):
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
         """One element of a block as text, from its bytes; unknown where it is not a number."""
 
+    def layers(self, x: Any) -> Told:
+        """Whether the elements exist, where, whose they are; what would materialize them; what is dangerous.
+
+        Never reads bytes, calls repr, or asks an attribute that computes (docs/adapters.md#layers).
+        """
+
 
 class Defaults:
     """The answers of a library that says nothing more: an adapter overrides what it knows."""
@@ -159,6 +166,12 @@ class Defaults:
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
         """Unknown."""
         return Unknown("no adapter reads these elements")
+
+    def layers(self, x: Any) -> Told:
+        """Nothing that `elements`, `owns` and `holds` do not say already."""
+        from inspector.adapters.told import Told
+
+        return Told()
 
 
 def type_name(kind: type) -> str:

@@ -16,7 +16,7 @@ from inspector.adapters.base import Adapter, type_bases, type_module
 from inspector.errors import InspectorWarning
 
 ENTRY_POINTS = "inspector.adapters"
-_NOT_ADAPTERS = ("__init__", "base", "protocols", "registry", "spans")
+_NOT_ADAPTERS = ("__init__", "base", "protocols", "registry", "spans", "told")
 
 
 @dataclass(frozen=True, slots=True)

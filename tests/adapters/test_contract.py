@@ -2,99 +2,67 @@
 
 from __future__ import annotations
 
-import array
-import ctypes
+import functools
 import gc
 import importlib
-import mmap
+import importlib.util
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
 
-import numpy as np
 import pytest
 
 from inspector._native import Subject
 from inspector.adapters import registry
-from inspector.adapters.base import Adapter, Elements
+from inspector.adapters.base import Adapter, Elements, type_module
+from inspector.adapters.told import Told
+from inspector.facts.finding import KINDS
+from inspector.facts.materialization import AXES, NO_BYTES, STATES, Level
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.core
 
 
-class Pair(ctypes.Structure):
-    """A structure of the user's."""
-
-    _fields_ = (("a", ctypes.c_int), ("b", ctypes.c_double))
-
-
-def of_python() -> Iterator[Any]:
-    yield from (b"bytes", b"", bytearray(b"bytes"), memoryview(b"bytes")[::2], memoryview(bytearray(6)))
-    released = memoryview(b"gone")
-    released.release()
-    yield released
+FOLDER = Path(__file__).parent / "samples"
+SAMPLES = tuple(sorted(path.stem for path in FOLDER.glob("*.py")))
+"""One file an adapter, named as the adapter's own: `LIBRARY` to import, `samples()` fresh objects."""
 
 
-def of_ctypes() -> Iterator[Any]:
-    yield from ((ctypes.c_int * 3)(1, 2, 3), Pair(1, 2.0), ctypes.pointer(Pair()), ctypes.c_char_p(b"text"))
-    yield (Pair * 2)()[1]
+@functools.cache
+def module(adapter: str) -> ModuleType:
+    """The samples' file of an adapter; it imports the library."""
+    spec = importlib.util.spec_from_file_location(f"samples_{adapter}", FOLDER / f"{adapter}.py")
+    assert spec is not None and spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(found)
+    except ModuleNotFoundError as missing:
+        pytest.skip(f"cannot be installed here: {missing.name}")
+    return found
 
 
-def of_mmap() -> Iterator[Any]:
-    closed = mmap.mmap(-1, 100)
-    closed.close()
-    yield from (mmap.mmap(-1, 4096), closed)
+def samples(adapter: str) -> list[Any]:
+    """Fresh objects of one adapter's library."""
+    return list(module(adapter).samples())
 
 
-def of_numpy() -> Iterator[Any]:
-    x = np.arange(24, dtype="i4").reshape(4, 6)
-    yield from (
-        x,
-        x.T,
-        x[::-1, ::2],
-        x[:0],
-        np.array(3.5),
-        np.asfortranarray(x),
-        np.broadcast_to(x[0], (3, 6)),
-    )
-    yield from (np.array([None, []], object), np.zeros(3, [("a", "f8"), ("b", "i1")]), np.zeros(3, ">f4"))
-    yield from (np.array(["text", ""]), np.zeros(2, "M8[s]"), np.frombuffer(b"bytes", "u1"))
-    windows = np.lib.stride_tricks.sliding_window_view(x[0], 2)
-    yield from (windows, windows.base, np.ma.array([1, 2], mask=[0, 1]), np.zeros(3).view(np.recarray))
-
-
-def of_pandas() -> Iterator[Any]:
-    pandas = importlib.import_module("pandas")
-    frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": ["x", "y"], 7: [1, 2]})
-    frame["d"] = pandas.Categorical(["u", "v"])
-    frame["e"] = pandas.array([1, None], dtype="Int64")
-    yield from (frame, frame["a"], frame["d"], frame.index, frame.columns, pandas.DataFrame())
-    yield pandas.date_range("2026-01-01", periods=3)
-
-
-SAMPLES: dict[str, Callable[[], Iterator[Any]]] = {
-    "": of_python,
-    "array": lambda: iter((array.array("d", [1.0, 2.0]), array.array("B"))),
-    "ctypes": of_ctypes,
-    "mmap": of_mmap,
-    "numpy": of_numpy,
-    "pandas": of_pandas,
-}
-
-
-def awake() -> dict[str, Adapter]:
-    for library in SAMPLES:
-        if library:
-            importlib.import_module(library)
+def awake(adapter: str) -> Adapter:
+    """The adapter of the file `adapter`, woken by its library."""
+    if module(adapter).LIBRARY:
+        importlib.import_module(module(adapter).LIBRARY)
     registry.shared().wake()
-    return {adapter.library: adapter for adapter in registry.shared().awake}
+    found = {type_module(type(one)).rpartition(".")[2]: one for one in registry.shared().awake}
+    assert adapter in found, registry.problems()
+    return found[adapter]
 
 
-def test_every_adapter_has_samples_and_is_well() -> None:
-    assert set(awake()) == set(SAMPLES)
-    assert registry.problems() == ()
+def test_every_adapter_has_samples() -> None:
+    files = Path(registry.__file__).parent.glob("*.py")
+    assert {path.stem for path in files} - set(registry._NOT_ADAPTERS) == set(SAMPLES)
 
 
 def ask_all(adapter: Adapter, x: Any) -> None:
@@ -108,39 +76,52 @@ def ask_all(adapter: Adapter, x: Any) -> None:
     assert type(adapter.owns(x)) in (bool, Unknown)
     assert type(adapter.exports(x)) in (int, Unknown)
     assert all(type(name) is str and type(value) is str for name, value in adapter.names(x))
+    check_told(adapter.layers(x))
     for block in blocks:
         if block.size and block.numeric:
             assert type(adapter.text(block, bytes(block.itemsize_bytes))) in (str, Unknown)
 
 
-@pytest.mark.parametrize("library", SAMPLES)
-def test_no_question_disturbs_the_object(library: str, fingerprint: Callable[[object], Any]) -> None:
-    adapters = awake()
-    for x in SAMPLES[library]():
+def check_told(told: Told) -> None:
+    """The words are those of the vocabulary; an adapter never asks for pages."""
+    assert isinstance(told.state, Unknown) or told.state in STATES
+    for layer in told.layers:
+        for axis in ("value", "storage", "title"):
+            word = getattr(layer, axis)
+            assert isinstance(word, Unknown) or word in AXES[axis], (axis, word)
+        assert layer.level in get_args(Level) and layer.level != "pages"
+        assert layer.residency == NO_BYTES
+        assert all(type(says.says) is str for says in layer.evidence)
+    slugs = {kind.slug for kind in KINDS}
+    assert all(found.slug in slugs for found in told.findings)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_question_disturbs_the_object(name: str, fingerprint: Callable[[object], Any]) -> None:
+    expected = awake(name)
+    for x in samples(name):
         adapter = registry.adapter_of(type(x))
-        assert adapter is adapters[library]
+        assert adapter is expected
         ask_all(adapter, x)  # the first time may fill the library's own caches
         before = fingerprint(x)
         ask_all(adapter, x)
         assert fingerprint(x) == before, f"{type(x)} was changed"
 
 
-@pytest.mark.parametrize("library", SAMPLES)
-def test_the_first_question_leaves_the_refcount(library: str) -> None:
-    awake()
-    for x in SAMPLES[library]():
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_first_question_leaves_the_refcount(name: str) -> None:
+    adapter = awake(name)
+    for x in module(name).samples():
         subject = Subject(x)
         del x
         before = subject.refcount()
-        adapter = registry.adapter_of(type(subject.get()))
-        assert adapter is not None
         ask_all(adapter, subject.get())
         assert subject.refcount() == before
 
 
-def test_a_thousand_looks_keep_nothing() -> None:
-    adapters = awake()
-    samples = [(adapters[library], x) for library, make in SAMPLES.items() for x in make()]
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_thousand_looks_keep_nothing(name: str) -> None:
+    adapter, found = awake(name), samples(name)
 
     def objects() -> int:
         gc.collect()
@@ -149,7 +130,7 @@ def test_a_thousand_looks_keep_nothing() -> None:
     grown = []
     for _ in range(8):  # the libraries' own caches fill slowly; a leak grows in every round
         before = objects()
-        for adapter, x in samples:
+        for x in found:
             for _ in range(25):
                 ask_all(adapter, x)
         grown.append(objects() - before)
