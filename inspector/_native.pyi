@@ -481,3 +481,48 @@ def lazy_class(type: type, /) -> None:
 
 def lazy_portable(yes: bool, /) -> None:
     """Leave AVX2 unused in vectors made from now on: tests compare both variants of the arithmetic."""
+
+# --- ring_read.c -------------------------------------------------------------------------------
+
+EVENT_FIELDS: tuple[tuple[str, str, int, str], ...]
+"""The fields of a record of 64 bytes: (name, code of the struct module, offset, meaning)."""
+EVENT_KINDS: tuple[tuple[str, int, str], ...]
+"""What `kind` of a record says: (name, number, meaning)."""
+EVENT_FLAGS: tuple[tuple[str, int, str], ...]
+"""The bits of `flags`: (name, mask, meaning)."""
+RING_HEADER: tuple[tuple[str, str, int, str], ...]
+"""The fields at the start of a ring's file, whose records begin at byte 4096; as EVENT_FIELDS."""
+RING_MAGIC: int
+"""The first word of a ring's file, and of each chunk of a stream."""
+
+def ring_begin(
+    directory: str, capacity: int, mode: str, every: int, clocks: int, total_bytes: int, file: int, /
+) -> None:
+    """Begin a session of events; each thread's first event makes its ring of `capacity` records.
+
+    `directory`: where the rings' files are made, "" for anonymous memory. `mode`: "last" keeps the last records,
+    "stream" writes all of them to the descriptor `file` (taken over), "sample" keeps one of `every`.
+    `clocks`: 0 none, 1 at the call, 2 at the return too. All rings together stay below `total_bytes`. Raises
+    ValueError for a bad argument, RuntimeError while a session is on, OSError when there can be no reader.
+    """
+
+def ring_read() -> list[tuple[int, int, int, int, int, int, bytes]]:
+    """What the rings hold now, oldest ring first.
+
+    Rows are (threading.get_ident(), tid, records written, records dropped, records skipped, 1 if in a file,
+    the records). While threads record, those they may be overwriting are left out, and counted as dropped.
+    """
+
+def ring_end() -> tuple[list[tuple[int, int, int, int, int, int, bytes]], int, int, int]:
+    """End the session: (rows as of `ring_read`, records of threads without a ring, streamed bytes, errno).
+
+    Of a stream the rows hold no more than what could not be written; `errno` says why, 0 where all was.
+    A chunk of the stream is the four words (RING_MAGIC, thread, records, 0), then the records.
+    Raises RuntimeError when no session is on.
+    """
+
+def ring_clock() -> tuple[int, int, int]:
+    """The events' clock, CLOCK_MONOTONIC in ns, and picoseconds a tick as first measured; now."""
+
+def ring_mark(func: int, obj: int, val: int, aux: int, /) -> bool:
+    """Record a MARK of these words in the calling thread's ring; False where there is no room or no session."""

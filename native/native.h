@@ -49,6 +49,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(types) \
     PART(functions) \
     PART(lazy_vector) \
+    PART(ring_read) \
     PART(docs)
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);
