@@ -500,8 +500,8 @@ def ring_begin(
 ) -> None:
     """Begin a session of events; each thread's first event makes its ring of `capacity` records.
 
-    `directory`: where the rings' files are made, "" for anonymous memory. `mode`: "last" keeps the last records,
-    "stream" writes all of them to the descriptor `file` (taken over), "sample" keeps one of `every`.
+    `directory`: where the rings' files are made, "" for anonymous memory. `mode`: "last" keeps the last
+    records, "stream" writes all of them to the descriptor `file` (taken over), "sample" one of `every`.
     `clocks`: 0 none, 1 at the call, 2 at the return too. All rings together stay below `total_bytes`. Raises
     ValueError for a bad argument, RuntimeError while a session is on, OSError when there can be no reader.
     """
@@ -525,4 +525,4 @@ def ring_clock() -> tuple[int, int, int]:
     """The events' clock, CLOCK_MONOTONIC in ns, and picoseconds a tick as first measured; now."""
 
 def ring_mark(func: int, obj: int, val: int, aux: int, /) -> bool:
-    """Record a MARK of these words in the calling thread's ring; False where there is no room or no session."""
+    """Record a MARK of these words in the calling thread's ring; False without room or session."""
