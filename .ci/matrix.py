@@ -1,6 +1,7 @@
 """Run the tests from the wheel on every supported Python, and print what ran on which.
 
-    python3 .ci/matrix.py      all of it on 3.11, `-m core` on 3.12, 3.13, 3.14 where found, -X dev
+    python3 .ci/matrix.py      all of it on 3.11, `-m core` on 3.12, 3.13, 3.14 where found, -X dev; adapters
+                               on the newest and the oldest release of each library
     python3 .ci/matrix.py --only 3.11 -k refs    one row; further words go to pytest
 
 A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
@@ -23,16 +24,18 @@ AGAIN = 0 if os.environ.get("INSPECTOR_SOAK") == "1" else 3
 """Failures of a row that are run once more; none in a soak, which is there to find them."""
 ALLOWED = ("cannot be installed", "not on CPython")
 NAMES = ("title", "version", "tests", "passed", "skipped", "failed", "seconds")
-ROW = "{title:<18} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
+ROW = "{title:<22} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
 ROWS = [
     # title, room, options of python, options of pytest
     ("3.11", "3.11", [], []),
-    ("3.12 core", "3.12", [], ["-m", "core"]),
-    ("3.13 core", "3.13", [], ["-m", "core"]),
-    ("3.11 core, -X dev", "3.11", ["-X", "dev"], ["-m", "core and not slow"]),
+    ("3.12 core", "3.12", [], ["-m", "core and not libraries"]),
+    ("3.13 core", "3.13", [], ["-m", "core and not libraries"]),
+    ("3.11 core, -X dev", "3.11", ["-X", "dev"], ["-m", "core and not slow and not libraries"]),
+    ("libraries, newest", "libraries", [], ["-m", "libraries or contract"]),
+    ("libraries, oldest", "libraries-oldest", [], ["-m", "libraries or contract"]),
 ]
 
-WHERE_FOUND = ("3.14 core", "3.14", [], ["-m", "core"])
+WHERE_FOUND = ("3.14 core", "3.14", [], ["-m", "core and not libraries"])
 """Run where this Python is at hand; never installed for it."""
 
 

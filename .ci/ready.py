@@ -31,6 +31,8 @@ ROOMS = {
     "3.12": (".venv-3.12", ("3.12",), "core", ()),
     "3.13": (".venv-3.13", ("3.13",), "core", ()),
     "3.14": (".venv-3.14", ("3.14",), "core", ()),
+    "libraries": (".venv-libraries", ("3.11",), "libraries", ()),
+    "libraries-oldest": (".venv-libraries-oldest", ("3.11",), "libraries-oldest", ()),
     "sanitize": (".venv-sanitize", ANY, "core", SANITIZE),
     "bench": (".venv-bench", ANY, "bench", ()),
 }

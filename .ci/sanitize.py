@@ -67,7 +67,7 @@ def main(words):
             "pytest",
             "-q",
             "-m",
-            "core and not slow and not debugger",
+            "core and not slow and not debugger and not libraries",
             *LEFT_OUT,
             *paths,
             *words,

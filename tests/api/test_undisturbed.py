@@ -216,7 +216,7 @@ def test_a_bad_object(case: str, asked: str, fingerprint: Callable[[object], Any
 
 
 @pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("library", contract().SAMPLES)
+@pytest.mark.parametrize("library", contract().PARAMETERS)
 def test_an_object_of_a_library(library: str, asked: str, fingerprint: Callable[[object], Any]) -> None:
     for made in samples(library):
         box = Box()
