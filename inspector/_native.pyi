@@ -526,3 +526,31 @@ def ring_clock() -> tuple[int, int, int]:
 
 def ring_mark(func: int, obj: int, val: int, aux: int, /) -> bool:
     """Record a MARK of these words in the calling thread's ring; False without room or session."""
+
+# --- interned.c --------------------------------------------------------------------------------
+
+def interned() -> list[Any]:
+    """The types and code objects that records name by number: the number is the index, 0 is None."""
+
+def interned_clear() -> None:
+    """Forget them, and give their references back."""
+
+# --- calls.c -----------------------------------------------------------------------------------
+
+def calls_disarm() -> tuple[int, int]:
+    """Put back every pointer that was replaced: (restored, left alone because somebody wrote them since)."""
+
+def calls_armed() -> int:
+    """How many pointers are replaced now."""
+
+# --- methods.c ---------------------------------------------------------------------------------
+
+def methods_arm(callables: list[Any], /) -> list[int]:
+    """Replace the function pointer behind each callable; its number, which records carry as `slot`.
+
+    -1: no thunk is left; -2: its memory cannot be written; -3: it has no pointer of its own. Recording
+    begins with calls_open(True). Callables are held by one reference each until calls_disarm.
+    """
+
+def calls_open(recorded: bool, /) -> None:
+    """Whether calls through replaced pointers are recorded; switched off they go straight through."""

@@ -61,7 +61,10 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(COPY, "val bytes were copied to obj from aux") \
     KIND(MATERIALIZE, "obj materialized val bytes; func is the cause") \
     KIND(FINALIZE, "a destructor or finalizer ran on obj") \
-    KIND(MARK, "a mark of the session's own: func, obj, val and aux are its words")
+    KIND(MARK, "a mark of the session's own: func, obj, val and aux are its words") \
+    KIND(SPAN, \
+         "continuation: the bytes behind argument `slot`, or (OUTPUT) the result: val where, aux extent, " \
+         "start logical bytes, lasti itemsize, refs SPAN_FLAGS, func NumPy's kind, code samples")
 
 enum {
 #define EVENT_KIND(name, meaning) EVENT_##name,
@@ -83,7 +86,8 @@ enum {
     FLAG(STOLEN, 7, "the call took over the caller's reference to obj") \
     FLAG(ESTIMATED, 8, "val is an estimate") \
     FLAG(LOSSY, 9, "the conversion lost a part of the value") \
-    FLAG(OUTPUT, 10, "continuation: the value was written by the call, not given to it")
+    FLAG(OUTPUT, 10, "continuation: the value was written by the call, not given to it") \
+    FLAG(INSIDE, 11, "continuation: an item of the list or tuple in the continuation before")
 
 enum {
 #define EVENT_FLAG(name, bit, meaning) EVENT_FLAG_##name = 1 << (bit),

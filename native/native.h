@@ -50,6 +50,9 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(functions) \
     PART(lazy_vector) \
     PART(ring_read) \
+    PART(interned) \
+    PART(calls) \
+    PART(methods) \
     PART(docs)
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);

@@ -1,0 +1,179 @@
+"""A trace as facts: calls into native code, the conversions they ran, what was copied, lost or shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from inspector.facts.unknown import Address, Unknown
+
+Verdict = Literal["copied", "computed", "made", "shared", "in place"]
+"""Of the bytes behind a call's result: an argument's values in fresh memory; other values in fresh memory;
+fresh memory without an argument that has bytes; an argument's own memory; the argument itself."""
+
+Confidence = Literal["certain", "by sample", "likely"]
+"""Read from addresses alone; from a few elements compared; from what the function was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The Python line that was running: the innermost of the user's own code."""
+
+    file: str | Unknown
+    line: int | Unknown
+    function: str | Unknown
+    cell: int | Unknown
+    """Number of the notebook cell."""
+    text: str
+    """The expression as it is written there; "" where the source cannot be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The bytes behind an object."""
+
+    address: Address
+    span_bytes: int
+    """From the lowest byte used to the highest."""
+    logical_bytes: int
+    """Elements times their size; less than span_bytes where strides leave gaps."""
+    item_bytes: int
+    kind: str
+    """NumPy's letter: b i u f c S U V O m M; "" where the object does not say."""
+    contiguous: Literal["C", "F", "CF", ""]
+    read_only: bool
+
+    def overlap_bytes(self, other: Span) -> int:
+        """Bytes from the lowest to the highest that both extents have in common."""
+        low = max(self.address, other.address)
+        high = min(self.address + self.span_bytes, other.address + other.span_bytes)
+        return max(high - low, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An argument or a result, as far as a record holds it."""
+
+    type_name: str | Unknown
+    text: str
+    """At most 24 characters: a number, the beginning of a text, the item count of a container."""
+    address: Address
+    spans: tuple[Span, ...]
+    """Its own bytes, or those of the arrays in a short list of arrays."""
+    items: int
+    """Of a list, tuple or dict; 0 for anything else."""
+    item_type: str
+    """Type of the first item; "" without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One C-API function that ran inside a call; like ones in a row are one, counted."""
+
+    function: str
+    direction: Literal["to native", "to Python", ""]
+    result: str
+    """"new", "borrowed", "scalar": who owns what it returned."""
+    values: tuple[str, ...]
+    """The C values of the first, bounded; a format call has one a letter."""
+    times: int
+    failed: int
+    module: str | Unknown
+    """The extension that called it."""
+    ns: int | Unknown
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call from Python into native code, with what nested in it."""
+
+    name: str
+    kind: Literal["method", "vectorcall", "slot", "foreign", "line"]
+    site: Site
+    arguments: tuple[Value, ...]
+    arguments_left_out: int
+    result: Value | Unknown
+    failed: bool
+    thread: int
+    ns: int | Unknown
+    own_ns: int | Unknown
+    """Without the calls that nested in it."""
+    conversions: tuple[Conversion, ...]
+    calls: tuple[Call, ...]
+    macro_reads: int
+    """Items of its arguments that no recorded call read: read by macros, which no tool sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What became of bytes at one call."""
+
+    verdict: Verdict
+    copied_bytes: int
+    """Logical bytes of the result that lie in fresh memory."""
+    span_bytes: int
+    confidence: Confidence
+    reason: str
+    avoid: str
+    """What would save the copy; "" where nothing is known to."""
+    function: str
+    allocator: str | Unknown
+    """Library that allocated the result's memory."""
+    source: str
+    result: str
+    """Type and element kind, in words."""
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A conversion that did not keep the whole value."""
+
+    rule: Literal["overflow", "precision", "sign", "embedded NUL", "null"]
+    function: str
+    before: str
+    after: str
+    confidence: Confidence
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One Python line: how often control crossed, and the time that crossing itself took."""
+
+    site: Site
+    calls: int
+    conversions: int
+    call_ns: int | Unknown
+    crossing_ns: int | Unknown
+    """In C-API conversions, not in computing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How much of one module a trace could see."""
+
+    module: str
+    functions_hooked: int
+    functions_unseen: dict[str, int]
+    """Kind -> how many callables no hook can see."""
+    imports_hooked: int
+    imports: int
+    """C-API functions that it imports; macros are no imports and never seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What happened between arming and disarming."""
+
+    calls: tuple[Call, ...]
+    calls_left_out: int
+    copies: tuple[Copy, ...]
+    losses: tuple[Loss, ...]
+    crossings: tuple[Crossing, ...]
+    seen: tuple[Seen, ...]
+    events: int
+    dropped: int
+    wall_ns: int
+    grade: str

@@ -1,0 +1,1 @@
+"""Listening over time: what is armed, recorded, decoded and stored."""

@@ -1,0 +1,242 @@
+// Function pointers replaced by thunks, and the one function all thunks lead to.
+//
+// Overview. CPython calls C through pointers that lie in tables: PyMethodDef.ml_meth, an instance's
+// vectorcall, a type's slots. To see such calls a pointer is replaced in place. The function that is called
+// then must know which place it was called for, and the calling conventions have no word for that. None of
+// them passes more than five words, though, so the sixth argument register is free: thunk N loads N there
+// and jumps to calls_enter, an ordinary C function that receives five words as they came, and N. Nothing
+// on the stack is touched: unwinders, debuggers and C++ exceptions see a plain tail call.
+//
+// Life cycle. calls_arm writes a row and then the pointer, one aligned store; calls_disarm stores what was
+// there. A row is never changed once a thunk with its number has been given out, and thunks are text: a call
+// that is in flight during a disarm, or through a pointer that somebody copied (a subclass made meanwhile
+// inherits slots), finds its way. A place armed again takes its old row if it holds the same pointer.
+//
+// Who frees. While a place is armed its owner (function, type) is held by one reference, so that the memory
+// of the place cannot go. calls_disarm gives the references back.
+//
+// Limits and why. CALLS_MAX places in the life of the process: thunks lie in the library's text, so that no
+// memory is both written and run. What is patched by somebody else afterwards is left alone, and counted.
+#include "native.h"
+
+#include "calls.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "ring.h"
+#include "witness.h"
+
+#define THUNK_BYTES 16
+#define PLACES_HASHED (2 * CALLS_MAX)
+
+typedef uintptr_t (*call_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+
+typedef struct {
+    call_target original;
+    uintptr_t *place;
+    PyObject *owner; // owned while armed, else NULL
+    uint8_t kind;    // EVENT_METHOD, EVENT_VECTORCALL, EVENT_SLOT
+    uint8_t convention;
+} call_row;
+
+static call_row rows[CALLS_MAX];
+static uint32_t row_count;
+static uint16_t by_place[PLACES_HASHED]; // row number + 1
+
+uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
+
+// ----- thunks -------------------------------------------------------------------------------------
+
+#if defined(__x86_64__)
+#define THUNK "endbr64\n movl $.Lthunk_number, %r9d\n jmp calls_enter\n"
+#elif defined(__aarch64__)
+#define THUNK "bti c\n mov w5, #.Lthunk_number\n b calls_enter\n"
+#else
+#error "native-inspector has thunks for x86-64 and aarch64 only"
+#endif
+__asm__(".pushsection .text\n"
+        ".hidden calls_enter\n"
+        ".balign 16\n"
+        "calls_thunks:\n"
+        ".set .Lthunk_number, 0\n"
+        ".rept 16384\n"
+        ".balign 16\n" THUNK ".set .Lthunk_number, .Lthunk_number + 1\n"
+        ".endr\n"
+        ".popsection\n");
+extern const char calls_thunks[] __attribute__((visibility("hidden")));
+
+static uintptr_t thunk_of(uint32_t number) {
+    return (uintptr_t)calls_thunks + (uintptr_t)number * THUNK_BYTES;
+}
+
+static int number_of(uintptr_t pointer) {
+    uintptr_t offset = pointer - (uintptr_t)calls_thunks;
+    return offset < (uintptr_t)CALLS_MAX * THUNK_BYTES && offset % THUNK_BYTES == 0
+               ? (int)(offset / THUNK_BYTES)
+               : -1;
+}
+
+uintptr_t calls_original(uintptr_t pointer) {
+    int number = number_of(pointer);
+    return number >= 0 && (uint32_t)number < row_count ? (uintptr_t)rows[number].original : 0;
+}
+
+// ----- the call -----------------------------------------------------------------------------------
+
+static void leave(uint32_t *depth) { ring_here.depth = *depth; }
+
+uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
+    const call_row *row = &rows[number];
+    if (ring_here.quiet || !witness_open) {
+        return row->original(a, b, c, d, e);
+    }
+    const uintptr_t words[5] = {a, b, c, d, e};
+    witness seen;
+    event record = {.kind = row->kind,
+                    .slot = number,
+                    .func = row->convention,
+                    .depth = ring_depth_byte(ring_here.depth)};
+    witness_before((call_convention)row->convention, words, &record, &seen);
+    record.start = ring_start_ticks();
+    uintptr_t result;
+    {
+        uint32_t depth __attribute__((cleanup(leave))) = ring_here.depth++;
+        result = row->original(a, b, c, d, e);
+    }
+    ring_stop_ticks(&record);
+    witness_after((call_convention)row->convention, words, result, &record, &seen);
+    return result;
+}
+
+// ----- places -------------------------------------------------------------------------------------
+
+#define RANGES_KEPT 16
+static scan_range writable[RANGES_KEPT]; // mappings found writable in this batch; tables are dense
+static int writable_next;
+
+static int is_writable(uintptr_t address) {
+    for (int i = 0; i < RANGES_KEPT; i++) {
+        if (address >= writable[i].start && address < writable[i].stop) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The protection of the page at `address`, as mprotect takes it; -1 where nothing is mapped.
+static int protection(uintptr_t address) {
+    if (is_writable(address)) {
+        return PROT_READ | PROT_WRITE;
+    }
+    _scratch_ scratch memory = {NULL, 0, 0};
+    memory_maps maps;
+    if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
+        return -1;
+    }
+    const memory_map *map = memory_maps_find(&maps, address);
+    if (!map) {
+        return -1;
+    }
+    const char *letters = map->permissions;
+    if (letters[1] == 'w') {
+        writable[writable_next++ % RANGES_KEPT] = (scan_range){map->start, map->stop};
+    }
+    return (letters[0] == 'r' ? PROT_READ : 0) | (letters[1] == 'w' ? PROT_WRITE : 0) |
+           (letters[2] == 'x' ? PROT_EXEC : 0);
+}
+
+void calls_forget_pages(void) { memset(writable, 0, sizeof writable); }
+
+int calls_store(uintptr_t *place, uintptr_t value) {
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = (void *)((uintptr_t)place & ~(page_bytes - 1));
+    int kept = protection((uintptr_t)place);
+    int locked = kept >= 0 && !(kept & PROT_WRITE);
+    if (kept < 0 || (locked && mprotect(page, page_bytes, kept | PROT_WRITE) < 0)) {
+        return -1;
+    }
+    __atomic_store_n(place, value, __ATOMIC_RELEASE);
+    if (locked) {
+        mprotect(page, page_bytes, kept);
+    }
+    return 0;
+}
+
+// Where the place's row number stands in by_place, or where it may be put.
+static uint16_t *hashed(const uintptr_t *place) {
+    size_t at = ((uintptr_t)place >> 3) * 0x9E3779B97F4A7C15ULL >> 49;
+    while (by_place[at] && rows[by_place[at] - 1].place != place) {
+        at = (at + 1) % PLACES_HASHED;
+    }
+    return &by_place[at];
+}
+
+// A row for what the place holds now: its old one, or a new one; CALLS_FULL where there is none left.
+static int row_for(uintptr_t *place, int kind, call_convention convention) {
+    uint16_t *known = hashed(place);
+    call_target original = (call_target)*place;
+    if (*known) {
+        const call_row *row = &rows[*known - 1];
+        if (row->original == original && row->kind == kind && row->convention == convention) {
+            return *known - 1;
+        }
+    }
+    if (row_count == CALLS_MAX) {
+        return CALLS_FULL;
+    }
+    rows[row_count] = (call_row){original, place, NULL, (uint8_t)kind, (uint8_t)convention};
+    *known = (uint16_t)(row_count + 1);
+    return (int)row_count++;
+}
+
+int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *owner) {
+    if (number_of(*place) >= 0) {
+        return number_of(*place);
+    }
+    int number = row_for(place, kind, convention);
+    if (number < 0) {
+        return number;
+    }
+    if (calls_store(place, thunk_of((uint32_t)number)) < 0) {
+        return CALLS_LOCKED;
+    }
+    rows[number].owner = Py_NewRef(owner);
+    return number;
+}
+
+// Puts back what was there. 1: restored; 0: somebody else has written the place since, it is left alone.
+static int disarm(call_row *row) {
+    uint32_t number = (uint32_t)(row - rows);
+    int ours = *row->place == thunk_of(number) && calls_store(row->place, (uintptr_t)row->original) == 0;
+    Py_CLEAR(row->owner);
+    return ours;
+}
+
+static PyObject *calls_disarm(PyObject *module, PyObject *ignored) {
+    Py_ssize_t restored = 0, foreign = 0;
+    calls_forget_pages();
+    for (uint32_t number = 0; number < row_count; number++) {
+        if (rows[number].owner) {
+            *(disarm(&rows[number]) ? &restored : &foreign) += 1;
+        }
+    }
+    return Py_BuildValue("(nn)", restored, foreign);
+}
+
+static PyObject *calls_armed(PyObject *module, PyObject *ignored) {
+    Py_ssize_t armed = 0;
+    for (uint32_t number = 0; number < row_count; number++) {
+        armed += rows[number].owner != NULL;
+    }
+    return PyLong_FromSsize_t(armed);
+}
+
+static PyMethodDef calls_methods[] = {
+    {"calls_disarm", calls_disarm, METH_NOARGS, NULL},
+    {"calls_armed", calls_armed, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int calls_exec(PyObject *module) { return PyModule_AddFunctions(module, calls_methods); }

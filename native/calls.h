@@ -1,0 +1,35 @@
+// Calls that Python makes through a function pointer of ours: the table of patched places.
+#ifndef INSPECTOR_CALLS_H
+#define INSPECTOR_CALLS_H
+
+#include "native.h"
+
+// How a place is called: which of its words are objects.
+typedef enum {
+    CALL_VARARGS,    // self, tuple, dict or garbage
+    CALL_KEYWORDS,   // self, tuple, dict or NULL
+    CALL_FASTCALL,   // self, items, count
+    CALL_FAST_NAMES, // self, items, count, names or NULL
+    CALL_METHOD,     // self, class, items, count, names or NULL
+    CALL_NOARGS,     // self
+    CALL_O,          // self, argument
+    CALL_VECTOR,     // callable, items, count and a flag, names or NULL
+    CALL_UNARY,      // object
+    CALL_BUFFER,     // exporter, Py_buffer *, flags; an int
+    CALL_INDEXED,    // object, Py_ssize_t
+} call_convention;
+
+enum { CALLS_MAX = 16384 };
+enum { CALLS_FULL = -1, CALLS_LOCKED = -2, CALLS_UNSEEN = -3 };
+
+// Puts a thunk of ours in the place and keeps what was there. Its number, or CALLS_FULL (no thunk is left) or
+// CALLS_LOCKED (its page cannot be written). A place that is armed already keeps its number.
+int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *owner /* borrowed: kept */);
+// What a thunk of ours stands for: the pointer it replaced; 0 for a pointer that is none of ours.
+uintptr_t calls_original(uintptr_t pointer);
+// Writes a pointer into memory that may be read-only; its protection is put back. 0, or -1.
+int calls_store(uintptr_t *place, uintptr_t value);
+// Before a batch of stores: what was known of the protection of pages may no longer hold.
+void calls_forget_pages(void);
+
+#endif

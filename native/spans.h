@@ -1,0 +1,26 @@
+// The bytes of an object as its C struct tells them: nothing of the object's own code runs.
+#ifndef INSPECTOR_SPANS_H
+#define INSPECTOR_SPANS_H
+
+#include "native.h"
+
+enum { SPAN_C = 1, SPAN_F = 2, SPAN_READONLY = 4, SPAN_OWNED = 8 };
+
+typedef struct {
+    uintptr_t start;        // the lowest byte that an element uses
+    uint64_t span_bytes;    // from there to the highest
+    uint64_t logical_bytes; // elements times their size: less than the span where strides leave gaps
+    uint32_t item_bytes;
+    char kind;     // NumPy's letters: b i u f c S U V O m M; 0 where the struct does not say
+    uint8_t flags; // SPAN_*
+} data_span;
+
+// Learns the types that are told by their struct and that the process has imported by now.
+void spans_prepare(void);
+// 1 and the span, or 0 for an object whose struct tells of no bytes.
+int spans_read(PyObject *object /* borrowed */, data_span *ret);
+int spans_is_ndarray(PyObject *object /* borrowed */);
+// The items of an exact list or tuple; -1 for anything else.
+Py_ssize_t spans_items(PyObject *object /* borrowed */);
+
+#endif

@@ -1,0 +1,294 @@
+// The arguments and the result of a call as continuations: kind, size, bytes, and where in Python it was.
+//
+// Before the call each argument's struct is read (spans.c) and kept on the C stack, since the call may change
+// or free it; after the call the records are written, the call's own first. One level of a short list or
+// tuple is looked into, for np.concatenate([a, b]). Nothing of the objects' own code runs, no reference is
+// taken but those of interned types and code objects.
+//
+// A fresh result tells that bytes were made, not whether they are the argument's values. So up to SAMPLES
+// elements of an array that has as many elements as an argument are compared while both are alive: equal ones
+// make a copy of it, others a computation.
+#define INSPECTOR_INTERNALS
+#include "native.h"
+
+#include "witness.h"
+
+#include <string.h>
+
+#include "interned.h"
+#include "ring.h"
+#include "samples.h"
+
+enum { ITEMS_LOOKED_AT = 8, FRAMES_WALKED = 64 };
+
+int witness_open;
+
+// ----- where in Python ----------------------------------------------------------------------------
+
+// Whether a code object is of an installed library: the user's own line is further out.
+static int is_library(PyCodeObject *code) {
+    PyObject *file = code->co_filename;
+    if (!PyUnicode_IS_COMPACT_ASCII(file)) {
+        return 0;
+    }
+    const char *path = PyUnicode_DATA(file);
+    return *path == '<' ? strncmp(path, "<frozen", 7) == 0 || strncmp(path, "<__array_function__", 19) == 0
+                        : strstr(path, "-packages/") || strstr(path, "/lib/python3");
+}
+
+// The innermost frame of the user's own code; the innermost of all where there is none.
+static void locate(event *record) {
+    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get()), *chosen = NULL;
+    for (int walked = 0; frame && walked < FRAMES_WALKED; frame = frame->previous, walked++) {
+        PyCodeObject *code = compat_frame_code(frame);
+        if (!code) {
+            continue;
+        }
+        chosen = chosen ? chosen : frame;
+        if (!is_library(code)) {
+            chosen = frame;
+            break;
+        }
+    }
+    if (chosen) {
+        PyCodeObject *code = compat_frame_code(chosen);
+        record->code = interned_id((PyObject *)code);
+        record->lasti =
+            (int32_t)(compat_frame_instruction(chosen) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
+    }
+}
+
+// ----- what an object is --------------------------------------------------------------------------
+
+static void first_characters(const void *from, Py_ssize_t count, witnessed *ret) {
+    char text[16] = {0};
+    memcpy(text, from, (size_t)(count < 16 ? count : 16));
+    memcpy(&ret->val, text, 8);
+    memcpy(&ret->more, text + 8, 8);
+    ret->aux = (uint64_t)count;
+}
+
+static void read_int(PyObject *object, witnessed *ret) {
+    size_t digits = compat_int_digits(object);
+    if (digits > 2) {
+        ret->aux = digits;
+        return;
+    }
+    ret->val = (uint64_t)PyLong_AsLongLong(object); // at most 60 bits: it cannot fail
+}
+
+static void read_letter(PyObject *object, witnessed *ret) {
+    PyTypeObject *type = Py_TYPE(object);
+    ret->letter = 'o';
+    if (object == Py_None) {
+        ret->letter = 'n';
+    } else if (type == &PyBool_Type) {
+        ret->letter = 'b';
+        ret->val = object == Py_True;
+    } else if (type == &PyLong_Type) {
+        ret->letter = 'i';
+        read_int(object, ret);
+    } else if (type == &PyFloat_Type) {
+        ret->letter = 'f';
+        memcpy(&ret->val, &((PyFloatObject *)object)->ob_fval, 8);
+    } else if (type == &PyUnicode_Type) {
+        int ascii = PyUnicode_IS_COMPACT_ASCII(object);
+        ret->letter = 's';
+        first_characters(PyUnicode_DATA(object), ascii ? PyUnicode_GET_LENGTH(object) : 0, ret);
+        ret->aux = (uint64_t)PyUnicode_GET_LENGTH(object);
+    } else if (type == &PyBytes_Type) {
+        ret->letter = 'y';
+        first_characters(PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object), ret);
+    } else if (type == &PyDict_Type) {
+        ret->letter = 'D';
+        ret->aux = (uint64_t)((PyDictObject *)object)->ma_used;
+    } else if (spans_items(object) >= 0) {
+        ret->letter = 'L';
+        ret->aux = (uint64_t)spans_items(object);
+        PyObject *first = ret->aux ? PySequence_Fast_ITEMS(object)[0] : NULL; // borrowed
+        ret->val = first ? interned_id((PyObject *)Py_TYPE(first)) : 0;
+    }
+}
+
+static void look_at(PyObject *object, uint8_t number, uint8_t inside, witnessed *ret) {
+    memset(ret, 0, sizeof *ret);
+    ret->object = object;
+    ret->number = number;
+    ret->inside = inside;
+    ret->type = interned_id((PyObject *)Py_TYPE(object));
+    read_letter(object, ret);
+    ret->has_span = (uint8_t)spans_read(object, &ret->span);
+}
+
+// ----- arguments ----------------------------------------------------------------------------------
+
+static void note(PyObject *object, uint8_t number, uint8_t inside, witness *ret) {
+    if (!object) {
+        return;
+    }
+    if (ret->count == WITNESS_MAX) {
+        ret->left_out++;
+        return;
+    }
+    look_at(object, number, inside, &ret->arguments[ret->count++]);
+}
+
+// An argument, and the arrays in a short list of arrays.
+static void note_argument(PyObject *object, uint8_t number, witness *ret) {
+    note(object, number, 0, ret);
+    Py_ssize_t items = object ? spans_items(object) : -1;
+    PyObject **first = items > 0 ? PySequence_Fast_ITEMS(object) : NULL;
+    data_span ignored;
+    if (!first || !*first || !spans_read(*first, &ignored) || PyUnicode_CheckExact(*first)) {
+        return;
+    }
+    for (Py_ssize_t i = 0; i < items && i < ITEMS_LOOKED_AT; i++) {
+        note(first[i], number, 1, ret);
+    }
+    ret->left_out += items > ITEMS_LOOKED_AT ? (int)(items - ITEMS_LOOKED_AT) : 0;
+}
+
+static void note_vector(PyObject *const *items, Py_ssize_t count, PyObject *names, witness *ret) {
+    count += names ? PyTuple_GET_SIZE(names) : 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        note_argument(items[i], (uint8_t)(i < 254 ? i + 1 : 255), ret);
+    }
+}
+
+static void note_tuple(PyObject *tuple, PyObject *keywords, witness *ret) {
+    note_vector(PySequence_Fast_ITEMS(tuple), PyTuple_GET_SIZE(tuple), NULL, ret);
+    PyObject *key, *value; // borrowed
+    Py_ssize_t at = 0, number = PyTuple_GET_SIZE(tuple);
+    while (keywords && PyDict_Next(keywords, &at, &key, &value)) {
+        number++;
+        note_argument(value, (uint8_t)(number < 255 ? number : 255), ret);
+    }
+}
+
+#define OBJECT(word) ((PyObject *)(word))
+#define OBJECTS(word) ((PyObject *const *)(word))
+
+static void note_arguments(call_convention convention, const uintptr_t words[5], witness *ret) {
+    if (OBJECT(words[0]) && !PyModule_Check(OBJECT(words[0])) && convention != CALL_VECTOR) {
+        note(OBJECT(words[0]), 0, 0, ret);
+    }
+    switch (convention) {
+    case CALL_VARARGS:
+        note_tuple(OBJECT(words[1]), NULL, ret);
+        break;
+    case CALL_KEYWORDS:
+        note_tuple(OBJECT(words[1]), OBJECT(words[2]), ret);
+        break;
+    case CALL_FASTCALL:
+        note_vector(OBJECTS(words[1]), (Py_ssize_t)words[2], NULL, ret);
+        break;
+    case CALL_FAST_NAMES:
+        note_vector(OBJECTS(words[1]), (Py_ssize_t)words[2], OBJECT(words[3]), ret);
+        break;
+    case CALL_VECTOR:
+        note_vector(OBJECTS(words[1]), PyVectorcall_NARGS(words[2]), OBJECT(words[3]), ret);
+        break;
+    case CALL_METHOD:
+        note_vector(OBJECTS(words[2]), (Py_ssize_t)words[3], OBJECT(words[4]), ret);
+        break;
+    case CALL_O:
+        note_argument(OBJECT(words[1]), 1, ret);
+        break;
+    case CALL_NOARGS:
+    case CALL_UNARY:
+    case CALL_BUFFER:
+    case CALL_INDEXED:
+        break;
+    }
+}
+
+void witness_before(call_convention convention, const uintptr_t words[5], event *record, witness *ret) {
+    ret->count = ret->left_out = 0;
+    record->obj = words[0];
+    record->type = words[0] ? interned_id((PyObject *)Py_TYPE(OBJECT(words[0]))) : 0;
+    locate(record);
+    note_arguments(convention, words, ret);
+    record->val = (uint64_t)ret->left_out;
+}
+
+// ----- after --------------------------------------------------------------------------------------
+
+static void write_value(const witnessed *seen, int flags, uint16_t depth) {
+    ring_record(&(event){
+        .kind = EVENT_VALUE,
+        .flags = (uint16_t)(flags | EVENT_FLAG_CONTINUATION | (seen->inside ? EVENT_FLAG_INSIDE : 0)),
+        .depth = (uint8_t)depth,
+        .obj = (uint64_t)(uintptr_t)seen->object,
+        .val = seen->val,
+        .aux = seen->aux,
+        .start = seen->more,
+        .type = seen->type,
+        .slot = seen->number,
+        .func = seen->letter});
+}
+
+static void write_span(const witnessed *seen, int flags, uint16_t depth, uint32_t same) {
+    ring_record(&(event){
+        .kind = EVENT_SPAN,
+        .flags = (uint16_t)(flags | EVENT_FLAG_CONTINUATION | (seen->inside ? EVENT_FLAG_INSIDE : 0)),
+        .depth = (uint8_t)depth,
+        .obj = (uint64_t)(uintptr_t)seen->object,
+        .val = seen->span.start,
+        .aux = seen->span.span_bytes,
+        .start = seen->span.logical_bytes,
+        .lasti = (int32_t)seen->span.item_bytes,
+        .refs = seen->span.flags,
+        .code = same,
+        .type = seen->type,
+        .slot = seen->number,
+        .func = (uint8_t)seen->span.kind});
+}
+
+static void write_seen(const witnessed *seen, int flags, uint16_t depth, uint32_t same) {
+    write_value(seen, flags, depth);
+    if (seen->has_span) {
+        write_span(seen, flags, depth, same);
+    }
+}
+
+static int has_failed(call_convention convention, uintptr_t result) {
+    return convention == CALL_BUFFER ? (int)result < 0 : !result;
+}
+
+static void write_buffer(const Py_buffer *view, uint16_t depth) {
+    ring_record(&(event){.kind = EVENT_BUFFER,
+                         .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_OUTPUT,
+                         .depth = (uint8_t)depth,
+                         .obj = (uint64_t)(uintptr_t)view->obj,
+                         .val = (uint64_t)(uintptr_t)view->buf,
+                         .aux = (uint64_t)view->len,
+                         .lasti = (int32_t)view->itemsize,
+                         .refs = view->ndim});
+}
+
+static void write_result(call_convention convention, const uintptr_t words[5], uintptr_t result,
+                         const event *record, const witness *seen) {
+    if (convention == CALL_BUFFER) {
+        write_buffer((const Py_buffer *)words[1], record->depth);
+        return;
+    }
+    witnessed made;
+    look_at(OBJECT(result), 0, 0, &made);
+    write_seen(&made, EVENT_FLAG_OUTPUT, record->depth, samples_compare(&made, seen));
+}
+
+void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
+                   const witness *seen) {
+    int failed = has_failed(convention, result);
+    record->flags |= EVENT_FLAG_DEEP | (failed ? EVENT_FLAG_ERROR : 0);
+    record->aux = (uint64_t)seen->count;
+    if (!ring_record(record)) {
+        return;
+    }
+    for (int i = 0; i < seen->count; i++) {
+        write_seen(&seen->arguments[i], 0, record->depth, 0);
+    }
+    if (!failed) {
+        write_result(convention, words, result, record, seen);
+    }
+}

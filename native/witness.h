@@ -1,0 +1,47 @@
+// What a call was given and what it gave back, read from structs: before the call, and after it.
+#ifndef INSPECTOR_WITNESS_H
+#define INSPECTOR_WITNESS_H
+
+#include "calls.h"
+#include "event.h"
+#include "spans.h"
+
+enum { WITNESS_MAX = 12 };
+
+// A continuation's letter (its `func`): what is known of argument number `slot`, or of the result (OUTPUT).
+// LETTER(letter, meaning)
+#define WITNESS_LETTERS(LETTER) \
+    LETTER('i', "an int; val is its value, aux its digits' count where it has more than 62 bits") \
+    LETTER('f', "a float; val is its bits") \
+    LETTER('s', "a str; aux characters, of which val and start hold the first 16 in ASCII") \
+    LETTER('y', "bytes; aux of them, of which val and start hold the first 16") \
+    LETTER('b', "True or False") \
+    LETTER('n', "None") \
+    LETTER('L', "a list or tuple of aux items; val is the id of the first one's type") \
+    LETTER('D', "a dict of aux items") \
+    LETTER('o', "another object")
+
+typedef struct {
+    PyObject *object; // borrowed: valid during the call
+    data_span span;
+    uint8_t number; // of the argument
+    uint8_t inside; // 1: an item of the list or tuple before it
+    uint8_t has_span;
+    uint8_t letter;
+    uint32_t type; // id in INTERNED
+    uint64_t val, aux, more;
+} witnessed;
+
+typedef struct {
+    witnessed arguments[WITNESS_MAX];
+    int count;
+    int left_out; // arguments beyond WITNESS_MAX
+} witness;
+
+extern int witness_open __attribute__((visibility("hidden"))); // calls are recorded
+
+void witness_before(call_convention convention, const uintptr_t words[5], event *record, witness *ret);
+void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
+                   const witness *seen);
+
+#endif

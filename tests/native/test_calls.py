@@ -1,0 +1,205 @@
+"""Patched function pointers: every calling convention, what is recorded, and the bytes put back."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from inspector import _native
+
+pytestmark = pytest.mark.core
+
+SOURCE = r"""
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+static PyObject *varargs(PyObject *self, PyObject *args) {
+    int x, y;
+    return PyArg_ParseTuple(args, "ii", &x, &y) ? PyLong_FromLong(x * 100 + y) : NULL;
+}
+static PyObject *keywords(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"x", "y", NULL};
+    int x, y = 7;
+    int read = PyArg_ParseTupleAndKeywords(args, kwargs, "i|i", names, &x, &y);
+    return read ? PyLong_FromLong(x * 100 + y) : NULL;
+}
+static PyObject *fast(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    return PyLong_FromSsize_t(count);
+}
+static PyObject *fast_names(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
+    return Py_BuildValue("nn", count, names ? PyTuple_GET_SIZE(names) : 0);
+}
+static PyObject *noargs(PyObject *self, PyObject *ignored) { Py_RETURN_NONE; }
+static PyObject *one(PyObject *self, PyObject *argument) { Py_INCREF(argument); return argument; }
+static PyObject *with_class(PyObject *self, PyTypeObject *cls, PyObject *const *args, Py_ssize_t count,
+                            PyObject *names) {
+    return Py_BuildValue("On", cls, count);
+}
+static PyObject *of_class(PyObject *cls, PyObject *ignored) { Py_INCREF(cls); return cls; }
+static PyMethodDef of_type[] = {
+    {"with_class", (PyCFunction)(void *)with_class, METH_METHOD | METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"of_class", of_class, METH_NOARGS | METH_CLASS, NULL},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_methods, of_type}, {0, NULL}};
+static PyType_Spec spec = {"callee.Type", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
+static PyMethodDef methods[] = {
+    {"varargs", varargs, METH_VARARGS, NULL},
+    {"keywords", (PyCFunction)(void *)keywords, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"fast", (PyCFunction)(void *)fast, METH_FASTCALL, NULL},
+    {"fast_names", (PyCFunction)(void *)fast_names, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"noargs", noargs, METH_NOARGS, NULL},
+    {"one", one, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "callee", NULL, -1, methods,
+                                        NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_callee(void) {
+    PyObject *module = PyModule_Create(&definition), *type = PyType_FromModuleAndSpec(NULL, &spec, NULL);
+    return module && type && PyModule_AddObject(module, "Type", type) == 0 ? module : NULL;
+}
+"""
+
+METHODS = ("varargs", "keywords", "fast", "fast_names", "noargs", "one")
+
+
+@pytest.fixture
+def callee(specimens: ModuleType) -> Any:
+    return specimens.build("callee", SOURCE)
+
+
+def records(rings: Any) -> list[dict[str, int]]:
+    import struct
+
+    order = "<" + "".join(code for _, code, _, _ in _native.EVENT_FIELDS)
+    names = [name for name, _, _, _ in _native.EVENT_FIELDS]
+    return [
+        dict(zip(names, row, strict=True)) for ring in rings[0] for row in struct.iter_unpack(order, ring[-1])
+    ]
+
+
+KIND = {name: number for name, number, _ in _native.EVENT_KINDS}
+FLAG = {name: mask for name, mask, _ in _native.EVENT_FLAGS}
+
+
+@contextmanager
+def recorded(callables: list[Any]) -> Iterator[tuple[list[int], list[dict[str, int]]]]:
+    """Hook the callables; the list is filled with the records when the block is over."""
+    found: list[dict[str, int]] = []
+    numbers = _native.methods_arm(callables)
+    _native.ring_begin("", 4096, "last", 1, 0, 1 << 26, -1)
+    _native.calls_open(True)
+    try:
+        yield numbers, found
+    finally:
+        _native.calls_open(False)
+        _native.calls_disarm()
+        found += records(_native.ring_end())
+        _native.interned_clear()
+
+
+def use(callee: Any) -> list[object]:
+    """Every convention, also through specialised opcodes."""
+    made: list[object] = []
+    for _ in range(20):
+        made = [callee.varargs(1, 2), callee.keywords(3), callee.keywords(3, y=4), callee.fast(1, 2, 3)]
+        made += [callee.fast_names(1, b=2, c=3), callee.noargs(), callee.one("x")]
+        made += [callee.Type.of_class(), callee.Type().with_class(1, 2)]
+    return made
+
+
+def test_every_convention_gives_what_it_gave(callee: Any) -> None:
+    expected = use(callee)
+    kind = vars(callee.Type)
+    chosen = [getattr(callee, name) for name in METHODS] + [kind["with_class"], kind["of_class"]]
+    with recorded(chosen) as (numbers, found):
+        assert min(numbers) >= 0
+        assert use(callee) == expected
+    calls = [row for row in found if row["kind"] == KIND["METHOD"]]
+    assert len(calls) == 20 * len(expected)
+    assert {row["slot"] for row in calls} == set(numbers)
+    assert use(callee) == expected
+
+
+def test_arguments_and_results_are_read(callee: Any) -> None:
+    with recorded([callee.one, callee.keywords]) as (_, found):
+        callee.one(b"twelve bytes")
+        callee.keywords(3, y=4)
+    values = [(chr(row["func"]), row["val"], row["aux"]) for row in found if row["kind"] == KIND["VALUE"]]
+    letters = [(letter, number if letter == "i" else size) for letter, number, size in values]
+    assert letters == [("y", 12), ("y", 12), ("i", 3), ("i", 4), ("i", 304)]
+    given, made = (row for row in found if row["kind"] == KIND["SPAN"])
+    assert (given["val"], given["aux"]) == (made["val"], 12)
+    assert made["flags"] & FLAG["OUTPUT"] and not given["flags"] & FLAG["OUTPUT"]
+
+
+def test_an_exception_passes_and_is_flagged(callee: Any) -> None:
+    with recorded([callee.varargs]) as (_, found), pytest.raises(TypeError, match="integer"):
+        callee.varargs("a", "b")
+    assert found[0]["flags"] & FLAG["ERROR"]
+
+
+def row_bytes(function: Any) -> bytes:
+    """The PyMethodDef behind a builtin function (m_ml is the first field after the object's head)."""
+    row = ctypes.c_void_p.from_address(id(function) + 16).value
+    assert row is not None
+    return ctypes.string_at(row, 32)
+
+
+def test_bytes_and_references_are_put_back(callee: Any) -> None:
+    before, count = row_bytes(callee.one), sys.getrefcount(callee.one)
+    numbers = _native.methods_arm([callee.one])
+    assert row_bytes(callee.one) != before
+    assert _native.methods_arm([callee.one]) == numbers
+    assert (_native.calls_armed(), _native.calls_disarm()) == (1, (1, 0))
+    assert (row_bytes(callee.one), sys.getrefcount(callee.one)) == (before, count)
+    assert _native.methods_arm([callee.one]) == numbers
+    _native.calls_disarm()
+
+
+def test_a_pointer_written_by_somebody_else_is_left_alone(callee: Any) -> None:
+    row = ctypes.c_void_p.from_address(id(callee.noargs) + 16).value
+    assert row is not None
+    place = ctypes.c_void_p.from_address(row + 8)
+    original = place.value
+    _native.methods_arm([callee.noargs])
+    place.value = original
+    assert _native.calls_disarm() == (0, 1)
+    assert place.value == original
+
+
+def test_python_functions_have_no_pointer_to_replace() -> None:
+    assert _native.methods_arm([use, sys.getsizeof.__call__, 7, int]) == [-3, -3, -3, -3]
+    assert _native.calls_armed() == 0
+
+
+def test_threads_call_while_hooks_come_and_go(callee: Any) -> None:
+    wrong: list[object] = []
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            if callee.one(5) != 5 or callee.varargs(1, 2) != 102:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    _native.ring_begin("", 64, "last", 1, 0, 1 << 26, -1)
+    _native.calls_open(True)
+    try:
+        for _ in range(50):
+            _native.methods_arm([callee.one, callee.varargs])
+            _native.calls_disarm()
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        _native.calls_open(False)
+        _native.ring_end()
+        _native.interned_clear()
+    assert not wrong
