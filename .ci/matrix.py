@@ -2,7 +2,7 @@
 
     python3 .ci/matrix.py      all of it on 3.11, `-m core` on 3.12, 3.13, 3.14 where found, -X dev; adapters
                                on the newest and the oldest release of each library
-    python3 .ci/matrix.py --only 3.11 -k refs    one row; further words go to pytest
+    python3 .ci/matrix.py --only 3.11 -k refs    the rows whose title begins so; further words go to pytest
 
 A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
 installed is installed, so a skipped test is a test that was lost. Up to three failures of a row are run once
@@ -19,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import pythons
 import ready
+import system
 
 AGAIN = 0 if os.environ.get("INSPECTOR_SOAK") == "1" else 3
 """Failures of a row that are run once more; none in a soak, which is there to find them."""
@@ -28,14 +29,15 @@ ROW = "{title:<22} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} 
 ROWS = [
     # title, room, options of python, options of pytest
     ("3.11", "3.11", [], []),
-    ("3.12 core", "3.12", [], ["-m", "core and not libraries"]),
-    ("3.13 core", "3.13", [], ["-m", "core and not libraries"]),
-    ("3.11 core, -X dev", "3.11", ["-X", "dev"], ["-m", "core and not slow and not libraries"]),
+    ("3.12 core", "3.12", [], ["-m", "core and not libraries and not r"]),
+    ("3.13 core", "3.13", [], ["-m", "core and not libraries and not r"]),
+    ("3.11 core, -X dev", "3.11", ["-X", "dev"], ["-m", "core and not slow and not libraries and not r"]),
     ("libraries, newest", "libraries", [], ["-m", "libraries or contract"]),
     ("libraries, oldest", "libraries-oldest", [], ["-m", "libraries or contract"]),
+    ("R", "R", [], ["-m", "r"]),
 ]
 
-WHERE_FOUND = ("3.14 core", "3.14", [], ["-m", "core and not libraries"])
+WHERE_FOUND = ("3.14 core", "3.14", [], ["-m", "core and not libraries and not r"])
 """Run where this Python is at hand; never installed for it."""
 
 
@@ -44,9 +46,15 @@ def main(words):
     rows = [*ROWS, WHERE_FOUND] if pythons.find(WHERE_FOUND[1]) else ROWS
     if words[:1] == ["--only"]:
         rows, words = [row for row in rows if row[0].startswith(words[1])], words[2:]
+    absent = {room for _, room, _, _ in rows if room in system.PACKAGES and not system.ready(room)}
+    lost = [title for title, room, _, _ in rows if room in absent]
+    rows = [row for row in rows if row[1] not in absent]
     ready.main(sorted({room for _, room, _, _ in rows}))
     table = [row(title, room, python, [*pytest, *words]) for title, room, python, pytest in rows]
-    return report(table)
+    code = report(table)
+    for title in lost:
+        print(f"LOST     all of {title}: what it needs is not installed (the command is above)")
+    return code or int(bool(lost))
 
 
 def row(title, room, options, words):

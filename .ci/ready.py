@@ -33,6 +33,7 @@ ROOMS = {
     "3.14": (".venv-3.14", ("3.14",), "core", ()),
     "libraries": (".venv-libraries", ("3.11",), "libraries", ()),
     "libraries-oldest": (".venv-libraries-oldest", ("3.11",), "libraries-oldest", ()),
+    "R": (".venv-R", ("3.11",), "R", ()),
     "sanitize": (".venv-sanitize", ANY, "core", SANITIZE),
     "bench": (".venv-bench", ANY, "bench", ()),
 }

@@ -1,37 +1,66 @@
-"""Programs beside Python that the tests need: installed where allowed, else the one command is said."""
+"""Programs beside Python that the tests need: installed where allowed, else the one command is said.
+
+python3 .ci/system.py        what every row needs
+python3 .ci/system.py R      R, reticulate, and what rpy2 links to: asked by the row "R" only
+"""
 
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from subprocess import DEVNULL
 
-PACKAGES = {"gcc": "gcc libc6-dev", "gdb": "gdb"}
-"""Program -> the Debian packages that bring it."""
+RETICULATE = "quit(status = !nzchar(system.file(package = 'reticulate')))"
+LINKS = "gcc -shared -o /dev/null $(R CMD config --ldflags) -lblas"
+PACKAGES = {
+    "": [("command -v gcc", "gcc libc6-dev"), ("command -v gdb", "gdb")],
+    "R": [
+        ("command -v g++", "g++"),
+        ("command -v R", "r-base-core"),
+        (f'Rscript -e "{RETICULATE}"', "r-cran-reticulate"),
+        (LINKS, "libblas-dev libbz2-dev libicu-dev liblzma-dev libpcre2-dev libtirpc-dev zlib1g-dev"),
+    ],
+}
+"""For each set: a shell command that succeeds where it is there, and the Debian packages that bring it."""
 
 
-def main():
+def main(words):
     """Install what is missing, as root or by passwordless sudo; otherwise say what to type and go on."""
-    missing = [package for program in _absent() for package in PACKAGES[program].split()]
+    for name in words or [""]:
+        ready(name)
+
+
+def ready(name):
+    """Whether one set is there, now or after an installation."""
+    missing = _absent(name)
     if not missing:
-        return
+        return True
     wanted = " ".join(missing)
     if not shutil.which("apt-get"):
         print(f"! missing: {wanted}. Install them your system's way; the tests that need them will fail.")
-        return
+        return False
     sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    if sudo and (not shutil.which("sudo") or subprocess.call([*sudo, "true"], stderr=subprocess.DEVNULL)):
+    if sudo and (not shutil.which("sudo") or subprocess.call([*sudo, "true"], stderr=DEVNULL)):
         print(
             f"! missing: {wanted}; the tests that need them will fail.\n  do  sudo apt-get install {wanted}"
         )
-        return
+        return False
     _install(sudo, missing)
-    if _absent():
-        print(f"! apt-get did not bring {' '.join(_absent())}; see build/apt.log")
+    left = _absent(name)
+    if left:
+        print(f"! apt-get did not bring {' '.join(left)}; see build/apt.log")
+    return not left
 
 
-def _absent():
-    return [program for program in PACKAGES if not shutil.which(program)]
+def _absent(name):
+    quiet = {"stdin": DEVNULL, "stdout": DEVNULL, "stderr": DEVNULL}
+    return [
+        package
+        for command, packages in PACKAGES[name]
+        if subprocess.call(["sh", "-c", command], **quiet)
+        for package in packages.split()
+    ]
 
 
 def _install(sudo, missing):
@@ -42,8 +71,8 @@ def _install(sudo, missing):
         quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         for step in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *missing]):
             command = [*sudo, "apt-get", *step]
-            subprocess.call(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL, env=quiet)
+            subprocess.call(command, stdout=out, stderr=out, stdin=DEVNULL, env=quiet)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

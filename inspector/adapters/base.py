@@ -84,6 +84,9 @@ class Adapter(Protocol):
     def families(self) -> Iterable[type]:
         """Types it knows together with all their subclasses (read by C struct: a subclass cannot lie)."""
 
+    def is_ready(self) -> bool:
+        """Whether the library is far enough to be tested; else the next look asks again."""
+
     def self_test(self) -> None:
         """Make an object, check a known answer; raise where it differs. Runs once, when the adapter wakes."""
 
@@ -131,6 +134,10 @@ class Defaults:
     def families(self) -> Iterable[type]:
         """No families."""
         return ()
+
+    def is_ready(self) -> bool:
+        """As soon as it is imported."""
+        return True
 
     def self_test(self) -> None:
         """Nothing to check."""

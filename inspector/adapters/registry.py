@@ -72,6 +72,9 @@ class Registry:
     def _load(self, library: str, load: Callable[[], Adapter]) -> None:
         try:
             adapter = load()
+            if not adapter.is_ready():
+                self.add(library, load)
+                return
             check_version(adapter)
             adapter.self_test()
             exact = {id(kind): adapter for kind in adapter.types()}

@@ -32,12 +32,17 @@ SAMPLES = tuple(sorted(path.stem for path in FOLDER.glob("*.py")))
 """One file an adapter, named as the adapter's own: `LIBRARY` to import, `samples()` fresh objects."""
 EVERYWHERE = {"numpy", "pandas", "pyarrow", "cffi", *sys.stdlib_module_names}
 """Libraries of every room; the others have two rooms of their own."""
-PARAMETERS = [
-    pytest.param(
-        name, marks=[] if name.partition("_")[0] in EVERYWHERE or "_" not in name else pytest.mark.libraries
-    )
-    for name in SAMPLES
-]
+
+
+def room(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Where the samples of an adapter can be made."""
+    library = name.partition("_")[0]
+    if library in EVERYWHERE or library == name:
+        return ()
+    return (pytest.mark.r if library == "rpy2" else pytest.mark.libraries,)
+
+
+PARAMETERS = [pytest.param(name, marks=room(name)) for name in SAMPLES]
 
 
 @functools.cache

@@ -1,0 +1,281 @@
+"""rpy2: R objects by their header in memory. R's lazy (ALTREP) vectors are told apart and never expanded.
+
+Offsets are those of R's SEXPREC (src/include/Defn.h of R 4): an 8-byte sxpinfo, attrib, two gc links, then
+either three pointers (pairlists, symbols, ALTREP) or length, true length and the elements.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.language import number_text
+from inspector.adapters.registry import numbers
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Address, Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Layer, Told
+
+_NAMES = """NILSXP SYMSXP LISTSXP CLOSXP ENVSXP PROMSXP LANGSXP SPECIALSXP BUILTINSXP CHARSXP LGLSXP - -
+INTSXP REALSXP CPLXSXP STRSXP DOTSXP - VECSXP EXPRSXP BCODESXP EXTPTRSXP WEAKREFSXP RAWSXP S4SXP"""
+TYPES = dict(enumerate(_NAMES.split()))
+"""SEXPTYPE numbers (R internals, section 1.1)."""
+NUMBERS = {10: ("logical", "i", 4), 13: ("int32", "i", 4), 14: ("float64", "d", 8), 24: ("uint8", "B", 1)}
+"""SEXPTYPE -> format, PEP 3118 code, bytes."""
+ITEM_BYTES = {10: 4, 13: 4, 14: 8, 15: 16, 16: 8, 19: 8, 20: 8, 24: 1}
+DATA = 48
+"""Elements of a plain vector begin here."""
+NOT_MUTABLE = 0xFFFF
+EXPANDS = ("np.asarray(x)", "memoryview(x)", "hasattr(x, '__array_interface__')")
+KEEPS = ("x[i]", "len", "repr", "str")
+MOST_ATTRIBUTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A SEXPREC's first seven words."""
+
+    address: int
+    type: int
+    altrep: bool
+    references: int
+    attributes: int
+    first: int
+    """Length of a plain vector, CAR of a pairlist, data1 of an ALTREP."""
+    second: int
+    """CDR of a pairlist, data2 of an ALTREP."""
+    third: int
+    """TAG of a pairlist, class of an ALTREP."""
+
+
+def header(address: int) -> Header | None:
+    """The header of the R object at an address; None where it cannot be read."""
+    raw = _native.read(address, 56)
+    if raw is None:
+        return None
+    word, attributes, _, _, first, second, third = struct.unpack("7Q", raw)
+    return Header(
+        address, word & 31, bool(word >> 7 & 1), word >> 32 & 0xFFFF, attributes, first, second, third
+    )
+
+
+class Rpy2Vectors(Defaults):
+    """The family of rpy2's Sexp: the capsule in its slot holds the address of the R object."""
+
+    library = "rpy2"
+    versions = ("3.6.3", "3.6.6")
+
+    def is_ready(self) -> bool:
+        """Only when R runs: before, there is no R object to be seen."""
+        embedded = sys.modules.get("rpy2.rinterface_lib.embedded")
+        return "rpy2.rinterface" in sys.modules and embedded is not None and bool(embedded.isready())
+
+    def families(self) -> tuple[type, ...]:
+        """Sexp: vectors, environments, functions of rinterface, and of robjects above it."""
+        return (sys.modules["rpy2.rinterface_lib.sexp"].Sexp,)
+
+    def self_test(self) -> None:
+        """The package that embeds R is one we know; a vector of three doubles reads as such."""
+        from importlib.metadata import version
+
+        found = version("rpy2-rinterface")  # rpy2 itself does not say its version
+        if not numbers(self.versions[0]) <= numbers(found) < numbers(self.versions[1]):
+            raise ValueError(f"rpy2-rinterface {found} is outside {' <= version < '.join(self.versions)}")
+        made = sys.modules["rpy2.rinterface"].FloatSexpVector([1.0, 2.0, 3.0])
+        head = _header(made)
+        raw = None if head is None else _native.read(head.address + DATA, 24)
+        if head is None or raw is None or (head.type, head.altrep, head.first) != (14, False, 3):
+            raise ValueError("SEXPREC does not lie as in R 4's Defn.h")
+        if struct.unpack("3d", raw) != (1.0, 2.0, 3.0):
+            raise ValueError("the elements of an R vector do not lie where they lay")
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """Numbers that exist: of a plain vector, or where an ALTREP says they are."""
+        head = _header(x)
+        if head is None or head.type not in NUMBERS:
+            return ()
+        address, length = _where(head), _length(x, head)
+        if not address or isinstance(length, Unknown):
+            return ()
+        word, code, size = NUMBERS[head.type]
+        shape = _dim(head, length)
+        strides = tuple(size * _product(shape[:axis]) for axis in range(len(shape)))
+        return (Elements("SEXPREC", address, shape, strides, size, word, code, False, type_name(type(x))),)
+
+    def spans(self, x: Any) -> tuple[Range, ...]:
+        """Numbers, or the pointers of lists and strings."""
+        head = _header(x)
+        length = _length(x, head) if head else 0
+        if head is None or isinstance(length, Unknown) or not length or not (start := _where(head)):
+            return ()
+        return (Range(Address(start), Address(start + length * ITEM_BYTES[head.type])),)
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """R's own words for it: SEXPTYPE, REF, and of an ALTREP its class and its two data slots."""
+        head = _header(x)
+        if head is None:
+            return ()
+        handles = sys.modules["rpy2.rinterface_lib._rinterface_capi"]._R_PRESERVED.get(head.address, 0)
+        rows = [
+            ("SEXP", f"{head.address:#x}"),
+            ("SEXPTYPE", f"{head.type} ({TYPES.get(head.type, 'unknown')})"),
+            ("REF", _references_text(head)),
+            ("rpy2 handles", str(handles)),
+        ]
+        if head.altrep:
+            rows += [
+                ("ALTREP", " of ".join(altrep_class(head))),
+                ("data1", _slot_text(head.first)),
+                ("data2", _slot_text(head.second)),
+            ]
+        return tuple(rows)
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One number; R's NA by its name."""
+        if block.format in ("logical", "int32") and raw == struct.pack("i", -(2**31)):
+            return "NA"
+        return number_text(block.typestr, raw)
+
+    def layers(self, x: Any) -> Told:
+        """The handle, the R object behind it, and the bytes, if there are any."""
+        from inspector.adapters.told import Layer, Told, attribute
+
+        head = _header(x)
+        handle = Layer("wrapper", type_name(type(x)), storage="inline")
+        if head is None:
+            gone = attribute("x.__sexp__", "R is not started")
+            return Told((Layer("wrapper", type_name(type(x)), "closed", "none", evidence=(gone,)),))
+        if head.type not in ITEM_BYTES:
+            return Told((handle, _container(head, "computed", ())))
+        where, length = _where(head), _length(x, head)
+        lazy = head.altrep and not where
+        spans = self.spans(x)
+        stack = [handle, _container(head, "lazy" if lazy else "computed", spans)]
+        logical = length if isinstance(length, Unknown) else length * ITEM_BYTES[head.type]
+        return Told(tuple(stack), logical_bytes=logical, waits_for=EXPANDS[0] if lazy else "")
+
+
+def _header(x: Any) -> Header | None:
+    """The R object of an rpy2 handle; None before R is started. Slots are read, no property is asked."""
+    sexp = sys.modules["rpy2.rinterface_lib.sexp"].Sexp
+    capi = sys.modules["rpy2.rinterface_lib._rinterface_capi"]
+    capsule = sexp.__dict__["_sexpobject"].__get__(x)
+    if type(capsule) not in (capi.SexpCapsule, capi.UnmanagedSexpCapsule):
+        return None
+    return header(capi.get_rid(type(capsule).__dict__["_cdata"].__get__(capsule)))
+
+
+def _container(head: Header, value: Any, spans: tuple[Range, ...]) -> Layer:
+    from inspector.adapters.told import Layer, field
+
+    what = f"R {TYPES.get(head.type, 'object')}"
+    evidence = [field("REF", _references_text(head))]
+    if head.altrep:
+        what += ", ALTREP " + " of ".join(altrep_class(head))
+        evidence.append(field("data2", _slot_text(head.second)))
+    lazy = value == "lazy"
+    shared = 2 < head.references < NOT_MUTABLE  # one of them is rpy2's
+    return Layer(
+        "container",
+        what,
+        value=value,
+        storage="none" if lazy else "heap",
+        title="cow" if shared else "owned",
+        evidence=tuple(evidence),
+        would=EXPANDS if lazy else (),
+        would_not=KEEPS if lazy else (),
+        spans=spans,
+    )
+
+
+def _where(head: Header) -> int:
+    """Address of the elements; 0 where there are none yet. An ALTREP is asked what may not allocate."""
+    if head.type not in ITEM_BYTES:
+        return 0
+    if not head.altrep:
+        return head.address + DATA
+    ask = _r_function("DATAPTR_OR_NULL")
+    return 0 if ask is None else int(ask(head.address) or 0)
+
+
+def _length(x: Any, head: Header) -> int | Unknown:
+    if head.type not in ITEM_BYTES:
+        return 0
+    if not head.altrep:
+        return head.first
+    ask = _r_function("Rf_xlength")
+    return Unknown("R runs in another thread") if ask is None else int(ask(head.address))
+
+
+def _r_function(name: str) -> Any:
+    """A function of libR that keeps the GIL while it runs; None while another thread is in R."""
+    import ctypes
+    import os
+
+    lock = sys.modules["rpy2.rinterface_lib.openrlib"].rlock
+    if not lock.acquire(blocking=False):
+        return None
+    lock.release()  # with the GIL kept nobody can take it before the call ends
+    found = getattr(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), name)
+    found.restype, found.argtypes = ctypes.c_ssize_t, (ctypes.c_void_p,)
+    return found
+
+
+def altrep_class(head: Header) -> tuple[str, str]:
+    """Class and package as the class registered itself (its attrib: a pairlist of two symbols and a type)."""
+    kind = header(head.third)
+    first = header(kind.attributes) if kind else None
+    second = header(first.second) if first else None
+    return (_symbol(first.first) if first else "?", _symbol(second.first) if second else "?")
+
+
+def _symbol(address: int) -> str:
+    """A symbol's name: PRINTNAME is a CHARSXP."""
+    symbol = header(address)
+    name = header(symbol.first) if symbol is not None and symbol.type == 1 else None
+    if name is None or name.type != 9:
+        return "?"
+    return (_native.read(name.address + DATA, min(name.first, 200)) or b"?").decode("utf-8", "replace")
+
+
+def _dim(head: Header, length: int) -> tuple[int, ...]:
+    """The `dim` attribute of a matrix, where it is a plain integer vector; else one dimension."""
+    row = header(head.attributes)
+    for _ in range(MOST_ATTRIBUTES):
+        if row is None or row.type != 2:
+            break
+        dim = header(row.first)
+        if _symbol(row.third) == "dim" and dim is not None and (dim.type, dim.altrep) == (13, False):
+            raw = _native.read(dim.address + DATA, 4 * min(dim.first, MOST_ATTRIBUTES)) or b""
+            shape = struct.unpack(f"{len(raw) // 4}i", raw)
+            return shape if _product(shape) == length else (length,)
+        row = header(row.second)
+    return (length,)
+
+
+def _product(lengths: tuple[int, ...]) -> int:
+    product = 1
+    for length in lengths:
+        product *= length
+    return product
+
+
+def _references_text(head: Header) -> str:
+    if head.references == NOT_MUTABLE:
+        return f"{head.references}: not mutable, R copies before it writes"
+    return f"{head.references}{', R copies before it writes' if head.references > 1 else ''}"
+
+
+def _slot_text(address: int) -> str:
+    held = header(address)
+    if held is None:
+        return "unreadable"
+    return "NULL" if held.type == 0 else f"{TYPES.get(held.type, 'object')} at {address:#x}"
+
+
+ADAPTER = Rpy2Vectors()

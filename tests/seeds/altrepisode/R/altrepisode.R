@@ -1,0 +1,3 @@
+#' @useDynLib altrepisode, .registration=TRUE
+#' @importFrom Rcpp sourceCpp
+NULL
