@@ -10,6 +10,7 @@ more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0
 """
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -46,6 +47,8 @@ def main(words):
     rows = [*ROWS, WHERE_FOUND] if pythons.find(WHERE_FOUND[1]) else ROWS
     if words[:1] == ["--only"]:
         rows, words = [row for row in rows if row[0].startswith(words[1])], words[2:]
+    if any(not pytest for _, _, _, pytest in rows):  # a row of all tests, those in a browser too
+        system.ready("chromium")
     absent = {room for _, room, _, _ in rows if room in system.PACKAGES and not system.ready(room)}
     lost = [title for title, room, _, _ in rows if room in absent]
     rows = [row for row in rows if row[1] not in absent]
@@ -65,7 +68,7 @@ def row(title, room, options, words):
     start = time.time()
     # -P: the installed wheel is tested, never the folder we stand in
     command = [str(python), *options, "-P", "-m", "pytest", "-q", "--durations=4"]
-    command += ["-o", f"cache_dir={ready.BUILD / (name + '-cache')}", *words]
+    command += ["-o", f"cache_dir={ready.BUILD / (name + '-cache')}", *_soaked(), *words]
     code, counts, skips, failed = _run(command, ready.BUILD / f"{name}.xml")
     flaky = []
     if 0 < len(failed) <= AGAIN:
@@ -85,6 +88,15 @@ def _run(command, told):
     command = [*command, "--junitxml", str(told)]
     code = subprocess.call(command, cwd=str(ready.ROOT), stdin=subprocess.DEVNULL, env=_environment())
     return (code, *_read(told))
+
+
+def _soaked():
+    """Of the long form: half an hour a test, and random examples by a seed that is said."""
+    if os.environ.get("INSPECTOR_SOAK") != "1":
+        return []
+    seed = os.environ.get("SEED") or str(random.randrange(1 << 31))
+    print(f"seed {seed}: SEED={seed} make soak repeats its examples", flush=True)
+    return ["--timeout", "1800", "--hypothesis-seed", seed]
 
 
 def _environment():

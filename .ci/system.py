@@ -1,7 +1,8 @@
 """Programs beside Python that the tests need: installed where allowed, else the one command is said.
 
-python3 .ci/system.py        what every row needs
-python3 .ci/system.py R      R, reticulate, and what rpy2 links to: asked by the row "R" only
+python3 .ci/system.py           what every row needs
+python3 .ci/system.py R         R, reticulate, and what rpy2 links to: asked by the row "R" only
+python3 .ci/system.py chromium  the browser of tests/browser: asked by a row of all tests
 """
 
 import os
@@ -15,6 +16,7 @@ RETICULATE = "quit(status = !nzchar(system.file(package = 'reticulate')))"
 LINKS = "gcc -shared -o /dev/null $(R CMD config --ldflags) -lblas"
 PACKAGES = {
     "": [("command -v gcc", "gcc libc6-dev"), ("command -v gdb", "gdb")],
+    "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
     "R": [
         ("command -v g++", "g++"),
         ("command -v R", "r-base-core"),

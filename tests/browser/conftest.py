@@ -1,0 +1,125 @@
+"""A real JupyterLab in Debian's Chromium: one server a session, one browser a file, one page a test.
+
+Nothing here sleeps: a wait is always for something the page or the server says. The server, its settings and
+the browser's profile live in a temporary folder; screenshots go to build/browser.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from labs import FLAGS, SETTINGS, Lab, Server
+
+SHOTS = Path(__file__).parents[2] / "build" / "browser"
+SECONDS = 60
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test of this folder is a browser test."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Where Debian's Chromium is: .ci/system.py brings it."""
+    found = shutil.which("chromium")
+    assert found, "chromium is missing: sudo apt-get install chromium"
+    return found
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A JupyterLab server on a free port with a token, settings of its own and an empty folder."""
+    home = tmp_path_factory.mktemp("lab")
+    for plugin, settings in SETTINGS.items():
+        file = home / "settings" / f"{plugin}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings))
+    (home / "files").mkdir()
+    token = uuid.uuid4().hex
+    with (home / "log").open("w") as log:
+        process = subprocess.Popen(
+            _command(home, token),
+            env=_environment(home),
+            cwd=home,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        yield Server(_address(process, home / "log"), token, home / "files")
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)  # the server ends its kernels
+        process.wait(SECONDS)
+
+
+def _command(home: Path, token: str) -> list[str]:
+    """jupyter lab, without a browser and without calls to the network."""
+    given = {
+        "ServerApp.root_dir": str(home / "files"),
+        "ServerApp.open_browser": "False",
+        "ServerApp.allow_root": "True",
+        "ServerApp.ip": "127.0.0.1",
+        "ServerApp.port": "0",
+        "IdentityProvider.token": token,
+        "LabApp.expose_app_in_browser": "True",
+        "LabApp.user_settings_dir": str(home / "settings"),
+        "LabApp.workspaces_dir": str(home / "workspaces"),
+        "LabApp.extension_manager": "readonly",
+        "KernelSpecManager.ensure_native_kernel": "True",
+    }
+    return [sys.executable, "-P", "-m", "jupyterlab", *(f"--{name}={value}" for name, value in given.items())]
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """The machine's own Jupyter and IPython settings are out of the way."""
+    folders = {
+        name: str(home / name.lower())
+        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    }
+    return os.environ | folders | {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PLATFORM_DIRS": "1"}
+
+
+def _address(process: subprocess.Popen[bytes], log: Path) -> str:
+    """The address that the server's log says; asked until it is there, or the server is gone."""
+    import time
+
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end and process.poll() is None:
+        if found := re.search(r"http://127\.0\.0\.1:\d+/", log.read_text()):
+            return found.group()
+        time.sleep(0.05)
+    raise AssertionError(f"jupyter lab did not start:\n{log.read_text()[-3000:]}")
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[object]:
+    """Chromium without a window. It ends with the file: Playwright leaves an event loop running till then."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def lab(server: Server, browser: object, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """A page of JupyterLab; at its end it has said no error on the console and asked nobody else."""
+    opened = Lab(server, browser, SHOTS, re.sub(r"\W+", "-", request.node.name).strip("-"))
+    yield opened
+    opened.close()
+    assert opened.complaints == []
+    assert opened.strangers == []

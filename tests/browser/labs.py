@@ -1,0 +1,117 @@
+"""JupyterLab as a person uses it: open a notebook, run its cells, read and photograph what they show."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+SETTINGS: dict[str, dict[str, Any]] = {
+    # no news and no update checks: nothing leaves the machine
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    # every cell is in the page, not only those in sight
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
+}
+THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
+MILLISECONDS = 60_000
+
+RUN = """async () => {
+  const panel = window.jupyterapp.shell.currentWidget;
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+  await panel.sessionContext.session.kernel.info;
+  await window.jupyterapp.commands.execute('notebook:run-all-cells');
+}"""
+RAN = """() => {
+  const panel = window.jupyterapp.shell.currentWidget;
+  return panel.content.widgets.every(cell => cell.model.executionCount > 0)
+    && panel.sessionContext.session.kernel.status === 'idle';
+}"""
+THEME = """async name => {
+  await window.jupyterapp.commands.execute('apputils:change-theme', {theme: name});
+}"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running JupyterLab: its address, with the slash, and the folder it shows."""
+
+    address: str
+    token: str
+    folder: Path
+
+
+class Lab:
+    """One page of one browser context, on one server."""
+
+    def __init__(self, server: Server, browser: Any, shots: Path, name: str) -> None:
+        self.server, self.shots, self.name = server, shots, name
+        self.complaints: list[str] = []
+        self.strangers: list[str] = []
+        self.context = browser.new_context(viewport={"width": 1300, "height": 1000})
+        self.context.set_default_timeout(MILLISECONDS)
+        self.page = self.context.new_page()
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", self._asked)
+
+    def _said(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith((self.server.address, "data:", "blob:")):
+            self.strangers.append(request.url)
+
+    def run(self, *cells: str) -> list[Any]:
+        """A new notebook with these cells, run to its end; the output area of each, as a locator."""
+        self.open(*cells)
+        self.page.evaluate(RUN)
+        self.page.wait_for_function(RAN)
+        areas = self.page.locator(".jp-CodeCell .jp-Cell-outputArea")
+        assert areas.count() == len(cells)
+        return [areas.nth(number) for number in range(len(cells))]
+
+    def open(self, *cells: str) -> None:
+        """A new notebook with these cells, its kernel ready."""
+        import nbformat  # not everywhere the file is collected
+
+        notebook = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        )
+        name = f"{uuid.uuid4().hex}.ipynb"
+        (self.server.folder / name).write_text(json.dumps(notebook))
+        self.page.goto(
+            f"{self.server.address}lab/workspaces/{name[:8]}/tree/{name}?reset&token={self.server.token}"
+        )
+        self.page.locator(".jp-Notebook .jp-CodeCell").nth(len(cells) - 1).wait_for()
+
+    def theme(self, name: str) -> None:
+        """Switch to "light" or "dark", and wait until the page has it."""
+        self.page.evaluate(THEME, THEMES[name])
+        said = {"light": "true", "dark": "false"}[name]
+        self.page.locator(f"body[data-jp-theme-light={said}]").wait_for(state="attached")
+
+    def photograph(self, what: Any, of: str) -> bytes:
+        """A picture of a locator, kept in build/browser."""
+        self.shots.mkdir(parents=True, exist_ok=True)
+        picture: bytes = what.screenshot(path=self.shots / f"{self.name}-{of}.png", animations="disabled")
+        return picture
+
+    def close(self) -> None:
+        """End the notebook's kernel and the page."""
+        if not self.page.is_closed() and self.page.evaluate("() => !!window.jupyterapp"):
+            self.page.evaluate("() => window.jupyterapp.serviceManager.sessions.shutdownAll()")
+        self.context.close()
