@@ -8,7 +8,7 @@ from html import escape
 from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table
 from inspector.views.plain import plain
 from inspector.views.rows import LONGEST_LABEL, Drawing, leaves, shown
-from inspector.views.theme import css
+from inspector.views.theme import BOLD, css
 
 _CARD = (
     "overflow-x:auto;color-scheme:light dark;color:var(--jp-content-font-color1, CanvasText);"
@@ -91,7 +91,7 @@ def _fold(fold: Fold, drawing: Drawing) -> str:
 
 
 def _picture(picture: Picture) -> str:
-    drawn = "\n".join(_spans(row) for row in picture.rows)
+    drawn = "\n".join("".join(_span(span) for span in row) for row in picture.rows)
     return f'<pre role="img" aria-label="{_text(picture.alt)}" style="{_PRE}">{drawn}</pre>'
 
 
@@ -117,12 +117,14 @@ def _grid(cell: Sequence[Span], right: bool) -> str:
 
 
 def _spans(spans: Iterable[Span]) -> str:
-    return "".join(_span(span) for span in spans)
+    """Text that keeps the gap before its evidence where styles are stripped, as on GitHub."""
+    return "".join(_span(span) for span in spans).replace("  ", "\u00a0 ")
 
 
 def _span(span: Span) -> str:
     style = css(span.style)
-    return f'<span style="{style}">{_text(span.text)}</span>' if style else _text(span.text)
+    tag = "strong" if span.style in BOLD else "span"
+    return f'<{tag} style="{style}">{_text(span.text)}</{tag}>' if style else _text(span.text)
 
 
 def _text(text: str) -> str:

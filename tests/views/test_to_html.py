@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from drawings import CARD
+from github import sanitised
 
 from inspector.views.rows import Drawing
 from inspector.views.to_html import to_html, to_page
@@ -75,9 +76,22 @@ def test_rows_are_rows_of_tables_and_folds_are_details() -> None:
 def test_unstyled_it_still_reads() -> None:
     bare = re.sub(r' style="[^"]*"', "", to_html(CARD, Drawing()))
     assert (
-        '<tr><th scope="row">bytes</th><td>96 B  inside big (800 kB), at +160 B</td><td>[heap]</td></tr>'
+        '<tr><th scope="row">bytes</th><td>96 B\u00a0 inside big (800 kB), at +160 B</td><td>[heap]</td></tr>'
         in (re.sub(r"</?span>", "", bare))
     )
+
+
+def test_what_github_leaves_still_reads() -> None:
+    """GitHub strips styles, classes and scripts; tables, folds, the picture and its sentence stay."""
+    html = to_html(CARD, Drawing())
+    before, after = read(html), read(sanitised(html))
+    assert after.text == before.text
+    kept = [tag for tag, _ in after.tags if tag != "tbody"]
+    assert kept == [tag for tag, _ in before.tags if tag != "tbody"], "a parser adds tbody"
+    assert {name for _, attributes in after.tags for name in attributes} <= {
+        "scope", "colspan", "role", "aria-label", "open"
+    }  # fmt: skip
+    assert "\u00a0 inside big" in after.text, "the gap before the evidence"
 
 
 def test_colours_follow_the_theme() -> None:
