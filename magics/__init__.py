@@ -17,7 +17,7 @@ _replaced: WeakKeyDictionary[Magics, dict[str, dict[str, Any]]] = WeakKeyDiction
 
 def register(shell: InteractiveShell) -> None:
     """Add every magic of this folder and their completion to the shell; a second call changes nothing."""
-    from inspector.magics import completion
+    from inspector.magics import awaiting, completion
 
     unregister(shell)
     for magic in _folder():
@@ -25,13 +25,15 @@ def register(shell: InteractiveShell) -> None:
         _replaced[ours] = _present(shell, ours)
         shell.register_magics(ours)
     completion.add(shell)
+    awaiting.add(shell)
 
 
 def unregister(shell: InteractiveShell) -> None:
-    """Take away what `register` added, `%config` rows and completion too; what it hid comes back."""
-    from inspector.magics import completion
+    """Take away what `register` added, `%config` rows, completion and `await` too; what it hid comes back."""
+    from inspector.magics import awaiting, completion
 
     completion.remove(shell)
+    awaiting.remove(shell)
     table = shell.magics_manager
     for name in [name for name, magic in table.registry.items() if _is_ours(magic)]:
         ours = table.registry.pop(name)

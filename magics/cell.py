@@ -3,33 +3,51 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType, TracebackType
 
+from inspector.magics import awaiting
 from IPython.core.interactiveshell import InteractiveShell
 
 
-def prepared(shell: InteractiveShell, cell: str) -> Callable[[], None]:
+class Prepared:
     """The compiled cell, ready to run in the user's names; whatever it raises goes on to the caller.
 
     Compiling comes first, so that it is no part of what the cell changes.
     """
-    source = shell.transform_cell(cell)
-    name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
-    try:
-        codes = _compiled(shell, source, name)
-    except SyntaxError as error:
-        raise CellSyntaxError(shell, error) from None
 
-    def run() -> None:
+    def __init__(self, shell: InteractiveShell, cell: str) -> None:
+        self.shell = shell
+        source = shell.transform_cell(cell)
+        self.name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
         try:
-            for code in codes:
-                exec(code, shell.user_ns)
-        except BaseException as error:
-            _show_only(shell, error, name)
-            raise
+            self.codes = _compiled(shell, source, self.name)
+        except SyntaxError as error:
+            raise CellSyntaxError(shell, error) from None
+        self.awaits = any(map(awaiting.is_awaited, self.codes))
 
-    return run
+    def run(self) -> None:
+        """Run a cell that does not await."""
+        with self._own_traceback():
+            for code in self.codes:
+                exec(code, self.shell.user_ns)
+
+    async def run_async(self) -> None:
+        """Run a cell in the event loop that awaits this."""
+        with self._own_traceback():
+            for code in self.codes:
+                running = eval(code, self.shell.user_ns)
+                if awaiting.is_awaited(code):
+                    await running
+
+    @contextmanager
+    def _own_traceback(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            _show_only(self.shell, error, self.name)
+            raise
 
 
 def _compiled(shell: InteractiveShell, source: str, name: str) -> list[CodeType]:
@@ -38,8 +56,9 @@ def _compiled(shell: InteractiveShell, source: str, name: str) -> list[CodeType]
     shown = tree.body and isinstance(tree.body[-1], ast.Expr)
     shown = shown and not shell.displayhook.semicolon_at_end_of_expression(source)
     last = [tree.body.pop()] if shown else []
-    codes = [compile(tree, name, "exec", shell.compile.flags)]
-    return codes + [compile(ast.Interactive([one]), name, "single", shell.compile.flags) for one in last]
+    flags = shell.compile.flags | (awaiting.FLAG if shell.autoawait else 0)
+    codes = [compile(tree, name, "exec", flags)]
+    return codes + [compile(ast.Interactive([one]), name, "single", flags) for one in last]
 
 
 class CellSyntaxError(Exception):

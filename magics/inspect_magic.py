@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ class InspectMagics(Magics, Defaults):
     @no_var_expand
     @line_cell_magic
     @_with_options
-    def inspect(self, line: str, cell: str | None = None) -> Report | None:
+    def inspect(self, line: str, cell: str | None = None) -> Report | Awaitable[None] | None:
         """Show one object whole: what it is, who holds it, where its bytes are.
 
         Nothing of the object's own code is run, and it is left as it was: references, buffers, pages.
@@ -67,15 +68,23 @@ class InspectMagics(Magics, Defaults):
             if cell is None:
                 report = self._report(expressions, options)
             else:
-                report = self._changes(expressions, cell, options)
-            drawn = self._drawn(report, options)
+                prepared = self._prepared(expressions, cell)
+                if prepared.awaits:
+                    return self._awaited(prepared, options)
+                report = self._changes(prepared, options)
+            drawn = self._given(report, options)
         except InspectorError as error:
             showing.refuse(error)
             return None
-        if options.json:
-            print(drawn.to_json())
-            return None
-        return showing.give(self.shell, drawn)
+        return drawn and showing.give(self.shell, drawn)
+
+    def _given(self, report: Report, options: argparse.Namespace) -> Report | None:
+        """The report as the options draw it; None where they ask for JSON, which is printed."""
+        drawn = self._drawn(report, options)
+        if not options.json:
+            return drawn
+        print(drawn.to_json())
+        return None
 
     def _options(self, parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
         try:
@@ -133,7 +142,7 @@ class InspectMagics(Magics, Defaults):
     def _value(self, text: str) -> Any:
         return evaluate(text, self.shell.user_ns, showing.calling_frame())
 
-    def _changes(self, expressions: list[str], cell: str, options: argparse.Namespace) -> Report:
+    def _prepared(self, expressions: list[str], cell: str) -> cells.Prepared:
         if expressions:
             raise InspectorError(
                 f"%%inspect looks at a cell, not at {expressions[0]:.60}.",
@@ -141,15 +150,32 @@ class InspectMagics(Magics, Defaults):
                 do="put it on a line of its own: %inspect " + expressions[0][:60],
             )
         self._warm()
-        names_ = self.shell.user_ns
-        run = cells.prepared(self.shell, cell)
-        before = api.snapshot(names_)
+        return cells.Prepared(self.shell, cell)
+
+    def _changes(self, prepared: cells.Prepared, options: argparse.Namespace) -> Report:
+        before = api.snapshot(self.shell.user_ns)
+        with self._changes_shown_on_error(before, options):
+            prepared.run()
+        return self._changed(before)
+
+    async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace) -> None:
+        """The same for a cell that awaits; IPython's loop awaits this (awaiting.py)."""
+        before = api.snapshot(self.shell.user_ns)
+        with self._changes_shown_on_error(before, options):
+            await prepared.run_async()
         try:
-            run()
+            if drawn := self._given(self._changed(before), options):
+                showing.display_result(self.shell, drawn)
+        except InspectorError as error:
+            showing.refuse(error)
+
+    @contextmanager
+    def _changes_shown_on_error(self, before: Snapshot, options: argparse.Namespace) -> Iterator[None]:
+        try:
+            yield
         except BaseException:
             showing.show(self._drawn(self._changed(before), options))
             raise
-        return self._changed(before)
 
     def _changed(self, before: Snapshot) -> Report:
         after = api.snapshot(self.shell.user_ns)

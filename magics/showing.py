@@ -28,9 +28,14 @@ def give(shell: InteractiveShell, report: Report) -> Report | None:
     """The report to whoever asked: displayed for a cell's statement, returned where the value is used."""
     if not _is_statement():
         return report
+    display_result(shell, report)
+    return None
+
+
+def display_result(shell: InteractiveShell, report: Report) -> None:
+    """Display the report as what the cell gave, without a place in `Out`."""
     show(report)
     shell.displayhook.fill_exec_result(report)
-    return None
 
 
 def show(report: Report) -> None:

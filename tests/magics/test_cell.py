@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 
 import pytest
@@ -43,7 +44,16 @@ def test_bytes_kept_are_told(shell, run) -> None:
     assert -10_010_000 < shell.last_execution_result.result.difference.bytes < -9_990_000
 
 
-def test_nothing_of_the_tool_or_of_ipython_is_counted(shell, run) -> None:
+@pytest.fixture
+def no_collection():
+    """No collection of garbage meanwhile: what others left is not what the cell freed."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def test_nothing_of_the_tool_or_of_ipython_is_counted(shell, run, no_collection) -> None:
     run("%%inspect\npass")
     difference = shell.last_execution_result.result.difference
     assert abs(difference.objects) <= 5
@@ -85,3 +95,34 @@ def test_a_syntax_error_is_an_error_of_the_cell(shell, run) -> None:
 def test_magics_in_the_cell_work(shell, run) -> None:
     assert "n" in changed(shell, run, "n = %inspect kept")
     assert shell.user_ns["n"].name == "kept"
+
+
+def test_a_cell_may_await(shell, run) -> None:
+    run("import asyncio\nasync def later(value):\n    await asyncio.sleep(0)\n    return [value]")
+    number = shell.execution_count
+    result, shown = run("%%inspect\nborn = await later(1)\nn = %inspect born\nawait later(6)")
+    assert result.success and shell.user_ns["born"] == [1] and shell.user_ns["n"].name == "born"
+    assert shell.user_ns["Out"][number] == [6]
+    assert {row.name for row in result.result.difference.names} >= {"born", f"_{number}"}
+    assert [bundle["text/plain"].split()[0] for bundle in shown] == ["heap"]
+
+
+def test_an_awaiting_cell_shows_its_changes_and_its_error(shell, run) -> None:
+    run("async def fails():\n    raise ZeroDivisionError")
+    result, shown = run("%%inspect\nborn = [1]\nawait fails()")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    assert "born" in shown[0]["text/plain"]
+    drawn = shell.InteractiveTB.stb2text(result.error_in_exec._render_traceback_())
+    assert "fails()" in drawn and "inspect_magic" not in drawn and "run_async" not in drawn
+
+
+def test_without_autoawait_await_is_the_usual_error(shell, run) -> None:
+    shell.autoawait = False
+    result, _ = run("%%inspect\nawait nothing()")
+    assert type(result.error_in_exec).__name__ == "CellSyntaxError"
+    assert "outside function" in str(result.error_in_exec)
+
+
+def test_await_in_a_string_or_a_function_is_no_await(shell, run) -> None:
+    result, _ = run("%%inspect\ntext = 'await'\nasync def f():\n    await f()")
+    assert result.success and "text" in {row.name for row in result.result.difference.names}

@@ -1,0 +1,49 @@
+"""`await` in a cell under `%%inspect`: the cell is awaited where IPython awaits any cell.
+
+IPython runs a cell by its event loop when the transformed cell itself awaits (`%autoawait`). A cell magic
+hides its cell in a string, so the transformed cell gets the `await` that the string has: the loop stays
+IPython's.
+"""
+
+from __future__ import annotations
+
+import ast
+from inspect import CO_COROUTINE
+from types import CodeType
+
+from IPython.core.interactiveshell import InteractiveShell
+
+_CALL = "get_ipython().run_cell_magic('inspect',"
+FLAG = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+
+def add(shell: InteractiveShell) -> None:
+    """Append our transformer to the shell's."""
+
+    def transformer(lines: list[str]) -> list[str]:
+        awaits = shell.autoawait and lines and lines[0].startswith(_CALL)
+        awaits = awaits and _hidden_await(shell, "".join(lines))
+        return [f"await {lines[0]}", *lines[1:]] if awaits else lines
+
+    transformer.__module__ = __name__
+    shell.input_transformers_post.append(transformer)
+
+
+def remove(shell: InteractiveShell) -> None:
+    """Take our transformer away again."""
+    present = shell.input_transformers_post
+    present[:] = [one for one in present if getattr(one, "__module__", "") != __name__]
+
+
+def is_awaited(code: CodeType) -> bool:
+    """Whether code compiled with FLAG is to be awaited, not executed."""
+    return bool(code.co_flags & CO_COROUTINE)
+
+
+def _hidden_await(shell: InteractiveShell, call: str) -> bool:
+    """Whether the cell that `call` has as its last argument awaits at its top."""
+    try:
+        cell = ast.literal_eval(ast.parse(call, mode="eval").body.args[-1])  # type: ignore[attr-defined]
+        return is_awaited(compile(shell.transform_cell(cell), "<cell>", "exec", FLAG))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
