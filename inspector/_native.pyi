@@ -289,10 +289,10 @@ def module_layout(subject: Subject, /) -> ModuleRow | None:
 HolderRow = tuple[
     int, str, Subject | None, str, int, Subject | None, int, bool, int, int, int, FrameRow | None
 ]
-"""Number of the subject; kind of place: "object", "frame", "static", "block", "stack" or "unknown"; the
-holder; its slot: "item", "key", "value", "element", "attribute", "local", "stack", "type", "dict", "field",
-"block", "state"; index or offset of the slot; key or name; references; certain; address of the word; of the
-word that points to its block (0: none); of the block (0: none); frame."""
+"""Number of the subject; kind of place: "object", "frame", "static", "block", "stack", "mapping", "unknown";
+the holder; its slot: "item", "key", "value", "element", "attribute", "local", "stack", "type", "dict",
+"field", "block", "state"; index or offset of the slot; key or name; references; certain; address of the word;
+of the word that points to its block (0: none); of the block (0: none); frame."""
 
 FrameRow = tuple[CodeType, int, int, int, int, int]
 """(code, line, offset of the current instruction, depth, thread, whether it waits for a Python function)."""
@@ -325,9 +325,11 @@ def find_holders(
     All under one hold of the GIL. `leave_out` are address ranges not to read; `layouts` give the offsets of
     owned fields for exact types that the gc does not know; frames of code under the folder `own_prefix`
     are the tool's own. The tables of `namespaces` are recognised without a search for their owner; `brief`
-    searches the owners of blocks only for subjects that nothing else names. At most `limit` hits are kept for
-    all subjects together: `truncated` counts the rest.
-    `progress(bytes done, bytes in all)` is called every 0.1 s and may return False: InterruptedError.
+    searches the owners of blocks only for subjects that nothing else names. At most `limit` places are kept
+    for all subjects together: `truncated` counts the rest. Freed memory takes none, and the words of one
+    block, or the instances of one class, take a few.
+    `progress(bytes done, bytes in all)` is called every 0.1 s and may return False: InterruptedError. Ctrl-C
+    is noticed within a MiB.
     """
 
 # --- glances.c ---------------------------------------------------------------------------------

@@ -12,6 +12,8 @@
 #define DEQUE_BLOCK_BYTES 528u // Modules/_collectionsmodule.c: two links around 64 items
 #define DEQUE_WALK_MAX 4096
 
+enum { RANK_NONE, RANK_PERHAPS, RANK_TRAVERSE, RANK_LAYOUT };
+
 static int compare_blocks(const void *a, const void *b) {
     uintptr_t x = ((const block_row *)a)->range.start, y = ((const block_row *)b)->range.start;
     return (x > y) - (x < y);
@@ -26,7 +28,7 @@ static void know_namespaces(search *s) {
         if (row && !table->ma_values) {
             row->holder = dict;
             row->link = (uintptr_t)&table->ma_keys;
-            row->rank = 3;
+            row->rank = RANK_LAYOUT;
             row->certain = 1;
         }
     }
@@ -55,22 +57,43 @@ typedef struct {
     block_row *row; // borrowed
     place found;
     uintptr_t link;
-    int rank;
+    int rank, keeps_nothing;
 } link_question;
 
-// How good an explanation is it that `found` holds the block? 3: by layout, 2: by tp_traverse, 1: perhaps.
+// The block is kept by the object that the word is in, and its type is known to hold nothing that way: the
+// text of a bytearray, the name of a class, the buffer of a file. Types of CPython tell tp_traverse all they
+// hold; others may have forgotten something.
+static __attribute__((no_sanitize("address"))) int keeps_no_reference(const link_question *q) {
+    uintptr_t prefix = q->s->view.object_prefix > 0 ? (uintptr_t)q->s->view.object_prefix : 0;
+    uintptr_t offset = *(const uintptr_t *)q->link - q->row->range.start;
+    PyObject *holder = q->found.object; // borrowed
+    if (!holder || (offset && offset != prefix && offset != 2 * prefix)) {
+        return 0;
+    }
+    if (q->found.kind == PLACE_STALE) {
+        return q->link < (uintptr_t)holder + (size_t)Py_TYPE(holder)->tp_basicsize;
+    }
+    return q->found.certain && (PyType_Check(holder) || own_bytes_trusts(Py_TYPE(holder)));
+}
+
+// How good an explanation is it that `found` holds the block?
 static void link_body(void *argument) {
     link_question *q = argument;
     slot part;
-    PyObject *target = q->s->targets[q->row->target];
-    slot_verdict verdict = slot_read(&q->s->view, q->found.object, q->row->word, q->link, &part);
-    if (verdict == SLOT_OWNED) {
-        q->rank = q->found.certain ? 3 : 1;
-    } else if (verdict == SLOT_ASK && q->found.certain) {
-        q->rank = search_visits(q->found.object, target) > 0 ? 2 : 0;
-    } else {
-        q->rank = verdict == SLOT_ASK;
+    PyObject *target = q->s->targets[q->row->target]; // borrowed
+    if (q->found.kind == PLACE_STALE) {
+        q->keeps_nothing = keeps_no_reference(q);
+        return;
     }
+    slot_verdict verdict = slot_read(&q->s->view, q->found.object, q->row->word, q->link, &part);
+    if (verdict == SLOT_OWNED || verdict == SLOT_UNUSED) {
+        q->rank = q->found.certain ? RANK_LAYOUT : RANK_PERHAPS;
+    } else if (verdict == SLOT_ASK && q->found.certain) {
+        q->rank = search_visits(q->found.object, target) > 0 ? RANK_TRAVERSE : RANK_NONE;
+    } else {
+        q->rank = verdict == SLOT_ASK ? RANK_PERHAPS : RANK_NONE;
+    }
+    q->keeps_nothing = q->rank == RANK_NONE && q->link && keeps_no_reference(q);
 }
 
 // In a brief search: marks the targets that something else than a block has named already.
@@ -81,9 +104,14 @@ static void mark_named(search *s, uint8_t *named) {
         block_row word = {.target = e->target, .word = e->word};
         link_question question = {
             .s = s, .row = &word, .found = {.object = e->holder, .certain = e->certain}};
-        int holds = e->resolved && memory_guarded(link_body, &question) == 0 && question.rank > 1;
+        int holds = e->resolved && memory_guarded(link_body, &question) == 0 && question.rank > RANK_PERHAPS;
         named[e->target] |= e->kind == PLACE_FRAME || holds || (row && row->holder);
     }
+}
+
+static void block_settle(block_row *row) {
+    row->holds_nothing = 1;
+    row->rank = RANK_LAYOUT;
 }
 
 static void block_link(search *s, block_row *row, uintptr_t word) {
@@ -93,13 +121,16 @@ static void block_link(search *s, block_row *row, uintptr_t word) {
     }
     search_place_guarded(s, word, &question.found);
     if (word >= s->view.free_lists.start && word < s->view.free_lists.stop) {
-        row->is_free = 1;
+        block_settle(row);
     } else if (question.found.kind == PLACE_STATIC && !row->static_word) {
         row->static_word = word;
     } else if (question.found.kind == PLACE_BLOCK && !row->parent.start) {
         row->parent = question.found.block;
-    } else if (question.found.kind == PLACE_OBJECT && row->rank < 3) {
-        if (memory_guarded(link_body, &question) == 0 && question.rank > row->rank) {
+    } else if (question.found.object && question.found.kind != PLACE_OURS &&
+               memory_guarded(link_body, &question) == 0) {
+        if (question.keeps_nothing) {
+            block_settle(row);
+        } else if (question.rank > row->rank) {
             row->rank = question.rank;
             row->holder = question.found.object;
             row->certain = question.found.certain;
@@ -108,11 +139,21 @@ static void block_link(search *s, block_row *row, uintptr_t word) {
     }
 }
 
+static int take_blocks(search *s, const scan_hit *hits, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        block_row *row = search_block(s, hits[i].value);
+        if (row && row->rank < RANK_LAYOUT) {
+            block_link(s, row, hits[i].word);
+            s->blocks_open -= row->rank == RANK_LAYOUT;
+        }
+    }
+    return !s->blocks_open; // a layout settles whose block it is: no need to read on
+}
+
 static int search_blocks(search *s, scratch *memory) {
     scan_range *needles = scratch_alloc(memory, s->block_count * sizeof *needles);
     uint8_t *named = scratch_alloc(memory, s->target_count);
     size_t count = 0;
-    scan_job job;
     if (!needles || !named) {
         return -1;
     }
@@ -126,16 +167,8 @@ static int search_blocks(search *s, scratch *memory) {
             needles[count++] = (scan_range){range.start, stop < range.stop ? stop : range.stop};
         }
     }
-    if (search_scan(s, needles, count, BLOCK_HITS_MAX, 0, &job) < 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < job.hit_count; i++) {
-        block_row *row = search_block(s, s->hits[i].value);
-        if (row) {
-            block_link(s, row, s->hits[i].word);
-        }
-    }
-    return 0;
+    s->blocks_open = count;
+    return search_scan(s, &s->runs, needles, count, take_blocks);
 }
 
 typedef struct {

@@ -49,6 +49,8 @@ static void glance_words(glance *g, PyObject *holder, uintptr_t start, uintptr_t
                 .resolved = 1,
                 .holder = holder,
                 .word = start + i * sizeof(uintptr_t),
+                .last = start + i * sizeof(uintptr_t),
+                .words = 1,
                 .link = link,
             };
         }
@@ -184,7 +186,8 @@ static void glance_frames(glance *g) {
         uintptr_t stop = row->top ? row->top : row->stop;
         for (uintptr_t at = row->start; at < stop && !row->ours; at += sizeof(uintptr_t)) {
             if (*(const uintptr_t *)at == g->target && g->s->edge_count < EDGES_MAX) {
-                g->s->edges[g->s->edge_count++] = (edge){.kind = PLACE_FRAME, .word = at, .frame = row};
+                g->s->edges[g->s->edge_count++] =
+                    (edge){.kind = PLACE_FRAME, .word = at, .last = at, .words = 1, .frame = row};
             }
         }
     }

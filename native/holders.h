@@ -10,6 +10,7 @@
 
 typedef enum {
     BLOCK_NONE, // not this allocator's, as far as can be told
+    BLOCK_LOST, // this allocator's, but which block could not be told
     BLOCK_FREE, // freed, or never handed out
     BLOCK_LIVE,
 } block_state;
@@ -81,13 +82,14 @@ typedef enum {
     PLACE_FRAME,
     PLACE_STATIC,
     PLACE_STACK,
+    PLACE_MAPPING, // mapped by C code for itself
     PLACE_UNKNOWN,
 } place_kind;
 
 typedef struct {
     place_kind kind;
     int certain;            // PLACE_OBJECT: the gc list agrees, or the exact type has a layout
-    scan_range block;       // PLACE_BLOCK
+    scan_range block;       // what an allocator says; PLACE_MAPPING: the mapping
     PyObject *object;       // borrowed: PLACE_OBJECT
     const frame_row *frame; // borrowed: PLACE_FRAME
 } place;
@@ -106,6 +108,7 @@ typedef struct {
     size_t static_count;
     scan_range *stacks; // borrowed: in the scratch; live parts of C stacks, then dead ones
     size_t stack_count;
+    int running;                  // threads that run now: nobody can say how far their stacks are in use
     scan_range own_statics;       // of this extension
     scan_range type_cache;        // in the interpreter: values are borrowed
     scan_range free_lists;        // in the interpreter: blocks kept for reuse, with what they held
@@ -121,12 +124,18 @@ int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory,
 void search_place(search_view *view, uintptr_t word, place *ret); // guarded
 // How often tp_traverse of a certain gc object visits `target` (guarded; both borrowed).
 long search_visits(PyObject *holder /* borrowed */, PyObject *target /* borrowed */);
+int search_holds_nothing(PyTypeObject *type /* borrowed */); // text and numbers
 int search_has_layout(const search_view *view, PyTypeObject *type /* borrowed */);
 int search_is_tracked(const search_view *view, PyObject *object /* borrowed */); // guarded
 
 // --- slots: which part of an object a word is ---
 
-typedef enum { SLOT_OWNED, SLOT_BORROWED, SLOT_ASK } slot_verdict; // ASK: tp_traverse knows
+typedef enum {
+    SLOT_OWNED,
+    SLOT_BORROWED,
+    SLOT_UNUSED, // the block is the holder's, and holds nothing there (behind a list's length ...)
+    SLOT_ASK,    // tp_traverse knows
+} slot_verdict;
 
 typedef struct {
     const char *name; // static: "item", "key", "value", "attribute" ...
@@ -138,14 +147,17 @@ typedef struct {
 slot_verdict slot_read(const search_view *view, PyObject *holder /* borrowed */, uintptr_t word,
                        uintptr_t link, slot *ret);
 
-// --- one search: search.c, blocks.c, owners.c ---
+// --- one search: search.c, blocks.c, resolve.c, owners.c ---
 
-// One hit that may be a reference.
+// One hit that may be a reference, or many in one block.
 typedef struct {
     uint32_t target; // index into the sorted targets
     place_kind kind;
     int certain, resolved; // resolved: the holder is known, directly or through its block
+    int instances;         // the word is the type of an object, and `words` objects have it
     uintptr_t word, link;
+    uintptr_t last;         // the edge stands for `words` words of one block, the last of them here
+    size_t words;           // 1 for most
     scan_range block;       // the block of the word, where it is in one
     PyObject *holder;       // borrowed, or NULL
     const frame_row *frame; // borrowed, or NULL
@@ -163,7 +175,7 @@ typedef struct {
     uintptr_t link;
     int rank, certain;
     uintptr_t static_word; // a static that points here; 0: none
-    int is_free;           // the interpreter keeps it for reuse
+    int holds_nothing;     // text or numbers, or the interpreter keeps it for reuse
 } block_row;
 
 typedef struct {
@@ -173,26 +185,30 @@ typedef struct {
     uint32_t *numbers;  // of a target, in the order the caller gave them
     size_t target_count;
     edge *edges; // borrowed: in the scratch
-    size_t edge_count;
-    block_row *blocks; // borrowed: in the scratch, by address
-    size_t block_count;
-    scan_hit *hits; // borrowed: in the scratch
-    size_t hit_capacity;
-    PyObject *namespaces; // borrowed: a tuple of dicts whose tables are known without a search
-    int brief;            // blocks of targets that are named already are not searched
+    size_t edge_count, edge_capacity;
+    size_t *instances;               // borrowed: in the scratch; two for each target
+    place last_place;                // of the last hit
+    block_row *blocks;               // borrowed: in the scratch, by address
+    size_t block_count, blocks_open; // open: their owner is still looked for
+    scan_hit *hits;                  // borrowed: in the scratch; of one slice
+    PyObject *namespaces;            // borrowed: a tuple of dicts whose tables are known without a search
+    int brief;                       // blocks of targets that are named already are not searched
     uint64_t hit_count, stale, ours, truncated, scanned_bytes, left_out_bytes, scan_ns, verify_ns;
     PyObject *progress; // borrowed, or NULL
     uint64_t progress_ns;
-    int progress_ran;
+    int progress_ran, interrupted;
+    PyObject *own_prefix; // borrowed
 } search;
 
-#define BLOCK_HITS_MAX (1u << 18)
+// Looks at the hits of one slice: 0 to go on, 1 when enough was found, -1 with an exception set.
+typedef int (*search_take)(search *s, const scan_hit *hits, size_t count);
 
 uint64_t search_clock_ns(void);
-// One search of memory for needles; hits are in s->hits. 0, or -1 with an exception set.
-int search_scan(search *s, scan_range *needles, size_t count, size_t capacity, int first, scan_job *ret);
+// One search of memory for needles. 0, or -1 with an exception set.
+int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take);
 void search_place_guarded(search *s, uintptr_t word, place *ret);
 int search_targets(search *s, scratch *memory);
+int search_refresh(search *s, scratch *memory); // after Python code ran in between
 void search_resolve(search *s);
 block_row *search_block(search *s, uintptr_t address); // the block around a word: borrowed, or NULL
 // blocks.c: finds the owners of all blocks among the edges. 0, or -1.

@@ -8,7 +8,7 @@
 // threads' caches write there, or when its first word is the mangled link of a fast bin.
 // Where malloc is not glibc's (jemalloc, a sanitizer), blocks have no such header, and nothing is claimed:
 // BLOCK_NONE.
-// Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing.
+// Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing: BLOCK_LOST.
 #define _GNU_SOURCE
 #include "holders.h"
 
@@ -101,17 +101,17 @@ static __attribute__((no_sanitize("address"))) block_state walk(malloc_view *vie
         const chunk *here = (const chunk *)at;
         uintptr_t size = chunk_size(here);
         if (size < CHUNK_MIN || size % 16 || size > map->stop - at || here->size & IS_MMAPPED) {
-            return BLOCK_NONE;
+            return BLOCK_LOST;
         }
         if (word < at + size + CHUNK_HEADER) {
             view->last_start = start;
             view->last_chunk = at;
             *ret = (scan_range){at + CHUNK_HEADER, at + size + 8};
-            return word < at + CHUNK_HEADER ? BLOCK_NONE : chunk_state(view, here, map);
+            return word < at + CHUNK_HEADER ? BLOCK_LOST : chunk_state(view, here, map);
         }
         at += size;
     }
-    return BLOCK_NONE;
+    return BLOCK_LOST;
 }
 
 // A thread's heap starts with heap_info {arena, previous heap, size, writable size ...}; the first heap of
@@ -213,9 +213,8 @@ block_state malloc_block(malloc_view *view, uintptr_t word, scan_range *ret) {
     uintptr_t heap = word & ~(HEAP_ALIGNMENT - 1);
     if (heap >= map->start && heap < map->stop) {
         uintptr_t first = first_chunk_of_thread_heap(heap, word);
-        block_state state = first ? walk(view, map, first, word, ret) : BLOCK_NONE;
-        if (state != BLOCK_NONE) {
-            return state;
+        if (first) {
+            return walk(view, map, first, word, ret);
         }
     }
     return mapped_block(view->runs, map, word, ret);

@@ -142,6 +142,7 @@ typedef struct {
 } own_bytes_rule;
 void own_bytes_plan(PyTypeObject *type /* borrowed */, own_bytes_rule *ret);
 int own_bytes_plausible(PyTypeObject *type /* borrowed */); // 0: its tp_basicsize or tp_itemsize is wrong
+int own_bytes_trusts(PyTypeObject *owner /* borrowed */);   // its C code is CPython's or NumPy's
 size_t own_bytes(PyObject *object /* borrowed */, const own_bytes_rule *rule);
 
 // memory.c: mappings, safe reads, and scratch memory (none of these touch Python objects).
@@ -199,16 +200,19 @@ typedef struct {
     uint32_t needle; // index into the sorted needles
 } scan_hit;
 
-typedef struct {
+#define SCAN_SLICE_WORDS ((size_t)1 << 17)
+typedef struct scan_job {
     scan_range *needles; // borrowed: sorted by scan_words; must not overlap
     size_t needle_count;
     const scan_runs *runs;          // borrowed
     scan_hit *hits;                 // borrowed: room for hit_capacity
     size_t hit_capacity, hit_count; // hits beyond the capacity are counted, not kept
     uint64_t scanned_bytes, vanished_bytes, scan_ns;
-    int portable;                                           // never AVX2
-    int (*between)(uint64_t scanned_bytes, void *argument); // NULL, or called between slices: -1 stops
-    void *between_argument;
+    int portable; // never AVX2
+    // NULL, or called after each slice with the hits of that slice alone: 0 goes on, 1 is content with what
+    // was found, -1 ends with an exception. The hits of a slice fit into SCAN_SLICE_WORDS.
+    int (*collect)(struct scan_job *job, void *argument);
+    void *argument;
 } scan_job;
 
 int scan_words(scan_job *job); // 0, or -1 with an exception set

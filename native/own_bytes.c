@@ -76,7 +76,7 @@ static size_t call_bytes(PyObject *object, PyTypeObject *type, PyCFunction sizeo
 
 // Whose C code may be called: types of CPython itself (a static type without a dot in its name, or one of
 // its modules) and of NumPy. A compiled class of somebody else (Cython) is user code.
-static int trusts(PyTypeObject *owner) {
+int own_bytes_trusts(PyTypeObject *owner) {
     static const char *const prefixes[] = {"collections.", "_collections.", "array.",     "_io.",
                                            "io.",          "numpy.",        "itertools.", "_struct.",
                                            "functools.",   "re.",           "_sre."};
@@ -120,7 +120,7 @@ static own_bytes_how choose(PyTypeObject *owner) {
         return OWN_INT;
     if (owner == &PyUnicode_Type)
         return OWN_STR;
-    return trusts(owner) ? OWN_CALL : OWN_BASIC;
+    return own_bytes_trusts(owner) ? OWN_CALL : OWN_BASIC;
 }
 
 // The first C implementation in the MRO decides. It must be one of a base, or it would read a foreign layout

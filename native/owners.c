@@ -12,7 +12,8 @@
 // Who frees: all working memory is one scratch, freed on every way out. Holders and keys stay borrowed until
 // step 4 is done; then all are referenced at once, before the first Python object is made, because making
 // one may run the collector.
-// Limits: `limit` hits are kept for all targets together, those beyond are counted; blocks are looked for
+// Hits are placed slice by slice, so stale ones take no room, and the words of one block become one edge.
+// Limits: `limit` edges are kept for all targets together, those beyond are counted; blocks are looked for
 // by pointers to their first 4 KiB.
 #define INSPECTOR_INTERNALS
 #include "holders.h"
@@ -24,8 +25,8 @@ PyObject *owners_box(search *s, PyObject *object /* borrowed, may be NULL */) {
 }
 
 static PyObject *edge_tuple(search *s, const edge *e) {
-    static const char *const kinds[] = {"stale", "ours",   "object", "block",
-                                        "frame", "static", "stack",  "unknown"};
+    static const char *const kinds[] = {"stale",  "ours",  "object",  "block",  "frame",
+                                        "static", "stack", "mapping", "unknown"};
     const char *kind = e->resolved ? "object" : kinds[e->kind];
     _owned_ PyObject *holder = owners_box(s, e->holder), *key = owners_box(s, e->part.key);
     _owned_ PyObject *frame = e->frame ? frames_tuple(e->frame) : Py_NewRef(Py_None);
@@ -42,15 +43,15 @@ static PyObject *edge_tuple(search *s, const edge *e) {
 PyObject *owners_rows(search *s) {
     size_t kept = 0;
     for (size_t i = 0; i < s->edge_count; i++) {
-        if (s->edges[i].references) {
+        size_t held = (size_t)s->edges[i].references;
+        s->stale += s->edges[i].words > held ? s->edges[i].words - held : 0;
+        if (held) {
             Py_XINCREF(s->edges[i].holder);
             Py_XINCREF(s->edges[i].part.key);
             if (s->edges[i].frame) {
                 Py_INCREF(s->edges[i].frame->code);
             }
             s->edges[kept++] = s->edges[i];
-        } else {
-            s->stale++;
         }
     }
     s->edge_count = kept;
@@ -139,10 +140,9 @@ static int search_prepare(search *s, PyObject *leave_out, PyObject *own_prefix, 
                           scratch *memory) {
     scan_range *left_out;
     size_t count;
-    s->edges = scratch_alloc(memory, s->hit_capacity * sizeof *s->edges);
-    s->blocks = scratch_alloc(memory, s->hit_capacity * sizeof *s->blocks);
-    s->hits = scratch_alloc(memory, (s->hit_capacity > BLOCK_HITS_MAX ? s->hit_capacity : BLOCK_HITS_MAX) *
-                                        sizeof *s->hits);
+    s->edges = scratch_alloc(memory, s->edge_capacity * sizeof *s->edges);
+    s->blocks = scratch_alloc(memory, s->edge_capacity * sizeof *s->blocks);
+    s->hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *s->hits);
     if (scan_ranges_parse(leave_out, memory, 2, &left_out, &count) < 0) {
         return -1;
     }
@@ -161,7 +161,8 @@ static int search_prepare(search *s, PyObject *leave_out, PyObject *own_prefix, 
 }
 
 static int search_run(search *s, scratch *memory) {
-    if (search_targets(s, memory) < 0 || blocks_search(s, memory) < 0) {
+    if (search_targets(s, memory) < 0 || (s->progress_ran && search_refresh(s, memory) < 0) ||
+        blocks_search(s, memory) < 0) {
         return -1;
     }
     search_resolve(s);
@@ -189,11 +190,12 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     }
     uint64_t start = search_clock_ns();
     search *s = scratch_alloc(&memory, sizeof *s);
-    s->hit_capacity = (size_t)limit;
+    s->edge_capacity = (size_t)limit;
     s->progress = progress == Py_None ? NULL : progress;
     s->progress_ns = start;
     s->namespaces = namespaces;
     s->brief = brief;
+    s->own_prefix = own_prefix;
     if (owners_take(s, module, subjects, layouts, &memory) < 0) {
         return NULL;
     }
@@ -201,6 +203,9 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     int status = search_prepare(s, leave_out, own_prefix, (uintptr_t)__builtin_frame_address(0), &memory);
     status = status < 0 ? status : search_run(s, &memory);
     memory_guard_disarm();
+    if (s->interrupted && PyErr_CheckSignals() == 0) {
+        PyErr_SetString(PyExc_InterruptedError, "the search was stopped"); // by a handler that raised nothing
+    }
     if (status < 0) {
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }

@@ -67,6 +67,7 @@ static void add_stacks(search_view *view) {
     while (tasks && (entry = readdir(tasks)) && view->stack_count < STACKS_MAX) {
         uintptr_t pointer = entry->d_name[0] == '.' ? 0 : stack_pointer_of(entry->d_name);
         const memory_map *map = pointer ? memory_maps_find(&view->maps, pointer) : NULL;
+        view->running += !map && entry->d_name[0] != '.';
         if (map) {
             view->stacks[view->stack_count++] = (scan_range){pointer, map->stop};
         }
@@ -237,7 +238,7 @@ static int in_ranges(const scan_range *ranges, size_t count, uintptr_t word) {
 
 // --- places ---
 
-static int holds_nothing(PyTypeObject *type) {
+int search_holds_nothing(PyTypeObject *type) {
     return type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyLong_Type ||
            type == &PyFloat_Type || type == &PyComplex_Type || type == &PyBool_Type ||
            type == &PyByteArray_Type;
@@ -260,11 +261,18 @@ static void place_in_block(const search_view *view, uintptr_t word, scan_range b
         return;
     }
     ret->kind = Py_IS_TYPE(object, view->subject_type) ? PLACE_OURS : PLACE_OBJECT;
-    if (holds_nothing(Py_TYPE(object))) {
+    if (search_holds_nothing(Py_TYPE(object))) {
         ret->kind = PLACE_STALE; // text and numbers are no pointers, whatever they look like
     }
     ret->object = object;
     ret->certain = state == CERTAIN_OBJECT;
+}
+
+// The stack of a thread is mapped with a page below it that nobody may touch (pthread_attr_setguardsize(3)).
+static int is_above_guard(const search_view *view, const memory_map *map) {
+    const memory_map *below = map > view->maps.rows ? map - 1 : NULL;
+    return below && below->stop == map->start && memcmp(below->permissions, "---", 3) == 0 &&
+           !map->path_length;
 }
 
 static place_kind place_of_stack(const search_view *view, const memory_map *map, uintptr_t word) {
@@ -276,7 +284,8 @@ static place_kind place_of_stack(const search_view *view, const memory_map *map,
             return PLACE_STALE; // below the stack pointer
         }
     }
-    return map->path_length == 7 && memcmp(map->path, "[stack]", 7) == 0 ? PLACE_STACK : PLACE_UNKNOWN;
+    int is_main = map->path_length == 7 && memcmp(map->path, "[stack]", 7) == 0;
+    return is_main || (view->running && is_above_guard(view, map)) ? PLACE_STACK : PLACE_UNKNOWN;
 }
 
 void search_place(search_view *view, uintptr_t word, place *ret) {
@@ -301,9 +310,13 @@ void search_place(search_view *view, uintptr_t word, place *ret) {
             place_in_block(view, word, block, ret);
         } else if (state == BLOCK_FREE) {
             ret->kind = PLACE_STALE;
+            ret->block = block;
         } else if ((ret->object = object_below(view, word, map->start))) {
             ret->kind = Py_IS_TYPE(ret->object, view->subject_type) ? PLACE_OURS : PLACE_OBJECT;
             ret->certain = 1;
+        } else if (state == BLOCK_NONE && view->malloc.usable) {
+            ret->kind = PLACE_MAPPING;
+            ret->block = (scan_range){map->start, map->stop};
         }
     }
 }

@@ -4,7 +4,9 @@
 // header of 48 bytes (Objects/obmalloc.c, the same from 3.10 to 3.14). Nothing exported says which
 // addresses are pools, so the header must prove it: the number of blocks handed out, the part of the pool
 // cut so far and the free list tell the same thing twice, and both must agree to the block. Memory that
-// only resembles a header does not survive that, and a pool given back has no blocks handed out.
+// only resembles a header does not survive that. A pool given back keeps its header: no block of it is handed
+// out, all are on its free list. What is behind the last block of a pool, cut off when the pool had blocks
+// of another size, is free too. Freed blocks keep what they held, but for their first word.
 #include "holders.h"
 
 #define POOL_BYTES 0x4000u
@@ -29,7 +31,7 @@ static __attribute__((no_sanitize("address"))) int pool_is_plausible(const pool_
     }
     uint32_t size = (pool->size_class + 1) * ALIGNMENT;
     uint32_t room = (POOL_BYTES - POOL_HEADER) / size;
-    return pool_used(pool) > 0 && pool_used(pool) <= room && pool->last_offset == POOL_BYTES - size &&
+    return pool_used(pool) <= room && pool->last_offset == POOL_BYTES - size &&
            pool->next_offset >= POOL_HEADER && pool->next_offset <= POOL_BYTES + size &&
            (pool->next_offset - POOL_HEADER) % size == 0;
 }
@@ -42,7 +44,7 @@ static __attribute__((no_sanitize("address"))) int pool_free_list_agrees(const p
     uint32_t cut = (pool->next_offset - POOL_HEADER) / size;
     uint32_t expected = cut - pool_used(pool), length = 0;
     *ret_free = block - start >= pool->next_offset;
-    if (cut < pool_used(pool)) {
+    if (cut < pool_used(pool) || !cut) {
         return 0;
     }
     for (uintptr_t at = pool->free_list; at; at = *(const uintptr_t *)at) {
@@ -65,12 +67,10 @@ __attribute__((no_sanitize("address"))) block_state pymalloc_block(uintptr_t wor
     uint32_t size = (pool->size_class + 1) * ALIGNMENT;
     uintptr_t start = word - (offset - POOL_HEADER) % size;
     int is_free;
-    if (start + size > (uintptr_t)pool + POOL_BYTES) {
-        return BLOCK_NONE; // the rest behind the last block
-    }
     if (!pool_free_list_agrees(pool, start, &is_free)) {
         return BLOCK_NONE;
     }
-    *ret = (scan_range){start, start + size};
+    uintptr_t stop = (uintptr_t)pool + POOL_BYTES;
+    *ret = (scan_range){start, start + size < stop ? start + size : stop};
     return is_free ? BLOCK_FREE : BLOCK_LIVE;
 }

@@ -26,7 +26,7 @@
 #define STEP_WORDS 8u          // a cache line
 #define FILTER_BITS (1u << 18) // 32 KiB: stays in the first-level cache
 #define NEEDLES_BY_COMPARISON 8u
-#define SLICE_BYTES (64u << 20) // between two looks at pending signals
+#define SLICE_BYTES (SCAN_SLICE_WORDS * 8)
 
 typedef struct {
     scan_job *job;             // borrowed
@@ -234,10 +234,11 @@ static void fill_filter(scan_walk *walk) {
 }
 
 // What the next scan will cost is told from the last one.
+#define SPEED_BYTES_MIN (4u << 20)             // less tells of the caches, not of memory
 static uint64_t last_scan_bytes, last_scan_ns; // under the GIL
 
-// Slices bound the time between two looks at pending signals; a slice is small against a run of memory
-// and large against the cost of a look.
+// Slices bound the hits that wait to be looked at, and the time between two looks at pending signals; a slice
+// is small against a run of memory and large against the cost of a look.
 int scan_words(scan_job *job) {
     if (!job->needle_count) {
         return 0;
@@ -256,6 +257,7 @@ int scan_words(scan_job *job) {
         }
         fill_filter(&walk);
     }
+    uint64_t taken_ns = 0;
     int status = 0;
     memory_guard_arm();
     for (size_t i = 0; i < job->runs->count && status == 0; i++) {
@@ -267,16 +269,21 @@ int scan_words(scan_job *job) {
             }
             scan_run(&walk, slice);
             run.start = slice.stop;
-            if (job->between) {
-                status = job->between(job->scanned_bytes, job->between_argument);
+            if (job->collect) {
+                uint64_t taken = job->hit_count ? now_ns() : 0;
+                status = job->collect(job, job->argument);
+                taken_ns += taken ? now_ns() - taken : 0;
+                job->hit_count = 0;
             }
         }
     }
     memory_guard_disarm();
-    job->scan_ns = now_ns() - start;
-    last_scan_bytes = job->scanned_bytes;
-    last_scan_ns = job->scan_ns;
-    return status;
+    job->scan_ns = now_ns() - start - taken_ns;
+    if (job->scanned_bytes >= SPEED_BYTES_MIN) {
+        last_scan_bytes = job->scanned_bytes;
+        last_scan_ns = job->scan_ns;
+    }
+    return status < 0 ? -1 : 0;
 }
 
 // --- for Python ----------------------------------------------------------------------------------

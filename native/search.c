@@ -1,4 +1,4 @@
-// The steps of a search that deal with hits: find them, place them, and at the end say what each one owns.
+// The steps of a search that deal with hits: find them, and say what each is part of.
 //
 // The order of the whole, and who frees, is told in owners.c. Everything that reads memory of the inspected
 // program runs under the guard of memory.c, a body at a time: what faults is stale, and the search goes on.
@@ -8,6 +8,8 @@
 #include <time.h>
 
 #define PROGRESS_EVERY_NS 100000000u
+#define SLOTS_KEPT 4u // edges of one target in one block; the last of them stands for the rest
+#define LOOK_BACK (SLOTS_KEPT * 32u)
 
 uint64_t search_clock_ns(void) {
     struct timespec t;
@@ -17,14 +19,22 @@ uint64_t search_clock_ns(void) {
 
 // --- hits and what they are part of ---------------------------------------------------------------
 
-// Between slices of the first search: Ctrl-C ends it, and so does a progress callback that returns False.
-static int search_between(uint64_t scanned_bytes, void *argument) {
-    search *s = argument;
-    uint64_t now = search_clock_ns();
-    if (PyErr_CheckSignals() < 0) {
+// Between slices: Ctrl-C ends a search. What is borrowed stays valid, as no Python code runs here: the
+// handler of the signal is run when all is given back (owners.c).
+static int search_may_go_on(search *s) {
+    if (PyOS_InterruptOccurred()) {
+        PyErr_SetInterrupt(); // asking has taken the signal
+        s->interrupted = 1;
         return -1;
     }
-    if (!s->progress || now - s->progress_ns < PROGRESS_EVERY_NS) {
+    return 0;
+}
+
+// In the first search, every 0.1 s: a progress callback that returns False ends it. It is Python code: what
+// was placed so far may be gone after it (search_refresh).
+static int search_tell(search *s, uint64_t scanned_bytes) {
+    uint64_t now = search_clock_ns();
+    if (now - s->progress_ns < PROGRESS_EVERY_NS) {
         return 0;
     }
     s->progress_ns = now;
@@ -41,24 +51,35 @@ static int search_between(uint64_t scanned_bytes, void *argument) {
     return 0;
 }
 
-int search_scan(search *s, scan_range *needles, size_t count, size_t capacity, int first, scan_job *ret) {
-    *ret = (scan_job){.needles = needles,
-                      .needle_count = count,
-                      .runs = &s->runs,
-                      .hits = s->hits,
-                      .hit_capacity = capacity};
-    if (first) {
-        ret->between = search_between;
-        ret->between_argument = s;
+static int take_targets(search *s, const scan_hit *hits, size_t count);
+
+typedef struct {
+    search *s;
+    search_take collect;
+    int tells;
+} taker;
+
+static int search_take_slice(scan_job *job, void *argument) {
+    taker *t = argument;
+    if (search_may_go_on(t->s) < 0 || (t->tells && search_tell(t->s, job->scanned_bytes) < 0)) {
+        return -1;
     }
-    int status = scan_words(ret);
-    s->scanned_bytes += ret->scanned_bytes;
-    s->left_out_bytes += ret->vanished_bytes;
-    s->scan_ns += ret->scan_ns;
-    if (ret->hit_count > ret->hit_capacity) {
-        s->truncated += ret->hit_count - ret->hit_capacity;
-        ret->hit_count = ret->hit_capacity;
-    }
+    return job->hit_count ? t->collect(t->s, t->s->hits, job->hit_count) : 0;
+}
+
+int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take) {
+    taker t = {s, take, take == take_targets && s->progress};
+    scan_job job = {.needles = needles,
+                    .needle_count = count,
+                    .runs = runs,
+                    .hits = s->hits,
+                    .hit_capacity = SCAN_SLICE_WORDS,
+                    .collect = search_take_slice,
+                    .argument = &t};
+    int status = scan_words(&job);
+    s->scanned_bytes += job.scanned_bytes;
+    s->left_out_bytes += job.vanished_bytes;
+    s->scan_ns += job.scan_ns;
     return status;
 }
 
@@ -80,157 +101,141 @@ void search_place_guarded(search *s, uintptr_t word, place *ret) {
     }
 }
 
-int search_targets(search *s, scratch *memory) {
-    scan_range *needles = scratch_alloc(memory, s->target_count * sizeof *needles);
-    scan_job job;
-    if (!needles) {
-        return -1;
+// An instance holds its type in the same word of each: a class with a million instances is one edge.
+static edge *edge_of_instances(search *s, const scan_hit *hit, const place *found) {
+    size_t *first = &s->instances[2 * hit->needle + (found->certain != 0)]; // index + 1; 0: none yet
+    if (found->kind != PLACE_OBJECT || hit->word != (uintptr_t)&found->object->ob_type) {
+        return NULL;
     }
-    for (size_t i = 0; i < s->target_count; i++) {
-        needles[i] = (scan_range){(uintptr_t)s->targets[i], (uintptr_t)s->targets[i] + 8};
+    if (!*first) {
+        *first = s->edge_count + 1;
+        return NULL;
     }
-    if (search_scan(s, needles, s->target_count, s->hit_capacity, 1, &job) < 0) {
-        return -1;
-    }
-    s->hit_count = job.hit_count + s->truncated;
-    for (size_t i = 0; i < job.hit_count; i++) {
-        place found;
-        search_place_guarded(s, s->hits[i].word, &found);
-        if (found.object && found.object == s->namespaces) {
-            found.kind = PLACE_OURS; // the tuple that the tool passes in
+    return &s->edges[*first - 1];
+}
+
+// Words of one block come one after the other: what has SLOTS_KEPT edges for a target already lengthens
+// the last of them.
+static edge *edge_of_block(search *s, const scan_hit *hit, const place *found) {
+    size_t kept = 0, least = s->edge_count > LOOK_BACK ? s->edge_count - LOOK_BACK : 0;
+    edge *last = NULL;
+    for (size_t i = s->edge_count; found->block.start && i > least; i--) {
+        edge *e = &s->edges[i - 1];
+        if (e->block.start != found->block.start) {
+            break;
         }
+        if (e->target == hit->needle && e->kind == found->kind && !e->instances) {
+            last = last ? last : e;
+            kept++;
+        }
+    }
+    return kept < SLOTS_KEPT ? NULL : last;
+}
+
+static void add_edge(search *s, const scan_hit *hit, const place *found) {
+    edge *instances = edge_of_instances(s, hit, found);
+    edge *same = instances ? instances : edge_of_block(s, hit, found);
+    if (same) {
+        same->words++;
+        same->last = instances ? same->last : hit->word;
+        return;
+    }
+    if (s->edge_count == s->edge_capacity) {
+        s->truncated++;
+        return;
+    }
+    int of_type = s->instances[2 * hit->needle + (found->certain != 0)] == s->edge_count + 1;
+    s->edges[s->edge_count++] = (edge){
+        .target = hit->needle,
+        .kind = found->kind,
+        .certain = found->certain,
+        .resolved = found->kind == PLACE_OBJECT,
+        .instances = of_type,
+        .word = hit->word,
+        .last = hit->word,
+        .words = 1,
+        .block = found->block,
+        .holder = found->object,
+        .frame = found->frame,
+    };
+}
+
+// All words of a block that an allocator knows are part of the same thing.
+static void place_hit(search *s, const scan_hit *hit, place *found) {
+    if (hit->word >= s->last_place.block.start && hit->word < s->last_place.block.stop) {
+        *found = s->last_place;
+        return;
+    }
+    search_place_guarded(s, hit->word, found);
+    if (found->object && found->object == s->namespaces) {
+        found->kind = PLACE_OURS; // the tuple that the tool passes in
+    }
+    s->last_place = found->kind == PLACE_MAPPING ? (place){.kind = PLACE_UNKNOWN} : *found;
+}
+
+// Freed memory drops out here, slice by slice: however often it still names a target, it takes no room.
+static int take_targets(search *s, const scan_hit *hits, size_t count) {
+    s->hit_count += count;
+    for (size_t i = 0; i < count; i++) {
+        place found;
+        place_hit(s, &hits[i], &found);
         s->ours += found.kind == PLACE_OURS;
         s->stale += found.kind == PLACE_STALE;
         if (found.kind != PLACE_OURS && found.kind != PLACE_STALE) {
-            s->edges[s->edge_count++] = (edge){
-                .target = s->hits[i].needle,
-                .kind = found.kind,
-                .certain = found.certain,
-                .resolved = found.kind == PLACE_OBJECT,
-                .word = s->hits[i].word,
-                .block = found.block,
-                .holder = found.object,
-                .frame = found.frame,
-            };
+            add_edge(s, &hits[i], &found);
         }
     }
     return 0;
 }
 
-// --- which part, and does it own ------------------------------------------------------------------
-
-static int compare_edges(const void *a, const void *b) {
-    const edge *x = a, *y = b;
-    if (x->target != y->target) {
-        return x->target < y->target ? -1 : 1;
+int search_targets(search *s, scratch *memory) {
+    scan_range *needles = scratch_alloc(memory, s->target_count * sizeof *needles);
+    s->instances = scratch_alloc(memory, 2 * s->target_count * sizeof *s->instances);
+    if (!needles || !s->instances) {
+        return -1;
     }
-    if (x->holder != y->holder) {
-        return (uintptr_t)x->holder < (uintptr_t)y->holder ? -1 : 1;
+    for (size_t i = 0; i < s->target_count; i++) {
+        needles[i] = (scan_range){(uintptr_t)s->targets[i], (uintptr_t)s->targets[i] + 8};
     }
-    return (x->word > y->word) - (x->word < y->word);
+    return search_scan(s, &s->runs, needles, s->target_count, take_targets);
 }
 
 typedef struct {
-    search *s;
-    edge *first; // of one target and one holder
-    size_t count;
-} group_question;
+    uintptr_t word, value;
+} word_question;
 
-// A holder's edges: the layout names those it can; tp_traverse says how many the rest may be.
-static void group_body(void *argument) {
-    group_question *q = argument;
-    long by_layout = 0, asked = 0, visits = -1;
-    for (size_t i = 0; i < q->count; i++) {
-        edge *e = &q->first[i];
-        slot_verdict verdict = slot_read(&q->s->view, e->holder, e->word, e->link, &e->part);
-        e->references = verdict == SLOT_OWNED;
-        by_layout += verdict == SLOT_OWNED;
-        if (verdict == SLOT_ASK && !e->certain) {
-            e->references = 1; // possible: nobody can be asked
-        } else if (verdict == SLOT_ASK) {
-            if (visits < 0) {
-                visits = search_visits(e->holder, q->s->targets[e->target]);
-            }
-            e->references = by_layout + asked < visits;
-            asked += e->references;
-        }
-    }
-    if (visits > by_layout + asked && asked) { // references it reports but that no word showed
-        for (size_t i = 0; i < q->count; i++) {
-            if (q->first[i].references && q->first[i].certain) {
-                q->first[i].references += visits - by_layout - asked;
-                return;
-            }
-        }
-    }
+static __attribute__((no_sanitize("address"))) void word_body(void *argument) {
+    word_question *question = argument;
+    question->value = *(const uintptr_t *)question->word;
 }
 
-// Blocks are sorted by address and do not overlap.
-block_row *search_block(search *s, uintptr_t address) {
-    size_t low = 0, high = s->block_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (address < s->blocks[middle].range.start) {
-            high = middle;
-        } else if (address >= s->blocks[middle].range.stop) {
-            low = middle + 1;
-        } else {
-            return &s->blocks[middle];
-        }
+// After Python code ran: frames, and what each word is part of, are asked anew.
+int search_refresh(search *s, scratch *memory) {
+    size_t kept = 0;
+    if (frames_init(&s->view.frames, memory, s->own_prefix) < 0) {
+        return -1;
     }
-    return NULL;
-}
-
-static void resolve_holders(search *s) {
+    s->view.malloc.last_start = 0;
+    s->last_place = (place){.kind = PLACE_UNKNOWN};
     for (size_t i = 0; i < s->edge_count; i++) {
-        edge *e = &s->edges[i];
-        const block_row *row = e->kind == PLACE_BLOCK ? search_block(s, e->word) : NULL;
-        if (row && row->holder) {
-            e->holder = row->holder;
-            e->certain = row->certain;
-            e->link = row->link;
-            e->resolved = 1;
-        } else if (row) {
-            e->link = row->static_word;
+        edge e = s->edges[i];
+        word_question question = {.word = e.word};
+        place found;
+        if (memory_guarded(word_body, &question) < 0 ||
+            question.value - (uintptr_t)s->targets[e.target] >= 8) {
+            continue;
         }
-        if (!e->resolved) {
-            e->references = !(row && row->is_free);
-        }
-    }
-    qsort(s->edges, s->edge_count, sizeof *s->edges, compare_edges);
-    for (size_t i = 0, next; i < s->edge_count; i = next) {
-        group_question question = {s, &s->edges[i], 1};
-        for (next = i + 1; next < s->edge_count && s->edges[next].holder == s->edges[i].holder &&
-                           s->edges[next].target == s->edges[i].target;
-             next++) {
-            question.count++;
-        }
-        if (s->edges[i].resolved && memory_guarded(group_body, &question) < 0) {
-            for (size_t k = 0; k < question.count; k++) {
-                question.first[k].references = 0;
-            }
+        search_place_guarded(s, e.word, &found);
+        if (found.kind != PLACE_OURS && found.kind != PLACE_STALE) {
+            e.kind = found.kind;
+            e.certain = found.certain;
+            e.resolved = found.kind == PLACE_OBJECT;
+            e.block = found.block;
+            e.holder = found.object;
+            e.frame = found.frame;
+            s->edges[kept++] = e;
         }
     }
-}
-
-// A word in a running frame: a local, a slot of its stack, or a field.
-static void resolve_frame(edge *e) {
-    static const char *const names[] = {"frame", "local", "stack", "", ""};
-    int index;
-    frame_part part = frames_part(e->frame, e->word, &index);
-    e->part = (slot){names[part], index, NULL};
-    e->references = part != FRAME_BORROWED && part != FRAME_DEAD;
-    e->certain = part == FRAME_FIELD || part == FRAME_LOCAL || e->frame->top;
-    if (part == FRAME_LOCAL) {
-        e->part.key = frames_local_name(e->frame->code, index);
-    }
-}
-
-void search_resolve(search *s) {
-    resolve_holders(s);
-    for (size_t i = 0; i < s->edge_count; i++) {
-        if (s->edges[i].kind == PLACE_FRAME) {
-            resolve_frame(&s->edges[i]);
-        }
-    }
+    s->edge_count = kept;
+    return 0;
 }

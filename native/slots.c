@@ -22,15 +22,15 @@ static __attribute__((no_sanitize("address"))) slot_verdict keys_slot(PyDictKeys
     size_t width = plain ? sizeof(PyDictUnicodeEntry) : sizeof(PyDictKeyEntry);
     size_t index = (word - entries) / width;
     if (word < entries || (Py_ssize_t)index >= keys->dk_nentries) {
-        return SLOT_BORROWED;
+        return SLOT_UNUSED;
     }
     const uintptr_t *entry = (const uintptr_t *)(entries + index * width) + !plain; // skips the hash
     int is_key = word == (uintptr_t)entry;
     if (!is_key && word != (uintptr_t)(entry + 1)) {
-        return SLOT_BORROWED; // the hash
+        return SLOT_UNUSED; // the hash
     }
     if (!is_key && (shared || !entry[0])) {
-        return SLOT_BORROWED;
+        return SLOT_UNUSED;
     }
     return owned(ret, is_key ? "key" : "value", (int64_t)index, (PyObject *)entry[0]);
 }
@@ -42,7 +42,7 @@ static __attribute__((no_sanitize("address"))) slot_verdict values_slot(PyObject
                                                                         uintptr_t word, slot *ret) {
     size_t index = (word - (uintptr_t)values->values) / sizeof(PyObject *);
     if (word < (uintptr_t)values->values || !keys || (Py_ssize_t)index >= keys->dk_nentries) {
-        return SLOT_BORROWED;
+        return SLOT_UNUSED;
     }
     uintptr_t entries = (uintptr_t)keys->dk_indices + ((size_t)1 << keys->dk_log2_index_bytes);
     PyObject *key = ((PyDictUnicodeEntry *)entries)[index].me_key;
@@ -108,6 +108,13 @@ static __attribute__((no_sanitize("address"))) slot_verdict common_slot(PyObject
     return SLOT_ASK;
 }
 
+// The rest of a block behind an object that the collector does not know: what was there before.
+static int is_behind(PyObject *holder, uintptr_t word) {
+    PyTypeObject *type = Py_TYPE(holder);
+    return !(type->tp_flags & Py_TPFLAGS_HAVE_GC) && !type->tp_itemsize &&
+           word >= (uintptr_t)holder + (size_t)type->tp_basicsize;
+}
+
 static slot_verdict layout_slot(const search_view *view, PyObject *holder, uintptr_t word, uintptr_t link,
                                 slot *ret) {
     for (size_t i = 0; i < view->layout_count; i++) {
@@ -145,7 +152,7 @@ __attribute__((no_sanitize("address"))) slot_verdict slot_read(const search_view
     }
     if (type->tp_flags & Py_TPFLAGS_LIST_SUBCLASS && link == (uintptr_t)&list->ob_item) {
         uintptr_t index = (word - (uintptr_t)list->ob_item) / 8;
-        return index < (uintptr_t)Py_SIZE(holder) ? owned(ret, "item", (int64_t)index, NULL) : SLOT_BORROWED;
+        return index < (uintptr_t)Py_SIZE(holder) ? owned(ret, "item", (int64_t)index, NULL) : SLOT_UNUSED;
     }
     if (type->tp_flags & Py_TPFLAGS_DICT_SUBCLASS) {
         return dict_slot(holder, word, link, ret);
@@ -167,7 +174,7 @@ __attribute__((no_sanitize("address"))) slot_verdict slot_read(const search_view
         *ret = (slot){"local", local, frames_local_name(code, local)};
         return COMPAT_SLOTS_TAGGED ? SLOT_OWNED : SLOT_ASK; // a tagged word tells; tp_traverse counts all
     }
-    if (local == FRAME_SLOT_BORROWED) {
+    if (local == FRAME_SLOT_BORROWED || (!link && is_behind(holder, word))) {
         return SLOT_BORROWED;
     }
     return layout_slot(view, holder, word, link, ret);

@@ -121,5 +121,6 @@ OWNER_KINDS = (
     "static",
     "heap block",
     "stack",
+    "mapping",
     "unknown holder",
 )

@@ -30,6 +30,11 @@ NOT_NATIVE = Unknown("held by Python, not by native code")
 _OWN_NAME = re.compile(r"_{1,3}|_i{0,3}\d*")
 _CELL = re.compile(r"<ipython-input-(\d+)-")
 _GENERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+_NATIVE_PLACES = {
+    "block": ("heap block", "malloc'ed block"),
+    "stack": ("stack", "C stack"),
+    "mapping": ("mapping", "anonymous mapping"),
+}
 _ITEM_TYPES = {"deque", "OrderedDict", "defaultdict", "Counter", "array"}
 
 
@@ -145,8 +150,7 @@ def _native_owner(row: Row) -> Owner:
         return Owner(
             "static", name, key, row.references, False, Address(row.word), found.symbol, found.library
         )
-    kind = {"block": "heap block", "stack": "stack"}.get(row.place, "unknown holder")
-    holder = {"block": "malloc'ed block", "stack": "C stack"}.get(row.place, "anonymous memory")
+    kind, holder = _NATIVE_PLACES.get(row.place, ("unknown holder", "anonymous memory"))
     if row.place == "block" and row.link:
         holder += f" kept by {_file(str(found.library))} {found.symbol}"
     key = f"+{row.word - row.block:#x}" if row.block else ""

@@ -32,7 +32,7 @@ NOT_SEARCHED = Unknown("memory was not searched: ask for the owners")
 
 _OWN_CODE = __file__.rpartition("probes/")[0]
 _BORROWING = ("stack", "unknown holder")
-"""Kinds whose pointers mostly borrow: they explain no gap."""
+"""Kinds whose pointers mostly borrow, or are left over: they explain no gap."""
 
 
 def refs(
@@ -140,7 +140,7 @@ def _owners(found: Sequence[Row], context: Context) -> tuple[Owner, ...]:
 def _merged(group: Sequence[Owner]) -> Owner:
     first = group[0]
     references = sum(one.references for one in group)
-    key = first.key if len(group) == 1 else f"{first.key} and {len(group) - 1:,} more"
+    key = first.key if len(group) == 1 else f"{first.key} and {references - 1:,} more"
     return Owner(
         first.kind, first.holder, key, references, first.certain, first.address, first.symbol, first.library
     )
@@ -204,7 +204,7 @@ def _gap(references: int | ImmortalType, found: Sequence[Owner], truncated: bool
         none = Unknown("an immortal object has no count to explain")
         return _Gap(none, none)
     if truncated:
-        cut = Unknown(f"more than {HITS_MAX:,} pointers: not all were looked at")
+        cut = Unknown(f"more than {HITS_MAX:,} places hold it: not all were looked at")
         return _Gap(cut, cut)
     missing = references - _certain(found)
     possible = [one for one in found if not one.certain]
@@ -232,7 +232,7 @@ def _many(count: int, noun: str) -> str:
 def _notes(did: _native.SearchRow) -> tuple[str, ...]:
     notes = []
     if did["truncated"]:
-        notes.append(f"{did['truncated']:,} more pointers were counted, not looked at")
+        notes.append(f"{did['truncated']:,} more places were counted, not looked at")
     if did["interrupted"]:
         notes.append("progress was shown during the search: other threads may have run in between")
     return tuple(notes)

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import unnamed
 from soak import rounds
 
 from inspector import _native
@@ -421,10 +422,8 @@ def test_the_namespace_of_a_module_is_counted_without_the_tools_own_list_of_them
 @pytest.mark.parametrize("count", [0, 1, 7])
 @pytest.mark.parametrize("where", ["in_static", "in_block", "nowhere"])
 def test_the_gap_is_exact(hidden: ModuleType, where: str, count: int) -> None:
-    thing = Thing()
-    listed = [thing]
-    subject = _native.Subject(thing)
-    del thing
+    subject = unnamed.boxed(Thing)
+    listed = [subject.get()]
     before = owners(subject, scan=True)
     assert (before.references, before.named, before.native, before.unstored) == (1, 1, 0, 0)
     getattr(hidden, where)(subject.get(), count)
@@ -447,8 +446,8 @@ def test_the_gap_is_exact(hidden: ModuleType, where: str, count: int) -> None:
 
 
 def test_what_ended_threads_left_behind_stores_no_reference(hidden: ModuleType) -> None:
-    thing = Thing()
-    subject = _native.Subject(thing)
+    subject = unnamed.boxed(Thing)
+    thing = subject.get()
     threads = [threading.Thread(target=sorted, args=([thing] * 300,), kwargs={"key": id}) for _ in range(4)]
     for thread in threads:
         thread.start()

@@ -1,0 +1,130 @@
+"""What the process did before changes no answer: freed memory may name an object a million times."""
+
+from __future__ import annotations
+
+import collections
+import ctypes
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import unnamed
+
+from inspector import _native
+from inspector.probes import refs
+from inspector.probes.refs import HITS_MAX, owners
+
+pytestmark = pytest.mark.core
+
+MANY = 1_000_000
+
+
+class Thing:
+    """The subject."""
+
+
+@pytest.fixture(scope="module")
+def libc() -> ctypes.CDLL:
+    library = ctypes.CDLL(None)
+    library.malloc.restype = ctypes.c_void_p
+    library.free.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def exactly_one_list(subject: _native.Subject, held: list[Any]) -> None:
+    """The list `held` is the one owner of the subject, and the gap is empty."""
+    found = owners(subject, scan=True)
+    assert [(one.kind, one.key, one.certain) for one in found if one.certain] == [("item", "[0]", True)]
+    assert (found.references, found.named, found.native, found.unstored) == (1, 1, 0, 0)
+    assert held
+
+
+def test_a_freed_list_of_a_million_in_the_heap_takes_no_room(libc: ctypes.CDLL) -> None:
+    libc.free(libc.malloc(24 << 20))  # from now on blocks of this size come from the heap (mallopt(3))
+    subject = unnamed.boxed(Thing)
+    many = [subject.get()] * MANY
+    above = libc.malloc(1 << 20)  # so that the list becomes a free chunk, not the top
+    del many
+    held = [subject.get()]
+    found = owners(subject, scan=True)
+    assert found.scan.stale > 0.9 * MANY, "the plant: freed memory still names the subject"
+    exactly_one_list(subject, held)
+    libc.free(above)
+    exactly_one_list(subject, held)
+
+
+def test_freed_objects_take_no_room_whether_their_pools_live_on_or_not() -> None:
+    subject = unnamed.boxed(Thing)
+    many = [(number, subject.get()) for number in range(2 * HITS_MAX)]
+    survivors = many[::500]
+    del many
+    found = owners(subject, scan=True)
+    assert found.scan.stale > HITS_MAX, "the plant"
+    assert (found.references, found.named, found.unstored) == (len(survivors),) * 2 + (0,)
+    survivors = survivors[::20]  # some in each arena, none in most pools
+    found = owners(subject, scan=True)
+    assert found.scan.stale > HITS_MAX, "the plant: whole pools were given back"
+    assert (found.references, found.named, found.unstored) == (len(survivors),) * 2 + (0,)
+
+
+def in_numpy(thing: object) -> Any:
+    numpy = pytest.importorskip("numpy")
+    return numpy.full(MANY, thing, dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("make", "count", "holder"),
+    [
+        (lambda x: [x] * MANY, MANY, "list (1000000 items)"),
+        (lambda x: (x,) * MANY, MANY, "tuple (1000000 items)"),
+        (lambda x: dict.fromkeys(range(HITS_MAX * 2), x), HITS_MAX * 2, "dict (262144 items)"),
+        (lambda x: collections.deque([x] * 40_000), 40_000, "<deque>"),
+        (in_numpy, MANY, "<ndarray>"),
+    ],
+    ids=["list", "tuple", "dict", "deque", "array"],
+)
+def test_one_holder_of_a_million_references_is_one_owner(
+    make: Callable[[Any], Any], count: int, holder: str
+) -> None:
+    subject = unnamed.boxed(Thing)
+    held = make(subject.get())
+    (one,) = owners(subject, scan=True)
+    assert (one.kind, one.references, one.certain) == ("item", count, True)
+    assert one.holder.startswith(holder)
+    assert one.key.endswith(f"and {count - 1:,} more")
+    del held
+    gc.collect()
+    without = owners(subject, scan=True)
+    assert (without.references, without.owners) == (0, ())
+
+
+def test_a_class_is_held_by_its_instances_however_many() -> None:
+    kind = type("Made", (), {"__slots__": ()})
+    instances = [kind() for _ in range(HITS_MAX + 1000)]
+    found = owners(_native.Subject(kind), scan=True)
+    (row,) = [one for one in found if one.key == "its type"]
+    assert (row.kind, row.references, row.certain) == ("type", len(instances), True)
+    assert found.named == found.references and found.unstored == 0
+
+
+def test_more_holders_than_are_looked_at_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refs, "HITS_MAX", 1000)
+    subject = unnamed.boxed(Thing)
+    many = [[subject.get()] for _ in range(1010)]
+    found = owners(subject, scan=True)
+    assert found.references == len(many)
+    assert "more than 1,000 places" in found.unstored.reason
+    assert any("more places were counted" in note for note in found.notes)
+
+
+def test_behind_the_end_of_a_list_nothing_is_held() -> None:
+    subject = unnamed.boxed(Thing)
+    items = [subject.get()] * 1000
+    del items[600:]  # the list keeps the room, and what was in it
+    (one,) = owners(subject, scan=True)
+    assert (one.references, one.certain) == (600, True)
+    items[:] = [None] * 600
+    found = owners(subject, scan=True)
+    assert found.scan.stale >= 400, "the plant: words behind the end"
+    assert (found.references, found.owners) == (0, ())
