@@ -19,6 +19,7 @@ _DOORS = {
     "compare": "inspector.api",
     "snapshot": "inspector.api",
     "heap": "inspector.api",
+    "compile_c": "inspector.api",
     "load": "inspector.report",
     "Report": "inspector.report",
     "Unknown": "inspector.facts.unknown",

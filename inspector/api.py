@@ -17,11 +17,12 @@ from inspector.errors import InspectorError
 from inspector.facts.unknown import Immortal, ImmortalType, Unknown
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import FrameType, ModuleType
 
     from inspector._native import Subject
     from inspector.facts.chain import Chain
     from inspector.facts.comparison import Comparison
+    from inspector.facts.compiled import CellCall
     from inspector.facts.heap import Heap, Snapshot
     from inspector.facts.machine import Machine
     from inspector.facts.namespace import Namespace
@@ -265,3 +266,40 @@ def doctor() -> Machine:
 
     extension, *others = checks()
     return Machine((extension, gdb.check(), *others))
+
+
+def compile_c(
+    source: str, cache_version: tuple[Any, ...] | None = None, *, name: str = "cell", **more: Any
+) -> ModuleType:
+    """A module of the functions that the C text `source` defines, compiled once and kept by its key.
+
+    `cache_version` is part of the key; () is never kept. With `inputs=("x",), outputs=("z",)` the text is
+    the body of one function `name` of ndarrays, in which `FAIL;` leaves after an exception is set. `more`:
+    `support`, `init` and `cleanup` (C text), `libraries`, `library_dirs`, `include_dirs`, `compile_args`.
+    What is known of the build is the module's `__compiled__` (facts/compiled.py). C without Python objects is
+    called through cffi and lets the GIL go. Raises InspectorError `c-does-not-compile` with the wrong lines.
+    """
+    from inspector.compiler.module import compiled
+    from inspector.compiler.recipe import Recipe
+
+    lists: dict[str, Any] = {
+        key: value if isinstance(value, str) else tuple(value) for key, value in more.items()
+    }
+    module, fact = compiled(Recipe(source, name, cache_version=cache_version, **lists))
+    vars(module)["__compiled__"] = fact
+    return module
+
+
+def call_c(
+    function: Callable[..., Any], arguments: Mapping[str, Any], *, isolate: bool = False
+) -> tuple[Any, CellCall, Exception | None]:
+    """(result, what the call did, its exception or None). `arguments`: name -> object, in parameter order.
+
+    With `isolate` it runs in a forked child: a crash there is an `Unknown` result here, and arrays come
+    back as copies; else the references to the arguments are counted before and after.
+    """
+    from inspector.compiler import call
+
+    if isolate:
+        return (*call.apart(function, arguments), None)
+    return call.here(function, arguments)

@@ -46,6 +46,39 @@ WRITE = (
 )
 """Where it goes."""
 
+C_CELL = (
+    Option(
+        ("name",), {"nargs": "?", "default": "cell", "help": "of the function, where the cell is its body"}
+    ),
+    Option(
+        ("-i", "--inputs"),
+        {"metavar": "x,y", "default": "", "help": "ndarrays by name: the cell is a body, and is run"},
+    ),
+    Option(("-o", "--outputs"), {"metavar": "z", "default": "", "help": "arrays the body sets: names here"}),
+    Option(
+        ("--isolate",), {"action": "store_true", "help": "run it in a forked child: a crash costs nothing"}
+    ),
+    Option(("--cache-version",), {"metavar": "TUPLE", "help": "part of the cache's key; () is never kept"}),
+    Option(("-l", "--lib"), {"action": "append", "default": [], "metavar": "NAME", "help": "link with it"}),
+    Option(
+        ("-L", "--library-dir"),
+        {"action": "append", "default": [], "metavar": "DIR", "help": "where libraries lie"},
+    ),
+    Option(
+        ("-I", "--include-dir"),
+        {"action": "append", "default": [], "metavar": "DIR", "help": "where headers lie"},
+    ),
+    Option(
+        ("--arg",),
+        {"action": "append", "default": [], "metavar": "ARG", "help": "for the compiler: --arg=-O3"},
+    ),
+    Option(
+        ("-v", "--verbose"), {"action": "store_true", "help": "the compiler's command and the folder too"}
+    ),
+    Option(("--json",), {"action": "store_true", "help": "print the facts as JSON"}),
+)
+"""How a C cell is compiled and run."""
+
 
 def add_options(parser: Any, *groups: Iterable[Option]) -> None:
     """Add the options of `groups` to an argparse parser."""

@@ -23,6 +23,8 @@ COLUMNS: Final = {
     "snapshot": "heap:Snapshot",
     "difference": "heap:Difference",
     "comparison": "comparison:Comparison",
+    "compiled": "compiled:Compiled",
+    "call": "compiled:CellCall",
     "namespace": "namespace:Namespace",
     "machine": "machine:Machine",
 }

@@ -1,0 +1,157 @@
+"""The compiler: found, run with a deadline, and its complaints told by the lines of the cell."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from inspector.compiler.prototypes import Prototype, prototypes
+from inspector.compiler.recipe import FLAGS, Recipe
+from inspector.compiler.table import table
+from inspector.compiler.text import CELL, written
+from inspector.errors import InspectorError
+
+DEADLINE_S: Final = 300
+COMPLAINTS_SHOWN: Final = 5
+_OWN_FIRST: Final = "-Wl,-Bsymbolic"
+"""A cell's `times` is the cell's, not the C library's."""
+_ROW = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?P<kind>(?:fatal )?error|warning): (?P<words>.*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """One error or warning: `file` is "cell" or the name of a section, `line` counts from 1 in it."""
+
+    file: str
+    line: int
+    kind: str
+    words: str
+
+    def __str__(self) -> str:
+        where = "line" if self.file == CELL else f"{self.file} line"
+        return f"{where} {self.line}: {self.words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """What a build made: the library beside its sources, its functions, and what was typed."""
+
+    library: Path
+    functions: tuple[Prototype, ...]
+    warnings: tuple[str, ...]
+    command: tuple[str, ...]
+
+
+def compiler() -> str:
+    """Path of the C compiler; the Debian package is said where there is none."""
+    found = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
+    if found is None:
+        raise InspectorError(
+            "there is no C compiler here.",
+            slug="no-compiler",
+            why="gcc, cc and clang are not on PATH",
+            do="apt-get install gcc libc6-dev",
+        )
+    return found
+
+
+@functools.cache
+def compiler_name(path: str) -> str:
+    """The first line of its --version: part of the key."""
+    told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
+    return f"{path} {(told.stdout or told.stderr).partition(chr(10))[0]}"
+
+
+def build(recipe: Recipe, module: str, folder: Path, final: Path) -> Built:
+    """Compile `recipe` to the extension module `module` in `folder`; InspectorError with the cell's lines.
+
+    `final` is where the folder will lie: debuggers look there for the lines of the cell.
+    """
+    source, rows = folder / "cell.c", folder / "table.c"
+    source.write_text(written(recipe))
+    (folder / CELL).write_text(recipe.code)
+    command = (compiler(), *FLAGS, *_includes(recipe), *recipe.compile_args)
+    moved = f"-fdebug-prefix-map={folder}={final}"
+    complaints = _run((*command, moved, "-c", source.name, "-o", "cell.o"), folder, recipe)
+    functions = prototypes(folder / "cell.o")
+    rows.write_text(table(recipe, functions, module))
+    library = folder / f"{module}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    link = (*command, "-shared", _OWN_FIRST, "cell.o", rows.name, "-o", library.name, *_linked(recipe))
+    _run(link, folder, recipe)
+    return Built(library, functions, tuple(str(one) for one in complaints), link)
+
+
+def _includes(recipe: Recipe) -> tuple[str, ...]:
+    folders = [sysconfig.get_path("include"), *recipe.include_dirs]
+    if recipe.needs_numpy:
+        import numpy
+
+        folders.append(numpy.get_include())
+    return tuple(f"-I{folder}" for folder in folders)
+
+
+def _linked(recipe: Recipe) -> tuple[str, ...]:
+    folders = [word for folder in recipe.library_dirs for word in (f"-L{folder}", f"-Wl,-rpath,{folder}")]
+    return (*folders, *(f"-l{name}" for name in recipe.libraries))
+
+
+def _run(command: tuple[str, ...], folder: Path, recipe: Recipe) -> list[Complaint]:
+    """Run one step; its warnings, or InspectorError."""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise InspectorError(
+            f"the compiler was stopped after {DEADLINE_S} s.",
+            slug="c-does-not-compile",
+            do="make the cell smaller",
+        ) from None
+    complaints = [complaint for line in done.stderr.splitlines() if (complaint := _complaint(line))]
+    if done.returncode:
+        raise _refusal(complaints, done.stderr, recipe)
+    return [one for one in complaints if one.kind == "warning"]
+
+
+def _complaint(line: str) -> Complaint | None:
+    found = _ROW.match(line)
+    return Complaint(found["file"], int(found["line"]), found["kind"], found["words"]) if found else None
+
+
+def _refusal(complaints: list[Complaint], told: str, recipe: Recipe) -> InspectorError:
+    errors = [one for one in complaints if "error" in one.kind]
+    if not errors:
+        last = [line for line in told.splitlines() if line.strip()][-3:]
+        return InspectorError(
+            "the cell does not link.",
+            slug="c-does-not-compile",
+            why="\n".join(line.rpartition("ld: ")[2] for line in last),
+            do="name the library with --lib and its folder with -L",
+        )
+    shown = [_with_source(one, recipe) for one in errors[:COMPLAINTS_SHOWN]]
+    if len(errors) > len(shown):
+        shown.append(f"... {len(errors) - len(shown)} more")
+    return InspectorError(
+        f"the cell does not compile, {errors[0]}.", slug="c-does-not-compile", why="\n".join(shown)
+    )
+
+
+def _with_source(complaint: Complaint, recipe: Recipe) -> str:
+    sections = {CELL: recipe.code, "support": recipe.support, "init": recipe.init, "cleanup": recipe.cleanup}
+    lines = sections.get(complaint.file, "").splitlines()
+    source = lines[complaint.line - 1].strip() if 0 < complaint.line <= len(lines) else ""
+    return f"{complaint}" + (f"   {source}" if source else "")

@@ -1,0 +1,108 @@
+"""The functions an object file defines, with the types of their arguments, as its debug information has them.
+
+DWARF (https://dwarfstd.org, sections 3.3 and 5) is read by pyelftools: what the compiler understood needs no
+parser of ours, and a macro or a typedef cannot mislead it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+OBJECT, ARRAY, TEXT, VOID = "PyObject *", "PyArrayObject *", "const char *", "void"
+_STRUCTS: Final = {"_object": OBJECT, "tagPyArrayObject_fields": ARRAY, "tagPyArrayObject": ARRAY}
+_NAMED: Final = ("DW_TAG_typedef", "DW_TAG_const_type", "DW_TAG_volatile_type", "DW_TAG_restrict_type")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A name and a C type, typedefs resolved: "double *", "PyObject *"; unknown pointers are "void *"."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prototype:
+    """One function with external linkage."""
+
+    name: str
+    result: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def speaks_python(self) -> bool:
+        """Whether Python objects go in or come out: it is then called with the GIL held."""
+        types = (self.result, *(one.type for one in self.parameters))
+        return OBJECT in types or ARRAY in types
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{one.type} {one.name}".replace("* ", "*") for one in self.parameters)
+        return f"{self.result} {self.name}({inside or 'void'})".replace("* ", "*")
+
+
+def prototypes(path: Path) -> tuple[Prototype, ...]:
+    """Functions that the object file at `path` (compiled with -g) defines and exports, by their lines."""
+    from elftools.elf.elffile import ELFFile
+
+    with path.open("rb") as file:
+        units = ELFFile(file).get_dwarf_info().iter_CUs()
+        found = [die for unit in units for die in _defined(unit)]
+        return tuple(_prototype(die) for die in sorted(found, key=_line))
+
+
+def _defined(unit: Any) -> Iterator[Any]:
+    for die in unit.get_top_DIE().iter_children():
+        exported = die.tag == "DW_TAG_subprogram" and "DW_AT_external" in die.attributes
+        if exported and "DW_AT_low_pc" in die.attributes and not _name(die).startswith("inspector_"):
+            yield die
+
+
+def _prototype(die: Any) -> Prototype:
+    inside = [child for child in die.iter_children() if child.tag == "DW_TAG_formal_parameter"]
+    parameters = tuple(
+        Parameter(_name(one) or f"argument{number}", _type(one)) for number, one in enumerate(inside, 1)
+    )
+    return Prototype(_name(die), _type(die), parameters)
+
+
+def _line(die: Any) -> int:
+    found = die.attributes.get("DW_AT_decl_line")
+    return found.value if found else 0
+
+
+def _name(die: Any) -> str:
+    found = die.attributes.get("DW_AT_name")
+    return found.value.decode() if found else ""
+
+
+def _type(die: Any) -> str:
+    """The C type of a die, as cffi and the method table spell it."""
+    target = _resolved(die)
+    if target is None:
+        return VOID
+    if target.tag == "DW_TAG_pointer_type":
+        return _pointer(target)
+    return _name(target) if target.tag == "DW_TAG_base_type" else target.tag
+
+
+def _pointer(pointer: Any) -> str:
+    target = _resolved(pointer)
+    if target is None:
+        return "void *"
+    if target.tag == "DW_TAG_structure_type":
+        return _STRUCTS.get(_name(target), "void *")
+    if target.tag == "DW_TAG_base_type":
+        return TEXT if _name(target) == "char" else f"{_name(target)} *"
+    return "void *"
+
+
+def _resolved(die: Any) -> Any:
+    """The type of `die` behind typedefs and qualifiers; None for void."""
+    while "DW_AT_type" in die.attributes:
+        die = die.get_DIE_from_attribute("DW_AT_type")
+        if die.tag not in _NAMED:
+            return die
+    return None

@@ -1,0 +1,75 @@
+"""A C cell: how it was built, what it defines, and what one call of it did to the references around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from inspector.facts.unknown import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledFunction:
+    """A function the cell defines with external linkage."""
+
+    name: str
+    prototype: str
+    """As the debug information has it, typedefs resolved: "PyObject *scale(PyArrayObject *x, double by)"."""
+    called_by: str
+    """"C-API, holds the GIL", "cffi, lets the GIL go" or "not callable from Python"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The column of a C cell that was compiled, or found compiled."""
+
+    name: str
+    key: str
+    """Hash of the text, the arguments, the compiler, Python and NumPy: what is found under it is the same."""
+    cached: bool
+    """Whether it was found, and no compiler ran."""
+    kept: bool
+    """Whether it may be found later; `cache_version=()` is never kept."""
+    cache_version: str
+    """"" where none was given."""
+    folder: str
+    library_bytes: int
+    command: str
+    """What made the library."""
+    compile_ns: int
+    """0 where it was found."""
+    warnings: tuple[str, ...]
+    functions: tuple[CompiledFunction, ...]
+
+
+Verdict = Literal["kept", "over-released", "more than found"]
+
+
+@dataclass(frozen=True, slots=True)
+class Balanced:
+    """One object around a call: its count before and after, and the references found in the result."""
+
+    name: str
+    """"x", "x.dtype", "x.base"."""
+    shown: str
+    references_before: int | Unknown
+    references_after: int | Unknown
+    held: int
+    """References to it in the result: itself, an item, a base, a dtype."""
+    verdict: Verdict | Unknown
+    """"over-released": fewer than the result accounts for; "more than found": kept by C, or leaked."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellCall:
+    """The column of one call of a function of the cell."""
+
+    function: str
+    ns: int
+    """Of the call alone; of the child's life where it ran apart."""
+    isolated: bool
+    error: str
+    """The exception's type and words; "" without one."""
+    result: str | Unknown
+    balance: tuple[Balanced, ...]
+    """Empty where it ran in a child: the counts there are not ours."""

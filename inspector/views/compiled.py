@@ -1,0 +1,133 @@
+"""Draws a C cell: how it was built, what it defines, and what one call of it did to its arguments."""
+
+from __future__ import annotations
+
+from inspector.facts.compiled import Balanced, CellCall, Compiled, CompiledFunction
+from inspector.facts.unknown import Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Line, Span, text
+from inspector.views.view import blocks
+
+PAGE = "docs/c_cells.md"
+
+
+@blocks.register
+def of_compiled(fact: Compiled) -> tuple[Block, ...]:
+    """Lines cell, one a function, warnings of the compiler."""
+    return (_head(fact), _how(fact), *(_function(one) for one in fact.functions), *_warnings(fact))
+
+
+def _head(fact: Compiled) -> Line:
+    state = "found compiled" if fact.cached else f"compiled in {fact.compile_ns / 1e9:.1f} s"
+    if not fact.kept:
+        state += ", never kept: cache_version=()"
+    version = f"  version {fact.cache_version}" if fact.cache_version and fact.kept else ""
+    return Line(
+        "cell",
+        (*text(fact.name, "native"), *text(f"  key {fact.key}{version}", "dim")),
+        text(state),
+        explain="The key is a hash of the text, the arguments, the compiler, Python and NumPy.",
+        link=f"{PAGE}#the-cache",
+    )
+
+
+def _how(fact: Compiled) -> Line:
+    words = (*text(fact.command, "dim"), *text(f"  {size(fact.library_bytes)} in {fact.folder}", "dim"))
+    return Line("built", words, verbose=True)
+
+
+def _function(function: CompiledFunction) -> Line:
+    return Line(
+        "function",
+        text(function.prototype, "native"),
+        text(function.called_by, "dim"),
+        explain="As the debug information has it: what the compiler understood.",
+        link=f"{PAGE}#what-becomes-callable",
+    )
+
+
+def _warnings(fact: Compiled) -> tuple[Line, ...]:
+    return tuple(Line("warn", text(f"compiler: {words}", "warn")) for words in fact.warnings)
+
+
+@blocks.register
+def of_call(fact: CellCall) -> tuple[Block, ...]:
+    """Lines call, refs; what hurts last."""
+    return (_call(fact), *(_balance(row) for row in fact.balance), *_findings(fact))
+
+
+def _call(fact: CellCall) -> Line:
+    where = "in a forked child" if fact.isolated else "here"
+    if fact.error:
+        outcome: tuple[Span, ...] = text(fact.error, "danger")
+    elif isinstance(fact.result, Unknown):
+        outcome = text(str(fact.result), "danger")
+    else:
+        outcome = text(f"→ {fact.result}")
+    return Line(
+        "call",
+        (*text(f"{fact.function}  ", "native"), *outcome),
+        text(f"{fact.ns / 1e3:,.0f} µs {where}", "dim"),
+        explain="With --isolate the call runs in a copy of this process: a crash there costs nothing.",
+        link=f"{PAGE}#running-it",
+    )
+
+
+def _balance(row: Balanced) -> Line:
+    if isinstance(row.verdict, Unknown):
+        return Line("refs", (*text(f"{row.name}  "), *text(str(row.verdict), "dim")))
+    held = f", {row.held} in the result" if row.held else ""
+    return Line(
+        "refs",
+        (
+            *text(f"{row.name}  "),
+            *text(f"{row.shown}  {row.references_before} → {row.references_after}{held}", "dim"),
+        ),
+        text(row.verdict, "good" if row.verdict == "kept" else "danger"),
+        explain="A function that borrows its arguments leaves their counts, but for what its result holds.",
+        link=f"{PAGE}#the-balance-of-references",
+    )
+
+
+def _findings(fact: CellCall) -> tuple[Line, ...]:
+    return tuple(_finding(row) for row in fact.balance if row.verdict in ("over-released", "more than found"))
+
+
+def _finding(row: Balanced) -> Line:
+    assert isinstance(row.references_before, int) and isinstance(row.references_after, int)
+    surplus = row.references_after - row.references_before - row.held
+    many = f"{abs(surplus)} reference{'s' if abs(surplus) != 1 else ''}"
+    if surplus < 0:
+        words = f"over-released: {row.shown} of {row.name} lost {many}: borrowed, then stolen or released"
+        cure = "Py_INCREF it before the call that steals it"
+    else:
+        words = f"kept-by-c: {many} to {row.name} more than the result holds: kept by C, or leaked"
+        cure = "Py_DECREF what you obtained as new"
+    return Line("warn", text(words, "danger"), text(cure, "dim"), link=f"{PAGE}#the-balance-of-references")
+
+
+def sample() -> tuple[Compiled, CellCall]:
+    """Saved facts: the seed's vector times scalar, which steals a borrowed dtype."""
+    function = CompiledFunction(
+        "vector_times_scalar",
+        "PyObject *vector_times_scalar(PyArrayObject *x, PyArrayObject *y)",
+        "C-API, holds the GIL",
+    )
+    built = Compiled(
+        "vector_times_scalar", "5d0c43d2a6f1b7e9", False, True, "(1, 0)",
+        "~/.cache/native-inspector/c/5d0c", 41_984, "gcc -O2 -g ...", 412_000_000, (), (function,),
+    )  # fmt: skip
+    rows = (
+        Balanced("x", "ndarray", 2, 2, 0, "kept"),
+        Balanced("x.dtype", "dtype('float64')", 61, 61, 1, "over-released"),
+        Balanced("y", "ndarray", 2, 2, 0, "kept"),
+    )
+    call = CellCall("vector_times_scalar", 3_100, False, "", "ndarray float64 (3,)", rows)
+    return built, call
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    for fact in sample():
+        draw(blocks(fact))

@@ -1,0 +1,145 @@
+"""`%%inspect_c`: C in a cell, compiled once, called with what it does to its arguments in sight."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from inspector.magics import showing
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from inspector import api
+from inspector.arguments import C_CELL
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Unknown
+from inspector.report import Report
+
+SECTIONS: Final = ("support", "init", "cleanup", "code")
+_SECTION = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+inspector[ \t]+(\w+)[ \t]*$", re.MULTILINE)
+
+
+def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(C_CELL):
+        function = argument(*option.flags, **option.settings)(function)
+    decorated: Callable[..., Any] = magic_arguments("%%inspect_c")(function)
+    return decorated
+
+
+@magics_class
+class CMagics(Magics):
+    """The magic of C cells."""
+
+    shell: InteractiveShell
+
+    @no_var_expand
+    @cell_magic
+    @_with_options
+    def inspect_c(self, line: str, cell: str) -> None:
+        """Compile a C cell, and show what a call of it does to the references around it.
+
+        ::
+
+          %%inspect_c
+          double dot(double *a, double *b, long n) { ... }      then: dot(x, y, len(x)), through cffi
+          PyObject *gcd(PyObject *a, PyObject *b) { ... }       the C-API, holding the GIL
+
+          %%inspect_c scale -i x,y -o z
+          z = (PyArrayObject *)PyArray_NewLikeArray(x, NPY_KEEPORDER, NULL, 0);
+          if (z == NULL) FAIL;
+
+        Sections of a cell begin with `#pragma inspector support`, `init`, `cleanup` or `code`.
+        """
+        try:
+            options = self._options(line)
+            report = self._run(options, _sections(cell))
+        except InspectorError as error:
+            showing.refuse(error)
+            return
+        drawn = report.drawn(verbose=options.verbose)
+        print(drawn.to_json()) if options.json else showing.show(drawn)
+
+    def _options(self, line: str) -> argparse.Namespace:
+        try:
+            options: argparse.Namespace = parse_argstring(type(self).inspect_c, line)
+            options.cache_version = ast.literal_eval(options.cache_version or "None")
+            if not isinstance(options.cache_version, tuple | None):
+                raise ValueError("--cache-version is a tuple, such as (1, 0)")
+        except (UsageError, ValueError, SyntaxError) as error:
+            raise InspectorError(
+                f"{error}.",
+                slug="bad-option",
+                why=f"typed: {line.strip()}",
+                do="%%inspect_c? lists the options",
+            ) from None
+        return options
+
+    def _run(self, options: argparse.Namespace, sections: dict[str, str]) -> Report:
+        inputs, outputs = _names(options.inputs), _names(options.outputs)
+        module = api.compile_c(
+            sections.pop("code"),
+            options.cache_version,
+            name=options.name,
+            inputs=inputs,
+            outputs=outputs,
+            libraries=options.lib,
+            library_dirs=options.library_dir,
+            include_dirs=options.include_dir,
+            compile_args=options.arg,
+            **sections,
+        )
+        facts: dict[str, Any] = {"compiled": vars(module)["__compiled__"]}
+        called = {one.name: getattr(module, one.name, None) for one in facts["compiled"].functions}
+        self.shell.user_ns.update(
+            {name: function for name, function in called.items() if function is not None}
+        )
+        if inputs or outputs:
+            facts["call"] = self._call(called[options.name], inputs, outputs, options.isolate)
+        return Report(options.name, facts)
+
+    def _call(self, function: Any, inputs: tuple[str, ...], outputs: tuple[str, ...], isolate: bool) -> Any:
+        missing = [name for name in inputs if name not in self.shell.user_ns]
+        if missing:
+            raise InspectorError(
+                f"there is no {missing[0]} here.",
+                slug="no-such-name",
+                do=f"make it first: {missing[0]} = ...",
+            )
+        arguments = {name: self.shell.user_ns[name] for name in inputs}
+        result, fact, error = api.call_c(function, arguments, isolate=isolate)
+        if error is None and not isinstance(result, Unknown):
+            made = result if len(outputs) > 1 else (result,)
+            self.shell.user_ns.update(zip(outputs, made, strict=False))
+        return fact
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _sections(cell: str) -> dict[str, str]:
+    """Section -> text. Lines keep their numbers in the cell: those of other sections are left blank."""
+    rows = cell.splitlines()
+    sections = {name: [""] * len(rows) for name in SECTIONS}
+    current = "code"
+    for number, row in enumerate(rows):
+        found = _SECTION.match(row)
+        if found is None:
+            sections[current][number] = row
+            continue
+        current = found[1]
+        if current not in sections:
+            raise InspectorError(
+                f"line {number + 1}: there is no section {current!r}.",
+                slug="no-such-section",
+                do=f"sections are {', '.join(SECTIONS)}",
+            )
+    return {
+        name: "\n".join(lines).rstrip() if any(map(str.strip, lines)) else ""
+        for name, lines in sections.items()
+    }

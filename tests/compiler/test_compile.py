@@ -1,0 +1,259 @@
+"""C text becomes a module: what is callable, what the key depends on, what a mistake is told as."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector import api
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.core
+
+PLAIN = """
+double dot(double *a, double *b, long n)
+{
+    double sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+int add(int a, unsigned char b) { return a + b; }
+static int hidden(void) { return 1; }
+"""
+TIMES = """
+z = (PyArrayObject *)PyArray_Empty(1, PyArray_DIMS(x), PyArray_DESCR(x), 0);
+if (z == NULL) { FAIL; }
+for (npy_intp i = 0; i < PyArray_DIMS(x)[0]; i++)
+    *(double *)PyArray_GETPTR1(z, i) = *(double *)PyArray_GETPTR1(x, i) * *(double *)PyArray_DATA(y);
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of this test run's own."""
+    folder = tmp_path_factory.getbasetemp() / "c-cells"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+def test_plain_c_goes_through_cffi_without_a_copy() -> None:
+    module = inspector.compile_c(PLAIN)
+    x = np.arange(4.0)
+    assert module.dot(x, x, 4) == 14.0
+    assert module.add(3, 4) == 7
+    assert [one.name for one in module.__compiled__.functions] == ["dot", "add"]
+    assert module.__compiled__.functions[0].prototype == "double dot(double *a, double *b, long int n)"
+    with pytest.raises(
+        TypeError,
+        match="dot: a needs contiguous elements of C double, it has contiguous elements of format 'f'",
+    ):
+        module.dot(x.astype("f4"), x, 4)
+    with pytest.raises(TypeError, match="not contiguous"):
+        module.dot(x[::2], x, 2)
+
+
+def test_what_c_writes_is_in_the_array() -> None:
+    module = inspector.compile_c("void fill(double *a, long n, double v) { while (n--) a[n] = v; }")
+    x = np.zeros(3)
+    module.fill(x, 3, 2.5)
+    assert x.tolist() == [2.5, 2.5, 2.5]
+
+
+def test_python_objects_go_through_the_table() -> None:
+    module = inspector.compile_c(
+        "PyObject *first(PyObject *list) { return Py_XNewRef(PyList_GetItem(list, 0)); }\n"
+        "long size(PyArrayObject *x) { return PyArray_SIZE(x); }\n"
+        "PyObject *told(const char *name, short a, unsigned long b, float c, _Bool d)\n"
+        '{ return Py_BuildValue("(sikfi)", name, a, b, c, d); }\n'
+    )
+    thing = object()
+    before = sys.getrefcount(thing)
+    assert module.first([thing]) is thing
+    assert sys.getrefcount(thing) == before
+    assert module.size(np.zeros((3, 4))) == 12
+    assert module.told("n", -3, 2**40, 0.5, []) == ("n", -3, 2**40, 0.5, 0)
+    with pytest.raises(IndexError):
+        module.first([])
+    with pytest.raises(OverflowError, match="told: a does not fit a C short int"):
+        module.told("n", 2**15, 0, 0.0, True)
+    with pytest.raises(TypeError, match="size: x must be an ndarray, not list"):
+        module.size([1])
+    with pytest.raises(TypeError, match="takes 1 arguments, got 2"):
+        module.first([], 1)
+
+
+def test_a_body_with_every_section() -> None:
+    module = inspector.compile_c(
+        "runs += 1; z = (PyArrayObject *)PyArray_SimpleNew(0, NULL, NPY_LONG);\n"
+        "*(long *)PyArray_DATA(z) = started + runs;\n"
+        'if (PyArray_SIZE(x) == 0) { PyErr_SetString(PyExc_ValueError, "empty"); FAIL; }\n',
+        name="counted",
+        inputs=["x"],
+        outputs=["z"],
+        support="static long started, runs, cleaned;\nlong cleanups(PyObject *o) { return cleaned; }",
+        init="started = 100;",
+        cleanup="cleaned += 1;",
+    )
+    assert module.counted(np.ones(1)) == 101
+    with pytest.raises(ValueError, match="empty"):
+        module.counted(np.ones(0))
+    assert module.cleanups(None) == 2
+
+
+def test_an_output_that_is_not_set_and_a_silent_failure_are_errors() -> None:
+    forgetful = inspector.compile_c("(void)x;", name="forgetful", inputs=("x",), outputs=("z",))
+    with pytest.raises(SystemError, match="forgetful did not set its output z"):
+        forgetful.forgetful(np.ones(1))
+    silent = inspector.compile_c("FAIL;", name="silent", inputs=("x",))
+    with pytest.raises(SystemError, match="failed without an exception"):
+        silent.silent(np.ones(1))
+
+
+def test_an_init_that_fails_is_the_users_own_exception() -> None:
+    with pytest.raises(KeyError, match="not today"):
+        inspector.compile_c(PLAIN, init='PyErr_SetString(PyExc_KeyError, "not today"); FAIL;')
+
+
+def test_the_key_is_of_everything_that_decides() -> None:
+    first = inspector.compile_c(PLAIN)
+    again = inspector.compile_c(PLAIN)
+    assert again is first and again.__compiled__.cached and again.__compiled__.compile_ns == 0
+    others = [
+        inspector.compile_c(PLAIN + " "),
+        inspector.compile_c(PLAIN, (1, 0)),
+        inspector.compile_c(PLAIN, (1, 1)),
+        inspector.compile_c(PLAIN, compile_args=["-O0"]),
+        inspector.compile_c(PLAIN, support="/* */"),
+    ]
+    assert len({module.__compiled__.key for module in [first, *others]}) == 6
+
+
+def test_an_empty_version_is_never_kept(cache: Path) -> None:
+    folders = sorted(cache.rglob("done"))
+    one, two = inspector.compile_c(PLAIN, ()), inspector.compile_c(PLAIN, ())
+    assert one is not two and not two.__compiled__.cached and not two.__compiled__.kept
+    assert sorted(cache.rglob("done")) == folders
+
+
+def test_another_process_needs_no_compiler() -> None:
+    inspector.compile_c(PLAIN)
+    code = f"import inspector; m = inspector.compile_c({PLAIN!r}); print(m.add(1, 2), m.__compiled__.cached)"
+    told = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["3", "True"]
+
+
+def test_a_mistake_is_told_by_its_line() -> None:
+    with pytest.raises(InspectorError) as caught:
+        inspector.compile_c("int a;\nint f(void) { return undeclared; }\n")
+    assert caught.value.slug == "c-does-not-compile"
+    assert "line 2: " in caught.value.what and "undeclared" in caught.value.what
+    with pytest.raises(InspectorError, match="support line 1"):
+        inspector.compile_c("int b;", support="int c")
+    with pytest.raises(InspectorError, match=r"does not link.*cannot find -lnowhere"):
+        inspector.compile_c("int b;", libraries=["nowhere"])
+    with pytest.raises(InspectorError, match="cannot be a name in C"):
+        inspector.compile_c("int b;", name="a b")
+
+
+def test_warnings_are_kept_with_the_module() -> None:
+    module = inspector.compile_c(
+        "int f(void) { int *p = 5; return p == 0; }", compile_args=["-Wint-conversion"]
+    )
+    assert module.__compiled__.warnings[0].startswith("line 1: ")
+
+
+def test_a_library_is_linked() -> None:
+    module = inspector.compile_c(
+        "#include <math.h>\ndouble third(double x) { return cbrt(x); }", libraries=["m"]
+    )
+    assert module.third(27.0) == pytest.approx(3.0)
+
+
+def own_dtype(x: np.ndarray) -> np.ndarray:
+    """`x` with a dtype object of its own: NumPy's float64 is everybody's, and not ours to lose."""
+    return x.view(np.dtype(x.dtype, metadata={"made for": "a test"}))
+
+
+def balance(code: str, **arrays: np.ndarray) -> dict[str, str]:
+    module = inspector.compile_c(code, name="body", inputs=tuple(arrays), outputs=("z",))
+    _, fact, error = api.call_c(module.body, arrays)
+    assert error is None
+    return {row.name: row.verdict for row in fact.balance}
+
+
+def test_the_seeds_stolen_dtype_is_found_on_the_first_call() -> None:
+    x, y = own_dtype(np.arange(3.0)), np.array(2.0)
+    give = inspector.compile_c("PyObject *give(PyObject *d) { Py_INCREF(d); return Py_NewRef(d); }").give
+    give(x.dtype)  # what will be stolen, so that this process keeps its peace
+    assert balance(TIMES, x=x, y=y) == {
+        "x": "kept",
+        "x.dtype": "over-released",
+        "x.base": "kept",
+        "y": "kept",
+        "y.dtype": "kept",
+    }
+    mended = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
+    assert set(balance(mended, x=x, y=y).values()) == {"kept"}
+
+
+def test_a_contiguous_array_is_the_same_array_and_another_a_copy() -> None:
+    x = np.arange(6.0)
+    code = "z = (PyArrayObject *)PyArray_GETCONTIGUOUS(x);"
+    module = inspector.compile_c(code, name="body", inputs=("x",), outputs=("z",))
+    same, fact, _ = api.call_c(module.body, {"x": x})
+    assert same is x and fact.balance[0].held == 1 and fact.balance[0].verdict == "kept"
+    step = x[::2]
+    copy, fact, _ = api.call_c(module.body, {"x": step})
+    assert copy is not step and not np.shares_memory(copy, step)
+    assert {row.verdict for row in fact.balance} == {"kept"}
+
+
+def test_a_leak_and_an_exception_are_seen() -> None:
+    x = np.ones(2)
+    code = "Py_INCREF(x); z = (PyArrayObject *)PyArray_SimpleNew(0, NULL, NPY_LONG);"
+    assert balance(code, x=x)["x"] == "more than found"
+    failing = inspector.compile_c(
+        'PyErr_SetString(PyExc_ValueError, "no"); FAIL;', name="failing", inputs=("x",)
+    )
+    result, fact, error = api.call_c(failing.failing, {"x": x})
+    assert result is None and isinstance(error, ValueError) and fact.error == "ValueError: no"
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("*(volatile int *)8 = 1;", "SIGSEGV"),
+        ("abort();", "SIGABRT"),
+        ("volatile int n = 0; n = 77 / n;", "SIGFPE"),
+        ('PyErr_SetString(PyExc_ValueError, "no"); FAIL;', "ValueError: no"),
+    ],
+)
+def test_a_crash_apart_costs_nothing(code: str, words: str) -> None:
+    module = inspector.compile_c(code, name="crash", inputs=("x",))
+    result, fact, error = api.call_c(module.crash, {"x": np.ones(1)}, isolate=True)
+    assert isinstance(result, Unknown) and error is None
+    assert words in result.reason
+    assert fact.isolated and fact.result == result and fact.balance == ()
+
+
+def test_a_loop_apart_is_ended_by_its_deadline() -> None:
+    from inspector.compiler import call
+
+    module = inspector.compile_c("for (volatile int i = 0; i == 0;) ;", name="loop", inputs=("x",))
+    result, _ = call.apart(module.loop, {"x": np.ones(1)}, deadline_s=0.5)
+    assert isinstance(result, Unknown) and "stopped after 0.5 s" in result.reason
+
+
+def test_arrays_come_back_from_a_child() -> None:
+    mended = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
+    module = inspector.compile_c(mended, name="times", inputs=("x", "y"), outputs=("z",))
+    result, _, _ = api.call_c(module.times, {"x": np.arange(3.0), "y": np.array(2.0)}, isolate=True)
+    assert not isinstance(result, Unknown), result
+    assert result.tolist() == [0.0, 2.0, 4.0] and result.flags.owndata
