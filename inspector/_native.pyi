@@ -202,6 +202,12 @@ def mapping_at(address: int, /) -> tuple[int, int, str, int, str, int] | None:
     None where no mapping does, or where the kernel cannot say (before Linux 6.11: PROCMAP_QUERY).
     """
 
+def huge_at(address: int, /) -> bool | None:
+    """Whether the page that holds `address` is a huge one, transparent or of hugetlbfs.
+
+    None where it is not in memory, or where the kernel cannot say (before Linux 6.7: PAGEMAP_SCAN).
+    """
+
 def read_present(address: int, count: int, /) -> bytes | None:
     """`count` bytes (1 to 256) at `address`, if their pages are in this process's memory now; else None.
 

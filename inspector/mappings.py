@@ -13,7 +13,8 @@ def mapping(place: Range) -> Mapping | Unknown:
     The middle, because a large block may lie in two mappings: glibc's header in one, and the pages NumPy
     advised to be huge in the next.
     """
-    row = _find((place.start + place.stop) // 2)
+    middle = (place.start + place.stop) // 2
+    row = _find(middle)
     if row is None:
         return Unknown("no mapping of this process holds the address")
     start, stop, permissions, offset, name, page_bytes = row
@@ -24,11 +25,14 @@ def mapping(place: Range) -> Mapping | Unknown:
         permissions=permissions,
         file=name if in_file else Unknown("not in a file"),
         file_offset_bytes=max(0, offset + place.start - start) if in_file else 0,
-        huge_pages=True
-        if page_bytes > SMALL_PAGE
-        else Unknown("transparent huge pages are told by smaps only"),
+        huge_pages=page_bytes > SMALL_PAGE or _huge(middle),
         range=Range(Address(start), Address(stop)),
     )
+
+
+def _huge(address: int) -> bool | Unknown:
+    huge = _native.huge_at(address)
+    return Unknown("its page is not in memory, or Linux is older than 6.7") if huge is None else huge
 
 
 SMALL_PAGE = 65536

@@ -9,6 +9,7 @@
 // `read_present` asks /proc/self/pagemap first (bit 63: present). Reading a page that was never touched would
 // fault it in, by memory_read too, and so would change the subject.
 #include "native.h"
+#include "pagemap.h"
 
 #include <fcntl.h>
 #include <linux/ioctl.h>
@@ -102,7 +103,33 @@ static PyObject *mappings_read_present(PyObject *module /* borrowed */, PyObject
     return PyBytes_FromStringAndSize(content, bytes);
 }
 
+// Whether the page that holds an address is a huge one; None where it is not in memory, or the kernel cannot
+// say.
+static PyObject *mappings_huge_at(PyObject *module /* borrowed */, PyObject *address /* borrowed */) {
+    unsigned long long wanted = PyLong_AsUnsignedLongLong(address);
+    if (wanted == (unsigned long long)-1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct pagemap_region region = {0};
+    struct pagemap_query query = {
+        .size = sizeof query,
+        .start = wanted / page * page,
+        .end = wanted / page * page + page,
+        .vec = (uintptr_t)&region,
+        .vec_len = 1,
+        .category_mask = PAGEMAP_PRESENT,
+        .return_mask = PAGEMAP_PRESENT | PAGEMAP_HUGE,
+    };
+    int _close_ pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (pagemap < 0 || ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query) < 1) {
+        Py_RETURN_NONE;
+    }
+    return PyBool_FromLong(region.categories & PAGEMAP_HUGE);
+}
+
 static PyMethodDef mappings_methods[] = {
+    {"huge_at", mappings_huge_at, METH_O, NULL},
     {"mapping_at", mappings_at, METH_O, NULL},
     {"read_present", mappings_read_present, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -8,6 +8,7 @@
 // so that every pass over the same runs reads the same bytes.
 #define _GNU_SOURCE
 #include "native.h"
+#include "pagemap.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -16,20 +17,6 @@
 // x86-64 and 4 KiB pages on arm64; larger pages come as several entries and merge again below.
 #define PAGE_SIZE_BYTES 4096u
 #define RUNS_MAX (1u << 18)
-
-// From linux/fs.h of 6.7, which build machines may lack.
-struct pages_region {
-    uint64_t start, end, categories;
-};
-struct pages_query {
-    uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
-    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-#define PAGES_SCAN_IOCTL _IOWR('f', 16, struct pages_query)
-// Page categories of that ioctl.
-#define PAGE_PRESENT (1u << 3)
-#define PAGE_SWAPPED (1u << 4)
-#define PAGE_ZERO (1u << 5)
 
 typedef struct {
     scan_runs *runs;
@@ -74,21 +61,21 @@ static void pages_add(pages_cut *cut, uintptr_t start, uintptr_t stop) {
 
 // 0, or -1 where the kernel does not know the ioctl.
 static int pages_by_ioctl(int pagemap, uintptr_t start, uintptr_t stop, pages_cut *cut) {
-    struct pages_region regions[64];
+    struct pagemap_region regions[64];
     uint64_t present_bytes = 0;
     for (uintptr_t at = start; at < stop;) {
-        struct pages_query query = {
+        struct pagemap_query query = {
             .size = sizeof query,
             .start = at,
             .end = stop,
             .vec = (uintptr_t)regions,
             .vec_len = 64,
-            .category_inverted = PAGE_ZERO,
-            .category_mask = PAGE_ZERO,
-            .category_anyof_mask = PAGE_PRESENT | PAGE_SWAPPED,
-            .return_mask = PAGE_PRESENT,
+            .category_inverted = PAGEMAP_ZERO,
+            .category_mask = PAGEMAP_ZERO,
+            .category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
+            .return_mask = PAGEMAP_PRESENT,
         };
-        int found = ioctl(pagemap, PAGES_SCAN_IOCTL, &query);
+        int found = ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query);
         if (found < 0 || query.walk_end <= at) {
             return -1;
         }

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
+import re
 from multiprocessing import shared_memory
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -96,3 +99,34 @@ def test_reading_what_is_present() -> None:
     for count in (0, -1, 257):
         with pytest.raises(ValueError, match="1 to 256"):
             _native.read_present(start, count)
+
+
+def test_transparent_huge_pages_are_told_by_the_kernel() -> None:
+    """A madvised block of 8 MB holds whole huge pages once it is written, if the machine has them."""
+    if "[never]" in Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text():
+        pytest.skip("cannot be installed: this kernel runs without transparent huge pages")
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 7):
+        pytest.skip("cannot be installed: this kernel is older than Linux 6.7")
+    memory = mmap.mmap(-1, 8 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    memory.madvise(mmap.MADV_HUGEPAGE)
+    middle = address_of(memory) + (4 << 20)
+    assert isinstance(at(middle).huge_pages, Unknown), "not in memory yet, and not brought in by the look"
+    assert isinstance(at(middle).huge_pages, Unknown)
+    memory[4 << 20] = 1
+    assert at(middle).huge_pages is _huge_by_smaps(middle)
+    plain = mmap.mmap(-1, 8 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    plain.madvise(mmap.MADV_NOHUGEPAGE)
+    plain[4 << 20] = 1
+    assert at(address_of(plain) + (4 << 20)).huge_pages is False
+
+
+def _huge_by_smaps(address: int) -> bool:
+    """Whether the mapping that holds `address` has anonymous huge pages, by /proc/self/smaps."""
+    inside = False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+            start, stop = (int(part, 16) for part in line.split()[0].split("-"))
+            inside = start <= address < stop
+        if inside and line.startswith("AnonHugePages:"):
+            return int(line.split()[1]) > 0
+    raise AssertionError("no such mapping")

@@ -32,4 +32,5 @@ class Mapping:
     file_offset_bytes: int
     """Offset in the file of the range's first byte; 0 where there is no file."""
     huge_pages: bool | Unknown
+    """Whether the page of the range's middle byte is a huge one: transparent, or of hugetlbfs."""
     range: Range
