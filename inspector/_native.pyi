@@ -194,6 +194,15 @@ def dlpack(
 def arrow(schema: Any, array: Any, /) -> tuple[str, int, int, int, tuple[int, ...]]:
     """Format, length, nulls, offset and buffer addresses of `__arrow_c_array__`'s capsules, left unused."""
 
+# --- attributes.c ------------------------------------------------------------------------------
+
+def own_attributes(object: Any, names: tuple[str, ...], /) -> tuple[str, ...]:
+    """Those of `names` that an instance or a module has among its own attributes, not its type's.
+
+    Read where they lie: no user code runs, and no `__dict__` is made. None for a type: what is in its
+    namespace is its instances'. A dict with keys that are no str is read up to its 10,000th key.
+    """
+
 # --- mappings.c --------------------------------------------------------------------------------
 
 def mapping_at(address: int, /) -> tuple[int, int, str, int, str, int] | None:

@@ -45,6 +45,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(symbols) \
     PART(buffer) \
     PART(protocols) \
+    PART(attributes) \
     PART(mappings) \
     PART(types) \
     PART(functions) \

@@ -32,7 +32,8 @@ class Exposure:
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A protocol the object speaks, found statically on its type, and the answer if it was asked."""
+    """A protocol the object speaks, found statically on its type or among its own attributes, and the answer
+    if it was asked."""
 
     protocol: str
     exposure: Exposure | Unknown

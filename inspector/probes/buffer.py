@@ -75,9 +75,11 @@ def _logical(answers: Iterable[Exposure]) -> int:
 def _spoken(
     subject: _native.Subject, kind: type, blocks: tuple[Elements, ...], asking: bool
 ) -> tuple[Spoken, ...]:
-    """Protocols of the type, found in its struct and its classes' namespaces; called only when `asking`."""
+    """Protocols found in the type's struct, its classes' namespaces and the object's own attributes, where
+    NumPy and others look too; called only when `asking`."""
     found = [(name, name) for name in ("buffer",) if _native.speaks_buffer(kind)]
-    found += [row for row in PROTOCOLS.items() if type_attribute(kind, row[0]) is not None]
+    own = _native.own_attributes(subject.get(), tuple(PROTOCOLS))
+    found += [row for row in PROTOCOLS.items() if row[0] in own or type_attribute(kind, row[0]) is not None]
     if not blocks and not found:
         return ()
     from inspector.facts.buffer import Spoken

@@ -7,14 +7,14 @@ import ctypes
 import mmap
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import fingerprints
 import numpy as np
 import pandas as pd
 import pytest
 
-from inspector._native import Subject
+from inspector._native import Subject, own_attributes
 from inspector.facts.buffer import Buffer, Exposure
 from inspector.facts.unknown import Unknown
 from inspector.probes.buffer import buffer
@@ -97,6 +97,54 @@ def test_protocols_are_found_without_a_call() -> None:
     ]  # fmt: skip
     assert set(found.values()) == {Unknown("not asked")}
     assert x.calls == []
+
+
+class Plain:
+    """An instance that speaks by what was set on it."""
+
+    asked: ClassVar[list[str]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked.append(name)
+        raise AttributeError(name)
+
+
+class Slotted:
+    __slots__ = ("__dict__",)
+
+
+class Unequal:
+    """A key that hashes like the protocol's name, and counts when it is compared."""
+
+    compared: ClassVar[list[object]] = []
+
+    def __hash__(self) -> int:
+        return hash("__array_interface__")
+
+    def __eq__(self, other: object) -> bool:
+        self.compared.append(other)
+        return False
+
+
+@pytest.mark.parametrize("kind", [Plain, Slotted])
+def test_a_protocol_set_on_the_instance_is_found_and_asked(kind: type, fingerprint: Any) -> None:
+    array, x = np.arange(6.0), kind()
+    assert buffer(Subject(x)) is None
+    x.__array_interface__ = array.__array_interface__  # type: ignore[attr-defined]
+    before = fingerprint(x)
+    assert spoken(x) == {"__array_interface__": Unknown("not asked")}
+    assert fingerprint(x) == before
+    assert spoken(x, ask=True)["__array_interface__"].address == array.ctypes.data
+    vars(x)[Unequal()] = 1
+    del Unequal.compared[:], Plain.asked[:]
+    assert list(spoken(x)) == ["__array_interface__"], "found in the dict, among keys of any kind"
+    assert Unequal.compared == Plain.asked == []
+    assert np.shares_memory(np.asarray(x), array), "NumPy finds it there too"
+
+
+def test_a_types_namespace_is_not_its_own_attributes() -> None:
+    assert own_attributes(np.ndarray, ("__array_interface__",)) == ()
+    assert own_attributes(np, ("ndarray", "nothing")) == ("ndarray",)
 
 
 def test_each_protocol_is_asked_when_asked_to() -> None:
