@@ -1,0 +1,369 @@
+"""torch: tensors and storages by their C++ structs; no method is called.
+
+`data_ptr()` splits copy-on-write blocks, a subclass answers with code of its own, and a tensor whose
+storage was freed must not be read at all.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import mmap
+import struct
+import sys
+from typing import TYPE_CHECKING, Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults, Elements, type_bases, type_module, type_name
+from inspector.adapters.language import number_text
+from inspector.facts.unknown import Unknown
+from inspector.tensor_structs import CPU, META, Storage, Tensor, storage, tensor
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Layer, Told
+
+_DTYPES = """
+uint8:B1 int8:b1 int16:h2 int32:i4 int64:q8 float16:e2 float32:f4 float64:d8 complex32:c4
+complex64:c8 complex128:c16 bool:?1 qint8:b1 quint8:B1 qint32:i4 bfloat16:-2 quint4x2:-1 quint2x4:-1
+bits1x8:-1 bits2x4:-1 bits4x2:-1 bits8:-1 bits16:-2 float8_e5m2:-1 float8_e4m3fn:-1
+float8_e5m2fnuz:-1 float8_e4m3fnuz:-1 uint16:H2 uint32:I4 uint64:Q8
+"""
+DTYPES = tuple(_DTYPES.split())
+"""c10::ScalarType in order: name, struct code ("-", "c": none), bytes."""
+CDATA = 16
+"""Offset of the pointer to the C++ object in THPVariable and THPStorage."""
+BITS = {"Conjugate": "conj", "Negative": "neg", "ZeroTensor": "zero"}
+"""Dispatch key -> the lazy bit it is."""
+FOREIGN: set[int] = set()
+"""Addresses of deleters that hold another library's object; learned by the self test."""
+
+
+class TorchTensors(Defaults):
+    """The family of TensorBase and the storages; subclasses and fake tensors have the same struct."""
+
+    library = "torch"
+    versions = ("2.13", "2.14")
+
+    def is_ready(self) -> bool:
+        """When the import of all of torch has ended."""
+        return hasattr(sys.modules["torch"], "UntypedStorage") and hasattr(sys.modules["torch"], "Tensor")
+
+    def families(self) -> tuple[type, ...]:
+        """TensorBase, StorageBase."""
+        c = sys.modules["torch._C"]
+        return (c.TensorBase, c.StorageBase)
+
+    def self_test(self) -> None:
+        """Shapes, addresses, deleters and copy-on-write counts are where they were in 2.13."""
+        torch = sys.modules["torch"]
+        base = torch.zeros(24, dtype=torch.int16)
+        view = base[3:23].view(4, 5)
+        found = _tensor(view)
+        told = (tuple(view.shape), tuple(view.stride()), view.storage_offset(), view.nelement())
+        if found is None or (found.shape, found.strides, found.offset, found.elements) != told:
+            raise ValueError("c10::TensorImpl does not lie as in torch 2.13")
+        kept = found.storage
+        where = (torch._C._data_address(base), 48, 2, DTYPES[found.dtype])
+        if kept is None or (kept.start, kept.bytes, kept.tensors, DTYPES[found.dtype]) != where:
+            raise ValueError("c10::StorageImpl does not lie as in torch 2.13")
+        _learn(torch)
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """Its block; indices and values of a sparse tensor; nothing where reading would be a crash."""
+        if _is_storage(x):
+            kept = _storage(x)
+            return () if kept is None or not kept.start else (_bytes(kept, x),)
+        found = _tensor(x)
+        if found is None or _is_abstract(x, found):
+            return ()
+        return tuple(
+            block for part in (found.parts or (found,)) for block in _block(part, type_name(type(x)))
+        )
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """The tensor it is a view of, and the object that the storage's deleter releases."""
+        kept = _storage(x) if _is_storage(x) else _kept(_tensor(x))
+        exporter = _exporter(kept)
+        held = () if exporter is None else (("deleter", exporter),)
+        base = None if _is_storage(x) else _base(x)
+        return held if base is None else (("_base", base), *held)
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Yes for the storage it made and no view of another tensor."""
+        kept = _storage(x) if _is_storage(x) else _kept(_tensor(x))
+        if kept is not None and kept.deleter in FOREIGN:
+            if _exporter(kept) is None:
+                return Unknown("its deleter does not tell whose memory it releases")
+            return False
+        return _is_storage(x) or _base(x) is None
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """What torch calls it: dtype, strides in elements, offset, version, storage."""
+        found = None if _is_storage(x) else _tensor(x)
+        kept = _storage(x) if found is None else found.storage
+        rows = [] if found is None else _tensor_names(x, found)
+        if kept is not None:
+            rows += [
+                ("storage", f"{kept.bytes:,} B at {kept.start:#x}" if kept.start else "no memory"),
+                ("storage use_count", str(kept.tensors)),
+                ("deleter", _deleter_text(kept)),
+            ]
+        return tuple(rows)
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One number; bfloat16 is the upper half of a float32."""
+        if block.format == "bfloat16":
+            return str(struct.unpack("<f", b"\0\0" + raw)[0])
+        return number_text(block.typestr, raw)
+
+    def layers(self, x: Any) -> Told:
+        """The tensor, then its storage; bytes only where they are as many as the tensor reaches."""
+        from inspector.adapters.told import Layer, Told
+
+        if _is_storage(x):
+            kept = _storage(x)
+            return Told((_storage_layer(kept, "wrapper"),) if kept else (_closed(type_name(type(x))),))
+        found = _tensor(x)
+        name = type_name(type(x))
+        if found is None:
+            why = Unknown(f"{name} is of a C++ class that is not known here")
+            return Told((Layer("wrapper", name, why, why, why),), state=why)
+        return _of_tensor(x, found)
+
+
+def _of_tensor(x: Any, found: Tensor) -> Told:
+    """The first that fits: no data ever, none yet, elsewhere, freed; else what the storage is."""
+    from inspector.adapters.told import Layer, Told, attribute, field, of_type
+
+    name, size = type_name(type(x)), _itemsize(found)
+    logical = found.elements * size
+    what = f"{name} {_dtype(found)} {found.shape}"
+    if _is_lazy(x):
+        kind = of_type(name)
+        first = "the first forward()"
+        layer = Layer("wrapper", name, "lazy", "none", evidence=(kind,), would=(first,), would_not=("repr",))
+        return Told((layer,), logical_bytes=0, waits_for=first)
+    if _is_abstract(x, found):
+        seen = of_type("FakeTensor") if _is_fake(x) else field("device", "meta")
+        return Told((Layer("wrapper", what, "abstract", "none", evidence=(seen,)),), logical_bytes=logical)
+    if found.device != CPU:
+        seen = field("device", f"c10::DeviceType {found.device}")
+        return Told((Layer("wrapper", what, "computed", "device", evidence=(seen,)),), logical_bytes=logical)
+    if found.parts:
+        return _of_sparse(what, found, logical)
+    wrapper = Layer("wrapper", what, evidence=(field("c10::TensorImpl", found.kind),))
+    bits = _lazy_bits(x)
+    if "zero" in bits:
+        layer = Layer("wrapper", what, "computed", "none", evidence=(attribute("_is_zerotensor", "True"),))
+        return Told((layer,), state="virtual", logical_bytes=logical)
+    if bits:
+        raw = tuple(attribute(f"is_{bit}()", "True") for bit in bits)
+        calls = tuple(f"resolve_{bit}()" for bit in bits)
+        wrapper = Layer("wrapper", what, "lazy", evidence=raw, would=calls, would_not=("x.T", "repr"))
+        told = _of_storage(found, wrapper, logical)
+        freed = told.state == "freed"
+        return (
+            told if freed else Told(told.layers, "lazy", logical, waits_for=calls[0], findings=told.findings)
+        )
+    return _of_storage(found, wrapper, logical)
+
+
+def _of_storage(found: Tensor, wrapper: Layer, logical: int) -> Told:
+    from inspector.adapters.told import Told, finding
+
+    kept, need = found.storage, _reach(found)
+    if kept is None or kept.bytes < need or (need and not kept.start):
+        there = kept.bytes if kept is not None and kept.start else 0
+        danger = finding(
+            "freed-storage", f"{there:,} of {need:,} bytes are left", do="drop it, or resize_ its storage"
+        )
+        return Told((wrapper, _closed("storage")), state="freed", logical_bytes=logical, findings=(danger,))
+    dangers = []
+    if kept.is_cow and kept.cow_holders > 1:
+        what = f"{kept.cow_holders} holders; the first write copies {kept.bytes:,} bytes"
+        dangers.append(finding("shared-copy-on-write", what))
+    exporter = _exporter(kept)
+    if exporter is not None:
+        name = type_name(type(exporter))
+        what = (
+            f"writes through the {name} do not move _version ({found.version}): autograd cannot notice them"
+        )
+        dangers.append(finding("unnoticed-write", what, do="write through the tensor, or clone() it"))
+    layers = (wrapper, _storage_layer(kept, "container"))
+    if kept.deleter in FOREIGN and exporter is None:
+        return Told(layers, "shared-foreign", logical, findings=tuple(dangers))
+    return Told(layers, logical_bytes=logical, findings=tuple(dangers))
+
+
+def _of_sparse(what: str, found: Tensor, logical: int) -> Told:
+    """Indices and values: few bytes that stand for many elements."""
+    from inspector.adapters.told import Layer, Told, field
+
+    seen = [field("stored elements", f"{found.parts[-1].elements:,} of {found.elements:,}")]
+    if found.kind == "SparseTensorImpl":
+        seen.append(field("coalesced_", "true" if found.coalesced else "false: duplicates pending"))
+    layers = [Layer("wrapper", what, evidence=tuple(seen), would=("to_dense()",), would_not=("repr",))]
+    for part in found.parts:
+        text = f"{_dtype(part)} {part.shape}"
+        spans = tuple(block.range for block in _block(part, "") if block.range.bytes)
+        layers.append(Layer("buffer", text, spans=spans, depth=1))
+    return Told(tuple(layers), "virtual", logical)
+
+
+def _storage_layer(kept: Storage, level: Any) -> Layer:
+    from inspector.adapters.told import Layer, field
+
+    if not kept.start:
+        return _closed("storage") if level == "wrapper" else Layer("container", "storage 0 B", storage="none")
+    shared = kept.is_cow and kept.cow_holders > 1
+    title: Any = "cow" if shared else "foreign" if kept.deleter in FOREIGN else "owned"
+    evidence = (field("deleter", _deleter_text(kept)), field("use_count", kept.tensors))
+    calls = ("a write", "data_ptr()", ".numpy()", "to_dlpack()") if shared else ()
+    stays = ("repr", "sum()", "const_data_ptr()") if shared else ()
+    return Layer(level, f"storage {kept.bytes:,} B", "computed", "heap", title, evidence, calls, stays)
+
+
+def _closed(what: str) -> Layer:
+    from inspector.adapters.told import Layer, field
+
+    return Layer("container", what, "closed", "none", evidence=(field("data", "NULL or too small"),))
+
+
+def _tensor(x: Any) -> Tensor | None:
+    """The struct of an instance of the TensorBase family."""
+    return tensor(_pointer(x))
+
+
+def _storage(x: Any) -> Storage | None:
+    return storage(_pointer(x))
+
+
+def _pointer(x: Any) -> int:
+    return int.from_bytes(_native.read(id(x) + CDATA, 8) or b"", "little")
+
+
+def _kept(found: Tensor | None) -> Storage | None:
+    return None if found is None else found.storage
+
+
+def _is_storage(x: Any) -> bool:
+    return sys.modules["torch._C"].StorageBase in type_bases(type(x))
+
+
+def _is_fake(x: Any) -> bool:
+    return any(
+        type_module(kind) == "torch._subclasses.fake_tensor" and type_name(kind) == "FakeTensor"
+        for kind in type_bases(type(x))
+    )
+
+
+def _is_lazy(x: Any) -> bool:
+    names = ("UninitializedParameter", "UninitializedBuffer")
+    return type_module(type(x)) == "torch.nn.parameter" and type_name(type(x)) in names
+
+
+def _is_abstract(x: Any, found: Tensor) -> bool:
+    return found.device == META or _is_fake(x)
+
+
+def _lazy_bits(x: Any) -> tuple[str, ...]:
+    """conj, neg, zero: kept in the set of dispatch keys, which torch tells without dispatching."""
+    c = sys.modules["torch._C"]
+    keys = c._dispatch_keys(x)
+    return tuple(bit for key, bit in BITS.items() if keys.has(getattr(c.DispatchKey, key)))
+
+
+def _base(x: Any) -> Any:
+    """The root of a view; torch asks no subclass for it while its function protocol is off."""
+    c = sys.modules["torch._C"]
+    with c.DisableTorchFunction():
+        return c.TensorBase.__dict__["_base"].__get__(x)
+
+
+def _dtype(found: Tensor) -> str:
+    return DTYPES[found.dtype].partition(":")[0] if found.dtype < len(DTYPES) else "unknown dtype"
+
+
+def _itemsize(found: Tensor) -> int:
+    return int(DTYPES[found.dtype].partition(":")[2][1:]) if found.dtype < len(DTYPES) else 0
+
+
+def _reach(found: Tensor) -> int:
+    """Bytes of the storage that the tensor reaches to, its offset included; 0 where it has no elements."""
+    if not found.elements or len(found.strides) != len(found.shape):
+        return 0
+    last = found.offset + sum((n - 1) * step for n, step in zip(found.shape, found.strides, strict=True))
+    return (last + 1) * _itemsize(found)
+
+
+def _block(found: Tensor, exporter: str) -> tuple[Elements, ...]:
+    """One block; () where there are no bytes, or fewer than the tensor reaches: reading them is a crash."""
+    kept, size = found.storage, _itemsize(found)
+    if kept is None or not kept.start or not size or found.device != CPU:
+        return ()
+    if kept.bytes < _reach(found):
+        return ()
+    if found.kind == "NestedTensorImpl":
+        return (_bytes(kept, None, exporter),)
+    strides = tuple(step * size for step in found.strides)
+    address = kept.start + found.offset * size
+    code = DTYPES[found.dtype].partition(":")[2][0]
+    name = _dtype(found)
+    return (Elements("struct fields", address, found.shape, strides, size, name, code, False, exporter),)
+
+
+def _bytes(kept: Storage, x: Any, exporter: str = "") -> Elements:
+    name = exporter or type_name(type(x))
+    return Elements("struct fields", kept.start, (kept.bytes,), (1,), 1, "uint8", "B", False, name)
+
+
+def _exporter(kept: Storage | None) -> Any:
+    """The Python object that a foreign storage releases, where its type proves the word to be one."""
+    if kept is None or kept.deleter not in FOREIGN:
+        return None
+    raw = _native.read(kept.exporter + 8, 8) if kept.exporter else None
+    known = {id(kind) for kind in (bytes, bytearray, memoryview, mmap.mmap, array.array)}
+    if numpy := sys.modules.get("numpy"):
+        known.add(id(numpy.ndarray))
+    if raw is None or int.from_bytes(raw, "little") not in known:
+        return None
+    return ctypes.cast(kept.exporter, ctypes.py_object).value
+
+
+def _learn(torch: Any) -> None:
+    """The deleter of borrowed memory, by borrowing a bytearray; what a copy-on-write block looks like."""
+    lender = bytearray(16)
+    borrowed = torch.frombuffer(lender, dtype=torch.uint8)
+    kept = _kept(_tensor(borrowed))
+    if kept is None or kept.exporter != id(lender):
+        raise ValueError("the deleter of torch.frombuffer does not hold its object where it did")
+    clone = torch._lazy_clone(torch.zeros(2))
+    shared = _kept(_tensor(clone))
+    if shared is None or not shared.is_cow or shared.cow_holders != 1:
+        raise ValueError("a copy-on-write block does not count its holders where it did")
+    FOREIGN.add(kept.deleter)
+
+
+def _deleter_text(kept: Storage) -> str:
+    if kept.is_cow:
+        return f"copy-on-write, {kept.cow_holders} holders"
+    if kept.deleter in FOREIGN:
+        exporter = _exporter(kept)
+        return "another library's" + ("" if exporter is None else f": {type_name(type(exporter))}")
+    return "torch's own"
+
+
+def _tensor_names(x: Any, found: Tensor) -> list[tuple[str, str]]:
+    rows = [
+        ("dtype", f"torch.{_dtype(found)}"),
+        ("stride()", f"{found.strides} elements"),
+        ("storage_offset()", str(found.offset)),
+        ("_version", "not counted (inference mode)" if found.version is None else str(found.version)),
+        ("use_count", str(found.references)),
+        ("autograd", "in a graph or requires_grad" if found.has_autograd else "no"),
+    ]
+    bits = () if _is_fake(x) else _lazy_bits(x)
+    return [*rows, *((f"is_{bit}", "True") for bit in bits)]
+
+
+ADAPTER = TorchTensors()
