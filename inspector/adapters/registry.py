@@ -17,6 +17,8 @@ from inspector.errors import InspectorWarning
 
 ENTRY_POINTS = "inspector.adapters"
 _NOT_ADAPTERS = ("__init__", "base", "protocols", "registry", "spans", "told")
+_EXTENSION = {"cffi": "_cffi_backend"}
+"""Libraries whose extension module is imported without them: a compiled cffi module needs nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,7 @@ def _from_folder() -> Registry:
     for name in sorted(file[:-3] for file in files if file.endswith(".py")):
         if name not in _NOT_ADAPTERS:
             library, underscore, _ = name.partition("_")
+            library = _EXTENSION.get(library, library)
             registry.add(library if underscore else "", partial(_import, name))
     return registry
 
