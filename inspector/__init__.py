@@ -17,6 +17,8 @@ _DOORS = {
     "retained": "inspector.api",
     "shares": "inspector.api",
     "compare": "inspector.api",
+    "materialization": "inspector.api",
+    "findings": "inspector.api",
     "snapshot": "inspector.api",
     "heap": "inspector.api",
     "compile_c": "inspector.api",

@@ -229,6 +229,20 @@ def demangle(name: str, /) -> str | None:
     At most 8,192 bytes; from `__cxa_demangle` (Itanium C++ ABI).
     """
 
+# --- residency.c -------------------------------------------------------------------------------
+
+def residency(
+    ranges: Sequence[tuple[int, int, int]], cells: int, portable: bool = False, /
+) -> tuple[str, int, int, int, int, int, int, str] | None:
+    """Which pages of disjoint ranges (start, stop, kind) are in memory; nothing is read or brought in.
+
+    The kind of the mapping: 0 anonymous, 1 of a file, 2 shared memory. Gives the way ("PAGEMAP_SCAN" or
+    "pagemap"); bytes that are private, of the zero page, of a file, shared, swapped; of these, in huge pages;
+    and `cells` letters (at most 4096), the most frequent kind of each part: p, z, f, s, w, or "." for absent.
+    By the table alone (`portable`) a page shared with a forked child counts as of the zero page. None where
+    the kernel tells neither.
+    """
+
 # --- types.c -----------------------------------------------------------------------------------
 
 MethodRow = tuple[str, tuple[str, ...], int, str]

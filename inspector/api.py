@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from inspector.facts.chain import Chain
     from inspector.facts.comparison import Comparison
     from inspector.facts.compiled import CellCall
+    from inspector.facts.finding import Finding
     from inspector.facts.heap import Heap, Snapshot
     from inspector.facts.machine import Machine
+    from inspector.facts.materialization import Materialization
     from inspector.facts.namespace import Namespace
     from inspector.facts.refs import Owners, Retained
     from inspector.facts.sharing import Sharing
@@ -100,6 +102,8 @@ def _gathered(
     facts["refs"] = _asked("refs", "refs", subject, names, scan=scan, progress=progress)
     facts["buffer"] = _asked("buffer", "buffer", subject, ask=ask)
     facts["layout"] = _asked("layout", "layout", subject)
+    facts["materialization"] = _asked("materialization", "materialization", subject)
+    facts["lazy"] = _lazy(subject)
     return {column: fact for column, fact in facts.items() if fact is not None}
 
 
@@ -133,6 +137,38 @@ def _asked(room: str, probe: str, *arguments: Any, **options: Any) -> Any:
         return getattr(importlib.import_module(f"inspector.probes.{room}"), probe)(*arguments, **options)
     except Exception as error:
         return Unknown(f"{FAILED} {type(error).__name__}")
+
+
+def _lazy(subject: Subject) -> Any:
+    """The column of a lazy vector; None for any other object."""
+    from inspector._native import LazyVector
+    from inspector.adapters.base import type_bases
+
+    if not any(base is LazyVector for base in type_bases(type(subject.get()))):
+        return None
+    from inspector.lazy.describe import lazy
+
+    return lazy(subject)
+
+
+def materialization(x: Any) -> Materialization:
+    """Whether the data of `x` is there: its layers, the pages really in memory, bytes that add up, dangers.
+
+    Nothing is computed or brought in; runs no user code. Bytes are of this process, by PAGEMAP_SCAN
+    (Linux 6.7), /proc/self/pagemap or smaps. A type that no adapter knows has an Unknown state.
+    """
+    from inspector._native import Subject
+
+    subject = Subject(x)
+    del x
+    from inspector.probes.materialization import materialization
+
+    return materialization(subject)
+
+
+def findings(x: Any) -> tuple[Finding, ...]:
+    """Dangers of `x` by slug: borrowed pointer, unowned bytes, freed storage ... (docs/messages.md)."""
+    return materialization(x).findings
 
 
 def refcount(x: Any) -> int | ImmortalType:

@@ -47,6 +47,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(protocols) \
     PART(attributes) \
     PART(mappings) \
+    PART(residency) \
     PART(types) \
     PART(functions) \
     PART(lazy_vector) \

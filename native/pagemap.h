@@ -16,9 +16,16 @@ struct pagemap_query {
 #define PAGEMAP_SCAN_IOCTL _IOWR('f', 16, struct pagemap_query)
 
 // Page categories of that ioctl.
+#define PAGEMAP_FILE (1u << 2)
 #define PAGEMAP_PRESENT (1u << 3)
 #define PAGEMAP_SWAPPED (1u << 4)
 #define PAGEMAP_ZERO (1u << 5)
 #define PAGEMAP_HUGE (1u << 6) // one entry of the page table's middle level: transparent, or of hugetlbfs
+
+// Bits of a word of /proc/self/pagemap.
+#define PAGEMAP_WORD_EXCLUSIVE (1ull << 56)
+#define PAGEMAP_WORD_FILE (1ull << 61)
+#define PAGEMAP_WORD_SWAPPED (1ull << 62)
+#define PAGEMAP_WORD_PRESENT (1ull << 63)
 
 #endif

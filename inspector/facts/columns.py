@@ -16,6 +16,8 @@ COLUMNS: Final = {
     "owners": "refs:Owners",
     "buffer": "buffer:Buffer",
     "layout": "layout:Layout",
+    "materialization": "materialization:Materialization",
+    "lazy": "lazy:Lazy",
     "sharing": "sharing:Sharing",
     "chain": "chain:Chain",
     "retained": "refs:Retained",

@@ -54,6 +54,13 @@ KINDS: Final = (
         certain=True,
     ),
     Finding(
+        slug="truncated-file",
+        what="the file is shorter than its mapping",
+        why="the file was cut after it was mapped: reading behind its end is a SIGBUS that ends the process",
+        do="drop the object and map the file again",
+        certain=True,
+    ),
+    Finding(
         slug="unnoticed-write",
         what="a write through one holder is not noticed by the other",
         why="two libraries hold the same bytes, and the bookkeeping of one does not see a write by the other",

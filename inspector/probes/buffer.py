@@ -37,7 +37,7 @@ def buffer(subject: _native.Subject, ask: bool = False) -> Buffer | None:
     adapter = adapter_of(kind)
     blocks = adapter.elements(subject.get()) if adapter is not None else ()
     spoken = _spoken(subject, kind, blocks, ask)
-    if adapter is None and not spoken:
+    if not spoken and (adapter is None or not (blocks or adapter.names(subject.get()))):
         return None
     return _compose(subject, adapter, blocks, spoken)
 
@@ -50,7 +50,11 @@ def _compose(
 ) -> Buffer:
     from inspector.facts.buffer import Buffer, Exposure
 
-    nobody = Unknown(NOT_ASKED.reason) if adapter is None else Unknown("no bytes: closed, released or empty")
+    nobody = (
+        Unknown(NOT_ASKED.reason)
+        if adapter is None
+        else Unknown("none here: closed, released, empty or not made yet")
+    )
     if len(blocks) > 1:
         nobody = Unknown(f"{len(blocks)} blocks, each in a place of its own")
     answers = [row.exposure for row in spoken if isinstance(row.exposure, Exposure)]

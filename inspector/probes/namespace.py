@@ -149,8 +149,9 @@ def _held(subject: Subject, budget: _Budget) -> tuple[Elements, ...]:
                 continue
             seen.add(id(held))
             adapter = adapter_of(type(held))
-            if adapter is not None:
-                found += adapter.elements(held)
+            blocks = adapter.elements(held) if adapter is not None else ()
+            if blocks:
+                found += blocks
             elif _FLAGS(type(held)) & _HAS_GC:
                 queue.append(held)
     return tuple(found)

@@ -11,15 +11,11 @@ from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
 
-LARGE_BASE = 10
-"""A view that keeps more than this many times its own bytes alive is told about."""
-LARGE_BASE_BYTES = 100_000
-
 
 @blocks.register
 def buffer(fact: Buffer) -> tuple[Block, ...]:
     """Bytes and mapping, owner, protocols, what the library calls it; then what hurts."""
-    return (_bytes(fact), *_owner(fact), *_exports(fact), *_speaks(fact), *_names(fact), *_warnings(fact))
+    return (_bytes(fact), *_owner(fact), *_exports(fact), *_speaks(fact), *_names(fact))
 
 
 def _bytes(fact: Buffer) -> Line:
@@ -151,22 +147,6 @@ def _names(fact: Buffer) -> Iterator[Block]:
         rows = tuple((text(name), text(value, "dim")) for name, value in fact.facts)
         head = Line("library", (Span(str(len(rows))), Span("  facts under the library's own names", "dim")))
         yield Fold(head, (Table(("", ""), rows),), shown=0)
-
-
-def _warnings(fact: Buffer) -> Iterator[Line]:
-    root = owner(fact)
-    if fact.owns is False and root is None and not isinstance(fact.range, Unknown) and fact.range.bytes:
-        yield _danger("borrowed-bytes", "nobody keeps these bytes alive", "copy them while they are there")
-    if root is None or isinstance(root.range, Unknown) or isinstance(fact.range, Unknown):
-        return
-    kept = root.range.bytes
-    if kept >= LARGE_BASE_BYTES and kept > LARGE_BASE * fact.range.bytes:
-        said = f"{size(fact.range.bytes)} keep {size(kept)} alive"
-        yield _danger("large-base", said, "x.copy() frees it")
-
-
-def _danger(slug: str, said: str, mend: str) -> Line:
-    return Line("warn", (Span(f"{slug}: ", "danger"), Span(said)), right=text(mend, "dim"))
 
 
 def _sample() -> Buffer:

@@ -10,7 +10,18 @@ from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Span
 from inspector.views.view import view
 
-ORDER = ("object", "refs", "owners", "type", "module", "builtin", "buffer", "layout")
+ORDER = (
+    "object",
+    "refs",
+    "owners",
+    "type",
+    "module",
+    "builtin",
+    "buffer",
+    "layout",
+    "materialization",
+    "lazy",
+)
 
 LATE = ("speaks", "library", "warn")
 """Labels whose lines stand at the end of a card, in this order, whichever column they are from."""
@@ -44,7 +55,9 @@ def _column(column: str, fact: Any) -> tuple[Block, ...]:
 
 
 def _unrepeated(column: str, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The layout's words stand in the first line already."""
+    """The layout's words stand in the first line already, a lazy vector's state in the line before."""
+    if column == "lazy":
+        return blocks[1:]
     if column == "layout" and blocks and isinstance(blocks[0], Line):
         return (replace(blocks[0], right=()), *blocks[1:])
     return blocks

@@ -29,7 +29,7 @@ def test_a_finding_has_its_own_words_or_those_of_its_kind() -> None:
     told = finding("large-base", "96 B keep 800 kB alive")
     assert (told.what, told.do) == ("96 B keep 800 kB alive", "x.copy() frees it")
     assert told.page == "docs/messages.md#large-base"
-    assert len({kind.slug for kind in KINDS}) == len(KINDS) == 7
+    assert len({kind.slug for kind in KINDS}) == len(KINDS) == 8
 
 
 def test_the_amounts_of_a_residency_add_up() -> None:

@@ -24,6 +24,7 @@ FLOOR_2 = {
     "call_arguments",
     "stack_height",
     "ownership",
+    "layers",
 }
 FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
 FLOOR_5 = {*FLOOR_3, "views", "report", "api", "arguments"}
@@ -45,6 +46,7 @@ MAY_IMPORT = {
     "stack_height": set(),
     "adapters": {*FLOOR_1, "_native", "places", "mappings", "overlap", "tensor_structs"},
     "ownership": {*FLOOR_1, "_native", "places", "stack_height"},
+    "layers": {*FLOOR_1, "_native", "adapters", "mappings", "overlap"},
     "probes": FLOOR_2,
     "tracing": FLOOR_2,
     "debugger": FLOOR_2,
@@ -66,6 +68,7 @@ MAY_IMPORT = {
 TOGETHER = {
     "facts",
     "ownership",
+    "layers",
     "adapters",
     "debugger",
     "tracing",

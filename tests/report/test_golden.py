@@ -10,7 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 from inspector.facts.refs import Owner, Owners, Refs, Scan
 from inspector.facts.unknown import Address, Unknown
 from inspector.report import Report
-from inspector.views import buffer, builtin, comparison, layout, module, object, type
+from inspector.views import buffer, builtin, comparison, layout, materialization, module, object, type
 
 BY_PYTHON = Unknown("held by Python, not by native code")
 
@@ -41,6 +41,7 @@ REPORTS = {
     "type": {"object": object._sample(), "type": type._sample()},
     "module": {"object": object._sample(), "module": module._sample()},
     "builtin": {"object": object._sample(), "builtin": builtin._sample()},
+    "materialization": {"object": object._sample(), "materialization": materialization.sample()},
     "comparison": {"comparison": comparison._sample()},
     "failed": {"object": object._sample(), "refs": Unknown("the probe failed with KeyError")},
 }

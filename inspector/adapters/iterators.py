@@ -1,0 +1,91 @@
+"""Iterators of builtin containers, ranges, views of dicts: few bytes that describe many elements."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import Defaults, type_name
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+_LIST = [0]
+_DICT: dict[int, int] = {}
+_COUNTED: tuple[type, ...] = tuple(
+    type(iter(source))
+    for source in (_LIST, (1,), "a", "é", b"", bytearray(), range(1), range(1 << 70), _DICT, {1})
+)
+_REVERSED = tuple(
+    type(one)
+    for one in (
+        reversed(_LIST),
+        iter(_DICT.values()),
+        iter(_DICT.items()),
+        reversed(_DICT),
+        reversed(_DICT.values()),
+        reversed(_DICT.items()),
+    )
+)
+_COMPOSED: tuple[type, ...] = (map, zip, enumerate, filter, reversed, type(itertools.tee(_LIST)[0]))
+_ITERTOOLS = tuple(
+    kind
+    for name, kind in vars(itertools).items()
+    if isinstance(kind, type) and not name.startswith("_") and kind.__module__ == "itertools"
+)
+_VIEWS: tuple[type, ...] = (type(_DICT.keys()), type(_DICT.values()), type(_DICT.items()))
+
+
+class Iterators(Defaults):
+    """Exact builtin types: their length hints and mappings are C code that runs nothing of the user's."""
+
+    def types(self) -> tuple[type, ...]:
+        """Ranges, views, and iterators of containers, of functions and of itertools."""
+        return (range, *_VIEWS, *_COUNTED, *_REVERSED, *_COMPOSED, *_ITERTOOLS)
+
+    def self_test(self) -> None:
+        """An exhausted list iterator lets its list go; a hint follows what is left."""
+        made: Any = iter([1, 2])
+        told = (made.__length_hint__(), bool(gc.get_referents(made)))
+        list(made)
+        if (told, made.__length_hint__(), gc.get_referents(made)) != ((2, True), 0, []):
+            raise ValueError("a list iterator does not let its list go at its end")
+
+    def layers(self, x: Any) -> Told:
+        """virtual: ranges and views; lazy or consumed: iterators."""
+        from inspector.adapters.told import Layer, Told, attribute, of_type
+
+        kind, name = type(x), type_name(type(x))
+        if kind is range:
+            says = (attribute("x.start, x.stop, x.step", f"{x.start}, {x.stop}, {x.step}"),)
+            recipe = Layer(
+                "wrapper", name, "lazy", "none", "owned", says, ("list(x)", "np.asarray"), ("len", "x[i]")
+            )
+            return Told((recipe,), state="virtual")
+        if any(kind is view for view in _VIEWS):
+            source = type_name(type(gc.get_referents(x)[0]))
+            seen = (attribute("x.mapping", source),)
+            return Told(
+                (Layer("wrapper", name, "computed", "none", "view", seen, ("list(x)",)),), state="view"
+            )
+        if any(kind is one for one in (*_COUNTED, *_REVERSED)):
+            return _counted(x, name)
+        layer = Layer("wrapper", name, "lazy", "none", "owned", (of_type(name),), ("next()",), ("repr",))
+        return Told((layer,), waits_for="next()")
+
+
+def _counted(x: Any, name: str) -> Told:
+    """An iterator that knows how many elements are left; at its end it lets its source go."""
+    from inspector.adapters.told import Layer, Told, attribute, field
+
+    left = x.__length_hint__()
+    source = next((type_name(type(held)) for held in gc.get_referents(x)), "gone")
+    over = not left and (source == "gone" or "range" in name)
+    seen = (attribute("x.__length_hint__()", left), field("source", source))
+    use = () if over else ("next()",)
+    layer = Layer("wrapper", name, "consumed" if over else "lazy", "none", "owned", seen, use, ("repr",))
+    return Told((layer,), waits_for="" if over else "next()")
+
+
+ADAPTER = Iterators()

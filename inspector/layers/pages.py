@@ -1,0 +1,69 @@
+"""Which pages of some ranges are in memory: PAGEMAP_SCAN, else pagemap, else smaps; never mincore.
+
+mincore(2) tells of the page cache, not of this process (docs/materialization.md#pages).
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable, Iterable, Sequence
+
+from inspector import _native
+from inspector.facts.materialization import NO_BYTES, Residency
+from inspector.facts.memory import Mapping, Range
+from inspector.facts.unknown import Address, Unknown
+from inspector.layers import smaps
+from inspector.mappings import mapping
+from inspector.overlap import merged
+
+Find = Callable[[Range], Mapping | Unknown]
+KINDS = {"file": 1, "shared file": 1, "shared memory": 2}
+"""Kind of mapping (mappings.kind_of) -> how its pages are counted; others are anonymous."""
+MOST_RANGES = 4096
+"""Ranges whose mapping is asked one by one; of more, the first one's stands for all."""
+
+
+def residency(spans: Sequence[Range], cells: int = 0, places: Find = mapping) -> Residency | Unknown:
+    """The pages of `spans`, each byte counted once; `cells` letters in the strip. Brings no page in.
+
+    `places` tells the mapping of a range.
+    """
+    rows = merged([(span.start, span.stop) for span in spans])
+    if not rows:
+        return NO_BYTES
+    kinds = _kinds(rows, places)
+    asked = [(start, stop, kind) for (start, stop), kind in zip(rows, kinds, strict=True)]
+    told = _native.residency(asked, cells)
+    if told is None:
+        return smaps.residency(rows)
+    way, private, zero, file, shared, swapped, huge, strip = told
+    span_bytes = sum(stop - start for start, stop in rows)
+    absent = span_bytes - private - zero - file - shared - swapped
+    return Residency(
+        state=smaps.word(private + file + shared, zero, absent, swapped),
+        private_bytes=private,
+        zero_page_bytes=zero,
+        file_bytes=file,
+        shared_bytes=shared,
+        swapped_bytes=swapped,
+        absent_bytes=absent,
+        huge_bytes=huge,
+        page_bytes=mmap.PAGESIZE,
+        way="PAGEMAP_SCAN" if way == "PAGEMAP_SCAN" else "pagemap",
+        strip=strip,
+    )
+
+
+def _kinds(rows: Sequence[tuple[int, int]], places: Find) -> Iterable[int]:
+    if len(rows) > MOST_RANGES:
+        return [_kind(rows[0], places)] * len(rows)
+    return [_kind(row, places) for row in rows]
+
+
+def _kind(row: tuple[int, int], places: Find) -> int:
+    found = places(_range(row))
+    return KINDS.get(found.kind, 0) if isinstance(found, Mapping) else 0
+
+
+def _range(row: tuple[int, int]) -> Range:
+    return Range(Address(row[0]), Address(row[1]))

@@ -1,0 +1,166 @@
+"""The stack of layers: what the adapter tells, and the buffers it leaves to be derived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.adapters.base import Adapter, Elements, type_name
+from inspector.adapters.registry import adapter_of
+from inspector.adapters.told import Told
+from inspector.facts.materialization import Evidence, Layer, Storage, Title
+from inspector.facts.memory import Mapping, Range
+from inspector.facts.unknown import Unknown
+from inspector.mappings import mapping
+from inspector.overlap import merged
+
+MOST_LAYERS = 16
+MOST_SPANS = 4096
+MOST_HOLDERS = 16
+STORAGE: dict[str, Storage] = {
+    "file": "file-mapped",
+    "shared file": "file-mapped",
+    "shared memory": "shared-memory",
+}
+"""Kind of mapping -> the word; all others are the heap."""
+
+
+class Places:
+    """The mappings of one object's ranges, each asked for once."""
+
+    __slots__ = ("_found",)
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, int], Mapping | Unknown] = {}
+
+    def __call__(self, span: Range) -> Mapping | Unknown:
+        """The mapping that holds the middle of `span` (mappings.mapping)."""
+        key = (span.start, span.stop)
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = mapping(span)
+        return found
+
+
+@dataclass(slots=True)
+class Stack:
+    """What is known of one object before its pages are asked about."""
+
+    told: Told
+    layers: list[Layer]
+    blocks: tuple[Elements, ...]
+    spans: tuple[Range, ...]
+    """Of all layers."""
+    left_out: int
+    holders: list[Any]
+    """Objects that keep its bytes alive, nearest first: dropped with the stack."""
+    places: Places
+
+
+def stack(x: Any, adapter: Adapter) -> Stack:
+    """The layers of `x` as its adapter tells them, with a buffer layer where it names no bytes itself."""
+    told = adapter.layers(x)
+    blocks = adapter.elements(x)
+    holders = list(held(x))
+    layers = list(told.layers[:MOST_LAYERS])
+    places = Places()
+    if not any(layer.spans for layer in layers):
+        layers += _derived(x, adapter, blocks, holders, told, places)
+    spans = tuple(span for layer in told.layers for span in layer.spans) or spans_of(layers)
+    left_out = told.layers_left_out + max(len(told.layers) - MOST_LAYERS, 0)
+    return Stack(told, layers, blocks, spans[:MOST_SPANS], left_out, holders, places)
+
+
+def spans_of(layers: list[Layer]) -> tuple[Range, ...]:
+    """All ranges of the layers."""
+    return tuple(span for layer in layers for span in layer.spans)
+
+
+def held(x: Any) -> Iterator[Any]:
+    """The objects that keep the bytes of `x` alive, nearest first, each once, at most MOST_HOLDERS."""
+    seen, waiting = {id(x)}, [x]
+    while waiting and len(seen) <= MOST_HOLDERS:
+        step = waiting.pop(0)
+        adapter = adapter_of(type(step))
+        owners = adapter.holds(step) if adapter is not None else ()
+        for _, owner in owners:
+            if id(owner) not in seen:
+                seen.add(id(owner))
+                waiting.append(owner)
+                yield owner
+
+
+def _derived(
+    x: Any,
+    adapter: Adapter,
+    blocks: tuple[Elements, ...],
+    holders: list[Any],
+    told: Told,
+    places: Places,
+) -> Iterator[Layer]:
+    """Wrapper and buffers of an object whose adapter says no more than where its bytes are."""
+    if not told.layers:
+        yield Layer(
+            "wrapper", type_name(type(x)), evidence=(Evidence("type", "type(x)", type_name(type(x))),)
+        )
+    spans = adapter.spans(x)
+    if spans:
+        title, evidence = title_of(x, adapter, holders)
+        storage, place = storage_of(x, spans[0], places)
+        yield Layer(
+            "buffer",
+            _described(blocks, spans),
+            storage=storage,
+            title=title,
+            evidence=(*evidence, *place),
+            spans=tuple(spans),
+            depth=1,
+        )
+
+
+def _described(blocks: tuple[Elements, ...], spans: tuple[Range, ...]) -> str:
+    if len(blocks) == 1:
+        return f"{blocks[0].format} {blocks[0].shape}"
+    return f"{len(spans)} block{'' if len(spans) == 1 else 's'}"
+
+
+def title_of(x: Any, adapter: Adapter, holders: list[Any]) -> tuple[Title | Unknown, tuple[Evidence, ...]]:
+    """Who frees the bytes, by what the adapter says of owner and holders."""
+    owns = adapter.owns(x)
+    if isinstance(owns, Unknown):
+        return owns, ()
+    if owns:
+        return "owned", (Evidence("field", "owns its bytes", "yes"),)
+    if not holders:
+        return "borrowed", (Evidence("field", "owner", "none is held"),)
+    last = holders[-1]
+    other = adapter_of(type(last))
+    foreign = other is None or other.library not in (adapter.library, "")
+    return "foreign" if foreign else "view", (Evidence("field", "held by", type_name(type(last))),)
+
+
+def storage_of(x: Any, span: Range, places: Places) -> tuple[Storage | Unknown, tuple[Evidence, ...]]:
+    """Where a range lies: in the object's own struct, or in which mapping."""
+    if id(x) <= span.start < id(x) + _basic_size(type(x)):
+        return "inline", (Evidence("address", f"{span.start:#x}", "in the object's own struct"),)
+    found = places(span)
+    if not isinstance(found, Mapping):
+        return found, ()
+    storage = STORAGE.get(found.kind, "heap")
+    place = found.kind if isinstance(found.file, Unknown) else f"{found.permissions} {found.file}"
+    return storage, (Evidence("address", f"{span.start:#x}", place),)
+
+
+def _basic_size(kind: type) -> int:
+    size: int = type.__dict__["__basicsize__"].__get__(kind)
+    return size
+
+
+def retained_bytes(x: Any, of: Stack) -> int:
+    """Bytes it keeps alive, its bases' included, each once."""
+    rows: list[tuple[int, int]] = [(span.start, span.stop) for span in of.spans]
+    for owner in of.holders:
+        adapter = adapter_of(type(owner))
+        rows += [(span.start, span.stop) for span in adapter.spans(owner)] if adapter is not None else []
+    return sum(stop - start for start, stop in merged(rows))

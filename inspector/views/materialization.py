@@ -1,0 +1,253 @@
+"""Is the data there: one word, the layers with their evidence, the pages as a strip, the dangers in red."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from inspector.facts.finding import Finding
+from inspector.facts.materialization import Evidence, Layer, Level, Materialization, Residency
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Address, Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Picture, Span, text
+from inspector.views.view import blocks
+
+PAGE = "docs/materialization.md"
+SIGNS = {"p": "█", "f": "▓", "s": "▒", "z": "░", "w": "~", ".": "·"}
+"""Letter of a strip (facts.materialization.Residency) -> its sign."""
+KINDS = {
+    "p": ("private", "fact"),
+    "f": ("file", "native"),
+    "s": ("shared", "python"),
+    "z": ("page of zeros", "dim"),
+    "w": ("swapped", "warn"),
+    ".": ("absent", "dim"),
+}
+SMALL_BYTES = 1 << 16
+MOST_WHAT = 34
+SHORT_LABEL = 7
+"""A longer label than this (9 cells less a gap of 2) moves what follows to the right."""
+MILD = ("shared-copy-on-write", "large-base")
+"""Slugs of what costs, but breaks nothing."""
+
+
+@blocks.register
+def materialization(fact: Materialization) -> tuple[Block, ...]:
+    """Lines state, layers, pages, memory, would; what hurts last."""
+    return (_state(fact), *_layers(fact), *_memory(fact), *_would(fact), *map(danger, fact.findings))
+
+
+def _state(fact: Materialization) -> Line:
+    known = not isinstance(fact.state, Unknown)
+    about = "  ".join(_about(fact)) if known else ""
+    return Line(
+        "state",
+        (Span(str(fact.state), "fact" if known else "dim"), Span(f"  {about}" if about else "", "dim")),
+        right=text(_share(fact), "dim"),
+        explain="Whether the elements exist, where, whose they are, and whether their pages are in memory.",
+        link=f"{PAGE}#states",
+    )
+
+
+def _about(fact: Materialization) -> Iterator[str]:
+    """The answers of the layers that the headline does not give, then what it waits for and who made it."""
+    words = (fact.layers[0].value, fact.layers[-1].storage, *(layer.title for layer in fact.layers[-2:]))
+    known = dict.fromkeys(word for word in words if not isinstance(word, Unknown) and word != fact.state)
+    if known:
+        yield " · ".join(known)
+    if fact.waits_for:
+        yield f"waits for {fact.waits_for}"
+    if not isinstance(fact.materialized_by, Unknown):
+        yield f"materialized by {fact.materialized_by}"
+
+
+def _share(fact: Materialization) -> str:
+    pages = fact.layers[-1].residency
+    if not isinstance(pages, Residency):
+        return ""
+    if pages.zero_page_bytes and not pages.resident_bytes:
+        return "page of zeros"
+    return f"{percent(pages.resident_bytes, pages.span_bytes)} resident"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share for a person: "100 %", "2.4 %", "under 0.1 %"; 0 and 100 only where it is exact."""
+    if not whole or part == whole:
+        return "100 %"
+    if not part:
+        return "0 %"
+    share = 100 * part / whole
+    if share < 0.1:
+        return "under 0.1 %"
+    return f"{share:.1f} %" if share < 9.95 else f"{min(share, 99):.0f} %"
+
+
+def _layers(fact: Materialization) -> Iterator[Block]:
+    """The tree, folded where there is nothing to learn from it; a wrapper alone is the headline's."""
+    if len(fact.layers) > 1 or len(fact.layers[0].evidence) > 1:
+        wide = max(len(_what(layer)) for layer in fact.layers)
+        rows = [line for layer in fact.layers for line in _rows(layer, min(wide, MOST_WHAT))]
+        if fact.layers_left_out:
+            rows.append(Line("", text(f"{fact.layers_left_out:,} more were not looked at", "dim")))
+        yield from [_folded(rows, fact)] if _is_plain(fact) else rows
+    pages = fact.layers[-1].residency
+    if isinstance(pages, Residency) and pages.strip and pages.span_bytes > SMALL_BYTES:
+        yield strip(pages)
+
+
+def _is_plain(fact: Materialization) -> bool:
+    """A small block of its own, all of it in memory."""
+    pages = fact.layers[-1].residency
+    small = isinstance(pages, Residency) and pages.private_bytes == pages.span_bytes <= SMALL_BYTES
+    return small and fact.state == "owned" and not fact.layers_left_out
+
+
+def _folded(rows: list[Line], fact: Materialization) -> Fold:
+    names = ", ".join(layer.level for layer in fact.layers)
+    return Fold(
+        Line("layers", (Span(str(len(fact.layers))), Span(f"  {names}", "dim"))), tuple(rows), shown=0
+    )
+
+
+def _what(layer: Layer) -> str:
+    return "  " * max(layer.depth - 1, 0) + layer.what
+
+
+def _rows(layer: Layer, wide: int) -> Iterator[Line]:
+    """One line a layer: what it is, its answers, the evidence; what else was seen with -v."""
+    said = _dirty(layer.residency) if layer.level == "pages" else _answers(layer)
+    seen = next((one for one in layer.evidence if one.says != layer.what), None)
+    first = f"  {_seen(seen)}" if seen else ""
+    yield Line(
+        layer.level,
+        (
+            Span(_what(layer).ljust(wide - max(0, len(layer.level) - SHORT_LABEL))),
+            Span(f"  {said.ljust(18)}"),
+            Span(first, "dim"),
+        ),
+        explain="Do the elements exist? Where are the bytes? Who frees them? How it is known.",
+        link=f"{PAGE}#layers",
+    )
+    for more in layer.evidence:
+        yield Line("", text(f"{' ' * wide}  {more.source} {more.place}: {more.says}", "dim"), verbose=True)
+
+
+def _answers(layer: Layer) -> str:
+    """The answers that say something: a wrapper's value; where bytes are and whose, where there are any."""
+    words: list[str | Unknown] = [layer.value] if layer.value != "computed" or not layer.spans else []
+    if layer.spans or layer.title not in ("owned", "view"):
+        words += [layer.storage, layer.title]
+    elif layer.storage not in ("heap", "none"):
+        words.append(layer.storage)
+    return " · ".join(word for word in words if not isinstance(word, Unknown)) or "?"
+
+
+def _dirty(pages: Residency | Unknown) -> str:
+    if isinstance(pages, Unknown):
+        return str(pages)
+    huge = f", {size(pages.huge_bytes)} huge" if pages.huge_bytes else ""
+    return f"{size(pages.private_bytes)} private{huge}"
+
+
+def _seen(one: Evidence) -> str:
+    if one.source == "system call":
+        return one.place
+    return one.says if one.source in ("type", "address") else f"{one.place}: {one.says}"
+
+
+def strip(pages: Residency) -> Picture:
+    """The pages in order, one sign a part, and a legend of the signs that occur."""
+    runs: list[Span] = []
+    for letter in pages.strip:
+        style = KINDS[letter][1]
+        if runs and runs[-1].style == style and runs[-1].text.endswith(SIGNS[letter]):
+            runs[-1] = Span(runs[-1].text + SIGNS[letter], style)
+        else:
+            runs.append(Span(SIGNS[letter], style))
+    present = [letter for letter in SIGNS if letter in pages.strip]
+    legend = "  ".join(f"{SIGNS[letter]} {KINDS[letter][0]}" for letter in present)
+    return Picture(((*runs, Span(f"   {legend}", "dim")),), f"pages in order: {legend}")
+
+
+def _memory(fact: Materialization) -> Iterator[Line]:
+    """The amounts, so that one sees them add up; only where they say more than "all of it is private"."""
+    amounts = [
+        (fact.private_bytes, "private"),
+        (fact.file_bytes, "of a file"),
+        (fact.shared_bytes, "shared"),
+        (fact.zero_page_bytes, "page of zeros"),
+        (fact.swapped_bytes, "swapped"),
+        (fact.absent_bytes, "absent"),
+    ]
+    parts = [f"{size(n)} {word}" for n, word in amounts if not isinstance(n, Unknown) and n]
+    if isinstance(fact.span_bytes, Unknown) or isinstance(fact.logical_bytes, Unknown):
+        return
+    plain = fact.retained_bytes == fact.logical_bytes == fact.span_bytes == fact.private_bytes
+    if plain or not (fact.logical_bytes or fact.span_bytes):
+        return
+    kept = "" if isinstance(fact.retained_bytes, Unknown) else f"  keeps {size(fact.retained_bytes)}"
+    addresses = f"  {size(fact.span_bytes)} = {' + '.join(parts)}" if parts else "  none here"
+    yield Line(
+        "memory",
+        (Span(f"{size(fact.logical_bytes)} logical"), Span(addresses + kept, "dim")),
+        explain="Logical: of all elements. Then its address space, each byte counted once. Kept: bases too.",
+        link=f"{PAGE}#bytes-that-add-up",
+    )
+
+
+def _would(fact: Materialization) -> Iterator[Line]:
+    would = tuple(dict.fromkeys(word for layer in fact.layers for word in layer.would))
+    would_not = tuple(dict.fromkeys(word for layer in fact.layers for word in layer.would_not))
+    if would:
+        refusal = (Span("   would not  ", "dim"), Span(", ".join(would_not))) if would_not else ()
+        yield Line(
+            "would",
+            (Span(", ".join(would)), *refusal),
+            explain="What would materialize it or copy it, and what would not.",
+            link=f"{PAGE}#what-would",
+        )
+
+
+def danger(found: Finding) -> Line:
+    """A finding: its slug in red, what is so, and what to do."""
+    maybe = "" if found.certain else "perhaps "
+    return Line(
+        "warn",
+        (Span(f"{found.slug}: ", "warn" if found.slug in MILD else "danger"), Span(maybe + found.what)),
+        right=text(found.do, "dim"),
+        explain=f"{found.why[:1].upper()}{found.why[1:]}.",
+        link=found.page,
+    )
+
+
+def sample() -> Materialization:
+    """A saved fact: a column of a frame in a file, shared copy-on-write."""
+    span = Range(Address(0x7F0000001000), Address(0x7F00007A2200))
+    pages = Residency("reserved", 0, 0, 49_152, 0, 0, 7_950_848, 0, 4096, "PAGEMAP_SCAN", "ff" + "." * 46)
+    told = (Evidence("attribute", "block.refs", "2 alive"),)
+    place = (Evidence("address", "0x7f0000001000", "r--p prices.bin"),)
+    ask = (Evidence("system call", "PAGEMAP_SCAN", "12 of 1,954 in memory"),)
+
+    def layer(level: Level, what: str, evidence: tuple[Evidence, ...], **more: Any) -> Layer:
+        return Layer(level, what, "computed", "file-mapped", "cow", evidence, **more)
+
+    acts, idle = ("a write", ".to_numpy(copy=True)"), (".head()", "len", "repr")
+    layers = (
+        Layer("wrapper", "Series"),
+        layer("container", "block float64, 2 holders", told, would=acts, would_not=idle, depth=1),
+        layer("buffer", "memmap prices.bin +4096", place, spans=(span,), depth=2, residency=pages),
+        layer("pages", "12 of 1,954 in memory", ask, depth=2, residency=pages),
+    )
+    return Materialization(
+        "copy-on-write pending", layers, 0, 8_000_000, 8_000_000, 8_000_000, 0, 0, 49_152, 0, 0, 7_950_848,
+        49_152, 0.006, "", Unknown("nobody recorded it"),
+        (Finding("shared-copy-on-write", "the first write copies 8.0 MB", "several holders share the bytes",
+                 "drop the other holder first", True),),
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(materialization(sample()))

@@ -1,0 +1,20 @@
+"""Objects that the adapter `inspector_lazy` is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from inspector import lazy
+
+LIBRARY = "inspector"
+
+
+def samples() -> Iterator[Any]:
+    """Lazy, in part, materialized, shared with a duplicate."""
+    yield from (lazy.abs(np.arange(10.0)), lazy.arange(5), lazy.abs(np.arange(0.0)))
+    done = lazy.abs(np.arange(100_000.0))
+    np.asarray(done)
+    yield done
