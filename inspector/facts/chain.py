@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from inspector.facts.refs import Owner
 
+_IN_LINE = 6
+"""Steps that a repr names."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chain:
@@ -19,6 +22,12 @@ class Chain:
 
     def __len__(self) -> int:
         return len(self.owners)
+
+    def __repr__(self) -> str:
+        steps = [owner.short for owner in self.owners]
+        if len(steps) > _IN_LINE:
+            steps[_IN_LINE // 2 : -_IN_LINE // 2] = [f"… {len(steps) - _IN_LINE} more …"]
+        return f"<Chain: {' → '.join(steps) if self.found else '? ' + self.searched}>"
 
     def __iter__(self) -> Iterator[Owner]:
         """Owners, the root first."""

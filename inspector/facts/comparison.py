@@ -28,3 +28,7 @@ class Comparison:
     """Unknown for two saved reports: addresses of different processes mean nothing together."""
     changes: tuple[Change, ...]
     sharing: Sharing
+
+    def __repr__(self) -> str:
+        fields = ", ".join(change.field for change in self.changes[:3]) or "none"
+        return f"<Comparison of {self.left} and {self.right}: {len(self.changes)} fields differ: {fields}>"

@@ -28,6 +28,10 @@ class Heap:
     types: tuple[TypeCount, ...]
     walk_ns: int
 
+    def __repr__(self) -> str:
+        most = ", ".join(f"{row.type_name} {row.bytes:,}" for row in self.types[:3])
+        return f"<Heap: {self.objects:,} objects, {self.bytes:,} bytes; most: {most or 'none'}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -50,6 +54,11 @@ class Snapshot:
     names: tuple[Held, ...]
     resident_bytes: int | Unknown
     """Resident set of the process (VmRSS, proc(5))."""
+
+    def __repr__(self) -> str:
+        return (
+            f"<Snapshot: {self.heap.objects:,} objects, {self.heap.bytes:,} bytes, {len(self.names)} names>"
+        )
 
     def __sub__(self, earlier: Snapshot) -> Difference:
         """Later minus earlier: what changed between the two."""
@@ -88,6 +97,12 @@ class Difference:
     names: tuple[NameChange, ...]
     walk_ns: int
     """What the two walks of the heap took."""
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{row.name} {row.change}" for row in self.names[:3])
+        most = ", ".join(f"{row.type_name} {row.bytes:+,}" for row in self.types[:3])
+        words = [f"{self.objects:+,} objects, {self.bytes:+,} bytes", *filter(None, (most, names))]
+        return f"<Difference: {'; '.join(words)}>"
 
 
 def subtract(later: Snapshot, earlier: Snapshot) -> Difference:

@@ -35,3 +35,6 @@ class Namespace:
     """Every byte counted once, whoever shares it."""
     left_out: int
     """Names not shown because of the bound."""
+
+    def __repr__(self) -> str:
+        return f"<Namespace: {len(self.rows) + self.left_out:,} names, {self.total_bytes:,} bytes>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -27,6 +28,23 @@ class Owner:
     """The holder's address; for native owners that of the word itself."""
     symbol: str | Unknown
     library: str | Unknown
+
+    @property
+    def short(self) -> str:
+        """`x`, `rows[0]`, `<Table>.rows`, `libfoo.so registry`: the holder by its name where it has one."""
+        named = _NAMED.search(self.holder)
+        if self.kind in ("local", "global", "history", "generator local", "traceback local"):
+            return f"{self.holder}{self.key}" if self.key[:1] == "[" else self.key
+        if self.kind == "cell" and named:
+            return f"{named[1]} in a closure"
+        if self.kind in ("static", "heap block", "stack", "mapping"):
+            return f"{self.holder} {self.key}".rstrip()
+        return (named[1] if named else self.holder.partition(",")[0].partition(" (")[0]) + self.key
+
+
+_NAMED = re.compile(r"`([^`]+)`")
+_IN_LINE = 4
+"""Owners that a repr names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +88,19 @@ class Owners:
     def __len__(self) -> int:
         return len(self.owners)
 
+    def __repr__(self) -> str:
+        """One line: the count, the certain owners by name, and what is left."""
+        held = [owner.short for owner in self.owners if owner.certain]
+        more = [f"{len(held) - _IN_LINE} more"] if len(held) > _IN_LINE else []
+        gap = (
+            ("in native code", self.native),
+            ("not stored", self.unstored),
+            ("not yet named", self.unnamed),
+        )
+        left = [f"{count} {words}" for words, count in gap if not isinstance(count, Unknown) and count]
+        said = " · ".join([*held[:_IN_LINE], *more])
+        return f"<Owners of {self.references} references{': ' if said else ''}{'; '.join([said, *left])}>"
+
     @property
     def named(self) -> int:
         """References of certain owners."""
@@ -99,6 +130,9 @@ class Retained:
     retained_bytes: int
     by_type: tuple[tuple[str, int, int], ...]
     """(type name, objects, bytes), most bytes first."""
+
+    def __repr__(self) -> str:
+        return f"<Retained: {self.objects:,} objects, {self.retained_bytes:,} bytes>"
 
 
 OWNER_KINDS = (

@@ -19,6 +19,13 @@ class Sharing:
     ranges: tuple[Range, ...]
     """Where the extents of the two overlap."""
 
+    def __repr__(self) -> str:
+        if isinstance(self.overlap, Unknown):
+            return f"<Sharing: {self.overlap}>"
+        size = self.overlap_bytes
+        shared = f"bytes {size}" if isinstance(size, Unknown) else f"{size:,} bytes"
+        return f"<Sharing: {shared if self.overlap else 'no byte'}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 from inspector.views.amounts import known, size
@@ -12,7 +10,6 @@ from inspector.views.view import blocks
 
 _SHOWN = 6
 _SHORT_SHOWN = 3
-_NAMED = re.compile(r"`([^`]+)`")
 _NATIVE = ("static", "heap block", "stack", "unknown holder")
 _COUNT = "How many references keep the object alive, without the tool's own; and who holds them."
 _LINK = "docs/owners.md#the-count"
@@ -37,7 +34,7 @@ def _drawn(fact: Owners, weakrefs: int | Unknown) -> tuple[Block, ...]:
 
 def _glanced(fact: Owners) -> Line:
     """The default card's line: the count, the nearest owners in short."""
-    short = [_short(owner) for owner in fact.owners if owner.certain]
+    short = [owner.short for owner in fact.owners if owner.certain]
     more = [f"{len(short) - _SHORT_SHOWN} more"] if len(short) > _SHORT_SHOWN else []
     evidence = " · ".join(short[:_SHORT_SHOWN] + more)
     value = (*known(fact.references), Span(f"  {evidence}" if evidence else "", "dim"))
@@ -122,20 +119,10 @@ def _said(owner: Owner) -> tuple[str, str]:
     if owner.kind in ("generator local", "traceback local"):
         return owner.key, f"local of a {owner.holder}"
     if owner.kind == "item":
-        return _short(owner), f"item of {owner.holder}"
+        return owner.short, f"item of {owner.holder}"
     if owner.kind in ("attribute", "slot", "type", "bound method", "base", "thread-local"):
-        return _short(owner), f"{owner.kind} of {owner.holder}"
+        return owner.short, f"{owner.kind} of {owner.holder}"
     return f"{owner.holder}{owner.key}", owner.kind
-
-
-def _short(owner: Owner) -> str:
-    """`x`, `rows[0]`, `<Table>.rows`: the holder by its name where it has one."""
-    named = _NAMED.search(owner.holder)
-    if owner.kind in ("local", "global", "history", "generator local", "traceback local"):
-        return f"{owner.holder}{owner.key}" if owner.key[:1] == "[" else owner.key
-    if owner.kind == "cell" and named:
-        return f"{named[1]} in a closure"
-    return (named[1] if named else owner.holder.partition(",")[0].partition(" (")[0]) + owner.key
 
 
 def _weak(count: int | Unknown) -> tuple[Block, ...]:

@@ -8,6 +8,8 @@ import sys
 import pytest
 from IPython.core.magic import Magics
 
+import inspector
+
 pytestmark = pytest.mark.core
 
 
@@ -30,6 +32,10 @@ def state(shell) -> dict[str, object]:
             mime: (list(one.type_printers), list(one.deferred_printers))
             for mime, one in shell.display_formatter.formatters.items()
         },
+        "bundles": (
+            list(shell.display_formatter.mimebundle_formatter.type_printers),
+            list(shell.display_formatter.mimebundle_formatter.deferred_printers),
+        ),
         "names": sorted(shell.user_ns),
         "hooks": (sys.displayhook, sys.excepthook, sys.gettrace(), sys.getprofile(), list(gc.callbacks)),
     }
@@ -41,6 +47,7 @@ def test_unloading_leaves_nothing(bare_shell) -> None:
     bare_shell.run_line_magic("load_ext", "inspector")
     assert state(bare_shell) != before
     bare_shell.run_line_magic("inspect", "x")
+    bare_shell.display_formatter.format(inspector.owners(bare_shell.user_ns["x"]))
     bare_shell.run_line_magic("unload_ext", "inspector")
     after = state(bare_shell)
     assert {key: after[key] for key in after if after[key] != before[key]} == {}

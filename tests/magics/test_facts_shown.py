@@ -1,0 +1,44 @@
+"""A fact that a cell gives is shown as its view, in text and HTML; without the extension as one line."""
+
+from __future__ import annotations
+
+import pytest
+
+import inspector
+
+pytestmark = pytest.mark.core
+
+
+@pytest.mark.parametrize(
+    ("call", "begins"),
+    [
+        ("owners(x)", "refs"),
+        ("owners(x, scan=True)", "refs"),
+        ("chain(x)", "chain"),
+        ("retained(x)", "retained"),
+        ("shares(x, y)", "shares"),
+        ("heap()", "heap"),
+        ("inspect(x).object", ""),
+        ("snapshot() - inspector.snapshot()", "heap"),
+    ],
+)
+def test_a_fact_is_drawn(shell, call: str, begins: str) -> None:
+    shell.run_cell("import inspector\nx = bytearray(80)\ny = memoryview(x)")
+    fact = eval(f"inspector.{call}", shell.user_ns)
+    bundle, _ = shell.display_formatter.format(fact)
+    assert bundle["text/plain"].split()[0].startswith(begins)
+    assert 'class="inspector"' in bundle["text/html"]
+    assert len(repr(fact)) < 400 or type(fact).__name__ == "Object"
+
+
+def test_the_line_of_each_fact() -> None:
+    x = [bytearray(80)]
+    rows = [x[0], x[0]]
+    assert repr(inspector.retained(rows)).startswith("<Retained: 1 objects")
+    found = repr(inspector.owners(x[0]))
+    assert found.startswith("<Owners of ") and "x[0]" in found and "rows[0]" in found
+    assert repr(inspector.shares(x[0], x[0])) == "<Sharing: 80 bytes>"
+    assert repr(inspector.shares(x[0], bytearray(9))) == "<Sharing: no byte>"
+    assert repr(inspector.heap()).startswith("<Heap: ")
+    assert repr(inspector.chain(x[0])).startswith("<Chain: ")
+    assert "fields differ" in repr(inspector.compare(x[0], rows))
