@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Final
+from typing import Final, NoReturn
 
 from inspector.cli.width import columns
 from inspector.errors import EXIT_DONE, InspectorError, OurFault
@@ -45,7 +45,15 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=columns() - 2)
 
 
-class _Top(argparse.ArgumentParser):
+class _Parser(argparse.ArgumentParser):
+    """argparse's own, whose refusals are errors like any other."""
+
+    def error(self, message: str) -> NoReturn:
+        """One sentence and where the options are listed; exit code 2."""
+        raise InspectorError(f"{message}.", slug="bad-option", do=f"{self.prog} --help lists what it takes")
+
+
+class _Top(_Parser):
     """The parser whose help lists the commands by job."""
 
     listed = ""
@@ -68,7 +76,7 @@ def parser(names: Sequence[str]) -> argparse.ArgumentParser:
         metavar="COMMAND",
         required=True,
         prog="inspector",
-        parser_class=argparse.ArgumentParser,
+        parser_class=_Parser,
     )
     for name, module in modules.items():
         sub = subparsers.add_parser(
@@ -108,8 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         sys.stdout.write(f"native-inspector {version('native-inspector')}\n")
         return EXIT_DONE
-    options = parser([words[0]] if _is_command(words[0]) else commands()).parse_args(words)
-    return _guarded(options)
+    return _guarded(words)
 
 
 def _open_closed_streams() -> None:
@@ -120,9 +127,10 @@ def _open_closed_streams() -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
 
 
-def _guarded(options: argparse.Namespace) -> int:
+def _guarded(words: Sequence[str]) -> int:
     """The command's exit code; an error becomes one block on stderr, a closed pipe is silent."""
     try:
+        options = parser([words[0]] if _is_command(words[0]) else commands()).parse_args(words)
         code = int(options.run(options))
         sys.stdout.flush()
         return code

@@ -82,7 +82,8 @@ class Target:
             exec(compile(source, str(path), "exec"), namespace)
         except SystemExit as error:
             if error.code not in (None, 0):
-                raise _failed(f"{path} exited with {error.code!r:.60}", error) from None
+                left = f"{path} exited with {error.code!r:.60}"
+                raise _failed(left, error, "only a script that exits with 0 is looked at") from None
             self.left = error.with_traceback(None)
         except BaseException as error:
             raise _failed(f"{path} raised {_said(error)}", error) from None
@@ -173,14 +174,16 @@ def _dotted(node: ast.Attribute) -> list[str]:
     return [inner.id, *names] if isinstance(inner, ast.Name) else []
 
 
-def _failed(what: str, error: BaseException) -> ProgramFailed:
+def _failed(what: str, error: BaseException, do: str = "see whether plain python runs it") -> ProgramFailed:
     """The program's own failure, with the end of its own traceback."""
     import traceback
     from pathlib import Path
 
     ours = str(Path(__file__).parent)
     frames = [
-        f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith((ours, "<frozen"))
+        f
+        for f in traceback.extract_tb(error.__traceback__)
+        if not f.filename.startswith((ours, "<frozen", "<expression"))
     ]
     rows = [f"{Path(f.filename).name}:{f.lineno} in {f.name}   {f.line or ''}".rstrip() for f in frames]
     left_out = len(rows) - FRAMES_SHOWN
@@ -190,7 +193,7 @@ def _failed(what: str, error: BaseException) -> ProgramFailed:
         f"{what}.",
         slug="script-failed",
         why="\n".join(rows),
-        do="see whether plain python runs it",
+        do=do,
     )
 
 
