@@ -585,3 +585,39 @@ def methods_arm(callables: list[Any], /) -> list[int]:
 
 def calls_open(recorded: bool, /) -> None:
     """Whether calls through replaced pointers are recorded; switched off they go straight through."""
+
+# --- capi.c ------------------------------------------------------------------------------------
+
+CAPI_ROWS: tuple[tuple[str, str, str, str, str, str, str, str, str, str, str, str], ...]
+"""The hooked C-API functions, by the number that `func` of a CAPI record holds.
+
+(name, result type, parameters, obj, val, aux, keep, fails, owns, effects, direction, form): the columns of
+native/capi.def as text; `form` is "call", "variadic" or "entry".
+"""
+
+# --- got.c -------------------------------------------------------------------------------------
+
+def got_arm(paths: frozenset[str], grade: int, /) -> tuple[int, int, int]:
+    """Patch the slots of the loaded objects at these paths, as `got_objects` spells them.
+
+    `grade`: 0 count, 1 record, 2 deep; those armed already change to it. Returns (slots patched, slots whose
+    page could not be made writable, slots for which there is no thunk left). Raises RuntimeError in another
+    interpreter than the main one, ValueError for a bad grade.
+    """
+
+def got_disarm() -> tuple[int, int, int, int]:
+    """Restore every patched slot: (restored, another tracer's now, gone with their module, read-only)."""
+
+def got_objects() -> list[str]:
+    """Paths of the loaded shared objects, as the dynamic linker spells them."""
+
+def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, int]]:
+    """Every slot found so far; its number is `slot` of a record.
+
+    Rows are (number, path of the module, function, row of CAPI_ROWS or -1, address of the slot, calls
+    counted, 1 if patched, 1 if another tracer's function is called in between, 1 if in RELRO, the word
+    it held, the word we store).
+    """
+
+def got_clear_counts() -> None:
+    """Set the calls counted to 0."""

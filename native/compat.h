@@ -85,6 +85,24 @@
         FLAG(Py_TPFLAGS_TUPLE_SUBCLASS), FLAG(Py_TPFLAGS_BYTES_SUBCLASS), FLAG(Py_TPFLAGS_UNICODE_SUBCLASS), \
         FLAG(Py_TPFLAGS_DICT_SUBCLASS), FLAG(Py_TPFLAGS_BASE_EXC_SUBCLASS), FLAG(Py_TPFLAGS_TYPE_SUBCLASS)
 
+// The running thread's state, NULL where it has none: never an error.
+#if PY_VERSION_HEX >= 0x030D0000
+#define compat_thread_unchecked() PyThreadState_GetUnchecked()
+#else
+#define compat_thread_unchecked() _PyThreadState_UncheckedGet()
+#endif
+
+// _PyLong_AsByteArray has a sixth parameter from 3.13 on.
+#if PY_VERSION_HEX >= 0x030D0000
+#define COMPAT_INT_BYTES_PARAMETERS \
+    (PyLongObject * v, unsigned char *bytes, size_t n, int little_endian, int is_signed, int with_exceptions)
+#define COMPAT_INT_BYTES_ARGUMENTS (v, bytes, n, little_endian, is_signed, with_exceptions)
+#else
+#define COMPAT_INT_BYTES_PARAMETERS \
+    (PyLongObject * v, unsigned char *bytes, size_t n, int little_endian, int is_signed)
+#define COMPAT_INT_BYTES_ARGUMENTS (v, bytes, n, little_endian, is_signed)
+#endif
+
 // CPython's internal headers, for the parts that read the interpreter's own structures. A part asks for
 // them with `#define INSPECTOR_INTERNALS` before native.h; the others see the public API only.
 #ifdef INSPECTOR_INTERNALS

@@ -47,15 +47,17 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(NONE, "no event") \
     KIND(CAPI, "a C-API function returned: func is its row of CAPI_ROWS") \
     KIND(NAMED, "a function without a row was called (ENTRY): obj, val, aux are its first argument words") \
-    KIND(VALUE, "continuation: value number `slot` of the call before; func is its format character") \
-    KIND(BUFFER, "continuation: a Py_buffer: obj exporter, val buf, aux len, lasti itemsize, refs ndim") \
+    KIND(VALUE, "continuation: value number `lasti` of the call before; func is its format character") \
+    KIND(BUFFER, "continuation: a Py_buffer: obj exporter, val buf, aux len, lasti itemsize, refs ndim, " \
+                 "func readonly; " \
+                 "the bytes of start are its format, cut at 8") \
     KIND(ARGUMENTS, "continuation: further raw words of the call before") \
     KIND(METHOD, "a method of the chosen modules returned: slot names it") \
     KIND(SLOT, "a type slot returned: slot names it") \
     KIND(VECTORCALL, "a call through an instance's vectorcall pointer returned: slot names it") \
     KIND(ALLOCATION, "val bytes were allocated at obj; aux is the allocator's domain") \
     KIND(RELEASE, "the block at obj was freed") \
-    KIND(GIL, "the GIL was released (func 0) or taken (func 1)") \
+    KIND(GIL, "the GIL is released (func 0), taken (1), or the thread state is swapped (2)") \
     KIND(CALLBACK, "native code called Python: obj is the callable") \
     KIND(FOREIGN, "a call made by ctypes or cffi returned") \
     KIND(COPY, "val bytes were copied to obj from aux") \
@@ -64,7 +66,8 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(MARK, "a mark of the session's own: func, obj, val and aux are its words") \
     KIND(SPAN, \
          "continuation: the bytes behind argument `slot`, or (OUTPUT) the result: val where, aux extent, " \
-         "start logical bytes, lasti itemsize, refs SPAN_FLAGS, func NumPy's kind, code samples")
+         "start logical bytes, lasti itemsize, refs SPAN_FLAGS, func NumPy's kind, code samples") \
+    KIND(TEXT, "continuation: the bytes of obj, val and aux are a text; duration is its length, cut at 25")
 
 enum {
 #define EVENT_KIND(name, meaning) EVENT_##name,

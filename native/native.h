@@ -7,7 +7,10 @@
 #define Py_BUILD_CORE 1
 #define Py_BUILD_CORE_MODULE 1
 #endif
+// A part that names the functions themselves: up to 3.12 PY_SSIZE_T_CLEAN makes others of some.
+#ifndef INSPECTOR_PLAIN_NAMES
 #define PY_SSIZE_T_CLEAN
+#endif
 #include <Python.h>
 #include <stdint.h>
 
@@ -55,6 +58,8 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(interned) \
     PART(calls) \
     PART(methods) \
+    PART(capi) \
+    PART(got) \
     PART(docs)
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);

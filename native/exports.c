@@ -1,0 +1,117 @@
+// The functions that this Python exports: name -> address and row, from its dynamic symbol table.
+//
+// Python is a shared library (libpython) or the program itself (Debian, conda, uv): the object that holds
+// PyLong_FromLong's address. Its table is read from memory, so a stripped file serves as well. One look takes
+// the place of a dlsym and a dladdr for each slot, which would cost 50 us together.
+#define _GNU_SOURCE
+#include "got.h"
+#include "native.h"
+
+#include "relocations.h"
+
+enum { BUCKETS = 1 << 13 };
+
+static exports_row *rows;            // owned: for as long as the process lives
+static uint32_t row_count, *buckets; // index + 1 into rows
+typedef struct {
+    const elf_symbol *symbols; // borrowed: mapped by ld.so
+    const char *strings;       // borrowed
+    const uint32_t *gnu_hash;  // borrowed
+    uintptr_t base;
+} symbol_source;
+
+static uint32_t name_hash(const char *name) {
+    uint32_t hash = 5381;
+    for (; *name; name++) {
+        hash = hash * 33 + (unsigned char)*name;
+    }
+    return hash;
+}
+
+static int find_python(struct dl_phdr_info *object, size_t size, void *argument) {
+    symbol_source *ret = argument;
+    if (!relocations_inside(object, (const void *)PyLong_FromLong)) {
+        return 0;
+    }
+    ret->base = object->dlpi_addr;
+    const elf_dynamic *entry = relocations_dynamic(object);
+    for (; entry && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_SYMTAB) {
+            ret->symbols = relocations_pointer(object, entry);
+        } else if (entry->d_tag == DT_STRTAB) {
+            ret->strings = relocations_pointer(object, entry);
+        } else if (entry->d_tag == DT_GNU_HASH) {
+            ret->gnu_hash = relocations_pointer(object, entry);
+        }
+    }
+    return 1;
+}
+
+// Symbols of the table: the end of the last chain of its GNU hash (sourceware.org/gnu-gabi, DT_GNU_HASH).
+static uint32_t symbol_count(const uint32_t *hash) {
+    uint32_t bucket_count = hash[0], first = hash[1], bloom_words = hash[2], last = 0;
+    const uint32_t *starts = hash + 4 + bloom_words * (sizeof(void *) / 4), *chain = starts + bucket_count;
+    for (uint32_t i = 0; i < bucket_count; i++) {
+        last = starts[i] > last ? starts[i] : last;
+    }
+    if (last < first) {
+        return first;
+    }
+    while (!(chain[last - first] & 1)) {
+        last++;
+    }
+    return last + 1;
+}
+
+static void row_add(const char *name, void *address) {
+    uint32_t at = name_hash(name) % BUCKETS;
+    while (buckets[at]) {
+        at = (at + 1) % BUCKETS;
+    }
+    rows[row_count] = (exports_row){name, address, capi_find(name)};
+    buckets[at] = ++row_count;
+}
+
+static int is_python_name(const char *name) {
+    return strncmp(name, "Py", 2) == 0 || strncmp(name, "_Py", 3) == 0;
+}
+
+int exports_prepare(void) {
+    symbol_source python = {0};
+    if (rows) {
+        return 0;
+    }
+    dl_iterate_phdr(find_python, &python);
+    if (!python.symbols || !python.strings || !python.gnu_hash) {
+        PyErr_SetString(PyExc_RuntimeError, "this Python has no dynamic symbol table with a GNU hash");
+        return -1;
+    }
+    uint32_t symbols = symbol_count(python.gnu_hash);
+    rows = calloc(symbols, sizeof *rows);
+    buckets = calloc(BUCKETS, sizeof *buckets);
+    if (!rows || !buckets) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (uint32_t i = 0; i < symbols && row_count < BUCKETS / 2; i++) {
+        const elf_symbol *symbol = &python.symbols[i];
+        const char *name = python.strings + symbol->st_name;
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
+            is_python_name(name)) {
+            row_add(name, (void *)(python.base + symbol->st_value));
+        }
+    }
+    return 0;
+}
+
+const exports_row *exports_find(const char *name) {
+    for (uint32_t at = name_hash(name) % BUCKETS; buckets[at]; at = (at + 1) % BUCKETS) {
+        const exports_row *row = &rows[buckets[at] - 1];
+        if (strcmp(row->name, name) == 0) {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+uint32_t exports_count(void) { return row_count; }

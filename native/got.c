@@ -1,0 +1,329 @@
+// Finds the slots through which loaded modules call Python's C API, patches and restores them.
+//
+// Overview. A module calls an imported function through a word that ld.so fills in: R_X86_64_JUMP_SLOT for
+// calls, R_X86_64_GLOB_DAT for calls by -fno-plt and Rust, and for addresses taken as values. got_arm walks
+// the relocations of the chosen modules (from memory: stripped files serve as well), and stores our thunk's
+// address into each slot of a function that Python exports. OFF is what the slot held, stored back. One
+// aligned 8-byte atomic store a slot: a thread that calls meanwhile takes the old way or the new one.
+//
+// What is kept. `before` is the slot's very word, for restoring: it may point into the PLT where binding is
+// lazy and nobody called yet. The function to call is then dlsym's. Any other word that is not Python's
+// address is a second tracer's: it stays in the chain. A slot is restored only while it still holds our
+// thunk.
+//
+// Left out: functions that are also compared as values (a slot function of a type: `tp_free ==
+// PyObject_Free`) where the relocation is GLOB_DAT; data; Python itself; this extension.
+//
+// Safety. Stores happen inside dl_iterate_phdr, whose lock keeps dlclose out, and only into objects that it
+// visits: a module unloaded since is skipped. RELRO is made writable for the length of one object's stores
+// and given back. Nothing is ever freed: slot numbers, thunks and names stay for code that still holds a
+// thunk. Needs the GIL.
+#define _GNU_SOURCE
+#include "got.h"
+#include "native.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include "relocations.h"
+
+void *got_originals[GOT_SLOTS];
+void *got_targets[GOT_SLOTS];
+uint64_t got_counts[GOT_SLOTS];
+uint16_t got_rows[GOT_SLOTS];
+
+typedef struct {
+    void **address;
+    void *before;     // the word found when it was patched
+    void *patch;      // our thunk; NULL: never patched
+    const char *name; // borrowed: in Python's string table
+    uint32_t module;  // index into modules
+    uint8_t on;       // we stored our thunk and did not take it back
+    uint8_t chained;  // another tracer's function stays between
+    uint8_t in_relro;
+} got_slot;
+
+typedef struct {
+    char *path; // owned: for as long as the process lives
+    uintptr_t base;
+    const elf_segment *headers; // borrowed: tells a module from one loaded later at the same address
+    relocations_range relro;
+    uint32_t first, count; // slots
+    int wanted;
+} got_module;
+
+static got_slot slots[GOT_SLOTS];
+static got_module *modules; // owned: for as long as the process lives
+static uint32_t slot_count, module_count;
+static uint32_t no_room; // slots that found no thunk left
+
+// One walk over the loaded objects.
+typedef struct {
+    PyObject *paths; // borrowed: a set of str
+    got_grade grade;
+    int turn_on;
+    uint32_t stored, foreign, failed;
+    int error; // memory is out
+} got_walk;
+
+static const char *const compared[] = {
+    "PyObject_GenericGetAttr",
+    "PyObject_GenericSetAttr",
+    "PyObject_GenericGetDict",
+    "PyType_GenericAlloc",
+    "PyType_GenericNew",
+    "PyObject_Free",
+    "PyObject_GC_Del",
+    "PyObject_Del",
+    "PyObject_SelfIter",
+    "PyObject_HashNotImplemented",
+    "_PyObject_NextNotImplemented",
+    "PyVectorcall_Call",
+    "_Py_HashPointer",
+    "PyObject_Malloc",
+    "PyObject_Hash",
+};
+
+static int is_compared(const char *name) {
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+        if (strcmp(compared[i], name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void slot_add(const relocation *found, void *argument) {
+    got_module *module = argument;
+    const exports_row *function = exports_find(found->name);
+    if (!function || (found->is_value && is_compared(found->name))) {
+        return;
+    }
+    if (slot_count == GOT_SLOTS) {
+        no_room++;
+        return;
+    }
+    got_slot *slot = &slots[slot_count];
+    slot->address = found->address;
+    slot->name = function->name;
+    slot->module = (uint32_t)(module - modules);
+    slot->in_relro =
+        (uintptr_t)found->address >= module->relro.start && (uintptr_t)found->address < module->relro.stop;
+    got_rows[slot_count++] = function->row;
+    module->count++;
+}
+
+// The module's record, made and searched for slots at the first sight of it; NULL when memory is out.
+static got_module *module_of(const struct dl_phdr_info *object, int make) {
+    for (uint32_t i = 0; i < module_count; i++) {
+        got_module *module = &modules[i];
+        if (module->base == object->dlpi_addr && module->headers == object->dlpi_phdr &&
+            strcmp(module->path, object->dlpi_name) == 0) {
+            return module;
+        }
+    }
+    got_module *grown = make ? realloc(modules, (module_count + 1) * sizeof *modules) : NULL;
+    if (!grown) {
+        return NULL;
+    }
+    modules = grown;
+    got_module *module = &modules[module_count];
+    *module = (got_module){strdup(object->dlpi_name), object->dlpi_addr, object->dlpi_phdr, {0, 0}, 0, 0, 0};
+    if (!module->path) {
+        return NULL;
+    }
+    module_count++;
+    module->relro = relocations_relro(object);
+    module->first = slot_count;
+    relocations_each(object, slot_add, module);
+    return module;
+}
+
+// What the slot's callers are to reach when our thunk is done, and whether another tracer is between.
+static void original_find(const struct dl_phdr_info *object, got_slot *slot, void *held) {
+    uint32_t number = (uint32_t)(slot - slots);
+    void *python = exports_find(slot->name)->address, *original = held;
+    if (held != python && relocations_inside(object, held)) { // lazy: not bound yet
+        original = dlsym(RTLD_DEFAULT, slot->name);
+        original = original ? original : python;
+    }
+    slot->chained = original != python;
+    slot->before = held;
+    __atomic_store_n(&got_originals[number], original, __ATOMIC_RELEASE);
+}
+
+static int is_ours(const got_slot *slot, const void *held) {
+    uint32_t number = (uint32_t)(slot - slots);
+    return held == thunks_of(GOT_COUNT, number) || held == thunks_of(GOT_RECORD, number);
+}
+
+static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
+    uint32_t number = (uint32_t)(slot - slots);
+    void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE), *patch = thunks_of(walk->grade, number);
+    if (!is_ours(slot, held)) {
+        original_find(object, slot, held);
+    }
+    if (walk->grade != GOT_COUNT) {
+        __atomic_store_n(&got_targets[number], capi_hook(got_rows[number], walk->grade), __ATOMIC_RELEASE);
+    }
+    slot->patch = patch;
+    slot->on = 1;
+    __atomic_store_n(slot->address, patch, __ATOMIC_RELEASE);
+    walk->stored++;
+}
+
+static void slot_disarm(got_slot *slot, got_walk *walk) {
+    void *patch = slot->patch;
+    if (__atomic_compare_exchange_n(slot->address, &patch, slot->before, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        walk->stored++;
+    } else if (patch != slot->before && patch != got_originals[slot - slots]) {
+        walk->foreign++;
+    }
+    slot->on = 0;
+}
+
+static int relro_open(const got_module *module, int permissions) {
+    size_t bytes = module->relro.stop - module->relro.start;
+    return bytes ? mprotect((void *)module->relro.start, bytes, permissions) : 0;
+}
+
+// All slots of one loaded module, armed or disarmed.
+static void module_store(const struct dl_phdr_info *object, got_module *module, got_walk *walk) {
+    int in_relro = 0;
+    for (uint32_t i = module->first; i < module->first + module->count; i++) {
+        in_relro |= slots[i].in_relro && (walk->turn_on || slots[i].on);
+    }
+    int writable = !in_relro || relro_open(module, PROT_READ | PROT_WRITE) == 0;
+    for (uint32_t i = module->first; i < module->first + module->count; i++) {
+        if (slots[i].in_relro && !writable) {
+            walk->failed++;
+        } else if (walk->turn_on) {
+            slot_arm(object, &slots[i], walk);
+        } else if (slots[i].on) {
+            slot_disarm(&slots[i], walk);
+        }
+    }
+    if (in_relro && writable) {
+        relro_open(module, PROT_READ);
+    }
+}
+
+static int is_wanted(const struct dl_phdr_info *object, const got_walk *walk) {
+    _owned_ PyObject *path = PyUnicode_DecodeFSDefault(object->dlpi_name);
+    if (!path) {
+        PyErr_Clear();
+        return 0;
+    }
+    return PySet_Contains(walk->paths, path) == 1;
+}
+
+static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) {
+    got_walk *walk = argument;
+    if (!object->dlpi_name || !*object->dlpi_name || relocations_inside(object, (void *)PyLong_FromLong) ||
+        relocations_inside(object, slots) || !is_wanted(object, walk)) {
+        return 0;
+    }
+    got_module *module = module_of(object, 1);
+    if (!module) {
+        walk->error = 1;
+        return 1;
+    }
+    module->wanted = 1;
+    module_store(object, module, walk);
+    return 0;
+}
+
+static int object_disarm(struct dl_phdr_info *object, size_t size, void *argument) {
+    got_module *module = module_of(object, 0);
+    if (module) {
+        module->wanted = 0;
+        module_store(object, module, argument);
+    }
+    return 0;
+}
+
+static PyObject *got_arm(PyObject *module, PyObject *args) {
+    got_walk walk = {.turn_on = 1};
+    int grade;
+    if (!PyArg_ParseTuple(args, "O!i", &PyFrozenSet_Type, &walk.paths, &grade) || exports_prepare() < 0) {
+        return NULL;
+    }
+    if (grade < GOT_COUNT || grade > GOT_DEEP) {
+        return PyErr_Format(PyExc_ValueError, "grade %d: it is 0 (count), 1 (record) or 2 (deep)", grade);
+    }
+    if (!running_is_ours()) {
+        return PyErr_Format(PyExc_RuntimeError,
+                            "patches are process-wide: only the main interpreter arms them");
+    }
+    walk.grade = (got_grade)grade;
+    no_room = 0;
+    dl_iterate_phdr(object_arm, &walk);
+    return walk.error ? PyErr_NoMemory() : Py_BuildValue("(III)", walk.stored, walk.failed, no_room);
+}
+
+static PyObject *got_disarm(PyObject *module, PyObject *unused) {
+    got_walk walk = {.turn_on = 0};
+    dl_iterate_phdr(object_disarm, &walk);
+    uint32_t gone = 0;
+    for (uint32_t i = 0; i < slot_count; i++) {
+        gone += slots[i].on;
+        slots[i].on = 0;
+    }
+    return Py_BuildValue("(IIII)", walk.stored, walk.foreign, gone, walk.failed);
+}
+
+static int object_name(struct dl_phdr_info *object, size_t size, void *argument) {
+    PyObject *names = argument; // borrowed
+    if (object->dlpi_name && *object->dlpi_name) {
+        _owned_ PyObject *name = PyUnicode_DecodeFSDefault(object->dlpi_name);
+        return !name || PyList_Append(names, name) < 0;
+    }
+    return 0;
+}
+
+static PyObject *got_objects(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *names = PyList_New(0);
+    if (!names || dl_iterate_phdr(object_name, names)) {
+        return NULL;
+    }
+    return take(names);
+}
+
+static PyObject *slot_row(uint32_t number) {
+    const got_slot *slot = &slots[number];
+    int row = got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
+    return Py_BuildValue("(IssiKKiiiKK)", number, modules[slot->module].path, slot->name, row,
+                         (unsigned long long)(uintptr_t)slot->address, (unsigned long long)got_counts[number],
+                         (int)slot->on, (int)slot->chained, (int)slot->in_relro,
+                         (unsigned long long)(uintptr_t)slot->before,
+                         (unsigned long long)(uintptr_t)slot->patch);
+}
+
+static PyObject *got_slots(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *rows = PyList_New(slot_count);
+    for (uint32_t i = 0; rows && i < slot_count; i++) {
+        PyObject *row = slot_row(i);
+        if (!row) {
+            return NULL;
+        }
+        PyList_SET_ITEM(rows, i, row);
+    }
+    return take(rows);
+}
+
+static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
+    memset(got_counts, 0, slot_count * sizeof *got_counts);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef got_methods[] = {
+    {"got_arm", got_arm, METH_VARARGS, NULL},
+    {"got_disarm", got_disarm, METH_NOARGS, NULL},
+    {"got_objects", got_objects, METH_NOARGS, NULL},
+    {"got_slots", got_slots, METH_NOARGS, NULL},
+    {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int got_exec(PyObject *module) { return PyModule_AddFunctions(module, got_methods); }

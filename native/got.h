@@ -1,0 +1,47 @@
+// Patched GOT slots, as the thunks, the hooks and other parts see them.
+//
+// A slot's number is its thunk's: it is given once and never taken back, since code that got hold of the
+// thunk may call it for as long as the process lives. GOT_SLOTS thunks of each grade stand in the text
+// segment (thunks.c).
+#ifndef INSPECTOR_GOT_H
+#define INSPECTOR_GOT_H
+
+#include <stdint.h>
+
+#define GOT_SLOTS 16384 // thunks of 16 and 32 bytes: 768 KiB of text, touched where used
+
+typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP } got_grade;
+
+// What the thunks read, by slot. Written before the thunk is stored anywhere.
+extern void *got_originals[GOT_SLOTS] __attribute__((visibility("hidden"))); // what the slot held
+extern void *got_targets[GOT_SLOTS] __attribute__((visibility("hidden"))); // the hook of grade record or deep
+extern uint64_t got_counts[GOT_SLOTS] __attribute__((visibility("hidden"))); // calls; exact under the GIL
+extern uint16_t got_rows[GOT_SLOTS] __attribute__((visibility("hidden"))); // row of capi.def, or CAPI_NO_ROW
+
+// thunks.c
+extern char thunks_count[] __attribute__((visibility("hidden"))); // 16 bytes each: count, jump on
+extern char thunks_record[]
+    __attribute__((visibility("hidden"))); // 32 bytes each: say the slot, jump to the hook
+extern char thunks_entry[] __attribute__((visibility("hidden"))); // the hook of what has no row
+static inline void *thunks_of(got_grade grade, uint32_t slot) {
+    return grade == GOT_COUNT ? thunks_count + 16 * (uint64_t)slot : thunks_record + 32 * (uint64_t)slot;
+}
+void *thunks_note(const uint64_t *words); // hooks.c: records a call that begins; what to jump to
+
+// hooks.c: the rows of capi.def.
+#define CAPI_NO_ROW UINT16_MAX
+uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
+void *capi_hook(uint16_t row, got_grade grade);
+
+// exports.c: the functions that this Python exports, whether it is a shared library or the program itself.
+typedef struct {
+    const char *name; // borrowed: in Python's own string table
+    void *address;
+    uint16_t row;
+} exports_row;
+int running_is_ours(void); // running.c: whether this thread runs in the main interpreter
+int exports_prepare(void); // once; 0, or -1 with an exception set
+const exports_row *exports_find(const char *name);
+uint32_t exports_count(void);
+
+#endif

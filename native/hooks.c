@@ -1,0 +1,197 @@
+// The hooks, their table and their ids, expanded from the rows of capi.def.
+//
+// Each row gives two functions of the row's own signature, hook_record_<name> and hook_deep_<name>; which one
+// runs is which pointer got_targets holds. The function that was called before is reached by got_originals,
+// so a second tracer's hook stays in the chain, and no symbol of a newer Python is needed to build for an
+// older.
+#define INSPECTOR_PLAIN_NAMES
+#include "hooks.h"
+
+#include "capi_failures.h"
+
+#define NO_TEXT
+#define TEXT(start, length) hook_text(&call, start, length)
+#define BUFFER(view) hook_buffer(&call, view)
+
+#define BEFORE_KEPT(obj) (obj)
+#define BEFORE_GONE(obj) (obj)
+#define BEFORE_MADE(obj) NULL
+#define BEFORE_LENT(obj) NULL
+#define BEFORE_OUTPUT(obj) NULL
+#define BEFORE_NONE(obj) NULL
+#define IS_MADE_KEPT 0
+#define IS_MADE_GONE 0
+#define IS_MADE_MADE 1
+#define IS_MADE_LENT 1
+#define IS_MADE_OUTPUT 1
+#define IS_MADE_NONE 0
+#define IS_GONE_GONE 1
+#define IS_GONE_KEPT 0
+#define IS_GONE_MADE 0
+#define IS_GONE_LENT 0
+#define IS_GONE_OUTPUT 0
+#define IS_GONE_NONE 0
+#define NEW_NEW EVENT_FLAG_NEW
+#define NEW_BORROWED 0
+#define NEW_SCALAR 0
+#define NEW_STATUS 0
+#define NEW_POINTER 0
+#define NEW_MEMORY 0
+#define NEW_NOTHING 0
+
+#define FINISH(deep, name, object, value, second, keep, failed, owned, text) \
+    event *record = hook_open(&call, capi_##name, (uint16_t)((failed) ? EVENT_FLAG_ERROR : (owned))); \
+    if (record) { \
+        record->obj = (uint64_t)(object); \
+        record->val = HOOK_WORD(value); \
+        record->aux = HOOK_WORD(second); \
+        if (deep) { \
+            hook_deep(record, &call, (PyObject *)(object), IS_MADE_##keep, IS_GONE_##keep); \
+        } else { \
+            hook_plain(record); \
+        } \
+        ring_commit(); \
+        if (deep) { \
+            text; \
+        } \
+    } \
+    ring_exit(call.depth)
+
+#define HOOK(deep, grade, name, type, params, args, object, value, second, keep, fails, owns, text) \
+    static type hook_##grade##_##name params { \
+        hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep(object)); \
+        type result = ((type(*) params)got_originals[call.slot])args; \
+        int failed = FAILS_##fails(result); \
+        FINISH(deep, name, object, value, second, keep, failed, NEW_##owns, text); \
+        return result; \
+    }
+#define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
+    HOOK(0, record, name, type, params, args, obj, val, aux, keep, fails, owns, NO_TEXT) \
+    HOOK(1, deep, name, type, params, args, obj, val, aux, keep, fails, owns, text)
+
+// Without a result the words are read before the call, which may free what they point at; except for outputs.
+#define EARLY_KEPT(value) HOOK_WORD(value)
+#define EARLY_GONE(value) HOOK_WORD(value)
+#define EARLY_NONE(value) HOOK_WORD(value)
+#define EARLY_OUTPUT(value) 0
+#define LATE_KEPT(value, early) early
+#define LATE_GONE(value, early) early
+#define LATE_NONE(value, early) early
+#define LATE_OUTPUT(value, early) ((void)(early), HOOK_WORD(value))
+#define HOOK_VOID(deep, grade, name, params, args, object, value, second, keep, text) \
+    static void hook_##grade##_##name params { \
+        uint64_t obj_word = EARLY_##keep(object), val_word = EARLY_##keep(value); \
+        uint64_t aux_word = EARLY_##keep(second); \
+        hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep((PyObject *)obj_word)); \
+        ((void(*) params)got_originals[call.slot]) args; \
+        FINISH(deep, name, LATE_##keep(object, obj_word), LATE_##keep(value, val_word), \
+               LATE_##keep(second, aux_word), keep, 0, 0, text); \
+    }
+#define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
+    HOOK_VOID(0, record, name, params, args, obj, val, aux, keep, NO_TEXT) \
+    HOOK_VOID(1, deep, name, params, args, obj, val, aux, keep, text)
+
+#define CAPI_VA(...)
+#define CAPI_ENTRY(...)
+#include "capi.def"
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+
+#define CAPI(name, ...) [capi_##name] = {hook_record_##name, hook_deep_##name},
+#define CAPI_VOID(name, ...) [capi_##name] = {hook_record_##name, hook_deep_##name},
+#define CAPI_VA(name, ...) [capi_##name] = {NULL, NULL},
+#define CAPI_ENTRY(name, ...) [capi_##name] = {thunks_entry, thunks_entry},
+static void *const hooks[CAPI_ROW_COUNT][2] = {
+#include "capi.def"
+};
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+
+void *capi_hook(uint16_t row, got_grade grade) {
+    if (row == CAPI_NO_ROW) {
+        return thunks_entry;
+    }
+    void *written = hooks_va_find(row, grade);
+    return written ? written : hooks[row][grade == GOT_DEEP];
+}
+
+// What an entry says of the GIL: 1 + EVENT_GIL's func, or 0 for a call that keeps it.
+enum { CALLED, RELEASED, TAKEN, SWAPPED };
+static const uint8_t entry_says[CAPI_ROW_COUNT] = {
+#define CAPI(...)
+#define CAPI_VOID(...)
+#define CAPI_VA(...)
+#define CAPI_ENTRY(name, type, params, says) [capi_##name] = says,
+#include "capi.def"
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+};
+
+// The call may not have the GIL, and may not come back: nothing is looked at.
+void *thunks_note(const uint64_t *words) {
+    uint32_t slot = ring_here.slot;
+    uint16_t row = got_rows[slot];
+    uint8_t says = row == CAPI_NO_ROW ? CALLED : entry_says[row];
+    event *record = ring_open();
+    if (record) {
+        *record = (event){.start = ring_start_ticks(), .obj = words[0], .val = words[1], .aux = words[2]};
+        record->slot = slot;
+        record->func = says == CALLED ? row : says - 1u;
+        record->kind = says != CALLED ? EVENT_GIL : row == CAPI_NO_ROW ? EVENT_NAMED : EVENT_CAPI;
+        record->flags = EVENT_FLAG_ENTRY | EVENT_FLAG_NO_GIL;
+        record->depth = ring_depth_byte(ring_here.depth);
+        ring_commit();
+    }
+    return got_originals[slot];
+}
+
+static event *continuation(const hook_call *call, uint8_t kind) {
+    event *record = ring_open();
+    if (record) {
+        *record = (event){.slot = call->slot, .kind = kind, .flags = EVENT_FLAG_CONTINUATION};
+        record->depth = ring_depth_byte(call->depth);
+    }
+    return record;
+}
+
+void hook_value(const hook_call *call, uint32_t number, char format, uint64_t value, uint16_t flags) {
+    event *record = continuation(call, EVENT_VALUE);
+    if (record) {
+        record->lasti = (int32_t)number;
+        record->func = (uint8_t)format;
+        record->val = value;
+        record->flags |= flags;
+        ring_commit();
+    }
+}
+
+void hook_text(const hook_call *call, const char *start, Py_ssize_t length) {
+    enum { SHOWN = 24 };
+    event *record = start ? continuation(call, EVENT_TEXT) : NULL;
+    if (record) {
+        size_t shown = length < 0 ? strnlen(start, SHOWN + 1) : (size_t)length;
+        record->duration = (uint32_t)(shown > UINT32_MAX ? UINT32_MAX : shown);
+        memcpy(&record->obj, start, shown < SHOWN ? shown : SHOWN);
+        ring_commit();
+    }
+}
+
+void hook_buffer(const hook_call *call, const Py_buffer *view) {
+    event *record = view ? continuation(call, EVENT_BUFFER) : NULL;
+    if (record) {
+        record->obj = (uint64_t)view->obj;
+        record->val = (uint64_t)view->buf;
+        record->aux = (uint64_t)view->len;
+        record->lasti = (int32_t)view->itemsize;
+        record->refs = view->ndim;
+        record->func = (uint16_t)view->readonly;
+        strncpy((char *)&record->start, view->format ? view->format : "B", sizeof record->start);
+        ring_commit();
+    }
+}

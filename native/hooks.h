@@ -1,0 +1,136 @@
+// What the hooks of hooks.c and hooks_va.c share: filling a record, in the grades record and deep.
+//
+// A hook calls the function as it was called, then fills one record. It allocates nothing, takes no lock,
+// calls no Python but PyErr_Occurred (only with the GIL, where -1 or NULL leaves a doubt), and leaves
+// exception, errno and result as they are.
+#ifndef INSPECTOR_HOOKS_H
+#define INSPECTOR_HOOKS_H
+
+#include "native.h"
+
+#include <stdarg.h>
+
+#include "got.h"
+#include "interned.h"
+#include "ring.h"
+
+// The row numbers: capi_PyLong_AsLong and so on.
+enum {
+#define CAPI(name, ...) capi_##name,
+#define CAPI_VOID(name, ...) capi_##name,
+#define CAPI_VA(name, ...) capi_##name,
+#define CAPI_ENTRY(name, ...) capi_##name,
+#include "capi.def"
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+    CAPI_ROW_COUNT
+};
+
+// Any C value as the 64 bits of a record's word: signed ones extended, a double as its bits.
+#define HOOK_WORD(value) \
+    __builtin_choose_expr(__builtin_types_compatible_p(__typeof__(value), double), \
+                          ((union { \
+                              __typeof__(value) from; \
+                              uint64_t bits; \
+                          }){.from = (value)}) \
+                              .bits, \
+                          (uint64_t)(value))
+
+// running.c: whether this thread runs in the main interpreter, and where its Python code is.
+typedef struct {
+    uint32_t code; // 0: not known
+    int32_t lasti;
+    int is_ours;
+} running_place;
+running_place running_where(void);
+
+// What a call began with.
+typedef struct {
+    uint64_t start;
+    uint32_t slot, depth;
+    running_place place; // deep
+    uint32_t type;       // deep: of obj, read before the call
+    int32_t refs;        // deep: of obj before the call
+} hook_call;
+
+static inline __attribute__((always_inline)) hook_call hook_begin(int deep, PyObject *object /* borrowed */) {
+    hook_call call = {.slot = ring_here.slot, .type = 0, .refs = 0, .place = {0}};
+    call.depth = ring_enter();
+    if (deep) {
+        call.place = running_where();
+        if (object && call.place.is_ours) {
+            call.refs = (int32_t)Py_REFCNT(object);
+            call.type = interned_id((PyObject *)Py_TYPE(object));
+        }
+    }
+    call.start = ring_start_ticks();
+    return call;
+}
+
+static inline __attribute__((always_inline)) event *hook_open(const hook_call *call, uint16_t func,
+                                                              uint16_t flags) {
+    event *record = ring_open();
+    if (__builtin_expect(record != NULL, 1)) {
+        record->start = call->start;
+        record->duration = 0;
+        record->slot = call->slot;
+        record->func = func;
+        record->flags = flags;
+        record->kind = EVENT_CAPI;
+        record->depth = ring_depth_byte(call->depth);
+        ring_stop_ticks(record);
+    }
+    return record;
+}
+
+// The object's own columns, where it may be read: `made` with the call's result.
+static inline __attribute__((always_inline)) void
+hook_deep(event *record, const hook_call *call, PyObject *object /* borrowed */, int made, int gone) {
+    record->flags |= EVENT_FLAG_DEEP;
+    record->code = call->place.code;
+    record->lasti = call->place.lasti;
+    record->type = call->type;
+    record->refs = call->refs;
+    record->refs_delta = gone ? EVENT_REFS_GONE : 0;
+    if (object && made && call->place.is_ours) {
+        record->type = interned_id((PyObject *)Py_TYPE(object));
+        record->refs = (int32_t)Py_REFCNT(object);
+    } else if (object && !gone) {
+        int64_t delta = (int64_t)Py_REFCNT(object) - call->refs;
+        record->refs_delta = (int16_t)(delta > INT16_MAX    ? INT16_MAX
+                                       : delta < -INT16_MAX ? -INT16_MAX
+                                                            : delta);
+    }
+}
+
+static inline void hook_plain(event *record) {
+    record->type = record->code = 0;
+    record->lasti = record->refs = 0;
+    record->refs_delta = 0;
+}
+
+// Continuations of the record that was just committed.
+void hook_value(const hook_call *call, uint32_t number, char format, uint64_t value, uint16_t flags);
+void hook_text(const hook_call *call, const char *start, Py_ssize_t length /* -1: to the NUL */);
+void hook_buffer(const hook_call *call, const Py_buffer *view);
+
+// formats.c: each value of a variadic call as a continuation, read by the call's format from a copy of its
+// list.
+typedef struct {
+    const hook_call *call; // borrowed
+    va_list values;        // a copy of the call's own: ended by the hook
+    uint32_t number;       // of the next value
+    int deep;              // with the text of strings
+    uint32_t given;        // parse: so many were given by position; the others only as far as `optional` says
+    int named;             // parse: some were given by name
+} format_walk;
+void format_walk_parse(format_walk *walk, const char *format); // PyArg_ParseTuple: what was stored
+void format_walk_build(format_walk *walk, const char *format); // Py_BuildValue: what was given
+void format_walk_print(format_walk *walk, const char *format); // PyUnicode_FromFormat: what was given
+
+// hooks_va.c: the hooks written by hand; both grades.
+void *hooks_va_find(uint16_t row, got_grade grade);
+
+#endif

@@ -1,0 +1,70 @@
+// The code that patched slots point at: one small thunk a slot and grade, made by the assembler.
+//
+// A count thunk adds one and jumps on: no frame, no register changed. A record thunk writes its slot's number
+// into the thread's ring_here and jumps to the hook, which so knows which module called, tail calls included.
+// thunks_entry is the hook of functions whose signature is unknown or whose call may not come back: it keeps
+// every register that can hold an argument (the System V ABI's six words, eight vectors and al), notes the
+// call, and jumps on; the callee never learns of it, and unwinders see the caller's own frame.
+//
+// Static code, so nothing is ever made executable at run time, and nothing is ever freed.
+#include "got.h"
+#include "ring.h"
+
+_Static_assert(offsetof(ring_thread, slot) == 8, "the record thunks write ring_here.slot");
+_Static_assert(GOT_SLOTS == 16384, "the assembler below counts to 16384");
+
+#if defined(__x86_64__)
+__asm__(".text\n"
+        ".p2align 5\n"
+        ".globl thunks_count\n.hidden thunks_count\n.type thunks_count, @function\n"
+        "thunks_count:\n"
+        ".set thunk, 0\n"
+        ".rept 16384\n"
+        ".p2align 4\n"
+        "incq got_counts + 8 * thunk(%rip)\n"
+        "jmpq *got_originals + 8 * thunk(%rip)\n"
+        ".set thunk, thunk + 1\n"
+        ".endr\n"
+        ".size thunks_count, . - thunks_count\n"
+        ".p2align 5\n"
+        ".globl thunks_record\n.hidden thunks_record\n.type thunks_record, @function\n"
+        "thunks_record:\n"
+        ".set thunk, 0\n"
+        ".rept 16384\n"
+        ".p2align 5\n"
+        "movq ring_here@gottpoff(%rip), %r11\n"
+        "movl $thunk, %fs:8(%r11)\n"
+        "jmpq *got_targets + 8 * thunk(%rip)\n"
+        ".set thunk, thunk + 1\n"
+        ".endr\n"
+        ".size thunks_record, . - thunks_record\n");
+
+__asm__(".text\n"
+        ".p2align 5\n"
+        ".globl thunks_entry\n.hidden thunks_entry\n.type thunks_entry, @function\n"
+        "thunks_entry:\n"
+        ".cfi_startproc\n"
+        "pushq %rbp\n"
+        ".cfi_def_cfa_offset 16\n.cfi_offset rbp, -16\n"
+        "movq %rsp, %rbp\n"
+        ".cfi_def_cfa_register rbp\n"
+        "subq $192, %rsp\n"
+        "movq %rdi, (%rsp)\nmovq %rsi, 8(%rsp)\nmovq %rdx, 16(%rsp)\n"
+        "movq %rcx, 24(%rsp)\nmovq %r8, 32(%rsp)\nmovq %r9, 40(%rsp)\nmovq %rax, 48(%rsp)\n"
+        "movups %xmm0, 64(%rsp)\nmovups %xmm1, 80(%rsp)\nmovups %xmm2, 96(%rsp)\nmovups %xmm3, 112(%rsp)\n"
+        "movups %xmm4, 128(%rsp)\nmovups %xmm5, 144(%rsp)\nmovups %xmm6, 160(%rsp)\nmovups %xmm7, 176(%rsp)\n"
+        "movq %rsp, %rdi\n"
+        "call thunks_note\n"
+        "movq %rax, %r11\n"
+        "movq (%rsp), %rdi\nmovq 8(%rsp), %rsi\nmovq 16(%rsp), %rdx\n"
+        "movq 24(%rsp), %rcx\nmovq 32(%rsp), %r8\nmovq 40(%rsp), %r9\nmovq 48(%rsp), %rax\n"
+        "movups 64(%rsp), %xmm0\nmovups 80(%rsp), %xmm1\nmovups 96(%rsp), %xmm2\nmovups 112(%rsp), %xmm3\n"
+        "movups 128(%rsp), %xmm4\nmovups 144(%rsp), %xmm5\nmovups 160(%rsp), %xmm6\nmovups 176(%rsp), %xmm7\n"
+        "leave\n"
+        ".cfi_def_cfa rsp, 8\n"
+        "jmpq *%r11\n"
+        ".cfi_endproc\n"
+        ".size thunks_entry, . - thunks_entry\n");
+#else
+#error "the C-API trace is written for x86-64: thunks.c needs its three thunks for this machine"
+#endif

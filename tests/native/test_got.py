@@ -1,0 +1,271 @@
+"""Patched slots: what each grade sees, and that every slot is given back to the byte."""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import events
+import pytest
+from events import COUNT, DEEP, FLAGS, RECORDED, function, kind, signed, traced
+
+from inspector import _native
+
+pytestmark = pytest.mark.core
+
+CALLER = """
+#include <Python.h>
+static PyObject *double_it(PyObject *self, PyObject *number) {
+    long value = PyLong_AsLong(number);
+    if (value == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    return PyLong_FromLong(2 * value); // a tail call
+}
+static PyObject *call_it(PyObject *self, PyObject *callable) { return PyObject_CallNoArgs(callable); }
+static PyObject *unlisted(PyObject *self, PyObject *object) {
+    return PyLong_FromLong(PyCallable_Check(object));
+}
+static PyObject *float_it(PyObject *self, PyObject *number) {
+    return PyFloat_FromDouble(PyFloat_AsDouble(number) / 2);
+}
+static PyObject *without_gil(PyObject *self, PyObject *object) {
+    Py_BEGIN_ALLOW_THREADS
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+static PyMethodDef methods[] = {{"double_it", double_it, METH_O, NULL}, {"call_it", call_it, METH_O, NULL},
+    {"unlisted", unlisted, METH_O, NULL}, {"float_it", float_it, METH_O, NULL},
+    {"without_gil", without_gil, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "NAME", .m_methods = methods};
+PyMODINIT_FUNC PyInit_NAME(void) { return PyModule_Create(&definition); }
+"""
+LAZY, FULL = ("-Wl,-z,lazy",), ("-Wl,-z,now", "-Wl,-z,relro", "-fno-plt")
+
+
+@pytest.fixture(scope="module", params=["lazy", "full relro", "stripped"])
+def caller(request: pytest.FixtureRequest) -> ModuleType:
+    import specimens
+
+    name = "caller_" + request.param.replace(" ", "_")
+    flags = {"lazy": LAZY, "full relro": FULL, "stripped": ("-s",)}[request.param]
+    return specimens.build(name, CALLER.replace("NAME", name), flags=flags)
+
+
+def own_slots(module: ModuleType) -> list[tuple[int, ...]]:
+    return [row for row in _native.got_slots() if row[1] == module.__file__]  # type: ignore[misc]
+
+
+def words(module: ModuleType) -> dict[str, int]:
+    """What each slot of a module holds now."""
+    return {str(row[2]): ctypes.c_uint64.from_address(row[4]).value for row in own_slots(module)}
+
+
+def permissions(address: int) -> str:
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        start, stop = (int(word, 16) for word in line.split()[0].split("-"))
+        if start <= address < stop:
+            return line.split()[1]
+    raise AssertionError(address)
+
+
+def test_the_gcd_extension_of_the_seed(specimens: ModuleType) -> None:
+    module = specimens.build("gcd_module", events.GCD)
+    with traced(module) as seen:
+        assert module.gcd(35, 42) == 7
+    assert events.told(seen.events) == ['PyArg_ParseTuple "ii" -> 35, 42', 'Py_BuildValue "i" -> 7']
+
+
+def test_count_counts_every_call_exactly(caller: ModuleType) -> None:
+    with traced(caller, grade=COUNT) as seen:
+        _native.got_clear_counts()
+        for number in range(1000):
+            caller.double_it(number)
+        counts = {row[2]: row[5] for row in own_slots(caller) if row[5]}
+    assert counts == {"PyLong_AsLong": 1000, "PyLong_FromLong": 1000}
+    assert seen.events == []
+
+
+def test_record_shows_arguments_and_results(caller: ModuleType) -> None:
+    number = 12345678901
+    with traced(caller) as seen:
+        twice = caller.double_it(number)
+    asked, made = seen.events
+    assert (function(asked), asked.obj, signed(asked.val)) == ("PyLong_AsLong", id(number), number)
+    assert (function(made), made.obj, signed(made.val)) == ("PyLong_FromLong", id(twice), 2 * number)
+    assert (asked.flags, made.flags) == (0, FLAGS["NEW"])
+    assert (asked.start, asked.duration) == (0, 0)
+
+
+def test_the_slot_names_the_module_also_under_a_tail_call(caller: ModuleType) -> None:
+    with traced(caller) as seen:
+        caller.double_it(3)
+    assert {_native.got_slots()[event.slot][1] for event in seen.events} == {caller.__file__}
+
+
+def test_a_negative_number_a_double_and_an_error(caller: ModuleType) -> None:
+    with traced(caller) as seen:
+        assert caller.double_it(-1) == -2
+        assert caller.float_it(5.0) == 2.5
+        with pytest.raises(OverflowError):
+            caller.double_it(2**70)
+    asked = [event for event in seen.events if function(event) == "PyLong_AsLong"]
+    made = next(event for event in seen.events if function(event) == "PyLong_FromLong")
+    floats = [event for event in seen.events if function(event).startswith("PyFloat")]
+    assert [(signed(event.val), event.flags) for event in asked] == [(-1, 0), (-1, FLAGS["ERROR"])]
+    assert signed(made.val) == -2
+    assert [struct.unpack("<d", struct.pack("<Q", event.val))[0] for event in floats] == [5.0, 2.5]
+
+
+def test_two_clocks_give_durations(caller: ModuleType) -> None:
+    with traced(caller, clocks=2) as seen:
+        caller.call_it(lambda: sum(range(100_000)))
+    (call,) = [event for event in seen.events if function(event) == "PyObject_CallNoArgs"]
+    tick_ps = _native.ring_clock()[2]
+    assert call.start > 0
+    assert call.duration * tick_ps / 1e6 > 50  # us
+
+
+def test_deep_shows_types_refcounts_and_the_python_line(caller: ModuleType) -> None:
+    number = 12345678901
+    with traced(caller, grade=DEEP) as seen:
+        caller.double_it(number)
+    asked, made = seen.events
+    assert [seen.objects[event.type] for event in (asked, made)] == [int, int]
+    assert (asked.refs_delta, made.refs) == (0, 1)
+    code = seen.objects[asked.code]
+    assert code is test_deep_shows_types_refcounts_and_the_python_line.__code__
+    lines = [line for start, stop, line in code.co_lines() if start <= asked.lasti < stop]
+    assert lines == [code.co_firstlineno + 3]
+
+
+def test_a_callback_is_nested(caller: ModuleType) -> None:
+    with traced(caller) as seen:
+        caller.call_it(lambda: caller.double_it(4))
+    told = [(function(event), event.depth) for event in seen.events]
+    assert told == [("PyLong_AsLong", 1), ("PyLong_FromLong", 1), ("PyObject_CallNoArgs", 0)]
+
+
+def test_a_function_without_a_row_is_recorded_as_it_begins(caller: ModuleType) -> None:
+    with traced(caller) as seen:
+        assert caller.unlisted(len) == 1
+    named = seen.events[0]
+    assert (kind(named), function(named), named.obj) == ("NAMED", "PyCallable_Check", id(len))
+    assert named.flags == FLAGS["ENTRY"] | FLAGS["NO_GIL"]
+
+
+def test_the_gil_given_up_and_taken_is_recorded(caller: ModuleType) -> None:
+    with traced(caller, grade=DEEP) as seen:
+        caller.without_gil(None)
+    assert [(kind(event), event.func) for event in seen.events] == [("GIL", 0), ("GIL", 1)]
+
+
+def test_every_slot_is_restored_to_the_byte(caller: ModuleType) -> None:
+    with traced(caller):  # finds the slots
+        pass
+    before = words(caller)
+    pages = {name: permissions(row[4]) for name, row in ((row[2], row) for row in own_slots(caller))}
+    for grade in (COUNT, RECORDED, DEEP):
+        with traced(caller, grade=grade) as seen:
+            assert words(caller) != before
+            caller.double_it(1)
+        assert words(caller) == before
+        assert seen.restored == (len(before), 0, 0, 0)
+    assert {name: permissions(row[4]) for name, row in ((row[2], row) for row in own_slots(caller))} == pages
+
+
+def test_relro_slots_are_read_only_again(specimens: ModuleType) -> None:
+    module = specimens.build("caller_now", CALLER.replace("NAME", "caller_now"), flags=FULL)
+    with traced(module) as seen:
+        module.double_it(2)
+        assert all(permissions(row[4]).startswith("r-") for row in own_slots(module) if row[8])
+    assert {row[8] for row in own_slots(module)} == {1}
+    assert len(seen.events) == 2
+
+
+def test_a_second_tracer_stays_in_the_chain_and_is_not_removed(specimens: ModuleType) -> None:
+    """Its function is called through ours; when it comes after us, the slot is left to it."""
+    module = specimens.build("caller_chain", CALLER.replace("NAME", "caller_chain"), flags=LAZY)
+    real = ctypes.pythonapi.PyLong_AsLong
+    real.argtypes, real.restype = [ctypes.py_object], ctypes.c_long
+    calls: list[object] = []
+
+    @ctypes.PYFUNCTYPE(ctypes.c_long, ctypes.py_object)
+    def other(number: int) -> int:
+        calls.append(number)
+        return int(real(number)) + 1
+
+    with traced(module):
+        module.double_it(1)
+    address = next(row[4] for row in own_slots(module) if row[2] == "PyLong_AsLong")
+    slot = ctypes.c_void_p.from_address(address)
+    held = slot.value
+    slot.value = ctypes.cast(other, ctypes.c_void_p).value
+    with traced(module) as seen:
+        assert module.double_it(5) == 12
+    assert (calls, signed(seen.events[0].val)) == ([5], 6)
+    assert slot.value == ctypes.cast(other, ctypes.c_void_p).value
+    slot.value = held
+    with traced(module) as seen:
+        slot.value = ctypes.cast(other, ctypes.c_void_p).value
+        module.double_it(5)
+    assert seen.restored[1] == 1
+    assert slot.value == ctypes.cast(other, ctypes.c_void_p).value
+    slot.value = held
+
+
+def test_an_object_is_left_as_it_was(caller: ModuleType, fingerprint: object) -> None:
+    number = 10**30
+    before = fingerprint(number)  # type: ignore[operator]
+    with traced(caller, grade=DEEP), pytest.raises(OverflowError):
+        caller.double_it(number)
+    assert fingerprint(number) == before  # type: ignore[operator]
+
+
+def test_wrong_arguments_are_said() -> None:
+    with pytest.raises(ValueError, match="grade 3"):
+        _native.got_arm(frozenset(), 3)
+    with pytest.raises(TypeError):
+        _native.got_arm({"a set"}, 0)  # type: ignore[arg-type]
+
+
+def test_an_unloaded_module_is_skipped(specimens: ModuleType) -> None:
+    """ctypes can unload what it loaded: its slots are gone, and nothing is written there."""
+    path = str(specimens.library("unloaded", CALLER.replace("NAME", "unloaded"), flags=LAZY))
+    child = f"""
+import ctypes, _ctypes
+from inspector import _native
+handle = _ctypes.dlopen({path!r}, 2)
+assert _native.got_arm(frozenset([{path!r}]), 1)[0] > 3
+assert _native.got_arm(frozenset([{path!r}]), 0)[0] > 3
+_ctypes.dlclose(handle)
+assert {path!r} not in _native.got_objects()
+restored, foreign, gone, failed = _native.got_disarm()
+assert (restored, foreign, failed) == (0, 0, 0) and gone > 3, (restored, foreign, gone, failed)
+handle = _ctypes.dlopen({path!r}, 2)
+assert _native.got_arm(frozenset([{path!r}]), 1)[0] > 3
+print(_native.got_disarm()[0] > 3)
+"""
+    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("True\n", "")
+
+
+def test_numpy_reads_a_list_of_1000_by_1005_calls() -> None:
+    """Golden: one PyNumber_Float or PyFloat_AsDouble an element."""
+    import numpy
+
+    numbers = [float(n) for n in range(1000)]
+    numpy.array(numbers)
+    objects = [path for path in _native.got_objects() if "_multiarray_umath" in path]
+    with traced(*objects) as seen:
+        numpy.array(numbers)
+    counts = Counter(function(event) for event in seen.events)
+    assert 1000 <= max(counts["PyNumber_Float"], counts["PyFloat_AsDouble"]) <= 1010
+    with traced(*objects) as seen:
+        assert numpy.array(numbers).tolist() == numbers
+    assert Counter(function(event) for event in seen.events)["PyFloat_FromDouble"] == 1000
