@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
 from inspector.facts.layout import Member
 from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
 
 FLAGS = {
     "C_CONTIGUOUS": 0x1,
@@ -135,6 +138,15 @@ class NumPyArrays(Defaults):
             *((f"NPY_ARRAY_{name}", "yes" if flags & bit else "no") for name, bit in FLAGS.items()),
             ("allocator", allocator(x)),
         )
+
+    def layers(self, x: Any) -> Told:
+        """numpy_layers: masks, arenas, pending write-backs, bytes that nobody frees."""
+        from inspector.adapters import numpy_layers
+        from inspector.adapters.told import Told
+
+        if type(x) is _dummy_array():
+            return Told()
+        return numpy_layers.layers(x, self, _native.ndarray_fields(x, _numpy().ndarray))
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
         """One number, as NumPy prints it."""

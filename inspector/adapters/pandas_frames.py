@@ -10,17 +10,23 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
 from inspector.adapters.base import Defaults, Elements, type_module, type_name
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.facts.unknown import Unknown
 
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
 _get = object.__getattribute__
-_INNER = ("_ndarray", "_data", "_mask", "_codes")
+_INNER = ("_ndarray", "_data", "_mask", "_codes", "_sparse_values")
 """Where pandas' own extension arrays keep their ndarrays."""
 MOST_CHUNKS = 64
+MOST_BLOCKS = 1000
+"""Blocks looked at; a frame to which columns were added one by one has one for each."""
+ARRAYS = ("Categorical", "SparseArray", "ArrowExtensionArray", "ArrowStringArray")
 MOST_NAMED = 8
 """Blocks named in the facts; a frame of mixed types seldom has more."""
 MOST_BASES = 4
@@ -37,7 +43,9 @@ class PandasFrames(Defaults):
         """The classes; a subclass of the user's may keep its bytes elsewhere."""
         pandas = sys.modules["pandas"]
         names = "DataFrame Series Index RangeIndex DatetimeIndex TimedeltaIndex PeriodIndex CategoricalIndex"
-        return tuple(getattr(pandas, name) for name in names.split())
+        own = (getattr(pandas, name) for name in f"{names} MultiIndex Categorical".split())
+        inside = (getattr(pandas.arrays, name, None) for name in ARRAYS)
+        return tuple(kind for kind in (*own, *inside) if kind is not None)
 
     def self_test(self) -> None:
         """One block of two columns; a Series of one of them is its second holder."""
@@ -92,6 +100,21 @@ class PandasFrames(Defaults):
         blocks = [_title(block) for block in islice(_blocks(x), MOST_NAMED)]
         return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)))
 
+    def layers(self, x: Any) -> Told:
+        """pandas_layers: blocks with their holders, caches of indexes."""
+        from inspector.adapters import pandas_layers
+
+        name = type_name(type(x))
+        if name == "RangeIndex":
+            return pandas_layers.of_range(x)
+        if name in ("DataFrame", "Series"):
+            blocks = _blocks(x)
+            pieces = [_of_block(block) for block in blocks[: pandas_layers.MOST_BLOCKS]]
+            return pandas_layers.of_frame(x, blocks, pieces, len(_get(_get(x, "_mgr"), "blocks")))
+        if name in ARRAYS:
+            return pandas_layers.of_array(x, arrays(x))
+        return pandas_layers.of_index(x, arrays(x))
+
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
         """One number, as NumPy prints it."""
         return NUMPY.text(block, raw)
@@ -104,18 +127,27 @@ def arrays(x: Any) -> tuple[Any, ...]:
         return ()
     if name in ("DataFrame", "Series"):
         return tuple(array for block in _blocks(x) for array in _inner(block.values))
+    if name in ARRAYS:
+        return tuple(_inner(x))
+    if name == "MultiIndex":
+        codes = _get(x, "_codes")
+        return tuple(array for array in (codes[i] for i in range(len(codes))) if _is_ndarray(array))
     return tuple(_inner(_get(x, "_data")))
 
 
 def _blocks(x: Any) -> tuple[Any, ...]:
-    return tuple(_get(_get(x, "_mgr"), "blocks"))
+    return tuple(_get(_get(x, "_mgr"), "blocks")[:MOST_BLOCKS])
+
+
+def _of_block(block: Any) -> tuple[Elements, ...]:
+    return tuple(piece for array in _inner(block.values) for piece in _elements(array))
 
 
 def _inner(values: Any) -> Iterator[Any]:
     """The arrays inside an extension array; only pandas' own are looked into."""
     if _is_ndarray(values):
         yield values
-    elif type_module(type(values)).startswith("pandas."):
+    elif type_module(type(values)).partition(".")[0] == "pandas":
         for name in _INNER:
             inner = _attribute(values, name)
             if _is_ndarray(inner) or (name == "_data" and inner is not None):

@@ -16,7 +16,16 @@ from inspector.adapters.base import Adapter, type_bases, type_module
 from inspector.errors import InspectorWarning
 
 ENTRY_POINTS = "inspector.adapters"
-_NOT_ADAPTERS = ("__init__", "base", "protocols", "registry", "spans", "told")
+_NOT_ADAPTERS = (
+    "__init__",
+    "base",
+    "protocols",
+    "registry",
+    "spans",
+    "told",
+    "numpy_layers",
+    "pandas_layers",
+)
 _EXTENSION = {"cffi": "_cffi_backend"}
 """Libraries whose extension module is imported without them: a compiled cffi module needs nothing else."""
 

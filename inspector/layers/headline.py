@@ -35,15 +35,20 @@ def headline(of: Stack, pages: Residency | Unknown) -> State | Unknown:
 
 
 def _of_values(layers: Sequence[Layer]) -> State | None:
-    values = [layer.value for layer in layers if not isinstance(layer.value, Unknown)]
-    for value, state in OF_VALUE.items():
-        if value in values:
-            return state
-    if "partial" in values or ("lazy" in values and "computed" in values[1:]):
+    value = _value(layers)
+    if value == "partial":
         return "partially materialized"
-    if "lazy" in values:
-        return "lazy"
+    if value in ("lazy", *OF_VALUE):
+        return OF_VALUE.get(value, "lazy")
     return "on device" if any(layer.storage == "device" for layer in layers) else None
+
+
+def _value(layers: Sequence[Layer]) -> Value:
+    """The wrapper's answer; where it claims that the elements exist and no part has any, the parts'."""
+    first, *parts = [layer.value for layer in layers if not isinstance(layer.value, Unknown)] or ["computed"]
+    if first == "computed" and parts and "computed" not in parts:
+        return "partial" if "partial" in parts else parts[0]
+    return first
 
 
 def _of_bytes(of: Stack, pages: Residency | Unknown) -> State | Unknown:

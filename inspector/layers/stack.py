@@ -136,7 +136,7 @@ def title_of(x: Any, adapter: Adapter, holders: list[Any]) -> tuple[Title | Unkn
         return "borrowed", (Evidence("field", "owner", "none is held"),)
     last = holders[-1]
     other = adapter_of(type(last))
-    foreign = other is None or other.library not in (adapter.library, "")
+    foreign = other is None or other.library != adapter.library
     return "foreign" if foreign else "view", (Evidence("field", "held by", type_name(type(last))),)
 
 

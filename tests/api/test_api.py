@@ -19,8 +19,14 @@ pytestmark = pytest.mark.core
 
 
 def test_inspect_gives_the_columns_that_apply() -> None:
-    assert set(inspector.inspect([1]).facts) == {"object", "refs"}
-    assert set(inspector.inspect(np.arange(3)).facts) == {"object", "refs", "buffer", "layout"}
+    assert set(inspector.inspect([1]).facts) == {"object", "refs", "materialization"}
+    assert set(inspector.inspect(np.arange(3)).facts) == {
+        "object",
+        "refs",
+        "buffer",
+        "layout",
+        "materialization",
+    }
     assert "type" in inspector.inspect(np.ndarray).facts
     assert "module" in inspector.inspect(sys).facts
     assert "builtin" in inspector.inspect(len).facts

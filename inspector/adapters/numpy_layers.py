@@ -1,0 +1,105 @@
+"""What NumPy knows of an array beyond its struct: masks, arenas of text, pending write-backs, leaks."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.told import (
+    DERIVED,
+    Evidence,
+    Finding,
+    Layer,
+    Told,
+    attribute,
+    field,
+    finding,
+    of_type,
+)
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Unknown
+
+WRITEBACKIFCOPY, WRITEABLE, OWNDATA = 0x2000, 0x400, 0x4
+ARENA = Unknown("plus the arena of its long strings: NumPy does not say how large it is")
+
+
+def layers(x: Any, adapter: Defaults, fields: tuple[Any, ...]) -> Told:
+    """Wrapper and buffer of an ndarray; `fields` as `_native.ndarray_fields` gives them."""
+    address, _, _, flags, base, descr = fields
+    arena = descr.char == "T"
+    spans = adapter.spans(x)
+    wrapper = Layer("wrapper", type_name(type(x)), evidence=tuple(_about(x, flags, base, descr)))
+    unowned = _is_unowned(spans, base, flags)
+    findings = list(_findings(flags))
+    if unowned:
+        findings.append(finding("unowned-bytes", f"the base does not hold {address:#x}"))
+    return Told(
+        (wrapper, *_mask(x)),
+        state="unowned" if unowned else DERIVED,
+        retained_bytes=ARENA if arena else DERIVED,
+        findings=tuple(findings),
+    )
+
+
+def _about(x: Any, flags: int, base: Any, descr: Any) -> list[Evidence]:
+    found = [of_type(type_name(type(x)))]
+    if base is not None:
+        found.append(field("PyArray_BASE", type_name(type(base))))
+    if descr.hasobject:
+        found.append(field("dtype.hasobject", "its bytes are pointers; copy() copies no object"))
+    if not flags & WRITEABLE:
+        found.append(field("WRITEABLE", "no, which does not say that nobody writes"))
+    return found
+
+
+def _findings(flags: int) -> tuple[Finding, ...]:
+    return (finding("pending-write-back"),) if flags & WRITEBACKIFCOPY else ()
+
+
+def _is_unowned(spans: tuple[Range, ...], base: Any, flags: int) -> bool:
+    """Whether a base is held whose bytes are known, and they are not the array's: nobody frees these."""
+    if flags & OWNDATA or base is None or not spans:
+        return False
+    from inspector.adapters.registry import adapter_of
+
+    known: list[Range] = []
+    while base is not None and len(known) < 16:
+        adapter = adapter_of(type(base))
+        if adapter is None:
+            return False
+        known += adapter.spans(base)
+        held = adapter.holds(base)
+        base = held[0][1] if held else None
+    return bool(known) and not any(_meets(span, one) for span in spans for one in known)
+
+
+def _meets(a: Range, b: Range) -> bool:
+    return a.start < b.stop and b.start < a.stop
+
+
+def _mask(x: Any) -> tuple[Layer, ...]:
+    """A masked array's mask: `nomask` is one constant for all, no memory."""
+    ma = sys.modules.get("numpy.ma")
+    if ma is None or type(x) is not ma.MaskedArray:
+        return ()
+    mask = object.__getattribute__(x, "_mask")
+    if mask is ma.nomask:
+        evidence = (attribute("x._mask", "nomask"),)
+        return (
+            Layer(
+                "container",
+                "mask",
+                "lazy",
+                "none",
+                "owned",
+                evidence,
+                ("getmaskarray(x)",),
+                ("x.mask",),
+                (),
+                1,
+            ),
+        )
+    return (
+        Layer("container", f"mask bool {mask.shape}", evidence=(attribute("x._mask", "an array"),), depth=1),
+    )

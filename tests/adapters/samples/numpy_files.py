@@ -1,0 +1,28 @@
+"""Objects that the adapter `numpy_files` is tried on."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+LIBRARY = "numpy"
+
+
+def samples() -> Iterator[Any]:
+    """Open and closed, fresh and finished."""
+    content = io.BytesIO()
+    np.savez(content, a=np.arange(3))
+    for closed in (False, True):
+        made = np.load(io.BytesIO(content.getvalue()))
+        if closed:
+            made.close()
+        yield made
+    over = np.nditer([np.arange(2)])
+    list(over)
+    yield from (np.nditer([np.arange(3)]), over)
+    shut = np.nditer([np.arange(2)])
+    shut.close()
+    yield shut
