@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from inspector.facts.unknown import Address, Unknown
@@ -77,12 +78,14 @@ class Adapter(Protocol):
     """Import name; "" for Python itself."""
     versions: ClassVar[tuple[str, str]]
     """First version it was checked with, and the first it is not good for: ("1.26", "3")."""
+    marks: ClassVar[tuple[str, ...]]
+    """Class attributes by which the library marks classes of the user's: ("_sa_class_manager",)."""
 
     def types(self) -> Iterable[type]:
         """Types whose exact instances it knows."""
 
     def families(self) -> Iterable[type]:
-        """Types it knows together with all their subclasses (read by C struct: a subclass cannot lie)."""
+        """Types it knows together with all their subclasses (read by C struct or `stored`: none can lie)."""
 
     def is_ready(self) -> bool:
         """Whether the library is far enough to be tested; else the next look asks again."""
@@ -126,6 +129,7 @@ class Defaults:
 
     library: ClassVar[str] = ""
     versions: ClassVar[tuple[str, str]] = ("0", "9999")
+    marks: ClassVar[tuple[str, ...]] = ()
 
     def types(self) -> Iterable[type]:
         """No exact types."""
@@ -204,3 +208,18 @@ def type_attribute(kind: type, name: str) -> Any:
         if name in namespace:
             return namespace[name]
     return None
+
+
+def stored(x: Any, name: str, absent: Any = None) -> Any:
+    """What the object's own dict or slot holds under `name`; `absent` where a class computes it.
+
+    Runs no code of its class, and does not make an instance dict where there is none yet.
+    """
+    found = type_attribute(type(x), name)
+    computed = found is not None and type_attribute(type(found), "__get__") is not None
+    if computed and type(found) is not MemberDescriptorType:
+        return absent  # a property, a method: somebody's code
+    try:
+        return object.__getattribute__(x, name)
+    except AttributeError:
+        return absent

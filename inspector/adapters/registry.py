@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 
-from inspector.adapters.base import Adapter, type_bases, type_module
+from inspector.adapters.base import Adapter, type_attribute, type_bases, type_module
 from inspector.errors import InspectorWarning
 
 ENTRY_POINTS = "inspector.adapters"
 _NOT_ADAPTERS = (
     "__init__",
     "base",
+    "holders",
     "protocols",
     "registry",
     "spans",
@@ -48,7 +49,9 @@ class Registry:
         self._waiting: dict[str, list[Callable[[], Adapter]]] = {}
         self._exact: dict[int, Adapter] = {}
         self._families: dict[int, Adapter] = {}
+        self._marked: dict[str, Adapter] = {}
         self._asked_outside = False
+        self._modules: dict[str, int] = {}
 
     def add(self, library: str, load: Callable[[], Adapter]) -> None:
         """Wait until the process has imported `library`; then `load` gives its adapter."""
@@ -57,7 +60,7 @@ class Registry:
     def find(self, kind: type) -> Adapter | None:
         """The adapter that knows `kind`, by identity: no metaclass is asked for hash or equality."""
         found = self._known(kind)
-        if found is None and self.wake():
+        if found is None and any((self.wake(), self._submodules(kind))):
             found = self._known(kind)
         if found is None and not self._asked_outside and _is_foreign(kind):
             self._asked_outside = True
@@ -78,7 +81,29 @@ class Registry:
         found = self._exact.get(id(kind))
         if found is None and self._families:
             found = next((self._families[id(b)] for b in type_bases(kind) if id(b) in self._families), None)
+        if found is None and self._marked:
+            marks = (mark for mark in self._marked if type_attribute(kind, mark) is not None)
+            found = next((self._marked[mark] for mark in marks), None)
         return found
+
+    def _submodules(self, kind: type) -> bool:
+        """Ask the library's adapters for their types again: `dask.dataframe` may come long after `dask`."""
+        top, dot, _ = type_module(kind).partition(".")
+        if self._modules.get(top) == len(sys.modules):
+            return False
+        self._modules[top] = len(sys.modules)
+        due = [adapter for adapter in self.awake if dot and adapter.library == top]
+        for adapter in due:
+            with suppress(Exception):
+                self._take(adapter)
+        return bool(due)
+
+    def _take(self, adapter: Adapter) -> None:
+        exact = {id(kind): adapter for kind in adapter.types()}
+        families = {id(kind): adapter for kind in adapter.families()}
+        self._exact.update(exact)
+        self._families.update(families)
+        self._marked.update(dict.fromkeys(adapter.marks, adapter))
 
     def _load(self, library: str, load: Callable[[], Adapter]) -> None:
         try:
@@ -88,13 +113,10 @@ class Registry:
                 return
             check_version(adapter)
             adapter.self_test()
-            exact = {id(kind): adapter for kind in adapter.types()}
-            families = {id(kind): adapter for kind in adapter.families()}
+            self._take(adapter)
         except (Exception, SystemExit) as error:  # a stranger's code: whatever it raises, the card must draw
             self._report(Problem(library, f"{type(error).__name__}: {error}"[:200]))
             return
-        self._exact.update(exact)
-        self._families.update(families)
         self.awake.append(adapter)
 
     def _report(self, problem: Problem) -> None:

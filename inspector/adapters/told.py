@@ -8,7 +8,18 @@ from inspector.facts.finding import Finding, finding
 from inspector.facts.materialization import NOT_RECORDED, Evidence, Layer, Level, State
 from inspector.facts.unknown import Unknown
 
-__all__ = ["Evidence", "Finding", "Layer", "Level", "Told", "attribute", "field", "finding", "of_type"]
+__all__ = [
+    "Evidence",
+    "Finding",
+    "Layer",
+    "Level",
+    "Told",
+    "attribute",
+    "field",
+    "finding",
+    "of_type",
+    "recipe",
+]
 
 DERIVED = Unknown("the probe derives it")
 
@@ -46,3 +57,24 @@ def field(place: str, says: object) -> Evidence:
 def of_type(name: str) -> Evidence:
     """The exact type alone says it."""
     return Evidence("type", "type(x)", name)
+
+
+def recipe(
+    what: str,
+    waits_for: str,
+    *evidence: Evidence,
+    also: tuple[str, ...] = (),
+    would_not: tuple[str, ...] = ("repr",),
+    logical_bytes: int | Unknown = DERIVED,
+) -> Told:
+    """An object that only says how its elements are made: `waits_for` makes them, and so does `also`."""
+    layer = Layer(
+        "wrapper",
+        what,
+        value="lazy",
+        storage="none",
+        evidence=evidence,
+        would=(waits_for, *also),
+        would_not=would_not,
+    )
+    return Told((layer,), state="lazy", waits_for=waits_for, logical_bytes=logical_bytes)

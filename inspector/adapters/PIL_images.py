@@ -1,0 +1,93 @@
+"""Pillow: an image file is opened without its pixels; __array_interface__ would decode them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import Defaults, stored, type_name
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+_BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "LA": 4, "I": 4, "F": 4}
+"""Bytes a pixel takes in Pillow's memory (ImagingNewPrologue); four for the other modes."""
+_STORAGE: dict[Any, Any] = {"computed": "heap", "lazy": "remote/on disk"}
+_USES: dict[Any, tuple[str, ...]] = {"lazy": ("load()", "np.asarray", "hasattr(x, '__array_interface__')")}
+NOTHING = Unknown("it has neither pixels nor a file to read them from")
+IN_C = Unknown("Pillow gives no address of its pixels without copying them")
+
+
+class PilImages(Defaults):
+    """Image and its subclasses: the instance dict is read, no property is asked."""
+
+    library = "PIL"
+    versions = ("10.4", "14")
+
+    def families(self) -> tuple[type, ...]:
+        """Image: each file format is a subclass."""
+        return (sys.modules["PIL.Image"].Image,) if "PIL.Image" in sys.modules else ()
+
+    def self_test(self) -> None:
+        """A new image has pixels; an empty one has not."""
+        if module := sys.modules.get("PIL.Image"):
+            states = [_state(x) for x in (module.new("L", (2, 2)), module.Image())]
+            if states != ["computed", NOTHING]:
+                raise ValueError(f"Image._im says {states}")
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Not where it shows a buffer of another's (frombuffer, an unloaded file)."""
+        return not _readonly(x) and _state(x) == "computed"
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """Mode and size."""
+        return (("mode", str(stored(x, "_mode"))), ("size", str(stored(x, "_size"))))
+
+    def layers(self, x: Any) -> Told:
+        """lazy until load(), when the file is decoded into memory; closed by close()."""
+        from inspector.adapters.told import Layer, Told, attribute
+
+        value, tiles = _state(x), stored(x, "tile") or []
+        mode, size = stored(x, "_mode"), stored(x, "_size")
+        there = _STORAGE.get(value, "none")
+        shared = value == "computed" and bool(_readonly(x))
+        wrapper = Layer(
+            "wrapper",
+            f"{type_name(type(x))} {mode} {size}",
+            value=value,
+            storage=there,
+            title="cow" if shared else "owned",
+            evidence=(
+                attribute("x._im", type_name(type(_pixels(x)))),
+                attribute("x.tile", f"{len(tiles)} to decode"),
+                attribute("x._readonly", _readonly(x)),
+            ),
+            would=_USES.get(value, ("a write copies",) if shared else ()),
+            would_not=("x.size", "x.mode", "repr"),
+        )
+        pixels = size[0] * size[1] if type(size) is tuple and len(size) == 2 else 0
+        logical = pixels * _BYTES.get(mode, 4) if type(mode) is str else IN_C
+        return Told((wrapper,), logical_bytes=logical, waits_for="load()" if value == "lazy" else "")
+
+
+def _pixels(x: Any) -> Any:
+    return stored(x, "_im", stored(x, "im"))
+
+
+def _readonly(x: Any) -> int:
+    said = stored(x, "_readonly", stored(x, "readonly", 0))
+    return said if type(said) is int else 0
+
+
+def _state(x: Any) -> Any:
+    """By the C image: there, an error that waits (closed), or not there yet."""
+    pixels = _pixels(x)
+    if type_name(type(pixels)) == "ImagingCore":
+        return "computed"
+    if pixels is not None:
+        return "closed"
+    return "lazy" if stored(x, "tile") else NOTHING
+
+
+ADAPTER = PilImages()

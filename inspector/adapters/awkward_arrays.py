@@ -1,0 +1,104 @@
+"""awkward: an array as its tree of buffers, some of which may be virtual; none is asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import stored, type_module, type_name
+from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, Holder, buffer_layer, is_ndarray
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Layer, Told
+
+_BUFFERS = ("_data", "_offsets", "_starts", "_stops", "_index", "_mask", "_tags")
+_VIRTUAL = ("VirtualNDArray", "VirtualArray")
+
+
+class AwkwardArrays(Holder):
+    """Exact ak.Array and ak.Record; behaviours are subclasses of the user's and not looked into."""
+
+    library = "awkward"
+    versions = ("2.8", "3")
+
+    def types(self) -> tuple[type, ...]:
+        """The two."""
+        awkward = sys.modules["awkward"]
+        return (awkward.Array, awkward.Record)
+
+    def self_test(self) -> None:
+        """A list of lists has two buffers; from a generator it has none until it is used."""
+        awkward = sys.modules["awkward"]
+        form, length, made = awkward.to_buffers(awkward.Array([[1, 2], [], [3]]))
+        later = {key: (lambda buffer=buffer: buffer) for key, buffer in made.items()}
+        counts = [len(list(self.held(x))) for x in (
+            awkward.from_buffers(form, length, made), awkward.from_buffers(form, length, later),
+        )]  # fmt: skip
+        if counts != [2, 0]:
+            raise ValueError(f"the buffers of a layout are not where they were: {counts}")
+
+    def held(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """Buffers that exist, named by their way through the layout."""
+        return ((place, array) for place, array in _buffers(x) if array is not None)
+
+    def layers(self, x: Any) -> Told:
+        """lazy, partial or computed, by the buffers that exist."""
+        from inspector.adapters.told import Layer, Told, attribute
+
+        found = list(islice(_buffers(x), MOST_HELD))
+        there = sum(array is not None for _, array in found)
+        value: Any = "computed" if there == len(found) else "partial" if there else "lazy"
+        wrapper = Layer(
+            "wrapper",
+            f"{type_name(type(x))} of {len(found)} buffers",
+            value=value,
+            evidence=(attribute("buffers", f"{there} of {len(found)} exist"),),
+            would=()
+            if value == "computed"
+            else ("ak.materialize", "an operation: only the buffers it needs"),
+            would_not=("repr", "x.fields", "x.type"),
+        )
+        shown = found[: MOST_LAYERS - 1]
+        below = tuple(_layer(place, array) for place, array in shown)
+        waits = "" if value == "computed" else f"{len(found) - there} buffers on first use"
+        return Told((wrapper, *below), waits_for=waits, layers_left_out=len(found) - len(shown))
+
+
+def _layer(place: str, array: Any) -> Layer:
+    from inspector.adapters.told import Layer, of_type
+
+    if array is not None:
+        return buffer_layer(place, array)
+    return Layer("buffer", place, "lazy", "none", evidence=(of_type("a virtual array"),), depth=1)
+
+
+def _buffers(x: Any) -> Iterator[tuple[str, Any]]:
+    """(way, ndarray) of each buffer of the layout; None where it is virtual and does not exist yet."""
+    waiting = [("", stored(x, "_layout", stored(x, "_array")))]
+    while waiting:
+        place, node = waiting.pop()
+        for name in _BUFFERS:
+            inner = stored(node, name)
+            array = stored(inner, "_data", inner)
+            if is_ndarray(array):
+                yield f"{place}{name[1:]}", array
+            elif type_name(type(array)) in _VIRTUAL:
+                made = stored(array, "_array")
+                yield f"{place}{name[1:]}", made if is_ndarray(made) else None
+        waiting += _children(place, node)
+
+
+def _children(place: str, node: Any) -> list[tuple[str, Any]]:
+    """The nodes under a node, the first last."""
+    one, many = stored(node, "_content"), stored(node, "_contents")
+    names = stored(node, "_fields") or range(len(many or ()))
+    rows = list(zip(names, many, strict=False)) if type(many) is list else []
+    if one is None and type_module(type(node)).endswith("record"):
+        one = stored(node, "_array")
+    inside = [] if one is None else [(f"{place}content.", one)]
+    return [*inside, *((f"{place}{name}.", child) for name, child in reversed(rows))]
+
+
+ADAPTER = AwkwardArrays()

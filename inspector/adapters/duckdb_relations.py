@@ -1,0 +1,67 @@
+"""duckdb: relations are queries that have not run; connections. repr runs the query and is never called."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import Defaults, stored, type_name
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+_RUNS = ("fetchall()", "df()", "arrow()", "repr", "len", "x.shape")
+NOT_SHOWN = Unknown("duckdb does not show whether execute() has left a result in it")
+NOT_ASKED = Unknown("asking a connection would begin a statement")
+
+
+class DuckdbRelations(Defaults):
+    """The exact relation and connection. Nothing is asked of them: even .columns binds the query anew."""
+
+    library = "duckdb"
+    versions = ("1.1", "3")
+
+    def types(self) -> tuple[type, ...]:
+        """DuckDBPyRelation, DuckDBPyConnection."""
+        duckdb = sys.modules["duckdb"]
+        return (duckdb.DuckDBPyRelation, duckdb.DuckDBPyConnection)
+
+    def self_test(self) -> None:
+        """A relation over no table can be made; it keeps no result from duckdb 2 on."""
+        relation = sys.modules["duckdb"].DuckDBPyRelation
+        if _keeps_no_result() and "_con" not in vars(relation):
+            raise ValueError("a relation of duckdb 2 keeps its connection elsewhere")
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """A relation owns no bytes; a connection's are counted in the database."""
+        return False if type_name(type(x)).endswith("Relation") else NOT_ASKED
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """The connection of a relation, where it is stored in Python."""
+        connection = stored(x, "_con")
+        return () if connection is None else (("_con", connection),)
+
+    def layers(self, x: Any) -> Told:
+        """A relation is lazy: each use runs the query again."""
+        from inspector.adapters.told import Layer, Told, of_type, recipe
+
+        kind = type_name(type(x))
+        if kind.endswith("Connection"):
+            return Told(
+                (Layer("wrapper", kind, NOT_ASKED, NOT_ASKED, NOT_ASKED, (of_type(kind),)),), NOT_ASKED
+            )
+        if _keeps_no_result():
+            size = Unknown("known when the query has run")
+            return recipe(
+                kind, "fetchall()", of_type(kind), also=_RUNS[1:], would_not=("type",), logical_bytes=size
+            )
+        layer = Layer("wrapper", kind, NOT_SHOWN, NOT_SHOWN, "owned", (of_type(kind),), _RUNS, ("type",))
+        return Told((layer,), NOT_SHOWN)
+
+
+def _keeps_no_result() -> bool:
+    return hasattr(sys.modules["duckdb"].DuckDBPyRelation, "_con")
+
+
+ADAPTER = DuckdbRelations()

@@ -1,0 +1,139 @@
+"""polars: series and frames as their buffers, lazy frames as recipes that are never asked to resolve."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import Defaults, Elements, stored, type_module, type_name
+from inspector.adapters.holders import MOST_LAYERS
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Layer, Told
+
+NOT_SAID = Unknown("polars does not say whether it is its own or shared")
+MOST_CHUNKS = 64
+MOST_COLUMNS = 64
+
+
+class PolarsFrames(Defaults):
+    """Exact Series, DataFrame and LazyFrame: read through `_s`, `_df`, so nothing of the user's runs."""
+
+    library = "polars"
+    versions = ("1.0", "3")
+
+    def types(self) -> tuple[type, ...]:
+        """The three."""
+        polars = sys.modules["polars"]
+        return (polars.Series, polars.DataFrame, polars.LazyFrame)
+
+    def self_test(self) -> None:
+        """A slice of two numbers lies 8 bytes on; strings give no address."""
+        polars = sys.modules["polars"]
+        numbers = polars.Series([1.0, 2.0, 3.0])
+        (whole,), (later,) = self.elements(numbers), self.elements(numbers[1:])
+        if later.address - whole.address != 8 or self.elements(polars.Series(["a"])) != ():
+            raise ValueError("PySeries.to_numpy_view is not what it was")
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """The values of each chunk, where they are plain numbers: of null rows the bytes mean nothing."""
+        return tuple(block for _, column in self._columns(x) for block in _values(column))
+
+    def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """A frame's columns, one after the other."""
+        frame = stored(x, "_df")
+        for position in range(frame.width() if frame is not None else 0):
+            column = sys.modules["polars"].Series._from_pyseries(frame.to_series(position))
+            yield column.name, column
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Not said: Arrow buffers are counted in Rust."""
+        return False if type_name(type(x)) == "LazyFrame" else NOT_SAID
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """Chunks, nulls, and what polars takes its size to be."""
+        series = stored(x, "_s")
+        if series is None:
+            return ()
+        chunks, nulls = len(series.chunk_lengths()), series.null_count()
+        return (("n_chunks", str(chunks)), ("null_count", str(nulls)))
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One number."""
+        from inspector.adapters.language import number_text
+
+        return number_text(block.typestr, raw)
+
+    def layers(self, x: Any) -> Told:
+        """A LazyFrame is a recipe; explain() and collect_schema() may open files: not asked."""
+        from inspector.adapters.told import DERIVED, Layer, Told, of_type, recipe
+
+        kind = type_name(type(x))
+        if kind == "LazyFrame":
+            return recipe("LazyFrame", "collect()", of_type(kind), also=("sink_parquet()",))
+        columns = self._columns(x)
+        shown = columns[: MOST_LAYERS - 1]
+        frame = stored(x, "_df")
+        width = 1 if frame is None else frame.width()
+        what = kind if frame is None else f"DataFrame {frame.height(), width}"
+        wrapper = Layer("wrapper", what, title=NOT_SAID, would_not=("repr", "slice", "clone()"))
+        below = tuple(_layer(name, column) for name, column in shown)
+        bytes_ = (stored(x, "_s") if frame is None else frame).estimated_size() if width < 1000 else None
+        size = Unknown(f"{width:,} columns are not summed") if bytes_ is None else bytes_
+        whole = Unknown("polars does not say how large the buffers of a slice are")
+        return Told((wrapper, *below), DERIVED, size, whole, layers_left_out=width - len(below))
+
+    def _columns(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """(name, PySeries) of the first columns, or of the series itself."""
+        if (series := stored(x, "_s")) is not None:
+            return ((series.name(), series),)
+        frame = stored(x, "_df")
+        many = range(frame.width() if frame is not None else 0)
+        found = (frame.to_series(n) for n in islice(many, MOST_COLUMNS))
+        return tuple((one.name(), one) for one in found)
+
+
+def _values(series: Any) -> Iterator[Elements]:
+    """The values of each chunk, by a view that is dropped at once; nothing where polars would copy."""
+    from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
+
+    chunks = [series] if series.n_chunks() == 1 else series.get_chunks()[:MOST_CHUNKS]
+    for chunk in chunks:
+        view = (stored(chunk, "_s") or chunk).to_numpy_view()
+        if view is not None:
+            yield from NUMPY.elements(view)
+
+
+def _layer(name: str, series: Any) -> Layer:
+    from inspector.adapters.told import Layer, attribute
+
+    blocks, nulls = tuple(_values(series)), series.null_count()
+    chunks = f", {series.n_chunks()} chunks" if series.n_chunks() > 1 else ""
+    return Layer(
+        "buffer",
+        f"{name} {_type(series, blocks)}{chunks}",
+        title=NOT_SAID,
+        evidence=(
+            attribute("n_chunks()", series.n_chunks()),
+            attribute("null_count()", nulls),
+            attribute("to_numpy_view()", "a view" if blocks else "None: it would copy"),
+        ),
+        would=("rechunk()", "to_numpy()") if chunks else ("to_numpy()",) if nulls or not blocks else (),
+        spans=tuple(block.range for block in blocks if block.range.bytes),
+        depth=1,
+    )
+
+
+def _type(series: Any, blocks: tuple[Elements, ...]) -> str:
+    """The element type: NumPy's word, else polars' own; of an extension of the user's only its class."""
+    if blocks:
+        return blocks[0].format
+    dtype = series.dtype()
+    kind = dtype if isinstance(dtype, type) else type(dtype)
+    return str(dtype) if type_module(kind).startswith("polars.") else type_name(kind)
+
+
+ADAPTER = PolarsFrames()

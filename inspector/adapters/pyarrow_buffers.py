@@ -1,0 +1,313 @@
+"""pyarrow: arrays, tables and buffers, and whose bytes a buffer shows, which pyarrow itself does not say.
+
+A Buffer is a C++ object behind a shared pointer; the class of that object says who frees the bytes: Arrow's
+pool, a NumPy array, another Python object, a mapped file. The self test makes one of each and remembers the
+address of its class's virtual table and where in it the Python owner stands: so it can name both ever after.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from inspector import _native
+from inspector.adapters.base import Defaults, Elements, type_bases, type_module, type_name
+from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_ndarray
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Unknown
+from inspector.overlap import merged
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Finding, Layer, Told
+
+_POINTER_AT = 32
+"""Of the shared pointer in pyarrow.lib.Buffer: after the head, the weakref list and Cython's table."""
+_WORDS = 16
+"""Words of the C++ object that are read: the longest class keeps its owner in the twelfth."""
+_NUMBERS = {
+    "halffloat": ("float16", "e"),
+    "float": ("float32", "f"),
+    "double": ("float64", "d"),
+    **{f"{sign}int{bits}": (f"{sign}int{bits}", code) for sign, bits, code in (
+        ("", 8, "b"), ("", 16, "h"), ("", 32, "i"), ("", 64, "q"),
+        ("u", 8, "B"), ("u", 16, "H"), ("u", 32, "I"), ("u", 64, "Q"),
+    )},
+}  # fmt: skip
+"""Arrow type -> NumPy's word and the struct module's letter."""
+_FILES = ("MemoryMappedFile", "OSFile", "BufferReader", "BufferOutputStream")
+_COLUMNS = ("Table", "RecordBatch")
+
+
+class Kind(NamedTuple):
+    """A C++ class of buffers."""
+
+    name: str
+    title: str
+    owner_word: int
+    """Where the Python owner's address stands in it; 0 where there is none."""
+
+
+UNSEEN = Kind("a class of buffer the self test did not make", "", 0)
+
+
+class PyarrowBuffers(Defaults):
+    """pyarrow's own exact types; extension arrays of the user's are not asked."""
+
+    library = "pyarrow"
+    versions = ("17", "27")
+
+    def __init__(self) -> None:
+        self._kinds: dict[int, Kind] = {}
+
+    def types(self) -> tuple[type, ...]:
+        """Array classes, ChunkedArray, RecordBatch, Table, Buffer, the reader, files."""
+        lib = sys.modules["pyarrow"].lib
+        names = ("ChunkedArray", *_COLUMNS, "Buffer", "ResizableBuffer", "RecordBatchReader", *_FILES)
+        arrays = (
+            kind for kind in vars(lib).values() if isinstance(kind, type) and issubclass(kind, lib.Array)
+        )
+        return (*arrays, *(getattr(lib, name) for name in names))
+
+    def self_test(self) -> None:
+        """Make a buffer of each class: the address and size in its C++ object are those it tells."""
+        arrow, source = sys.modules["pyarrow"], bytearray(64)
+        pool = arrow.array([1.0]).buffers()[1]
+        there = arrow.foreign_buffer(pool.address, pool.size, source)
+        self._learn(pool, "PoolBuffer", "owned")
+        self._learn(arrow.py_buffer(source), "PyBuffer", "foreign", source)
+        self._learn(there, "PyForeignBuffer", "foreign", source)
+        imported = arrow.Array._import_from_c_capsule(*arrow.array([1.0]).__arrow_c_array__())
+        self._learn(imported.buffers()[1], "ImportedBuffer", "foreign")
+        with arrow.memory_map(__file__) as file:
+            self._learn(file.read_buffer(8), "", "")
+        if numpy := sys.modules.get("numpy"):
+            array = numpy.zeros(8)
+            self._learn(arrow.array(array).buffers()[1], "NumPyBuffer", "foreign", array)
+
+    def _learn(self, buffer: Any, name: str, title: str, owner: Any = None) -> None:
+        words = _object_of(buffer)
+        if words[2:4] != (buffer.address, buffer.size):
+            raise ValueError("arrow::Buffer does not lie as in arrow/buffer.h")
+        if name:
+            self._kinds[words[0]] = Kind(name, title, words.index(id(owner)) if owner is not None else 0)
+
+    def elements(self, x: Any) -> tuple[Elements, ...]:
+        """A block for each buffer; the values of numbers begin at the slice's offset."""
+        return tuple(block for _, buffer, block in _rows(x) if buffer.is_cpu)
+
+    def spans(self, x: Any) -> tuple[Range, ...]:
+        """The blocks, without those of no bytes."""
+        return tuple(block.range for block in self.elements(x) if block.range.bytes)
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """Python objects whose bytes its buffers show."""
+        found = ((place, self.owner(buffer)) for place, buffer, _ in _rows(x))
+        return tuple((place, owner) for place, owner in found if owner is not None)
+
+    def owner(self, buffer: Any) -> Any:
+        """The Python object that keeps a buffer's bytes alive, where its class keeps one."""
+        root = _root(buffer)
+        kind, words = self._kind(root)
+        return ctypes.cast(words[kind.owner_word], ctypes.py_object).value if kind.owner_word else None
+
+    def _kind(self, buffer: Any) -> tuple[Kind, tuple[int, ...]]:
+        words = _object_of(buffer)
+        fits = words[2:4] == (buffer.address, buffer.size)
+        return self._kinds.get(words[0], UNSEEN) if fits else UNSEEN, words
+
+    def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """Columns of a table, chunks of a chunked array."""
+        if type_name(type(x)) in _COLUMNS:
+            for position in range(x.num_columns):
+                yield x.schema.field(position).name, x.column(position)
+        elif type_name(type(x)) == "ChunkedArray":
+            yield from ((f"chunk {n}", x.chunk(n)) for n in range(x.num_chunks))
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Whether Arrow's pool frees all its bytes: buffers are counted in C++, and others may share them."""
+        kinds = {self._kind(_root(buffer))[0].title for _, buffer, _ in _rows(x)}
+        return Unknown(UNSEEN.name) if "" in kinds else "foreign" not in kinds
+
+    def text(self, block: Elements, raw: bytes) -> str | Unknown:
+        """One number."""
+        from inspector.adapters.language import number_text
+
+        return number_text(block.typestr, raw)
+
+    def layers(self, x: Any) -> Told:
+        """The object, then each buffer with the class of its C++ object."""
+        from inspector.adapters.told import DERIVED, Layer, Told
+
+        kind = type_name(type(x))
+        if kind == "RecordBatchReader":
+            return _reader()
+        if kind in _FILES:
+            return _file(x, kind)
+        found = list(_rows(x))
+        below = tuple(self._layer(*row) for row in found[: MOST_LAYERS - 1])
+        wrapper = Layer("wrapper", _title(x), title=self._whole(found), would_not=("slice", "repr"))
+        wide = Unknown(f"{_width(x):,} columns are not summed")
+        logical = x.size if kind.endswith("Buffer") else x.nbytes if _width(x) <= MOST_HELD else wide
+        roots = {
+            (root.address, root.address + root.size) for _, buffer, _ in found for root in (_root(buffer),)
+        }
+        return Told(
+            (wrapper, *below),
+            DERIVED,
+            logical,
+            wide if _width(x) > MOST_HELD else sum(stop - start for start, stop in merged(list(roots))),
+            findings=tuple(self._dangers(x)),
+            layers_left_out=max(0, len(found) - len(below)),
+        )
+
+    def _dangers(self, x: Any) -> Iterator[Finding]:
+        """A NumPy array whose bytes this array shows can still be written."""
+        from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
+        from inspector.adapters.told import finding
+
+        owners = (owner for _, owner in self.holds(x) if is_ndarray(owner))
+        if any(not block.readonly for owner in owners for block in NUMPY.elements(owner)):
+            what = "a write to the ndarray changes this array, which pyarrow takes to be immutable"
+            yield finding("unnoticed-write", what, do="pa.array(x.copy()), or x.flags.writeable = False")
+
+    def _whole(self, found: list[tuple[str, Any, Elements]]) -> Any:
+        titles = {self._kind(_root(buffer))[0].title for _, buffer, _ in found}
+        return Unknown(UNSEEN.name) if "" in titles else "foreign" if "foreign" in titles else "owned"
+
+    def _layer(self, place: str, buffer: Any, block: Elements) -> Layer:
+        from inspector.adapters.told import Layer, attribute, field
+
+        root = _root(buffer)
+        kind, owner = self._kind(root)[0], self.owner(buffer)
+        held = f" over {_article(type_name(type(owner)))}" if owner is not None else ""
+        title: Any = kind.title or Unknown(UNSEEN.name)
+        return Layer(
+            "buffer",
+            f"{place} {block.format} {block.shape}",
+            storage="heap" if buffer.is_cpu else "device",
+            title="view" if root is not buffer and title == "owned" else title,
+            evidence=(
+                field("class of the C++ object", kind.name + held),
+                attribute("is_mutable", buffer.is_mutable),
+                *((attribute("parent", f"{root.size:,} B"),) if root is not buffer else ()),
+            ),
+            spans=(block.range,) if buffer.is_cpu and block.range.bytes else (),
+            depth=1,
+        )
+
+
+def _file(x: Any, kind: str) -> Told:
+    from inspector.adapters.told import Layer, Told, attribute
+
+    said = (attribute("x.closed", x.closed),)
+    if x.closed:
+        return Told((Layer("wrapper", kind, "closed", "none", evidence=said),))
+    where = Unknown("a file is not asked where its bytes are")
+    return Told((Layer("wrapper", kind, "computed", where, evidence=said),))
+
+
+def _reader() -> Told:
+    from inspector.adapters.told import Layer, Told, of_type
+
+    why = Unknown("pyarrow does not show whether batches are left: reading one takes it")
+    said = of_type("RecordBatchReader")
+    use = ("read_next_batch()", "read_all()")
+    return Told(
+        (Layer("wrapper", "RecordBatchReader", why, why, why, (said,), use, ("x.schema", "repr")),), why
+    )
+
+
+def _object_of(buffer: Any) -> tuple[int, ...]:
+    """The first words of the C++ object behind a Buffer; zeros where they cannot be read."""
+    pointer = _native.read(id(buffer) + _POINTER_AT, 8)
+    raw = _native.read(int.from_bytes(pointer or b"", "little"), 8 * _WORDS) if pointer else None
+    return struct.unpack(f"={_WORDS}Q", raw or bytes(8 * _WORDS))
+
+
+def _root(buffer: Any) -> Any:
+    """The buffer whose slice it is, or itself."""
+    for _ in range(MOST_LAYERS):
+        parent = buffer.parent
+        if parent is None:
+            break
+        buffer = parent
+    return buffer
+
+
+def _width(x: Any) -> int:
+    kind = type_name(type(x))
+    return int(x.num_columns if kind in _COLUMNS else x.num_chunks if kind == "ChunkedArray" else 1)
+
+
+def _title(x: Any) -> str:
+    kind = type_name(type(x))
+    if kind in _COLUMNS:
+        return f"{kind} {x.num_rows, x.num_columns}"
+    if kind.endswith("Buffer"):
+        return f"{kind} {x.size:,} B"
+    if kind == "ChunkedArray":
+        return f"{kind} of {len(x):,}, {x.num_chunks} chunks"
+    return f"{kind} of {len(x):,}{f' at {x.offset}' if x.offset else ''}"
+
+
+def _arrays(x: Any) -> Iterator[tuple[str, Any]]:
+    """(place, array) of all arrays under it."""
+    kind = type_name(type(x))
+    if kind in _COLUMNS:
+        for position in range(x.num_columns):
+            column = x.column(position)
+            yield from ((f"[{position}]{place}", array) for place, array in _arrays(column))
+    elif kind == "ChunkedArray":
+        yield from ((f".chunk({n})", x.chunk(n)) for n in range(x.num_chunks))
+    elif "Array" in {type_name(base) for base in type_bases(type(x))}:
+        yield "", x
+
+
+def _few(x: Any) -> Iterator[tuple[str, Any]]:
+    return islice(_arrays(x), MOST_HELD)
+
+
+def _type_name(array: Any) -> str:
+    """Arrow's name of the type; of an extension type of the user's only its class: nothing is run."""
+    kind = type(array.type)
+    return str(array.type) if type_module(kind) == "pyarrow.lib" else type_name(kind)
+
+
+def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
+    """(place, buffer, what x shows of it) of all buffers under it, bounded."""
+    if type_name(type(x)).endswith("Buffer"):
+        yield "bytes", x, _elements(x, x, 0, x.size, 1, "uint8", "B")
+        return
+    for place, array in _few(x):
+        name, code = _NUMBERS.get(told := _type_name(array), (told, ""))
+        for position, buffer in enumerate(array.buffers()):
+            if buffer is None:
+                continue
+            where = f"{place}.buffers()[{position}]".lstrip(".")
+            if position == 1 and code:
+                width = struct.calcsize(code)
+                yield (
+                    where,
+                    buffer,
+                    _elements(buffer, array, array.offset * width, len(array), width, name, code),
+                )
+            else:
+                yield where, buffer, _elements(buffer, array, 0, buffer.size, 1, "uint8", "B")
+
+
+def _article(name: str) -> str:
+    return f"{'an' if name[:1] in 'aeiou' or name == 'ndarray' else 'a'} {name}"
+
+
+def _elements(buffer: Any, x: Any, skip: int, length: int, width: int, name: str, code: str) -> Elements:
+    return Elements(
+        "Arrow buffer", buffer.address + skip, (length,), (width,), width, name, code,
+        readonly=not buffer.is_mutable, exporter=type_name(type(x)),
+    )  # fmt: skip
+
+
+ADAPTER = PyarrowBuffers()

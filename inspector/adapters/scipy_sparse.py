@@ -1,0 +1,92 @@
+"""scipy.sparse: matrices in compressed arrays, and linear operators that are only a recipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import stored, type_name
+from inspector.adapters.holders import Holder, is_ndarray
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+_ARRAYS = ("data", "indices", "indptr", "offsets", "row", "col", "coords", "rows")
+_FORMATS = "bsr coo csc csr dia dok lil"
+
+
+class SparseMatrices(Holder):
+    """Exact matrices and arrays of each format, and linear operators with their subclasses."""
+
+    library = "scipy"
+    versions = ("1.13", "2")
+
+    def types(self) -> tuple[type, ...]:
+        """csr_matrix, csr_array and so on, where scipy.sparse has been imported."""
+        sparse = sys.modules.get("scipy.sparse")
+        names = [f"{form}_{kind}" for form in _FORMATS.split() for kind in ("matrix", "array")]
+        return tuple(getattr(sparse, name) for name in names) if sparse else ()
+
+    def families(self) -> tuple[type, ...]:
+        """LinearOperator: products and sums of operators are subclasses of it."""
+        linalg = sys.modules.get("scipy.sparse.linalg")
+        return (linalg.LinearOperator,) if linalg else ()
+
+    def self_test(self) -> None:
+        """A csr matrix of two elements has three arrays."""
+        sparse = sys.modules.get("scipy.sparse")
+        if sparse and len(self.elements(sparse.csr_matrix(([1.0, 2.0], ([0, 1], [1, 0]))))) != 3:
+            raise ValueError("csr_matrix keeps its arrays elsewhere")
+
+    def held(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """data, indices, indptr; the coordinates of coo; none in a dict or list of Python objects."""
+        for name in _ARRAYS:
+            found = stored(x, name)
+            many = enumerate(found) if type(found) is tuple else ()
+            yield from ((f"{name}[{n}]", one) for n, one in many if is_ndarray(one))
+            if is_ndarray(found):
+                yield name, found
+
+    def layers(self, x: Any) -> Told:
+        """computed in fewer bytes than its shape says; an operator is lazy: it is applied, never made."""
+        from inspector.adapters.told import Layer, attribute, recipe
+
+        name, shape = type_name(type(x)), stored(x, "shape") or stored(x, "_shape")
+        if not name.endswith(("_matrix", "_array")):
+            what = f"{name.lstrip('_')} {_plain(shape)}"
+            return recipe(what, "matvec()", attribute("x.shape", _plain(shape)), would_not=("repr", "x.T"))
+        flag = stored(x, "has_canonical_format", stored(x, "_has_canonical_format"))
+        known = {True: "none", False: "may be there: their sum is pending"}.get(flag, "not looked for yet")
+        dense = _dense_bytes(shape, stored(x, "data"))
+        wrapper = Layer(
+            "wrapper",
+            f"{name} {_plain(shape)}",
+            storage="heap",
+            evidence=(attribute("duplicates", known),) if name[:3] in ("coo", "csr", "csc", "bsr") else (),
+            would=("toarray()", "x.todense()"),
+            would_not=("x.T", "repr"),
+        )
+        less = type(dense) is int and sum(block.range.bytes for block in self.elements(x)) < dense
+        said: dict[str, Any] = {"state": "virtual"} if less else {}
+        return self.stack(x, wrapper, logical_bytes=dense, **said)
+
+
+def _dense_bytes(shape: Any, array: Any) -> int | Unknown:
+    """Bytes of all elements, zeros included."""
+    if type(shape) is not tuple or not is_ndarray(array) or array.dtype.hasobject:
+        return Unknown("its elements are Python objects, without a size of their own")
+    total = array.dtype.itemsize
+    for length in shape:
+        total *= int(length)
+    return int(total)
+
+
+def _plain(shape: Any) -> str:
+    """A shape of exact ints, as text; whatever else a user's operator stores is not asked."""
+    fits = type(shape) is tuple and all(type(length) is int for length in shape)
+    return str(shape) if fits else "of unknown shape"
+
+
+ADAPTER = SparseMatrices()

@@ -1,0 +1,109 @@
+"""sqlite3: connections, cursors, rows, blobs. Rows come one by one, and none is fetched here."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import Defaults, type_name
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+_CONNECTION = sqlite3.Cursor.__dict__["connection"].__get__
+_DESCRIPTION = sqlite3.Cursor.__dict__["description"].__get__
+_CHANGES = sqlite3.Connection.__dict__["total_changes"].__get__
+NOT_SHOWN = Unknown("sqlite3 does not show whether rows are left: fetchone() would take one")
+
+
+class Sqlite3Cursors(Defaults):
+    """Exact Connection, Cursor, Row, Blob; their C members are read."""
+
+    library = "sqlite3"
+
+    def types(self) -> tuple[type, ...]:
+        """The four."""
+        return (
+            sqlite3.Connection,
+            sqlite3.Cursor,
+            sqlite3.Row,
+            *((sqlite3.Blob,) if hasattr(sqlite3, "Blob") else ()),
+        )
+
+    def self_test(self) -> None:
+        """A cursor has a description once it has run; a closed connection says so."""
+        connection = sqlite3.connect(":memory:")
+        cursor = connection.cursor()
+        before = _DESCRIPTION(cursor)
+        cursor.execute("select 1")
+        states = (before, _DESCRIPTION(cursor) is None, _is_closed(connection))
+        connection.close()
+        if (*states, _is_closed(connection)) != (None, False, False, True):
+            raise ValueError(f"a cursor's members say {states}")
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """A row owns its values; the rest is SQLite's."""
+        return type(x) is sqlite3.Row
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """A cursor's connection."""
+        held = _CONNECTION(x) if type(x) is sqlite3.Cursor else None
+        return () if held is None else (("connection", held),)
+
+    def layers(self, x: Any) -> Told:
+        """Whether it is closed, has run, and what is not to be known."""
+        from inspector.adapters.told import Layer, Told, attribute
+
+        kind = type_name(type(x))
+        if type(x) is sqlite3.Row:
+            return Told((Layer("wrapper", kind, "computed", "heap"),))
+        if type(x) is not sqlite3.Cursor:
+            return _simple(x)
+        connection, described = _CONNECTION(x), _DESCRIPTION(x) is not None
+        if connection is None or _is_closed(connection):
+            said = attribute("x.connection", "closed" if connection is not None else "none")
+            return Told((Layer("wrapper", kind, "closed", "none", evidence=(said,)),))
+        columns = len(_DESCRIPTION(x)) if described else 0
+        said = attribute("x.description", f"{columns} columns" if described else "None: no select has run")
+        value: Any = NOT_SHOWN if described else "lazy"
+        state: Any = NOT_SHOWN if described else "lazy"
+        use = ("fetchone()", "iteration: each row is gone after") if described else ("execute()",)
+        layer = Layer(
+            "wrapper", kind, value, "none", "foreign", (said,), use, ("x.description", "x.rowcount")
+        )
+        return Told((layer,), state, Unknown("known when all rows are fetched"))
+
+
+def _simple(x: Any) -> Told:
+    """A connection or a blob: open or closed."""
+    from inspector.adapters.told import Layer, Told, attribute
+
+    kind = type_name(type(x))
+    if type(x) is sqlite3.Connection:
+        closed, place = _is_closed(x), "x.total_changes"
+    else:
+        closed, place = _is_gone(x), "len(x)"
+    said = attribute(place, "raises: closed" if closed else "answers")
+    where: Any = "none" if closed else Unknown("a file or memory: asking would be a statement")
+    return Told((Layer("wrapper", kind, "closed" if closed else "computed", where, evidence=(said,)),))
+
+
+def _is_closed(connection: Any) -> bool:
+    """Whether the connection refuses to count its changes; of a subclass too its C member is asked."""
+    try:
+        _CHANGES(connection)
+    except sqlite3.ProgrammingError as error:
+        return "closed" in str(error)
+    return False
+
+
+def _is_gone(blob: Any) -> bool:
+    try:
+        len(blob)
+    except sqlite3.ProgrammingError:
+        return True
+    return False
+
+
+ADAPTER = Sqlite3Cursors()

@@ -1,0 +1,144 @@
+"""xarray: a variable as its chain of lazy wrappers, down to a file, a dask array or an ndarray."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import stored, type_module, type_name
+from inspector.adapters.holders import MOST_LAYERS, Holder, buffer_layer, is_ndarray
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Layer, Told
+
+MOST_WRAPPERS = 8
+MOST_VARIABLES = 64
+_INNER = ("array", "_data", "_ndarray")
+"""Where a wrapper keeps what it wraps: xarray's, pandas' index, pandas' extension array."""
+FILE_SAYS = Unknown("a lazy index of a file's variable")
+
+
+class XarrayVariables(Holder):
+    """Exact Dataset, DataArray, Variable, IndexVariable; a user's array behind them is named, not asked."""
+
+    library = "xarray"
+    versions = ("2024.7", "2027")
+
+    def types(self) -> tuple[type, ...]:
+        """The four."""
+        xarray = sys.modules["xarray"]
+        return (xarray.Dataset, xarray.DataArray, xarray.Variable, xarray.IndexVariable)
+
+    def self_test(self) -> None:
+        """An ndarray is found behind a DataArray, and by identity."""
+        array = sys.modules["numpy"].zeros(2)
+        if next((found for _, found in self.held(sys.modules["xarray"].DataArray(array))), None) is not array:
+            raise ValueError("DataArray._variable._data is not what it was")
+
+    def held(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """The ndarray at the end of each variable's chain."""
+        for name, variable in _variables(x):
+            yield from ((name, one) for one in _chain(variable) if is_ndarray(one))
+
+    def layers(self, x: Any) -> Told:
+        """For each variable whether a file, a graph or memory stands at its end."""
+        from inspector.adapters.told import Layer, Told
+
+        found = list(islice(_variables(x), MOST_VARIABLES))
+        stacks = [_stack(name, variable) for name, variable in found]
+        values = {layer.value for stack in stacks for layer in stack[:1]}
+        value: Any = values.pop() if len(values) == 1 else "partial" if values else "computed"
+        lazy = isinstance(value, Unknown) or value in ("lazy", "partial")
+        where = {layer.storage for stack in stacks for layer in stack[:1]}
+        wrapper = Layer(
+            "wrapper",
+            type_name(type(x)),
+            value=value,
+            storage=where.pop() if len(where) == 1 else "heap",
+            would=("load()", "x.values", "a reduction: it keeps the whole variable") if lazy else (),
+            would_not=("repr", "a slice", "x.shape", "x.nbytes"),
+        )
+        below = [layer for stack in stacks for layer in stack]
+        shown = tuple(below[: MOST_LAYERS - 1])
+        waits = "load()" if lazy else ""
+        sizes = [_bytes(variable) for _, variable in found]
+        unknown = next((size for size in sizes if isinstance(size, Unknown)), None)
+        total = unknown or sum(size for size in sizes if not isinstance(size, Unknown))
+        left = len(below) - len(shown)
+        return Told((wrapper, *shown), logical_bytes=total, waits_for=waits, layers_left_out=left)
+
+
+def _bytes(variable: Any) -> int | Unknown:
+    """Bytes of all elements by shape and dtype, told by NumPy, xarray's own wrappers or a dask array."""
+    first: Any = next(_chain(variable), None)
+    module = type_module(type(first))
+    if not is_ndarray(first) and not module.startswith(("xarray.", "dask.")):
+        return Unknown(f"{type_name(type(first))} is not asked for its size")
+    total = first.dtype.itemsize
+    for length in first.shape:
+        total = total * length if type(length) is int else -1
+    return int(total) if total >= 0 else Unknown("known when it is computed")
+
+
+def _variables(x: Any) -> Iterator[tuple[str, Any]]:
+    """(name, Variable) of each variable of a Dataset, or of the object itself."""
+    many = stored(x, "_variables")
+    if type(many) is dict:
+        yield from (
+            (name if type(name) is str else f"[{n}]", one) for n, (name, one) in enumerate(many.items())
+        )
+    else:
+        yield "values", stored(x, "_variable", x)
+
+
+def _chain(variable: Any) -> Iterator[Any]:
+    """What a variable wraps, from the outside in."""
+    inner = stored(variable, "_data")
+    for _ in range(MOST_WRAPPERS):
+        if inner is None:
+            return
+        yield inner
+        if is_ndarray(inner) or not type_module(type(inner)).startswith(("xarray.", "pandas")):
+            return
+        inner = next((one for name in _INNER if (one := stored(inner, name)) is not None), None)
+
+
+def _stack(name: str, variable: Any) -> list[Layer]:
+    """The layers of one variable: its chain in one line, and what stands at its end."""
+    from inspector.adapters.told import Layer, of_type
+
+    chain = list(_chain(variable))
+    if not chain:
+        return [Layer("container", name, Unknown("it wraps nothing that is known"), depth=1)]
+    end = chain[-1]
+    if len(chain) == 1 and is_ndarray(end):
+        return [buffer_layer(name, end)]
+    value, storage, title = _end(end)
+    said = " > ".join(type_name(type(one)) for one in chain)
+    top = Layer("container", name, value, storage, title, (of_type(said),), depth=1)
+    return [top, buffer_layer(name, end, depth=2)] if is_ndarray(end) else [top]
+
+
+def _end(end: Any) -> tuple[Any, Any, Any]:
+    """(value, storage, title) of what stands at the end of a chain."""
+    from inspector.adapters.registry import adapter_of
+
+    if is_ndarray(end):
+        return "computed", "heap", "owned"
+    module = type_module(type(end))
+    if module.startswith("xarray.backends"):
+        return "lazy", "remote/on disk", "foreign"
+    if module.startswith("pandas"):
+        return "computed", "heap", "foreign"
+    adapter = adapter_of(type(end))
+    first = adapter.layers(end).layers[:1] if adapter is not None else ()
+    if first:
+        return first[0].value, first[0].storage, "foreign"
+    unknown = Unknown(f"no adapter knows {type_name(type(end))}")
+    return unknown, unknown, unknown
+
+
+ADAPTER = XarrayVariables()

@@ -1,0 +1,131 @@
+"""zarr: arrays as chunks in a store; a local one is listed, any other never contacted."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import Defaults, stored, type_name
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+MOST_CHUNKS = 20_000
+"""Files of a store that are listed; 0.1 s on a local disk."""
+_METADATA = ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
+
+
+class ZarrArrays(Defaults):
+    """Exact zarr.Array (zarr 3)."""
+
+    library = "zarr"
+    versions = ("3.0.8", "4")
+
+    def types(self) -> tuple[type, ...]:
+        """zarr.Array."""
+        return (sys.modules["zarr"].Array,)
+
+    def self_test(self) -> None:
+        """The attributes that lead to the store are slots or in the instance dict of zarr's classes."""
+        names = _annotations("zarr.core.array", "AsyncArray") | _annotations(
+            "zarr.storage._common", "StorePath"
+        )
+        if not {"metadata", "store_path", "store", "path"} <= names:
+            raise ValueError("AsyncArray does not lead to its store as it did")
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """The bytes are the store's."""
+        return False
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """Its store."""
+        store, _, _ = _store(x)
+        return (("store", store),)
+
+    def layers(self, x: Any) -> Told:
+        """Chunks are read and decoded at each access; those written are counted in a local store only."""
+        from inspector.adapters.told import Layer, Told, attribute
+
+        store, path, metadata = _store(x)
+        shape, total = stored(metadata, "shape"), _chunks_in_all(metadata)
+        there = _written(store, path)
+        kind = type_name(type(store))
+        value: Any = there if isinstance(there, Unknown) else "partial" if there else "lazy"
+        if there == total:
+            value = "computed"
+        wrapper = Layer(
+            "wrapper",
+            f"Array {shape}",
+            value="partial" if value == "partial" else "lazy",
+            storage="heap" if kind == "MemoryStore" else "remote/on disk",
+            title="foreign",
+            would=("x[...]", "np.asarray"),
+            would_not=("repr", "x.shape", "x.nbytes"),
+        )
+        said = f"{there} of {total}" if type(there) is int else "not counted"
+        where: Any = "heap" if kind == "MemoryStore" else "remote/on disk"
+        below = Layer("container", f"chunks in a {kind}: {said}", value, where, "foreign",
+                      (attribute("keys of the store", said),), depth=1)  # fmt: skip
+        waits = "x[...]: each read decodes its chunks"
+        state: Any = "partially materialized" if value == "partial" else "lazy"
+        return Told((wrapper, below), state, _logical(metadata), waits_for=waits)
+
+
+def _annotations(module: str, name: str) -> set[str]:
+    kind = getattr(sys.modules.get(module), name, None)
+    return set(getattr(kind, "__annotations__", ()))
+
+
+def _store(x: Any) -> tuple[Any, str, Any]:
+    """(store, path in it, metadata)."""
+    inner = stored(x, "_async_array")
+    place = stored(inner, "store_path")
+    return stored(place, "store"), stored(place, "path") or "", stored(inner, "metadata")
+
+
+def _chunks_in_all(metadata: Any) -> int | Unknown:
+    """Chunks of a regular grid; with sharding, its shards."""
+    grid, shape = stored(metadata, "chunk_grid"), stored(metadata, "shape")
+    sizes = stored(metadata, "chunks") or stored(grid, "chunk_shape")
+    if type(sizes) is not tuple or type(shape) is not tuple or len(sizes) != len(shape):
+        return Unknown("its chunks make no regular grid")
+    total = 1
+    for length, size in zip(shape, sizes, strict=True):
+        total *= -(-length // size) if size else 0
+    return total
+
+
+def _logical(metadata: Any) -> int | Unknown:
+    kind = stored(metadata, "data_type", stored(metadata, "dtype"))
+    native = kind.to_native_dtype() if hasattr(type(kind), "to_native_dtype") else kind
+    native = native.to_numpy() if hasattr(type(native), "to_numpy") else native
+    size = getattr(native, "itemsize", 0)
+    for length in stored(metadata, "shape"):
+        size *= length
+    return int(size) if size or 0 in stored(metadata, "shape") else Unknown("its elements have no fixed size")
+
+
+def _written(store: Any, path: str) -> int | Unknown:
+    """Chunks the store has."""
+    kind, module = type_name(type(store)), sys.modules.get("zarr.storage")
+    if module is None or type(store) not in (module.LocalStore, module.MemoryStore):
+        return Unknown(f"a {kind} may be remote: it is not contacted")
+    if kind == "MemoryStore":
+        keys = list(stored(store, "_store_dict") or ())
+        inside = [key[len(path) :].lstrip("/") for key in keys if key.startswith(path)]
+        return sum(key.rpartition("/")[2] not in _METADATA for key in inside)
+    found = sum(1 for _ in islice(_files(f"{stored(store, 'root')}/{path}"), MOST_CHUNKS + 1))
+    return found if found <= MOST_CHUNKS else Unknown(f"more than {MOST_CHUNKS:,} files: not counted")
+
+
+def _files(folder: str) -> Iterator[str]:
+    """Files under a folder that are not metadata; nothing where it cannot be listed."""
+    for _, _, names in os.walk(folder):
+        yield from (name for name in names if name not in _METADATA)
+
+
+ADAPTER = ZarrArrays()

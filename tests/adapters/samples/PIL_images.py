@@ -1,0 +1,22 @@
+"""Objects that the adapter `PIL_images` is tried on."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from PIL import Image
+
+LIBRARY = "PIL"
+
+
+def samples() -> Iterator[Any]:
+    """Made, opened, loaded, closed, over a buffer of another."""
+    written = io.BytesIO()
+    Image.new("RGB", (40, 30)).save(written, "png")
+    opened, loaded, closed = (Image.open(io.BytesIO(written.getvalue())) for _ in range(3))
+    loaded.load()
+    closed.close()
+    yield from (opened, loaded, closed, Image.new("L", (4, 3)), Image.new("L", (0, 0)), Image.Image())
+    yield Image.frombuffer("L", (4, 3), bytearray(12), "raw", "L", 0, 1)

@@ -1,0 +1,19 @@
+"""Objects that the adapter `duckdb_relations` is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+
+LIBRARY = "duckdb"
+
+
+def samples() -> Iterator[Any]:
+    """A relation, its connection, and both after close()."""
+    connection = duckdb.connect()
+    relation = connection.sql("select range as i from range(10)")
+    yield from (relation, relation.filter("i > 3"), connection)
+    connection.close()
+    yield from (relation, connection)
