@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements
+from inspector.adapters.base import Defaults, Elements, type_name
 from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
 
 
 class Language(Defaults):
@@ -41,6 +44,22 @@ class Language(Defaults):
         if type(x) is bytes:
             return Unknown("bytes cannot change, so it keeps no count")
         return _native.exports(x)
+
+    def layers(self, x: Any) -> Told:
+        """A released memoryview is closed; of a bytearray, how many hold its buffer."""
+        from inspector.adapters.told import Layer, Told, attribute, field, of_type
+
+        name = type_name(type(x))
+        if type(x) is bytes:
+            return Told((Layer("wrapper", name, evidence=(of_type(name),)),))
+        if type(x) is memoryview and is_released(x):
+            gone = (attribute("x.obj", "ValueError: released"),)
+            return Told((Layer("wrapper", name, "closed", "none", "view", gone),))
+        exports = _native.exports(x)
+        would = ("resize: BufferError",) if exports and type(x) is bytearray else ()
+        return Told(
+            (Layer("wrapper", name, evidence=(of_type(name), field("exports", exports)), would=would),)
+        )
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
         """One number; a byte as its value."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import mmap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements
 from inspector.adapters.language import asked, count_follows, number_text
 from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
 
 
 class MmapFiles(Defaults):
@@ -32,6 +35,18 @@ class MmapFiles(Defaults):
     def exports(self, x: Any) -> int | Unknown:
         """From the C struct."""
         return _native.exports(x)
+
+    def layers(self, x: Any) -> Told:
+        """A closed one has nothing mapped; `close()` waits for its exports."""
+        from inspector.adapters.told import Layer, Told, attribute, field
+
+        if x.closed:
+            return Told(
+                (Layer("wrapper", "mmap", "closed", "none", evidence=(attribute("x.closed", True),)),)
+            )
+        exports = _native.exports(x)
+        would = ("close(): BufferError",) if exports else ()
+        return Told((Layer("wrapper", "mmap", evidence=(field("exports", exports),), would=would),))
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
         """One element, where it is a number."""

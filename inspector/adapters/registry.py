@@ -27,8 +27,14 @@ _NOT_ADAPTERS = (
     "numpy_layers",
     "pandas_layers",
 )
-_EXTENSION = {"cffi": "_cffi_backend"}
-"""Libraries whose extension module is imported without them: a compiled cffi module needs nothing else."""
+_MODULES = {
+    "cffi": "_cffi_backend",
+    "futures": "concurrent.futures._base",
+    "importlib": "importlib.util",
+    "sharedmemory": "multiprocessing.shared_memory",
+}
+"""First word of a file's name -> the module to wait for, where it is another: a compiled cffi module needs
+only the extension, and of a package only the part that defines the type matters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +196,7 @@ def _from_folder() -> Registry:
     for name in sorted(file[:-3] for file in files if file.endswith(".py")):
         if name not in _NOT_ADAPTERS:
             library, underscore, _ = name.partition("_")
-            library = _EXTENSION.get(library, library)
+            library = _MODULES.get(library, library)
             registry.add(library if underscore else "", partial(_import, name))
     return registry
 

@@ -1,0 +1,97 @@
+"""Files of the io module: open or closed; a BytesIO shares the bytes it was made of until it is written."""
+
+from __future__ import annotations
+
+import gc
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults, type_name
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Address, Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Layer, Told
+
+WORD = 8
+BUFFER, POSITION, SIZE = 2 * WORD, 3 * WORD, 4 * WORD
+"""Offsets in the struct `bytesio` (Modules/_io/bytesio.c): buf, pos, string_size."""
+PAYLOAD = sys.getsizeof(b"") - 1
+"""Offset of the bytes in a bytes object."""
+_BUFFERED = (io.BufferedReader, io.BufferedWriter, io.BufferedRandom)
+_EXACT = (io.FileIO, io.TextIOWrapper, *_BUFFERED, io.StringIO, io.BytesIO)
+
+
+class Files(Defaults):
+    """Exact types whose layers below are exact too: a raw file of the user's is not asked."""
+
+    def types(self) -> tuple[type, ...]:
+        """FileIO, the buffered ones, TextIOWrapper, StringIO, BytesIO."""
+        return _EXACT
+
+    def self_test(self) -> None:
+        """A BytesIO shares its first bytes, until a write."""
+        content = bytes([1]) * 100
+        made = io.BytesIO(content)
+        before = _bytes(made)
+        made.write(b"x")
+        after = _bytes(made)
+        if before is None or before[:2] != (id(content), 100) or before[2] < 2:
+            raise ValueError("a BytesIO does not share the bytes it was made of")
+        if after is None or (after[0] == id(content)) or after[2] != 1:
+            raise ValueError("a written BytesIO still shares")
+
+    def layers(self, x: Any) -> Told:
+        """closed or computed; a BytesIO's bytes as a buffer."""
+        from inspector.adapters.told import Layer, Told, attribute
+
+        closed = _closed(x)
+        if isinstance(closed, Unknown):
+            return Told((Layer("wrapper", type_name(type(x)), closed, closed),), state=closed)
+        in_memory = type(x) in (io.BytesIO, io.StringIO)
+        storage: Any = "none" if closed else "heap" if in_memory else "remote/on disk"
+        value: Any = "closed" if closed else "computed"
+        seen = (attribute("x.closed", closed),)
+        wrapper = Layer("wrapper", type_name(type(x)), value, storage, "owned", seen)
+        return Told((wrapper, *(_shared(x) if type(x) is io.BytesIO and not closed else ())))
+
+
+def _closed(x: Any) -> bool | Unknown:
+    """`x.closed`, where all it asks is C code: a text file asks its buffer, and that its raw file."""
+    below = x
+    while type(below) not in (io.FileIO, io.StringIO, io.BytesIO):
+        inner = [held for held in gc.get_referents(below) if isinstance(held, io.IOBase)]
+        if len(inner) != 1 or type(inner[0]) not in _EXACT:
+            return Unknown("it is made over a file of another type, whose code would answer")
+        below = inner[0]
+    return bool(x.closed)
+
+
+def _bytes(x: io.BytesIO) -> tuple[int, int, int] | None:
+    """(address of the bytes object, bytes written, references to it); None where it cannot be read."""
+    raw = _native.read(id(x) + BUFFER, 3 * WORD)
+    if raw is None:
+        return None
+    content, _, size = (int.from_bytes(raw[i : i + WORD], "little") for i in range(0, 3 * WORD, WORD))
+    count = _native.read(content, WORD) if content else None
+    return None if count is None else (content, size, int.from_bytes(count, "little") & 0xFFFFFFFF)
+
+
+def _shared(x: io.BytesIO) -> tuple[Layer, ...]:
+    from inspector.adapters.told import Layer, field
+
+    found = _bytes(x)
+    if found is None or not found[1]:
+        return ()
+    content, size, references = found
+    start = content + PAYLOAD
+    span = Range(Address(start), Address(start + size))
+    title: Any = "cow" if references > 1 else "owned"
+    would = ("a write copies",) if references > 1 else ()
+    seen = (field("references of its bytes", references),)
+    return (Layer("buffer", f"bytes ({size:,},)", "computed", "heap", title, seen, would, (), (span,), 1),)
+
+
+ADAPTER = Files()

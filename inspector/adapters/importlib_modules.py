@@ -1,0 +1,41 @@
+"""Lazy modules of importlib.util.LazyLoader: loaded at the first attribute, whichever it is."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import Defaults
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+
+class ImportlibModules(Defaults):
+    """The type alone says it: any getattr would load the module."""
+
+    library = "importlib"
+
+    def types(self) -> tuple[type, ...]:
+        """importlib.util._LazyModule; the type changes to `module` when it loads."""
+        return (importlib.util._LazyModule,)  # type: ignore[attr-defined]
+
+    def layers(self, x: Any) -> Told:
+        """lazy."""
+        from inspector.adapters.told import Layer, Told, of_type
+
+        use = ("x.attribute", "dir(x)", "hasattr")
+        layer = Layer(
+            "wrapper",
+            "module",
+            "lazy",
+            "remote/on disk",
+            "owned",
+            (of_type("_LazyModule"),),
+            use,
+            ("type(x)",),
+        )
+        return Told((layer,), waits_for="an attribute")
+
+
+ADAPTER = ImportlibModules()

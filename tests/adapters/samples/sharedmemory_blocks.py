@@ -1,0 +1,18 @@
+"""Objects that the adapter `sharedmemory_blocks` is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from multiprocessing.shared_memory import SharedMemory
+from typing import Any
+
+LIBRARY = "multiprocessing.shared_memory"
+
+
+def samples() -> Iterator[Any]:
+    """Open and closed."""
+    made = SharedMemory(create=True, size=5000)
+    made.unlink()
+    yield made
+    made.close()
+    yield made
