@@ -22,6 +22,8 @@ _DOORS = {
     "snapshot": "inspector.api",
     "heap": "inspector.api",
     "compile_c": "inspector.api",
+    "breakpoints": "inspector.api",
+    "stacks": "inspector.api",
     "load": "inspector.report",
     "Report": "inspector.report",
     "Unknown": "inspector.facts.unknown",

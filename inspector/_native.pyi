@@ -621,3 +621,21 @@ def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, 
 
 def got_clear_counts() -> None:
     """Set the calls counted to 0."""
+
+# --- traps.c -----------------------------------------------------------------------------------
+
+def traps_arm() -> tuple[int, int] | None:
+    """Guard this process against breakpoints that a killed debugger leaves: (address of the table, rows).
+
+    The table is a count, the word of `traps_watch`, and rows of (address, byte), 8 bytes each, which the
+    debugger fills before it plants. None where the guard cannot be had: not x86-64, or no /proc/self/mem.
+    """
+
+def traps_disarm() -> None:
+    """Give SIGTRAP back to whom it belonged before `traps_arm`."""
+
+def traps_watch(on: bool, /) -> None:
+    """Tell the debugger whether the user's code runs: hits outside of it are the tool's own."""
+
+def traps_counts() -> tuple[int, int]:
+    """Since `traps_arm`: (breakpoints that a thread met and undid, single steps that were ended)."""

@@ -61,6 +61,20 @@ def run(function: Callable[[], Any], deadline_s: float, memory_limit_bytes: int)
     return _result(answer, status, deadline_s)
 
 
+def leave_parent(log: str) -> None:
+    """Go on in a child that belongs to nobody: a session of its own, no terminal, output into the file `log`.
+
+    The calling process ends with code 0. For a fresh process with one thread, as its second step of a double
+    fork (daemon(7)): the parent has no child to wait for, and its signals do not reach this one.
+    """
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    null, file = os.open(os.devnull, os.O_RDONLY), os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for descriptor, source in enumerate((null, file, file)):
+        os.dup2(source, descriptor)
+
+
 def running_threads() -> int:
     """Threads of this process, other than the calling one, that run or wait for a disk just now."""
     own = str(threading.get_native_id())

@@ -60,6 +60,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(methods) \
     PART(capi) \
     PART(got) \
+    PART(traps) \
     PART(docs)
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);

@@ -28,6 +28,9 @@ COLUMNS: Final = {
     "compiled": "compiled:Compiled",
     "call": "compiled:CellCall",
     "namespace": "namespace:Namespace",
+    "breaks": "stack:Hits",
+    "stack": "stack:Stack",
+    "stacks": "stack:Stacks",
     "machine": "machine:Machine",
 }
 """Column -> file in inspector/facts and class in it, in the order a report shows them."""

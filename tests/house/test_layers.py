@@ -93,6 +93,7 @@ OUTSIDE = {
     "elftools": {"symbol_table", "compiler"},
     "cffi": {"compiler"},
     "gdb": {"debugger"},
+    "pystack": {"debugger"},
     "pytest": {"pytest_plugin"},
     "shtab": {"cli"},
 }

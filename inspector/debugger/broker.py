@@ -1,0 +1,265 @@
+"""The broker: a process between client and gdb, so that somebody watches while the client stands still.
+
+The client is often the very process that gdb stops: then it cannot converse, and could not end a gdb that
+hangs. So a third process owns gdb, passes requests on, gives each a deadline, and heals the target when gdb
+ends otherwise than by leaving. It is no child of the client (double fork), and speaks JSON lines over a
+Unix socket (0600, in a folder 0700) to whoever has the token.
+
+    client  <- socket ->  broker  <- socket pair ->  gdb (inside.py)  <- ptrace ->  target (often = client)
+
+States: absent, starting, running, stopped, leaving, gone, healed, refused. Every answer carries the state.
+Ways out: `quit`; the last client goes; the target ends; gdb ends. In each gdb is told to leave first, has
+seconds for it, and is then ended by force; what it left is healed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import selectors
+import shutil
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from inspector.debugger import healing, preflight, proc
+from inspector.debugger.child import SILENT_S, Gdb
+from inspector.debugger.lines import Lines, Message
+from inspector.errors import InspectorError
+from inspector.isolation import leave_parent
+
+TICK_S: Final = 1.0
+LEAVE_S: Final = 3.0
+LONELY_S: Final = 20.0
+"""A broker that nobody talks to ends."""
+
+
+class Broker:
+    """One target, one gdb, its clients."""
+
+    def __init__(self, listener: socket.socket, folder: str, token: str, target: int) -> None:
+        self.folder, self.token, self.target = folder, token, target
+        self.state, self.ended = "absent", ""
+        self.gdb: Gdb | None = None
+        self.clients: set[Lines] = set()
+        self.waiting: dict[int, tuple[Lines, int, float]] = {}
+        self.quitting_since: float | None = None
+        self._number = 0
+        self._born = time.monotonic()
+        self._listener = listener
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(listener, selectors.EVENT_READ, self._greet)
+
+    # --- the loop --------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Serve until there is nothing left to watch."""
+        at = time.monotonic() + TICK_S
+        while not self._over():
+            for key, _ in self._selector.select(max(0.0, at - time.monotonic())):
+                key.data()
+            if time.monotonic() >= at:
+                at = time.monotonic() + TICK_S
+                self._tick()
+
+    def _over(self) -> bool:
+        lonely = not self.clients and time.monotonic() - self._born > LONELY_S
+        return self.gdb is None and (self.quitting_since is not None or lonely)
+
+    def _tick(self) -> None:
+        now = time.monotonic()
+        for number in [n for n, (_, _, limit) in self.waiting.items() if now > limit]:
+            client, own, _ = self.waiting.pop(number)
+            self._answer(client, own, error=_late(self.state))
+        if self.gdb is None:
+            return
+        if self.quitting_since is not None and now - self.quitting_since > LEAVE_S:
+            self.gdb.end()
+        patient = max((limit for _, _, limit in self.waiting.values()), default=0.0)
+        try:
+            self.gdb.tick(patient)
+        except OSError:  # the agent's side is closed: gdb is ending
+            self.gdb.end()
+
+    # --- clients ---------------------------------------------------------------------------------
+
+    def _greet(self) -> None:
+        stream, _ = self._listener.accept()
+        client = Lines(stream)
+        self._selector.register(client, selectors.EVENT_READ, lambda: self._hear(client))
+
+    def _hear(self, client: Lines) -> None:
+        try:
+            for message in client.receive():
+                self._serve(client, message)
+        except (EOFError, ValueError, OSError):
+            self._lose(client)
+
+    def _lose(self, client: Lines) -> None:
+        self._selector.unregister(client)
+        self.clients.discard(client)
+        client.close()
+        self.waiting = {n: row for n, row in self.waiting.items() if row[0] is not client}
+        if not self.clients:
+            self._quit()
+
+    def _serve(self, client: Lines, message: Message) -> None:
+        if client not in self.clients:
+            if not secrets.compare_digest(str(message.get("token")), self.token):
+                raise EOFError
+            self.clients.add(client)
+            return
+        own, do = int(message.pop("id")), message.pop("do")
+        try:
+            if do == "start":
+                self._start(client, own, message)
+            elif do == "state":
+                self._answer(client, own, pid=self.gdb.child.pid if self.gdb else 0, broker=os.getpid())
+            elif do == "quit":
+                self._quit()
+                self._answer(client, own)
+            else:
+                self._pass_on(client, own, do, message)
+        except InspectorError as error:
+            self._answer(client, own, error=spoken(error))
+
+    def _answer(self, client: Lines, own: int, **said: Any) -> None:
+        if client in self.clients:
+            try:
+                client.send(id=own, state=self.state, ended=self.ended, **said)
+            except OSError:
+                self._lose(client)
+
+    def _start(self, client: Lines, own: int, message: Message) -> None:
+        if self.gdb is not None:
+            raise preflight.already_traced(self.target, self.gdb.child.pid)
+        try:
+            path = preflight.check(self.target)
+        except InspectorError:
+            self.state = "refused"
+            raise
+        self.state, self.ended = "starting", ""
+        self.gdb = Gdb(path, self.folder, tuple(message.pop("settings", ())))
+        self._selector.register(self.gdb, selectors.EVENT_READ, self._gdb_ended)
+        self._selector.register(self.gdb.agent, selectors.EVENT_READ, self._hear_agent)
+        self._pass_on(client, own, "attach", {**message, "pid": self.target})
+
+    def _pass_on(self, client: Lines, own: int, do: str, message: Message) -> None:
+        if self.gdb is None:
+            self._answer(client, own, error=_no_gdb(self.ended))
+            return
+        self._number += 1
+        limit = time.monotonic() + float(message.pop("deadline_s", 10.0))
+        self.waiting[self._number] = (client, own, limit)
+        try:
+            self.gdb.agent.send(id=self._number, do=do, **message)
+        except OSError:  # it is ending: _gdb_ended answers
+            self.gdb.end()
+
+    # --- gdb -------------------------------------------------------------------------------------
+
+    def _hear_agent(self) -> None:
+        assert self.gdb is not None
+        try:
+            for message in self.gdb.agent.receive():
+                self.gdb.answered()
+                self._from_agent(message)
+        except (EOFError, ValueError):
+            self._selector.unregister(self.gdb.agent)  # gdb's end is seen by its pidfd
+            self.gdb.end()
+
+    def _from_agent(self, message: Message) -> None:
+        self.state = message.pop("state", self.state)
+        number = message.pop("id", None)
+        if number in self.waiting:
+            client, own, _ = self.waiting.pop(number)
+            self._answer(client, own, **message)
+        elif "event" in message:
+            for client in set(self.clients):
+                self._answer(client, 0, **message)
+
+    def _gdb_ended(self) -> None:
+        assert self.gdb is not None
+        for watched in (self.gdb, self.gdb.agent):
+            if watched in self._selector.get_map():
+                self._selector.unregister(watched)
+        code, silent = self.gdb.reap(), self.gdb.silent
+        self.gdb = None
+        self._look_after(code, silent)
+        for client, own, _ in self.waiting.values():
+            self._answer(client, own, error=_no_gdb(self.ended))
+        self.waiting.clear()
+        for client in set(self.clients):
+            self._answer(client, 0, event="ended")
+
+    def _look_after(self, code: int, silent: bool) -> None:
+        """Heal the target, unless gdb had left it in order, and say what there was to heal."""
+        left, self.state = self.state == "gone", "gone"
+        if not proc.alive(self.target) or (left and "T" not in proc.thread_states(self.target)):
+            return
+        healed = healing.heal(self.target)
+        how = f"gdb ended by signal {-code}" if code < 0 else f"gdb ended with code {code}"
+        if silent:
+            how = f"gdb gave no sign of life for {SILENT_S:g} s and was ended"
+        self.state = "healed"
+        self.ended = f"{how}; breakpoints left: {healed.bytes_restored} healed"
+        self.ended += "; the stopped process was woken" if healed.woken else ""
+        self.ended += "" if healed.runs else "; the process does not run"
+
+    def _quit(self) -> None:
+        if self.quitting_since is None:
+            self.quitting_since = time.monotonic()
+            if self.gdb is not None:
+                try:
+                    self.gdb.agent.send(id=0, do="quit")
+                except OSError:
+                    self.gdb.end()
+
+
+def spoken(error: InspectorError) -> dict[str, str]:
+    """An error as it travels."""
+    return {
+        "what": error.what,
+        "slug": error.slug,
+        "why": error.why,
+        "do": error.do,
+        "kind": type(error).__name__,
+    }
+
+
+def _late(state: str) -> dict[str, str]:
+    error = InspectorError(
+        "gdb did not do it in time.",
+        slug="gdb-late",
+        why=f"the session is {state}",
+        do="wait for less at a time, or leave the session; the process goes on either way",
+    )
+    return spoken(error)
+
+
+def _no_gdb(ended: str) -> dict[str, str]:
+    error = InspectorError(
+        "the session with gdb is over.",
+        slug="gdb-ended",
+        why=ended or "it was left",
+        do="what was collected is kept; begin another session for more",
+    )
+    return spoken(error)
+
+
+def main() -> None:
+    """Read the settings from stdin, listen, leave the parent, serve."""
+    settings = json.loads(sys.stdin.readline())
+    listener = socket.socket(socket.AF_UNIX)
+    path = str(Path(settings["folder"]) / "broker")
+    listener.bind(path)
+    os.chmod(path, 0o600)  # noqa: PTH101
+    listener.listen()
+    leave_parent(str(Path(settings["folder"]) / "broker.log"))
+    try:
+        Broker(listener, settings["folder"], settings["token"], settings["target"]).run()
+    finally:
+        shutil.rmtree(settings["folder"], ignore_errors=True)

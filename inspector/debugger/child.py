@@ -1,0 +1,96 @@
+"""gdb as a child of the broker: started with our agent inside, watched, ended by force when it is silent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Final
+
+from inspector.debugger.lines import Lines
+
+SILENT_S: Final = 5.0
+"""gdb is asked for a sign of life each second; this long without one, and it is ended."""
+TERM_S: Final = 1.5
+"""From SIGTERM, on which gdb lets go of the process in order, to SIGKILL."""
+_FD: Final = "INSPECTOR_AGENT_FD"
+_ROOT: Final = Path(__file__).resolve().parents[2]
+_EARLY: Final = (
+    "set auto-load off",
+    "set debuginfod enabled off",
+    "set startup-with-shell off",
+    "set non-stop on",
+    "set pagination off",
+    "set confirm off",
+)
+
+
+class Gdb:
+    """One gdb, its agent's socket, and how long it has been silent."""
+
+    def __init__(self, path: str, folder: str, settings: tuple[str, ...] = ()) -> None:
+        ours, theirs = socket.socketpair()
+        path_first = f"python import sys; sys.path.insert(0, {str(_ROOT)!r})"
+        boot = f"{path_first}; from inspector.debugger import inside; inside.start()"
+        command = [path, "-q", "-nx", "-nh"]
+        for setting in (*_EARLY, *settings):
+            command += ["-iex", setting]
+        with (Path(folder) / "gdb.log").open("wb") as log:
+            self.child = subprocess.Popen(
+                [*command, "-ex", boot],
+                stdin=subprocess.PIPE,  # never written: at its end gdb would end
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, _FD: str(theirs.fileno()), "INSPECTOR_AGENT_FOLDER": folder},
+            )
+        theirs.close()
+        self.agent = Lines(ours)
+        self.pidfd = os.pidfd_open(self.child.pid)
+        self.asked_at: float | None = None
+        self.ending_since: float | None = None
+        self.silent = False
+
+    def fileno(self) -> int:
+        """Readable when gdb has ended."""
+        return self.pidfd
+
+    def end(self) -> None:
+        """Ask gdb to let go and end (SIGTERM); `tick` follows with SIGKILL."""
+        if self.ending_since is None:
+            self.ending_since = time.monotonic()
+            self.child.send_signal(signal.SIGTERM)
+            self.child.send_signal(signal.SIGCONT)  # one that was stopped cannot act on SIGTERM
+
+    def tick(self, patient_until: float) -> None:
+        """Once a second: ask for a sign of life; end a gdb that gave none for too long.
+
+        `patient_until`: a request is under way that may take until then (CLOCK_MONOTONIC seconds).
+        """
+        now = time.monotonic()
+        if self.ending_since is not None:
+            if now - self.ending_since > TERM_S:
+                self.child.kill()
+        elif self.asked_at is None:
+            self.asked_at = now
+            self.agent.send(id=0, do="ping")
+        elif now > max(self.asked_at + SILENT_S, patient_until):
+            self.silent = True
+            self.end()
+
+    def answered(self) -> None:
+        """The agent gave a sign of life."""
+        self.asked_at = None
+
+    def reap(self) -> int:
+        """The exit status of a gdb that has ended; -N for signal N."""
+        code = self.child.wait()
+        os.close(self.pidfd)
+        self.agent.close()
+        assert self.child.stdin is not None
+        self.child.stdin.close()
+        return code

@@ -1,0 +1,45 @@
+"""Messages between client, broker and agent: one JSON object a line over a stream socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any, Final
+
+Message = dict[str, Any]
+LINE_BYTES_MAX: Final = 64 << 20
+"""A longer line is a fault of the other side."""
+
+
+class Lines:
+    """The messages of one socket: what arrived is cut at line ends, however it was packed."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        self.stream = stream
+        self._left = b""
+
+    def fileno(self) -> int:
+        """For selectors."""
+        return self.stream.fileno()
+
+    def send(self, **message: Any) -> None:
+        """Send one message; blocks until the kernel has taken it."""
+        self.stream.sendall(json.dumps(message).encode() + b"\n")
+
+    def receive(self) -> Iterator[Message]:
+        """The messages that one read completes. Raises EOFError when the other side is gone."""
+        try:
+            read = self.stream.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except OSError:
+            read = b""
+        if not read or len(self._left) > LINE_BYTES_MAX:
+            raise EOFError
+        *whole, self._left = (self._left + read).split(b"\n")
+        yield from map(json.loads, whole)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self.stream.close()

@@ -1,0 +1,58 @@
+"""Native and Python frames of one thread put into their one true order.
+
+Every entry from C into the interpreter is one native frame of its evaluation loop; CPython marks the same
+entries in its own chain of frames. So the n-th evaluation frame, from the innermost on, stands for the n-th
+segment of Python frames. No addresses are compared, and a stripped interpreter merges as well: the loop's
+name is exported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from inspector.facts.stack import Frame
+
+_LOOPS: Final = ("_PyEval_EvalFrameDefault", "_TAIL_CALL_")
+_NAMES: Final = """
+    _PyEval_EvalFrame _PyEval_Vector _PyFunction_Vectorcall _PyObject_VectorcallTstate
+    PyObject_Vectorcall _PyVectorcall_Call _PyObject_Call PyObject_Call do_call_core PyEval_EvalCode
+    _PyObject_FastCallDictTstate _PyObject_MakeTpCall cfunction_vectorcall_O
+    cfunction_vectorcall_NOARGS cfunction_vectorcall_FASTCALL cfunction_vectorcall_FASTCALL_KEYWORDS
+    cfunction_call method_vectorcall method_vectorcall_O method_vectorcall_NOARGS
+    method_vectorcall_FASTCALL method_vectorcall_FASTCALL_KEYWORDS _PyObject_Call_Prepend
+    PyObject_CallObject PyObject_CallOneArg PyObject_CallNoArgs PyObject_CallFunctionObjArgs
+    object_vacall gen_send_ex gen_send_ex2 gen_iternext gen_send PyIter_Send
+    _PyObject_CallMethodIdObjArgs slot_tp_call run_eval_code_obj run_mod pyrun_file
+    _PyRun_SimpleFileObject _PyRun_AnyFileObject pymain_run_python pymain_run_file
+    pymain_run_file_obj pymain_run_command Py_RunMain pymain_main Py_BytesMain
+    __libc_start_call_main __libc_start_main_impl __libc_start_main _start start_thread clone3
+    __clone3 clone thread_run pythread_wrapper method_vectorcall_VARARGS
+    method_vectorcall_VARARGS_KEYWORDS builtin_exec builtin_eval _PyCFunction_FastCallDict
+    vectorcall_method vectorcall_unbound PyObject_VectorcallMethod bytecodeFunction Rf_eval bcEval
+    R_execClosure R_execMethod forcePromise Rf_applyClosure do_begin do_eval
+"""
+_PLUMBING: Final = frozenset(_NAMES.split())
+_PLUMBING_BEGINS: Final = ("std::", "Rcpp::", "__gnu_cxx::", "pybind11::", "_PyEval_EvalFrameDefault")
+
+
+def is_plumbing(function: str) -> bool:
+    """Whether a native frame only carries a call from one side to the other."""
+    return function in _PLUMBING or function.startswith(_PLUMBING_BEGINS)
+
+
+def merged(native: Iterable[Frame], segments: Sequence[Sequence[Frame]]) -> tuple[Frame, ...]:
+    """Both kinds of frames, innermost first.
+
+    `segments`: Python frames by entry, innermost first. Those of a stack that was cut follow at the end.
+    """
+    left, found = list(segments), list[Frame]()
+    for frame in native:
+        if frame.function.startswith(_LOOPS):
+            found.extend(left.pop(0) if left else ())
+        else:
+            found.append(replace(frame, plumbing=True) if is_plumbing(frame.function) else frame)
+    for segment in left:
+        found.extend(segment)
+    return tuple(found)

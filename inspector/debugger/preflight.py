@@ -1,0 +1,120 @@
+"""Whether a process may be traced, found out before anything is touched; a refusal is one sentence."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from inspector.debugger import proc
+from inspector.errors import InspectorError, TargetGone
+from inspector.facts.unknown import Unknown
+from inspector.isolation import run
+
+_PTRACE_SEIZE: Final = 0x4206  # ptrace(2)
+_DEADLINE_S: Final = 5.0
+_MEMORY_BYTES: Final = 1 << 28
+_SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
+_YAMA: Final = {
+    1: (
+        "Yama ptrace_scope is 1: only a parent may trace",
+        "sudo sysctl kernel.yama.ptrace_scope=0, or start it under `inspector break`",
+    ),
+    2: (
+        "Yama ptrace_scope is 2: only CAP_SYS_PTRACE may trace",
+        "sudo sysctl kernel.yama.ptrace_scope=1, or run inspector with sudo",
+    ),
+    3: ("Yama ptrace_scope is 3: nobody may trace", "a reboot with a lower scope; it cannot be lowered now"),
+}
+"""scope -> why, what to do (Documentation/admin-guide/LSM/Yama.rst of the kernel)."""
+
+
+def check(pid: int) -> str:
+    """The path of gdb, when process `pid` can be traced with it now.
+
+    Raises InspectorError: gdb-missing, ptrace-forbidden, already-traced; TargetGone: no-process. The
+    system itself is asked: a child of ours seizes the process and ends, which stops nothing.
+    """
+    path = shutil.which("gdb")
+    if path is None:
+        raise InspectorError(
+            "gdb is not installed.",
+            slug="gdb-missing",
+            why="breakpoints in native code are planted by gdb; everything else works without",
+            do="sudo apt-get install gdb",
+        )
+    check_access(pid)
+    return path
+
+
+def check_access(pid: int) -> None:
+    """Nothing, when process `pid` may be traced now; raises what `check` raises, but for gdb's absence."""
+    if not proc.alive(pid):
+        raise gone(pid)
+    if tracer := proc.tracer(pid):
+        raise already_traced(pid, tracer)
+    answer = run(partial(_seize, pid), _DEADLINE_S, _MEMORY_BYTES)
+    if isinstance(answer, Unknown):
+        raise forbidden(pid, answer.reason, scope())
+    if answer == errno.ESRCH:
+        raise gone(pid)
+    if answer:
+        raise forbidden(pid, os.strerror(answer), scope())
+
+
+def _seize(pid: int) -> int:
+    """0, or the errno; the kernel lets go when the tracing process ends."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long] * 4
+    libc.ptrace.restype = ctypes.c_long
+    return ctypes.get_errno() if libc.ptrace(_PTRACE_SEIZE, pid, 0, 0) else 0
+
+
+def scope() -> int:
+    """Yama's ptrace_scope; 0 where there is no Yama."""
+    try:
+        return int(_SCOPE.read_text())
+    except (OSError, ValueError):
+        return 0
+
+
+def gone(pid: int) -> TargetGone:
+    """The error for a process that is not there."""
+    return TargetGone(
+        f"there is no process {pid}.",
+        slug="no-process",
+        why="it ended, or never was",
+        do="ps aux | grep python",
+    )
+
+
+def already_traced(pid: int, tracer: int) -> InspectorError:
+    """The error for a process that another debugger holds."""
+    return InspectorError(
+        f"cannot attach to {pid} ({proc.program(pid)}): {tracer} ({proc.program(tracer)}) traces it already.",
+        slug="already-traced",
+        why="Linux lets one process trace another at a time",
+        do="end that debugger or that session first",
+    )
+
+
+def forbidden(pid: int, reason: str, yama: int) -> InspectorError:
+    """The error for a process that the system does not let us trace; `yama` is the ptrace_scope."""
+    why, do = _YAMA.get(
+        yama,
+        (
+            f"{reason}: a container without SYS_PTRACE, a seccomp filter, another user's process, or an "
+            "undumpable one",
+            "start the container with --cap-add=SYS_PTRACE, or run inspector as the process's user",
+        ),
+    )
+    return InspectorError(
+        f"cannot attach to {pid} ({proc.program(pid)}): the system forbids tracing it.",
+        slug="ptrace-forbidden",
+        why=why,
+        do=do,
+    )

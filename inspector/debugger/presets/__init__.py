@@ -1,0 +1,47 @@
+"""Presets: places worth stopping at, with prototypes where a library is stripped; one TOML a library."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from inspector.debugger.prototypes import parsed
+from inspector.errors import InspectorError
+
+_FOLDER = Path(__file__).parent
+
+
+class Preset(NamedTuple):
+    """One file: what it is for, the versions it was checked with, its places and prototypes by function."""
+
+    name: str
+    says: str
+    checked: str
+    places: tuple[str, ...]
+    prototypes: dict[str, str]
+
+
+def names() -> list[str]:
+    """The presets there are."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml") if path.stem != "cpython")
+
+
+def preset_named(name: str) -> Preset:
+    """A preset by its name. Raises InspectorError no-preset."""
+    if name not in names():
+        raise InspectorError(
+            f"there is no preset {name[:40]!r}.", slug="no-preset", do=f"presets are: {', '.join(names())}"
+        )
+    read = tomllib.loads((_FOLDER / f"{name}.toml").read_text())
+    lines = {parsed(line).name: line for line in read.get("prototypes", ())}
+    places = tuple(read.get("places", ())) or tuple(lines)
+    return Preset(name, read["says"], read["checked"], places, lines)
+
+
+@cache
+def of_cpython() -> dict[str, str]:
+    """Prototypes of CPython's C API by function: for interpreters without debug information."""
+    read = tomllib.loads((_FOLDER / "cpython.toml").read_text())
+    return {parsed(line).name: line for line in read["prototypes"]}

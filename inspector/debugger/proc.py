@@ -1,0 +1,76 @@
+"""What Linux tells of another process under /proc: states, tracer, mappings of code. See proc(5)."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Code(NamedTuple):
+    """A mapping that can be executed and comes from a file."""
+
+    start: int
+    stop: int
+    file_offset: int
+    path: str
+
+
+def status(pid: int, field: str) -> str:
+    """A field of /proc/PID/status; "" for a process that is gone."""
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(f"{field}:"):
+                return line.partition(":")[2].strip()
+    return ""
+
+
+def tracer(pid: int) -> int:
+    """Who traces the process; 0 for nobody."""
+    return int(status(pid, "TracerPid") or 0)
+
+
+def program(pid: int) -> str:
+    """The name of the process as ps(1) says it."""
+    return status(pid, "Name") or "?"
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs; a zombie does not."""
+    return status(pid, "State")[:1] not in ("", "Z", "X")
+
+
+def thread_states(pid: int) -> set[str]:
+    """One letter for each state that some thread of the process is in: R, S, D, T, t ..."""
+    found = set()
+    for task in threads(pid):
+        with contextlib.suppress(OSError):
+            told = Path(f"/proc/{pid}/task/{task}/stat").read_text()
+            found.add(told.rpartition(") ")[2][:1])
+    return found
+
+
+def threads(pid: int) -> list[int]:
+    """Ids of the process's threads."""
+    with contextlib.suppress(OSError):
+        return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
+    return []
+
+
+def thread_name(pid: int, thread: int) -> str:
+    """The name of a thread; "" for one that ended."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/task/{thread}/comm").read_text().strip()
+    return ""
+
+
+def code(pid: int) -> list[Code]:
+    """The process's mappings of code that come from files which are still there."""
+    found = []
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            span, permissions, offset, _, inode, *path = line.split(maxsplit=5)
+            if "x" in permissions and inode != "0" and path and not path[0].endswith("(deleted)"):
+                start, stop = (int(word, 16) for word in span.split("-"))
+                found.append(Code(start, stop, int(offset, 16), path[0]))
+    return found

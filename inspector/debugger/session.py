@@ -1,0 +1,183 @@
+"""A session of breakpoints on one process: armed, left, and what it collected as facts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+from inspector import _native
+from inspector.debugger.client import ATTACH_S, Client, guarded
+from inspector.debugger.places import Asked, asked
+from inspector.errors import InspectorError
+from inspector.facts.stack import Argument, Frame, Hit, Hits, PlaceCount, Stack
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire
+
+BUDGET: Final = 1000
+DEPTH: Final = 40
+
+
+class Breakpoints:
+    """`with breakpoints("probe") as found: ...`; afterwards `found.hits`, `found.facts`.
+
+    Only the thread that enters is watched, unless `all_threads`. A hit beyond the budget is counted as
+    dropped, and its place is switched off. `python`, `native`, `arguments` or `count` as `record` costs
+    less than "full".
+    """
+
+    def __init__(
+        self,
+        *places: str,
+        preset: str | None = None,
+        prototypes: Sequence[str] = (),
+        record: str = "full",
+        budget: int = BUDGET,
+        depth: int = DEPTH,
+        all_threads: bool = False,
+        fast: bool = False,
+        pid: int | None = None,
+    ) -> None:
+        self._asked = asked(places, preset, prototypes)
+        self._options = {"mode": record, "budget": budget, "depth": depth}
+        self._settings = ["set displaced-stepping on"] if fast else []
+        self._all, self._pid = all_threads, pid
+        self._open = contextlib.ExitStack()
+        self._client: Client | None = None
+        self._told: dict[str, Any] = {}
+        self._facts: Hits | Unknown = Unknown("nothing was collected yet: enter the context first")
+
+    def __enter__(self) -> Self:
+        """Attach, plant, go on. Raises InspectorError before anything is touched where that cannot be."""
+        if self._client is not None:
+            raise running()
+        target = self._pid or os.getpid()
+        own = target == os.getpid()
+        if own:
+            _take_turn()
+            self._open.callback(_TURN.release)
+        try:
+            self._client = self._open.enter_context(contextlib.closing(Client(target)))
+            guard = self._open.enter_context(guarded(self._client)) if own else None
+            threads = [threading.get_native_id()] if own and not self._all else []
+            self._told = self._client.call(
+                "start",
+                ATTACH_S,
+                places=[place._asdict() for place in self._asked],
+                guard=guard,
+                threads=threads,
+                settings_inside=self._settings,
+                **self._options,
+            )
+        except BaseException:
+            self._client = None
+            self._open.close()
+            raise
+        _native.traps_watch(own)
+        return self
+
+    def add(self, *places: str, prototypes: Sequence[str] = ()) -> None:
+        """Plant more places while the program runs."""
+        client = self._running()
+        told = client.call("add", places=[place._asdict() for place in asked(places, None, prototypes)])
+        self._told["refused"] = [*self._told.get("refused", ()), *told["refused"]]
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Leave, and read what was collected; what a killed gdb had written is read too."""
+        _native.traps_watch(False)
+        client = self._running()
+        try:
+            counts: Mapping[str, Any] = {}
+            with contextlib.suppress(InspectorError):
+                counts = client.call("leave", 30.0)
+            self._facts = gathered(client, self._told, counts)
+        finally:
+            self._client = None
+            self._open.close()
+
+    def _running(self) -> Client:
+        if self._client is None:
+            raise InspectorError(
+                "these breakpoints are not armed.",
+                slug="gdb-ended",
+                why="the context was left",
+                do="enter it first",
+            )
+        return self._client
+
+    @property
+    def state(self) -> str:
+        """absent, running, stopped, leaving, gone or healed, as the broker says it now."""
+        return str(self._running().call("state")["state"]) if self._client else "absent"
+
+    @property
+    def facts(self) -> Hits:
+        """What was collected. Raises InspectorError while the context is open."""
+        if isinstance(self._facts, Unknown):
+            raise InspectorError(self._facts.reason, slug="not-left", do="read it after the with block")
+        return self._facts
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """Each recorded hit, in order."""
+        return self.facts.hits
+
+
+_TURN: Final = threading.Lock()
+
+
+def _take_turn() -> None:
+    if not _TURN.acquire(blocking=False):
+        raise running()
+
+
+def running() -> InspectorError:
+    """The error for a second session on this process."""
+    return InspectorError(
+        "a session of breakpoints runs in this process already.",
+        slug="session-running",
+        why="Linux lets one debugger trace a process at a time",
+        do="leave the other one first, or add places to it: breakpoints.add(...)",
+    )
+
+
+def gathered(client: Client, told: Mapping[str, Any], counts: Mapping[str, Any]) -> Hits:
+    """The facts of a session: the spool, and the counts where gdb could still tell them."""
+    hits = tuple(_hits(client))
+    refused = tuple(PlaceCount(line.partition(":")[0], 0, 0, line) for line in told.get("refused", ()))
+    rows = counts.get("places")
+    if rows is None:
+        rows = [{**row, "hits": sum(hit.place == row["place"] for hit in hits)} for row in told["places"]]
+    places = tuple(PlaceCount(**row) for row in rows)
+    counted = sum(place.hits for place in places)
+    stopped = counts.get("stopped_ns", 0)
+    return Hits(
+        (*places, *refused), hits, counted - len(hits), told.get("frozen_ns", 0), stopped, client.ended
+    )
+
+
+def _hits(client: Client) -> Iterator[Hit]:
+    frames: list[Frame] = []
+    for row in client.spooled():
+        if "frame" in row:
+            frames.append(from_wire(Frame, row["frame"]))
+            continue
+        stack = Stack(
+            row.get("thread", 0),
+            row.get("name", ""),
+            tuple(frames[number] for number in row["frames"]),
+            from_wire(str | Unknown, row.get("python", {"unknown": "not asked"})),
+            row.get("cut", False),
+        )
+        arguments: tuple[Argument, ...] | Unknown = Unknown("not asked")
+        if "arguments" in row:
+            arguments = tuple(from_wire(Argument, argument) for argument in row["arguments"])
+        yield Hit(row["n"], row["place"], row["at"], arguments, stack)
+
+
+__all__ = ["Asked", "Breakpoints", "gathered", "running"]

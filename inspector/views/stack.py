@@ -1,0 +1,184 @@
+"""Stacks with native and Python frames in one order; hits of breakpoints, equal ones counted together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import PurePath
+
+from inspector.facts.stack import Argument, Frame, Hit, Hits, Stack, Stacks
+from inspector.facts.unknown import Unknown
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+_SHOWN = 12
+_GROUPS = 8
+_VALUES = 3
+_LINK = "docs/debugging.md#hits"
+_MEANING = (
+    "Each time one of the places was reached: arguments, then native (C) and Python (Py) frames in one order."
+)
+
+Row = tuple[tuple[Span, ...], ...]
+
+
+@blocks.register
+def _hits(fact: Hits) -> tuple[Block, ...]:
+    counted = sum(place.hits for place in fact.places)
+    says = f"{counted:,} hit{'' if counted == 1 else 's'} of {_count(len(fact.places), 'place')}"
+    spent = f"attached in {fact.frozen_ns / 1e9:.2f} s · {fact.stopped_ns / 1e6:,.0f} ms at hits"
+    rows = tuple(_place(place.place, place.hits, place.locations, place.says) for place in fact.places)
+    made: list[Block] = [
+        Fold(
+            Line("breaks", text(says), text(spent, "dim"), _MEANING, _LINK),
+            (Table(("", "", ""), rows, (1,)),),
+            20,
+        )
+    ]
+    groups = list(_groups(fact.hits))
+    made += [_group(group) for group in groups[:_GROUPS]]
+    if len(groups) > _GROUPS:
+        rest = sum(len(group) for group in groups[_GROUPS:])
+        made.append(
+            Line("", text(f"… {rest:,} hits more on {len(groups) - _GROUPS:,} other stacks (--json)", "dim"))
+        )
+    if fact.dropped:
+        made.append(Line("dropped", text(f"{fact.dropped:,} hits were counted and not recorded", "warn")))
+    if fact.ended:
+        made.append(Line("warn", text(fact.ended, "warn")))
+    return tuple(made)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _place(name: str, hits: int, locations: int, says: str) -> Row:
+    where = "" if locations == 1 and not says else _count(locations, "location") if locations else ""
+    note = " · ".join(part for part in (where, says) if part)
+    return (text(name, "native"), text(f"{hits:,}"), text(note, "warn" if says else "dim"))
+
+
+def _groups(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
+    """Hits of one place with the same frames, the most frequent first."""
+    found: dict[tuple[str, tuple[Frame, ...]], list[Hit]] = {}
+    for hit in hits:
+        found.setdefault((hit.place, hit.stack.frames), []).append(hit)
+    yield from sorted(found.values(), key=len, reverse=True)
+
+
+def _group(hits: list[Hit]) -> Fold:
+    first = hits[0]
+    said = _arguments(hits)
+    spans = (Span(first.place, "native"), *((Span(f" ({said})"),) if said else ()))
+    thread = f"thread {first.stack.thread_id} {first.stack.name}".rstrip()
+    note = f"×{len(hits):,}" if len(hits) > 1 else thread
+    return Fold(Line(f"hit {first.number}", spans, text(note, "dim")), (_table(first.stack),), _SHOWN)
+
+
+def _arguments(hits: list[Hit]) -> str:
+    """name=value of each argument; the values of the first few hits where they differ."""
+    first = hits[0].arguments
+    if isinstance(first, Unknown):
+        return ""
+    return ", ".join(f"{argument.name}={_values(hits, i)}" for i, argument in enumerate(first))
+
+
+def _values(hits: list[Hit], position: int) -> str:
+    said: list[str] = []
+    for hit in hits:
+        if not isinstance(hit.arguments, Unknown) and (one := _value(hit.arguments[position])) not in said:
+            said.append(one)
+        if len(said) > _VALUES:
+            return " | ".join(said[:_VALUES]) + " | …"
+    return " | ".join(said)
+
+
+def _value(argument: Argument) -> str:
+    return str(argument.value)
+
+
+@blocks.register
+def _stack(fact: Stack) -> tuple[Block, ...]:
+    return (Fold(_thread(fact), (_table(fact),), 40),)
+
+
+@blocks.register
+def _stacks(fact: Stacks) -> tuple[Block, ...]:
+    says = f"{fact.program} ({fact.pid})  {_count(len(fact.threads), 'thread')}"
+    head = Line("stacks", text(says), text(f"read in {fact.read_ns / 1e6:,.0f} ms", "dim"), link=_LINK)
+    return (head, *(block for stack in fact.threads for block in _stack(stack)))
+
+
+def _thread(fact: Stack) -> Line:
+    python = f"Python {fact.python}" if not isinstance(fact.python, Unknown) else str(fact.python)
+    return Line("thread", (Span(f"{fact.thread_id} {fact.name}".rstrip()),), text(python, "dim"))
+
+
+def _table(stack: Stack) -> Table:
+    rows: list[Row] = []
+    for folded, run in groupby(stack.frames, key=lambda frame: frame.plumbing):
+        frames = list(run)
+        if folded:
+            rows.append(
+                (text("·", "dim"), text(f"{_count(len(frames), 'frame')} of plumbing", "dim"), text(""))
+            )
+        else:
+            rows += [_row(frame) for frame in frames]
+    return Table(
+        ("", "", ""), tuple(rows), caption="… deeper native frames were not read" if stack.cut else ""
+    )
+
+
+def _row(frame: Frame) -> Row:
+    native = frame.kind == "native"
+    style = "native" if native else "python"
+    library = "" if isinstance(frame.library, Unknown) else frame.library
+    where = library if isinstance(frame.line, Unknown) else _short(frame.line)
+    return (text("C" if native else "Py", style), text(frame.function, style), text(where, "dim"))
+
+
+def _short(line: str) -> str:
+    """A file and its folder, with the line."""
+    path, _, number = line.rpartition(":")
+    return f"{'/'.join(PurePath(path).parts[-2:])}:{number}" if len(path) > 30 else line
+
+
+def _sample() -> tuple[Block, ...]:
+    from inspector.facts.stack import PlaceCount
+
+    no_line = Unknown("no debug information")
+    frames = (
+        Frame("native", "held_probe", "heldbrk.so", "/home/me/heldbrk.c:12", False),
+        Frame("native", "f", "heldbrk.so", "/home/me/heldbrk.c:18", False),
+        Frame("native", "PyObject_Vectorcall", "libpython3.11.so.1.0", no_line, True),
+        Frame("python", "<lambda>", "app.py", "app.py:7", False),
+        Frame("native", "PyObject_CallOneArg", "libpython3.11.so.1.0", no_line, True),
+        Frame("native", "builtin_sorted", "libpython3.11.so.1.0", no_line, False),
+        Frame("python", "run", "app.py", "app.py:9", False),
+    )
+    stack = Stack(4711, "python3", frames, "3.11.7", False)
+    hits = tuple(
+        Hit(
+            n,
+            "held_probe",
+            n,
+            (Argument("a", "int", str(n), "debug"), Argument("b", "int", "1", "debug")),
+            stack,
+        )
+        for n in range(1, 121)
+    )
+    places = (
+        PlaceCount("held_probe", 1, 120, ""),
+        PlaceCount("not_there", 0, 0, "not loaded yet, or no such place"),
+    )
+    return (
+        *blocks(Hits(places, hits, 0, 412_000_000, 120_000_000, "")),
+        *blocks(Stacks(4711, "python3", (stack,), 9)),
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(_sample())

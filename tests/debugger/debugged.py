@@ -1,0 +1,117 @@
+"""Programs for the debugger's tests: each in a process of its own, saying JSON, looked at from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import specimens
+
+from inspector.debugger import healing, proc
+
+PROBE = r"""
+#include <Python.h>
+typedef struct { int x, y; double w; } pair;
+__attribute__((noinline)) long storm_probe(long n) { __asm__ volatile(""); return 3 * n + 1; }
+__attribute__((noinline)) double mixed(PyObject *object, double factor, int n, const char *word, pair *p) {
+    __asm__ volatile("");
+    return factor * n + p->x + (object == Py_None) + word[0];
+}
+static PyObject *probe(PyObject *m, PyObject *n) {
+    long value = PyLong_AsLong(n);
+    return value == -1 && PyErr_Occurred() ? NULL : PyLong_FromLong(storm_probe(value));
+}
+static PyObject *mix(PyObject *m, PyObject *object) {
+    pair p = {1, 2, 3.5};
+    return PyFloat_FromDouble(mixed(object, 2.5, -3, "word", &p));
+}
+static PyObject *crash(PyObject *m, PyObject *unused) { *(volatile int *)8 = 1; return NULL; }
+static PyMethodDef methods[] = {
+    {"probe", probe, METH_O, ""}, {"mix", mix, METH_O, ""}, {"crash", crash, METH_NOARGS, ""}, {0}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "probing", 0, 0, methods};
+PyMODINIT_FUNC PyInit_probing(void) { return PyModule_Create(&module); }
+"""
+PREPARE = """
+import json, os, sys, threading, importlib.machinery, importlib.util
+def load(path):
+    loader = importlib.machinery.ExtensionFileLoader("probing", path)
+    spec = importlib.util.spec_from_file_location("probing", path, loader=loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+def say(**what):
+    print(json.dumps(what), flush=True)
+PATH = sys.argv[1]
+"""
+
+
+def library(*flags: str) -> Path:
+    """The compiled module of PROBE."""
+    return specimens.library("probing", PROBE, flags=flags)
+
+
+class Program:
+    """A running script: `said()` is its next line of JSON; it lives until the block is left."""
+
+    def __init__(self, script: str, *flags: str, python: str = sys.executable, **environment: str) -> None:
+        command = [python, "-P", "-c", PREPARE + script, str(library(*flags))]
+        self.child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        self.pid = self.child.pid
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.child.kill()
+        self.child.communicate()
+
+    def said(self) -> dict[str, Any]:
+        """The next line the script said; its error output where it ended instead."""
+        line = self.child.stdout.readline()  # type: ignore[union-attr]
+        if not line:
+            raise AssertionError(f"ended with {self.child.wait()}: {self.child.stderr.read()[-3000:]}")  # type: ignore[union-attr]
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def go_on(self) -> None:
+        """Let the script's `sys.stdin.readline()` return."""
+        self.child.stdin.write("\n")  # type: ignore[union-attr]
+        self.child.stdin.flush()  # type: ignore[union-attr]
+
+    def assert_whole(self) -> None:
+        """The process runs, nobody traces it, and its code is that of its files."""
+        assert proc.tracer(self.pid) == 0
+        assert not proc.thread_states(self.pid) & {"T", "t"}
+        assert healing.differences(self.pid) == []
+
+
+def told(script: str, *flags: str) -> dict[str, Any]:
+    """What a script says, run to its end."""
+    with Program(script, *flags) as program:
+        return program.said()
+
+
+def until(question: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait for a state; fails after a time that no machine needs."""
+    limit = time.monotonic() + seconds
+    while not question():
+        assert time.monotonic() < limit, "it never came to that"
+        time.sleep(0.005)
+
+
+def ends(pid: int) -> Callable[[], bool]:
+    """Whether a process has ended."""
+    return lambda: not proc.alive(pid)

@@ -1,0 +1,86 @@
+"""Who may be traced: each refusal is one sentence with what to do; the system itself is asked."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from debugged import Program
+
+from inspector.debugger import preflight
+from inspector.errors import InspectorError, TargetGone
+
+pytestmark = [pytest.mark.core, pytest.mark.debugger]
+
+
+@pytest.mark.parametrize(
+    ("scope", "word"), [(0, "container"), (1, "parent"), (2, "CAP_SYS_PTRACE"), (3, "nobody")]
+)
+def test_each_reason_has_its_words(scope: int, word: str) -> None:
+    error = preflight.forbidden(os.getpid(), "Operation not permitted", scope)
+    assert error.slug == "ptrace-forbidden"
+    assert word in error.why and error.do
+    assert error.what.count(".") == 1
+
+
+def test_a_process_that_may_be_traced_passes_and_goes_on() -> None:
+    with Program("say(here=1)\nsys.stdin.readline()\nsay(still=1)") as program:
+        program.said()
+        assert preflight.check(program.pid).endswith("gdb")
+        program.go_on()
+        assert program.said() == {"still": 1}
+
+
+def test_one_that_is_not_there_is_gone() -> None:
+    with pytest.raises(TargetGone) as caught:
+        preflight.check(2**22 - 1)
+    assert (caught.value.slug, caught.value.exit_code) == ("no-process", 3)
+
+
+TRACED = """
+import ctypes
+libc = ctypes.CDLL(None)
+child = os.fork()
+if child == 0:
+    libc.ptrace(0x4206, os.getppid(), 0, 0)
+    say(tracing=os.getpid())
+    while True:
+        os.read(0, 1)
+os.waitpid(child, 0)
+"""
+
+
+def test_one_that_is_traced_names_its_tracer() -> None:
+    with Program(TRACED) as program:
+        tracer = program.said()["tracing"]
+        with pytest.raises(InspectorError) as caught:
+            preflight.check(program.pid)
+        assert caught.value.slug == "already-traced"
+        assert str(tracer) in caught.value.what
+        os.kill(tracer, 9)
+
+
+FILTERED = """
+import ctypes, struct
+from inspector.debugger.session import Breakpoints
+from inspector.errors import InspectorError
+rules = [(0x20, 0, 0, 0), (0x15, 0, 1, 101), (6, 0, 0, 0x00050001), (6, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(rules), ctypes.addressof(code)))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+try:
+    with Breakpoints("PyLong_FromLong"):
+        say(slug="entered")
+except InspectorError as error:
+    say(slug=error.slug)
+"""
+
+
+@pytest.mark.skipif(
+    os.uname().machine != "x86_64", reason="not on CPython for this processor: the filter is x86-64's"
+)
+def test_a_seccomp_filter_is_met_before_anything_is_touched() -> None:
+    """The filter is inherited by the broker and by the probe: ptrace(2) is refused there as gdb would be."""
+    with Program(FILTERED) as program:
+        assert program.said() == {"slug": "ptrace-forbidden"}
