@@ -348,6 +348,7 @@ def find_holders(
     progress: Callable[[int, int], object] | None = None,
     namespaces: tuple[dict[Any, Any], ...] = (),
     brief: bool = False,
+    boxes: tuple[int, ...] = (),
 ) -> tuple[list[HolderRow], SearchRow]:
     """Who holds these objects: memory is searched for pointers to them, and each hit is verified.
 
@@ -357,6 +358,8 @@ def find_holders(
     searches the owners of blocks only for subjects that nothing else names. At most `limit` places are kept
     for all subjects together: `truncated` counts the rest. Freed memory takes none, and the words of one
     block, or the instances of one class, take a few.
+    `boxes`, one number a subject: how many references to it are the caller's own. Then the search may end
+    when all others are found and verified.
     `progress(bytes done, bytes in all)` is called every 0.1 s and may return False: InterruptedError. Ctrl-C
     is noticed within a MiB.
     """

@@ -139,15 +139,54 @@ static void block_link(search *s, block_row *row, uintptr_t word) {
     }
 }
 
+// In a brief search one block that names its target is enough: the others are not looked for any longer.
+static void close_others(search *s, const block_row *named) {
+    for (size_t i = 0; i < s->block_count; i++) {
+        block_row *row = &s->blocks[i];
+        if (row->target == named->target && row->rank < RANK_LAYOUT) {
+            row->rank = RANK_LAYOUT;
+            s->blocks_open -= s->blocks_open > 0;
+        }
+    }
+}
+
 static int take_blocks(search *s, const scan_hit *hits, size_t count) {
     for (size_t i = 0; i < count; i++) {
         block_row *row = search_block(s, hits[i].value);
         if (row && row->rank < RANK_LAYOUT) {
             block_link(s, row, hits[i].word);
             s->blocks_open -= row->rank == RANK_LAYOUT;
+            if (s->brief && !s->likely_only && row->rank == RANK_LAYOUT && row->holder && row->certain) {
+                close_others(s, row);
+            }
         }
     }
     return !s->blocks_open; // a layout settles whose block it is: no need to read on
+}
+
+// Whose the blocks are is most often said by a list or a dict, then by a plain instance: their pools are read
+// first. A layout settles it, and the rest of memory need not be read.
+static const uint32_t likely_sizes[] = {64, 48};
+
+static int search_in_stages(search *s, scan_range *needles, size_t count, scratch *memory) {
+    scan_runs left = s->runs, likely, rest;
+    for (size_t i = 0; i < sizeof likely_sizes / sizeof *likely_sizes && count; i++) {
+        int split = pymalloc_split(&left, likely_sizes[i], &likely, &rest, memory);
+        if (split) {
+            break; // search what is left as it stands
+        }
+        if (search_scan(s, &likely, needles, count, take_blocks) < 0) {
+            return -1;
+        }
+        if (!s->blocks_open) {
+            return 0;
+        }
+        left = rest;
+    }
+    if (s->likely_only) {
+        return 0;
+    }
+    return search_scan(s, &left, needles, count, take_blocks);
 }
 
 static int search_blocks(search *s, scratch *memory) {
@@ -168,7 +207,7 @@ static int search_blocks(search *s, scratch *memory) {
         }
     }
     s->blocks_open = count;
-    return search_scan(s, &s->runs, needles, count, take_blocks);
+    return search_in_stages(s, needles, count, memory);
 }
 
 typedef struct {

@@ -19,6 +19,11 @@ typedef enum {
 // `low` is where the mapping with the word starts.
 block_state pymalloc_block(uintptr_t word, uintptr_t low, scan_range *ret);
 
+// Parts runs into what looks like pools of blocks of `size` bytes, and everything else: for the order of a
+// search, never for its result. 0; 1 where memory went meanwhile and the parts are not whole; -1 when full.
+int pymalloc_split(const scan_runs *runs, uint32_t size, scan_runs *ret_with, scan_runs *ret_without,
+                   scratch *memory);
+
 // malloc_chunks.c. What was learned of glibc's malloc in this process.
 typedef struct {
     const memory_maps *maps;          // borrowed
@@ -154,6 +159,7 @@ typedef struct {
     uint32_t target; // index into the sorted targets
     place_kind kind;
     int certain, resolved; // resolved: the holder is known, directly or through its block
+    int doubted;           // a brief search has looked for the owner of its block in vain
     int instances;         // the word is the type of an object, and `words` objects have it
     uintptr_t word, link;
     uintptr_t last;         // the edge stands for `words` words of one block, the last of them here
@@ -184,7 +190,9 @@ typedef struct {
     PyObject **targets; // borrowed: in the scratch, sorted by address; each is held by its Subject
     uint32_t *numbers;  // of a target, in the order the caller gave them
     size_t target_count;
-    edge *edges; // borrowed: in the scratch
+    scan_range *needles; // borrowed: in the scratch; of the targets
+    Py_ssize_t *boxes; // borrowed: in the scratch; references to each target that are the tool's own; or NULL
+    edge *edges;       // borrowed: in the scratch
     size_t edge_count, edge_capacity;
     size_t *instances;               // borrowed: in the scratch; two for each target
     place last_place;                // of the last hit
@@ -192,7 +200,8 @@ typedef struct {
     size_t block_count, blocks_open; // open: their owner is still looked for
     scan_hit *hits;                  // borrowed: in the scratch; of one slice
     PyObject *namespaces;            // borrowed: a tuple of dicts whose tables are known without a search
-    int brief;                       // blocks of targets that are named already are not searched
+    int likely_only; // owners of blocks are looked for among lists, dicts and plain instances only
+    int brief;       // blocks of targets that are named already are not searched
     uint64_t hit_count, stale, ours, truncated, scanned_bytes, left_out_bytes, scan_ns, verify_ns;
     PyObject *progress; // borrowed, or NULL
     uint64_t progress_ns;
@@ -207,12 +216,15 @@ uint64_t search_clock_ns(void);
 // One search of memory for needles. 0, or -1 with an exception set.
 int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take);
 void search_place_guarded(search *s, uintptr_t word, place *ret);
-int search_targets(search *s, scratch *memory);
-int search_refresh(search *s, scratch *memory); // after Python code ran in between
+int search_targets(search *s, const scan_runs *runs, scratch *memory); // `runs`: all, or a part
+int search_refresh(search *s, scratch *memory);                        // after Python code ran in between
 void search_resolve(search *s);
 block_row *search_block(search *s, uintptr_t address); // the block around a word: borrowed, or NULL
 // blocks.c: finds the owners of all blocks among the edges. 0, or -1.
 int blocks_search(search *s, scratch *memory);
+
+// brief.c: a search that ends when the owners found are as many as the references. 0, or -1.
+int brief_search(search *s, scratch *memory);
 
 // owners.c: from and to Python. One Subject or a tuple of them, and the layouts; 0, or -1 with an exception.
 int owners_take(search *s, PyObject *module /* borrowed */, PyObject *subjects /* borrowed */,

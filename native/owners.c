@@ -161,7 +161,10 @@ static int search_prepare(search *s, PyObject *leave_out, PyObject *own_prefix, 
 }
 
 static int search_run(search *s, scratch *memory) {
-    if (search_targets(s, memory) < 0 || (s->progress_ran && search_refresh(s, memory) < 0) ||
+    if (s->boxes) {
+        return brief_search(s, memory);
+    }
+    if (search_targets(s, &s->runs, memory) < 0 || (s->progress_ran && search_refresh(s, memory) < 0) ||
         blocks_search(s, memory) < 0) {
         return -1;
     }
@@ -169,16 +172,29 @@ static int search_run(search *s, scratch *memory) {
     return 0;
 }
 
+// How many references to each target are the tool's own, in the order of the targets.
+static int take_boxes(search *s, PyObject *boxes, scratch *memory) {
+    s->boxes = scratch_alloc(memory, s->target_count * sizeof *s->boxes);
+    if (!s->boxes || (size_t)PyTuple_GET_SIZE(boxes) != s->target_count) {
+        PyErr_SetString(PyExc_ValueError, "boxes must have one number for each subject");
+        return -1;
+    }
+    for (size_t i = 0; i < s->target_count; i++) {
+        s->boxes[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(boxes, s->numbers[i]));
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"subjects", "leave_out",  "layouts", "own_prefix", "limit",
-                            "progress", "namespaces", "brief",   NULL};
+                            "progress", "namespaces", "brief",   "boxes",      NULL};
     PyObject *subjects, *leave_out, *layouts, *own_prefix, *progress = Py_None; // borrowed
-    PyObject *namespaces = NULL;                                                // borrowed
+    PyObject *namespaces = NULL, *boxes = NULL;                                 // borrowed
     int brief = 0;
     Py_ssize_t limit = 16384;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!U|nOO!p:find_holders", names, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!U|nOO!pO!:find_holders", names, &PyTuple_Type,
                                      &subjects, &leave_out, &PyTuple_Type, &layouts, &own_prefix, &limit,
-                                     &progress, &PyTuple_Type, &namespaces, &brief)) {
+                                     &progress, &PyTuple_Type, &namespaces, &brief, &PyTuple_Type, &boxes)) {
         return NULL;
     }
     if (limit < 1 || limit > 1 << 18) {
@@ -196,7 +212,8 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     s->namespaces = namespaces;
     s->brief = brief;
     s->own_prefix = own_prefix;
-    if (owners_take(s, module, subjects, layouts, &memory) < 0) {
+    if (owners_take(s, module, subjects, layouts, &memory) < 0 ||
+        (boxes && take_boxes(s, boxes, &memory) < 0)) {
         return NULL;
     }
     memory_guard_arm();

@@ -74,3 +74,56 @@ __attribute__((no_sanitize("address"))) block_state pymalloc_block(uintptr_t wor
     *ret = (scan_range){start, start + size < stop ? start + size : stop};
     return is_free ? BLOCK_FREE : BLOCK_LIVE;
 }
+
+// --- pools by the size of their blocks ---
+
+#define PREFETCH_POOLS 16u
+
+typedef struct {
+    const scan_runs *runs; // borrowed
+    uint32_t size;
+    scan_runs *with, *without; // borrowed
+} pool_split;
+
+static void split_append(scan_runs *runs, uintptr_t start, uintptr_t stop) {
+    if (runs->count && runs->rows[runs->count - 1].stop == start) {
+        runs->rows[runs->count - 1].stop = stop;
+    } else if (start < stop) {
+        runs->rows[runs->count++] = (scan_range){start, stop};
+    }
+}
+
+static __attribute__((no_sanitize("address"))) void split_body(void *argument) {
+    pool_split *split = argument;
+    for (size_t i = 0; i < split->runs->count; i++) {
+        scan_range run = split->runs->rows[i];
+        uintptr_t at = (run.start + POOL_BYTES - 1) & ~(uintptr_t)(POOL_BYTES - 1);
+        if (at + POOL_BYTES > run.stop) {
+            split_append(split->without, run.start, run.stop);
+            continue;
+        }
+        split_append(split->without, run.start, at);
+        for (; at + POOL_BYTES <= run.stop; at += POOL_BYTES) {
+            const pool_header *pool = (const pool_header *)at;
+            __builtin_prefetch((const char *)at + PREFETCH_POOLS * POOL_BYTES);
+            int fits = (pool->size_class + 1) * ALIGNMENT == split->size && pool_is_plausible(pool);
+            split_append(fits ? split->with : split->without, at, at + POOL_BYTES);
+        }
+        split_append(split->without, at, run.stop);
+    }
+}
+
+int pymalloc_split(const scan_runs *runs, uint32_t size, scan_runs *ret_with, scan_runs *ret_without,
+                   scratch *memory) {
+    size_t most = runs->count;
+    for (size_t i = 0; i < runs->count; i++) {
+        most += (runs->rows[i].stop - runs->rows[i].start) / POOL_BYTES;
+    }
+    *ret_with = (scan_runs){.rows = scratch_alloc(memory, most * sizeof(scan_range))};
+    *ret_without = (scan_runs){.rows = scratch_alloc(memory, most * sizeof(scan_range))};
+    pool_split split = {runs, size, ret_with, ret_without};
+    if (!ret_with->rows || !ret_without->rows) {
+        return -1;
+    }
+    return memory_guarded(split_body, &split) < 0 ? 1 : 0;
+}

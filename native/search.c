@@ -188,16 +188,18 @@ static int take_targets(search *s, const scan_hit *hits, size_t count) {
     return 0;
 }
 
-int search_targets(search *s, scratch *memory) {
-    scan_range *needles = scratch_alloc(memory, s->target_count * sizeof *needles);
-    s->instances = scratch_alloc(memory, 2 * s->target_count * sizeof *s->instances);
-    if (!needles || !s->instances) {
+int search_targets(search *s, const scan_runs *runs, scratch *memory) {
+    if (!s->needles) {
+        s->needles = scratch_alloc(memory, s->target_count * sizeof *s->needles);
+        s->instances = scratch_alloc(memory, 2 * s->target_count * sizeof *s->instances);
+    }
+    if (!s->needles || !s->instances) {
         return -1;
     }
     for (size_t i = 0; i < s->target_count; i++) {
-        needles[i] = (scan_range){(uintptr_t)s->targets[i], (uintptr_t)s->targets[i] + 8};
+        s->needles[i] = (scan_range){(uintptr_t)s->targets[i], (uintptr_t)s->targets[i] + 8};
     }
-    return search_scan(s, &s->runs, needles, s->target_count, take_targets);
+    return search_scan(s, runs, s->needles, s->target_count, take_targets);
 }
 
 typedef struct {

@@ -9,7 +9,8 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspector import _native
@@ -35,12 +36,14 @@ def look(
     wanted = _unnamed(found, context)
     if not wanted:
         return 0
-    first, took = _search(wanted, own_prefix, leave_out)
+    boxes = Counter(row.holder.address for row in found if row.holder is not None)
+    first, took = _search(wanted, own_prefix, leave_out, boxes)
     between: list[_native.Subject] = []
     for row in first:
         if row.holder is not None and _leads_on(wanted[row.subject], row.holder):
             between.append(row.holder)
-    second, more = _search(_unique(between), own_prefix, leave_out) if between else ([], 0)
+    boxes = Counter(row.holder.address for row in (*found, *first) if row.holder is not None)
+    second, more = _search(_unique(between), own_prefix, leave_out, boxes) if between else ([], 0)
     outer: dict[int, list[Row]] = {}
     for row in second:
         outer.setdefault(_unique(between)[row.subject].address, []).append(row)
@@ -50,8 +53,12 @@ def look(
 
 
 def _search(
-    subjects: Sequence[_native.Subject], own_prefix: str, leave_out: Sequence[tuple[int, int]]
+    subjects: Sequence[_native.Subject],
+    own_prefix: str,
+    leave_out: Sequence[tuple[int, int]],
+    boxes: Mapping[int, int],
 ) -> tuple[list[Row], int]:
+    """Who holds these. `boxes`: address -> how many Subjects of ours hold the object there."""
     found, did = _native.find_holders(
         tuple(subjects),
         leave_out,
@@ -60,6 +67,7 @@ def _search(
         HITS_MAX,
         namespaces=module_namespaces(),
         brief=True,
+        boxes=tuple(boxes[subject.address] for subject in subjects),
     )
     return rows(found), did["scan_ns"] + did["verify_ns"]
 
