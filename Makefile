@@ -7,7 +7,7 @@ BIN := .venv/bin
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: system ## four looks at real objects, then the first notebook run and written as a page
+demo: system ## five looks at real objects, then the first notebook run and written as a page
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/python -P notebooks/demo.py
 	@$(BIN)/python -P .ci/page.py notebooks/00_start.ipynb build/00_start.html

@@ -104,6 +104,7 @@ def _gathered(
     facts["refs"] = _asked("refs", "refs", subject, names, scan=scan, progress=progress)
     facts["buffer"] = _asked("buffer", "buffer", subject, ask=ask)
     facts["layout"] = _asked("layout", "layout", subject)
+    facts["parts"] = _asked("parts", "parts", subject)
     facts["materialization"] = _asked("materialization", "materialization", subject)
     facts["lazy"] = _lazy(subject)
     return {column: fact for column, fact in facts.items() if fact is not None}

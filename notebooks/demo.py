@@ -1,4 +1,4 @@
-"""The terminal half of `make demo`: four looks at objects of real libraries.
+"""The terminal half of `make demo`: five looks at objects of real libraries.
 
     .venv/bin/python notebooks/demo.py
 
@@ -20,46 +20,38 @@ import inspector
 WIDTH = 80
 console = Console(width=WIDTH, highlight=False) if sys.stdout.isatty() else None
 
+# A transposed slice: which bytes of `big` it is, and what keeps them alive.
+big = numpy.arange(100_000.0)
+x = big[20:32].reshape(3, 4).T
 
-def show(says: str, x: object, name: str, **options: bool) -> None:
-    """One look, under the line of code that made the object."""
-    report = inspector.inspect(x, name=name, **options).drawn(everything=bool(options))
-    del x
-    print(f"\n>>> {says}")
+# A table: the blocks its columns lie in, and who else has them.
+prices = numpy.arange(3000.0)
+frame = pandas.DataFrame({"price": prices, "volume": range(3000)}, copy=False)
+price = frame["price"]
+
+
+def look(expression: str, says: str = "", scan: bool = False) -> None:
+    """One look at what an expression gives, under the line of code that made it."""
+    report = inspector.inspect(
+        eval(expression, globals()),
+        name=expression,
+        names={id(globals()): "demo.py"},
+        known={id(value): name for name, value in globals().items()},
+        scan=scan,
+    ).drawn(everything=scan)
+    print(f"\n>>> {says or expression}")
     if console and not os.environ.get("NO_COLOR"):
         console.print(report, end="")
     else:
         print(report.drawn(width=WIDTH).to_text(sys.stdout.encoding), end="")
 
 
-def a_view_and_its_base() -> None:
-    """A transposed slice: which bytes of `big` it is, and what keeps them alive."""
-    big = numpy.arange(100_000.0)
-    x = big[20:32].reshape(3, 4).T
-    show("x = big[20:32].reshape(3, 4).T", x, "x")
-
-
-def a_column_of_a_frame() -> None:
-    """A pandas column: the block it lies in, and who else has it."""
-    frame = pandas.DataFrame({"price": [1.5, 2.5, 4.0] * 1000, "volume": [1.0, 2.0, 3.0] * 1000})
-    show('frame["price"]', frame["price"], "price")
-
-
-def a_type_of_an_extension() -> None:
-    """A type written in C: its slots and its method table, each with the C function behind it."""
-    show("decimal.Context", decimal.Context, "decimal.Context")
-
-
-def held_by_c() -> None:
-    """An object that C code holds in a static: the search names the library and the symbol."""
-    if sys.version_info < (3, 13):  # later, _decimal keeps it in its module state
-        show("decimal.DefaultContext", decimal.DefaultContext, "DefaultContext", scan=True)
-    else:
-        show("OSError", OSError, "OSError", scan=True)
-
-
 if __name__ == "__main__":
-    a_view_and_its_base()
-    a_column_of_a_frame()
-    a_type_of_an_extension()
-    held_by_c()
+    look("x", "x = big[20:32].reshape(3, 4).T")
+    look("frame", 'frame = pandas.DataFrame({"price": prices, "volume": range(3000)}, copy=False)')
+    look("price", 'price = frame["price"]')
+    # A type written in C: its slots and its method table, each with the C function behind it.
+    look("decimal.Context")
+    # An object that C code holds in a static: the search names the library and the symbol. From 3.13 on
+    # _decimal keeps its own in its module state.
+    look("decimal.DefaultContext" if sys.version_info < (3, 13) else "OSError", scan=True)

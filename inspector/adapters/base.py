@@ -66,6 +66,22 @@ class Elements:
         return Range(Address(low), Address(high + self.itemsize_bytes))
 
 
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table, as the library keeps it."""
+
+    name: str
+    format: str
+    elements: tuple[Elements, ...]
+    """Where its bytes are; () where that is not known."""
+    block: int
+    """Number of the block it lies in."""
+    holders: int | Unknown
+    """Objects that share the block's bytes until one writes, the table counted."""
+    owner: int
+    """Address of the object that owns the bytes: the array at the end of the block's bases; 0: not known."""
+
+
 class Adapter(Protocol):
     """What one library means by "bytes", "owner", "part". Found by folder and by entry point.
 
@@ -104,6 +120,12 @@ class Adapter(Protocol):
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """Named parts with bytes of their own: columns, fields. Lazy: the caller stops when it has enough."""
+
+    def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
+        """The first `most` columns of a table in its order, how many there are, and in how many blocks.
+
+        None for what is no table. The cost must not grow with the number of columns beyond `most`.
+        """
 
     def owns(self, x: Any) -> bool | Unknown:
         """Whether the object itself frees its bytes."""
@@ -161,6 +183,10 @@ class Defaults:
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """No parts."""
         return iter(())
+
+    def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
+        """No table."""
+        return None
 
     def owns(self, x: Any) -> bool | Unknown:
         """Yes."""

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
-from inspector.adapters.base import Defaults, Elements, type_module, type_name
+from inspector.adapters.base import Column, Defaults, Elements, type_module, type_name
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.facts.unknown import Unknown
 
@@ -78,6 +78,20 @@ class PandasFrames(Defaults):
             for row, position in enumerate(block.mgr_locs):
                 whole = not _is_ndarray(block.values) or block.values.ndim == 1
                 yield _label(labels, position), block.values if whole else block.values[row]
+
+    def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
+        """A frame's columns by position; of many blocks only the first MOST_BLOCKS are looked at."""
+        if type_name(type(x)) != "DataFrame":
+            return None
+        labels, found = _get(_get(x, "_mgr"), "axes")[0], _blocks(x)
+        places = [
+            (position, number, row)
+            for number, block in enumerate(found[:MOST_BLOCKS])
+            for row, position in enumerate(islice(block.mgr_locs, most))
+        ]
+        first = sorted(places)[:most]
+        columns = (_column(_label(labels, at), found[number], number, row) for at, number, row in first)
+        return tuple(columns), len(labels), len(found)
 
     def owns(self, x: Any) -> bool | Unknown:
         """Whether nobody else holds its arrays or their bases: they go when it goes."""
@@ -147,11 +161,11 @@ def _inner(values: Any) -> Iterator[Any]:
     """The arrays inside an extension array; only pandas' own are looked into."""
     if _is_ndarray(values):
         yield values
-    elif type_module(type(values)).partition(".")[0] == "pandas":
-        for name in _INNER:
-            inner = _attribute(values, name)
-            if _is_ndarray(inner) or (name == "_data" and inner is not None):
-                yield from _inner(inner)
+    elif _is_known(type(values)):
+        inner = {id(one): one for one in (_attribute(values, name) for name in _INNER) if one is not None}
+        for one in inner.values():  # each once: a Categorical's `_codes` are its `_ndarray`
+            if _is_ndarray(one) or one is _attribute(values, "_data"):
+                yield from _inner(one)
         chunks = getattr(_attribute(values, "_pa_array"), "chunks", ())
         yield from chunks[:MOST_CHUNKS]
 
@@ -183,6 +197,36 @@ def _turned(block: Elements) -> Elements:
     return replace(block, shape=block.shape[::-1], strides_bytes=block.strides_bytes[::-1])
 
 
+def _column(name: str, block: Any, number: int, row: int) -> Column:
+    """One column of a block, by the column's own view of the block's array."""
+    values = block.values[row] if _is_ndarray(block.values) and block.values.ndim == 2 else block.values
+    elements = tuple(found for array in _inner(values) for found in _elements(array))
+    return Column(name, _dtype(block), elements, number, _holders(block), _owner(block.values))
+
+
+def _is_known(kind: type) -> bool:
+    """Whether a class is pandas' or NumPy's own; some say so as "pandas", some as "pandas.core..."."""
+    return type_module(kind).partition(".")[0] in ("pandas", "numpy")
+
+
+def _dtype(block: Any) -> str:
+    """As pandas prints it; of an array class that is not its own only the class's name: nothing is run."""
+    kind = type(block.values)
+    return str(block.values.dtype) if _is_known(kind) else type_name(kind)
+
+
+def _owner(values: Any) -> int:
+    """Address of the array at the end of the bases; 0 for what is no ndarray."""
+    if not _is_ndarray(values):
+        return 0
+    for _ in range(MOST_BASES):
+        bases = NUMPY.holds(values)
+        if not bases:
+            break
+        values = bases[0][1]
+    return id(values)
+
+
 def _bases_are_alone(array: Subject) -> bool:
     """Whether each base, up to the owner of the bytes, is an ndarray that only the one before it holds."""
     for _ in range(MOST_BASES):
@@ -197,18 +241,18 @@ def _bases_are_alone(array: Subject) -> bool:
 
 def _title(block: Any) -> str:
     """A block's dtype and shape; of an array class that is not pandas' own only its name: nothing is run."""
-    kind = type(block.values)
-    if not type_module(kind).startswith(("pandas.", "numpy")):
-        return type_name(kind)
-    return f"{block.values.dtype} {tuple(block.shape)}"
+    return f"{_dtype(block)} {tuple(block.shape)}" if _is_known(type(block.values)) else _dtype(block)
 
 
 def cow_holders(x: Any) -> int:
     """How many blocks of pandas objects share its most shared block's bytes, itself counted."""
     if type_name(type(x)) not in ("DataFrame", "Series"):
         return 1
-    references = [block.refs.referenced_blocks for block in _blocks(x)]
-    return max((sum(reference() is not None for reference in found) for found in references), default=1)
+    return max(map(_holders, _blocks(x)), default=1)
+
+
+def _holders(block: Any) -> int:
+    return sum(reference() is not None for reference in block.refs.referenced_blocks)
 
 
 def _copy_on_write(x: Any) -> str:

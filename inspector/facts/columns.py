@@ -16,6 +16,7 @@ COLUMNS: Final = {
     "owners": "refs:Owners",
     "buffer": "buffer:Buffer",
     "layout": "layout:Layout",
+    "parts": "parts:Parts",
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
     "sharing": "sharing:Sharing",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +10,28 @@ from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
     from inspector.facts.buffer import Buffer
+    from inspector.facts.parts import Part, Parts
 
 
 def named(facts: Mapping[str, Any], known: Mapping[int, str]) -> dict[str, Any]:
-    """The facts with the holders of bytes called as in `known`: address of an object -> its name."""
-    buffer: Buffer | Unknown | None = facts.get("buffer")
-    if buffer is None or isinstance(buffer, Unknown):
-        return dict(facts)
+    """The facts with the owners of bytes called as in `known`: address of an object -> its name."""
+    renamed: dict[str, Callable[[Any, Mapping[int, str]], Any]] = {"buffer": _buffer, "parts": _parts}
+    return {
+        column: renamed[column](fact, known) if column in renamed and not isinstance(fact, Unknown) else fact
+        for column, fact in facts.items()
+    }
+
+
+def _buffer(buffer: Buffer, known: Mapping[int, str]) -> Buffer:
     holders = tuple(replace(one, name=known.get(one.address, one.name)) for one in buffer.holders)
-    return {**facts, "buffer": replace(buffer, holders=holders)}
+    return replace(buffer, holders=holders)
+
+
+def _parts(table: Parts, known: Mapping[int, str]) -> Parts:
+    return replace(table, parts=tuple(_part(part, known) for part in table.parts))
+
+
+def _part(part: Part, known: Mapping[int, str]) -> Part:
+    if isinstance(part.owner, Unknown):
+        return part
+    return replace(part, owner_name=known.get(part.owner, part.owner_name))

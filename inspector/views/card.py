@@ -19,6 +19,7 @@ ORDER = (
     "builtin",
     "buffer",
     "layout",
+    "parts",
     "materialization",
     "lazy",
 )

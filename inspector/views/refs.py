@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 from inspector.views.amounts import known, size
@@ -108,8 +111,14 @@ def _row(owner: Owner) -> tuple[tuple[Span, ...], ...]:
     return sure, text(what + times, style), text(where, "dim")
 
 
+_ABI_TAG = re.compile(r"\.(cpython|abi3|pypy)[\w-]*(?=\.so)")
+"""In a file name: `_decimal.cpython-311-x86_64-linux-gnu.so` is drawn as `_decimal.so`; JSON has the path."""
+
+
 def _said(owner: Owner) -> tuple[str, str]:
     """What holds it, as one would write it; and what kind of thing that is."""
+    if owner.kind in _NATIVE:
+        owner = replace(owner, holder=_ABI_TAG.sub("", owner.holder))
     if owner.kind in ("local", "global"):
         return owner.key, f"{owner.kind} of {owner.holder}"
     if owner.kind == "history":

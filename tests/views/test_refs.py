@@ -47,6 +47,13 @@ def test_all_are_named() -> None:
     assert len(lines) == 1
 
 
+def test_a_library_is_named_without_its_abi_tag() -> None:
+    static = owner("static", "_decimal.cpython-311-x86_64-linux-gnu.so", "default_context_template+0x0")
+    block = owner("heap block", "malloc'ed block kept by _x.abi3.so registry", "+0x8")
+    text = drawn(searched(2, 2, 0, static, block))
+    assert "_decimal.so  default_context_template+0x0" in text and "by _x.so registry+0x8" in text
+
+
 def test_what_a_search_would_tell_and_cost() -> None:
     text = drawn(glanced(5, 3, LOCAL, ITEM))
     assert "2 of 5 named" in text

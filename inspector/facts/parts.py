@@ -1,0 +1,42 @@
+"""The columns of a table: where each one's bytes are, and who else has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from inspector.facts.unknown import Address, Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One column."""
+
+    name: str
+    format: str
+    """Element type as the library prints it: "float64", "category"."""
+    bytes: int | Unknown
+    """Logical bytes of its elements, and of what belongs to them: a mask, codes."""
+    step_bytes: int | Unknown
+    """From one row to the next; unknown where its bytes are not one strided block."""
+    block: int
+    """Number of the block it lies in: columns of one block lie side by side in one array."""
+    holders: int | Unknown
+    """Objects of the library that share the block's bytes copy-on-write, the table itself counted."""
+    owner: Address | Unknown
+    """The object that owns the bytes."""
+    owner_name: str
+    """The user's name for it; "" where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The column `parts`."""
+
+    parts: tuple[Part, ...]
+    """The first of them, in the table's order."""
+    total: int
+    blocks: int
+
+    def __repr__(self) -> str:
+        names = ", ".join(part.name for part in self.parts[:4])
+        return f"<Parts: {self.total:,} columns in {self.blocks:,} blocks: {names}>"

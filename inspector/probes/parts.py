@@ -1,0 +1,45 @@
+"""The columns of a table, one by one, as far as a bound: the cost does not grow with their number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from inspector import _native
+from inspector.adapters.base import Column
+from inspector.adapters.registry import adapter_of
+from inspector.facts.unknown import Address, Unknown
+
+if TYPE_CHECKING:  # imported when a table comes
+    from inspector.facts.parts import Part, Parts
+
+MOST_COLUMNS = 40
+
+
+def parts(subject: _native.Subject) -> Parts | None:
+    """The column `parts`; None for what is no table."""
+    adapter = adapter_of(type(subject.get()))
+    told = adapter.columns(subject.get(), MOST_COLUMNS) if adapter is not None else None
+    if told is None:
+        return None
+    from inspector.facts.parts import Parts
+
+    columns, total, blocks = told
+    return Parts(tuple(map(_part, columns)), total, blocks)
+
+
+def _part(column: Column) -> Part:
+    from inspector.facts.parts import Part
+
+    nowhere = Unknown("no adapter knows where its bytes are")
+    found = column.elements
+    alone = len(found) == 1 and len(found[0].strides_bytes) == 1
+    return Part(
+        name=column.name,
+        format=column.format,
+        bytes=sum(block.size * block.itemsize_bytes for block in found) if found else nowhere,
+        step_bytes=found[0].strides_bytes[0] if alone else Unknown("not one strided block"),
+        block=column.block,
+        holders=column.holders,
+        owner=Address(column.owner) if column.owner else nowhere,
+        owner_name="",
+    )

@@ -1,0 +1,71 @@
+"""The columns of a table: name, type, bytes, the step from row to row, the block, who else has the bytes."""
+
+from __future__ import annotations
+
+from inspector.facts.parts import Part, Parts
+from inspector.facts.unknown import Address, Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+_SHOWN = 8
+_HEADS = ("", "dtype", "bytes", "step", "block", "shared with")
+_RIGHT = (2, 3, 4)
+
+
+@blocks.register
+def _parts(fact: Parts) -> tuple[Block, ...]:
+    many = "1 block" if fact.blocks == 1 else f"{fact.blocks:,} blocks"
+    more = fact.total - len(fact.parts)
+    summary = Line(
+        "columns",
+        (Span(f"{fact.total:,}"), Span(f"  in {many}", "dim")),
+        text(f"the first {len(fact.parts)} looked at", "dim") if more else (),
+        explain="Columns of one block lie side by side in one array; the step leads from row to row.",
+        link="docs/objects.md#columns",
+    )
+    table = Table(_HEADS, tuple(map(_row, fact.parts)), _RIGHT)
+    return (Fold(summary, (table,), _SHOWN),) if fact.parts else (summary,)
+
+
+def _row(part: Part) -> tuple[tuple[Span, ...], ...]:
+    return (
+        text(part.name, "name"),
+        text(part.format),
+        text(_known(part.bytes), "fact"),
+        text(_known(part.step_bytes), "dim"),
+        text(str(part.block), "dim"),
+        text(" · ".join(_sharers(part)), "dim"),
+    )
+
+
+def _known(amount: int | Unknown) -> str:
+    return "?" if isinstance(amount, Unknown) else size(amount)
+
+
+def _sharers(part: Part) -> list[str]:
+    """Who else has the bytes: the owner by name, and holders until somebody writes."""
+    found = [part.owner_name] if part.owner_name else []
+    if not isinstance(part.holders, Unknown) and part.holders > 1:
+        found.append(f"{part.holders - 1} more until a write")
+    return found
+
+
+def _sample() -> Parts:
+    own = Address(0x7F0000002000)
+    return Parts(
+        (
+            Part("price", "float64", 8_000_000, 8, 0, 2, own, ""),
+            Part("volume", "float64", 8_000_000, 8, 0, 2, own, ""),
+            Part("day", "datetime64[us]", 8_000_000, 8, 1, 1, Address(0x7F0000001000), "days"),
+            Part("kind", "category", 1_000_040, Unknown("not one strided block"), 2, 1, own, ""),
+        ),
+        4,
+        3,
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(blocks(_sample()))
