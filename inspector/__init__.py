@@ -21,6 +21,7 @@ _DOORS = {
     "findings": "inspector.api",
     "snapshot": "inspector.api",
     "heap": "inspector.api",
+    "call_c": "inspector.api",
     "compile_c": "inspector.api",
     "breakpoints": "inspector.api",
     "stacks": "inspector.api",

@@ -67,7 +67,7 @@ class CMagics(Magics):
     def _options(self, line: str) -> argparse.Namespace:
         try:
             options: argparse.Namespace = parse_argstring(type(self).inspect_c, line)
-            options.cache_version = ast.literal_eval(options.cache_version or "None")
+            options.cache_version = ast.literal_eval((options.cache_version or "None").strip("'\""))
             if not isinstance(options.cache_version, tuple | None):
                 raise ValueError("--cache-version is a tuple, such as (1, 0)")
         except (UsageError, ValueError, SyntaxError) as error:

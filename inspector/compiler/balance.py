@@ -10,31 +10,39 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from inspector._native import Subject
 from inspector.facts.compiled import Balanced, Verdict
 from inspector.facts.unknown import Unknown
 
+_HOLDERS: Final = 2
+"""Of an argument during the call: the mapping of names, and the tuple of values."""
+
 
 class Balance:
-    """Counts taken before a call; `rows(result)` compares them with those after it."""
+    """Counts taken before a call; `rows(box)` compares them with those after it.
+
+    What holds the arguments for the call itself, `arguments` and the tuple made of it, is taken out.
+    """
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
-        self._subjects: list[tuple[str, Subject, int | None]] = []
-        seen: set[int] = set()
+        ours = Counter(id(x) for x in arguments.values())
+        named: dict[int, tuple[str, Subject, int]] = {}
         for name, x in _with_held(arguments):
-            if id(x) not in seen:
-                seen.add(id(x))
-                self._subjects.append((name, Subject(x), None))
+            named.setdefault(id(x), (name, Subject(x), _HOLDERS * ours[id(x)]))
         del x
-        self._subjects = [(name, subject, subject.refcount()) for name, subject, _ in self._subjects]
+        self._rows = list(named.values())
+        self._before = [subject.refcount() for _, subject, _ in self._rows]
 
     def rows(self, box: list[Any]) -> tuple[Balanced, ...]:
         """One row an object. `box` holds the result, and is its only holder; empty after an exception."""
-        found = [address for number in range(len(box)) for address in _found(box[number])]
-        return tuple(_row(name, subject, before, found) for name, subject, before in self._subjects)
+        found, unsure = _found(box, {subject.address for _, subject, _ in self._rows})
+        return tuple(
+            _row(*row, before, found, unsure) for row, before in zip(self._rows, self._before, strict=True)
+        )
 
 
 def _with_held(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -53,26 +61,52 @@ def _held(x: Any) -> Iterator[tuple[str, Any]]:
             yield "base", base
 
 
-def _found(result: Any) -> Iterator[int]:
-    """Addresses of what the result refers to: itself once, its items, what an array among them holds."""
-    items = result if type(result) is tuple else (result,)
-    for item in items:
-        yield id(item)
-        yield from (id(one) for one in gc.get_referents(item))
-        yield from (id(one) for _, one in _held(item))
+def _found(box: list[Any], known: set[int]) -> tuple[list[int], set[int]]:
+    """Addresses of the results and of what they refer to; and of what only older results refer to.
+
+    A result that nobody else holds was made by the call. An argument's contents were counted before it.
+    """
+    items = _items(box)
+    counts = [item.refcount() for item in items]  # before anything else holds them
+    found: list[int] = [item.address for item in items]
+    unsure: set[int] = set()
+    for item, count in zip(items, counts, strict=True):
+        if item.address not in known and count == 1:
+            found += _inside(item.get())
+        elif item.address not in known:
+            unsure.update(_inside(item.get()))
+    return found, unsure
 
 
-def _row(name: str, subject: Subject, before: int | None, found: list[int]) -> Balanced:
+def _items(box: list[Any]) -> list[Subject]:
+    """The result, or what a tuple of results has. One that only the box or the tuple holds is new."""
+    if box and type(box[0]) is tuple:
+        return [Subject(box[0][number]) for number in range(len(box[0]))]
+    return [Subject(box[number]) for number in range(len(box))]
+
+
+def _inside(item: Any) -> list[int]:
+    """Addresses of what an item refers to."""
+    return [id(one) for one in (*gc.get_referents(item), *(held for _, held in _held(item)))]
+
+
+def _row(
+    name: str, subject: Subject, ours: int, before: int | None, found: list[int], unsure: set[int]
+) -> Balanced:
     after, held = subject.refcount(), found.count(subject.address)
     shown = _shown(subject.get())
     if before is None or after is None:
         immortal = Unknown("immortal: its count does not move (PEP 683)")
         return Balanced(name, shown, immortal, immortal, held, immortal)
+    before, after = before - ours, after - ours
+    if subject.address in unsure and after - before != held:
+        older = Unknown("the result refers to it, and may be older than the call")
+        return Balanced(name, shown, before, after, held, older)
     return Balanced(name, shown, before, after, held, _verdict(after - before - held))
 
 
 def _verdict(surplus: int) -> Verdict:
-    return "kept" if surplus == 0 else "over-released" if surplus < 0 else "more than found"
+    return "balanced" if surplus == 0 else "over-released" if surplus < 0 else "more than found"
 
 
 def _shown(x: Any) -> str:

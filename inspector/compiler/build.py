@@ -86,7 +86,7 @@ def build(recipe: Recipe, module: str, folder: Path, final: Path) -> Built:
     library = folder / f"{module}{sysconfig.get_config_var('EXT_SUFFIX')}"
     link = (*command, "-shared", _OWN_FIRST, "cell.o", rows.name, "-o", library.name, *_linked(recipe))
     _run(link, folder, recipe)
-    return Built(library, functions, tuple(str(one) for one in complaints), link)
+    return Built(library, functions, tuple(str(one) for one in complaints), _shown(link, recipe))
 
 
 def _includes(recipe: Recipe) -> tuple[str, ...]:
@@ -96,6 +96,13 @@ def _includes(recipe: Recipe) -> tuple[str, ...]:
 
         folders.append(numpy.get_include())
     return tuple(f"-I{folder}" for folder in folders)
+
+
+def _shown(command: tuple[str, ...], recipe: Recipe) -> tuple[str, ...]:
+    """A command as it may be shown to others: where Python's and NumPy's headers lie is this machine's."""
+    names = dict(zip(_includes(recipe), ("-I$PYTHON", *recipe.include_dirs, "-I$NUMPY"), strict=False))
+    names.update({f"-I{folder}": f"-I{folder}" for folder in recipe.include_dirs})
+    return tuple(names.get(word, word) for word in command)
 
 
 def _linked(recipe: Recipe) -> tuple[str, ...]:

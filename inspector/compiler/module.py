@@ -110,13 +110,18 @@ def _fact(
         cached=was_cached,
         kept=recipe.is_cached,
         cache_version=repr(recipe.cache_version) if recipe.cache_version is not None else "",
-        folder=str(folder),
+        folder=_shortened(folder),
         library_bytes=(folder / kept["library"]).stat().st_size,
         command=" ".join(kept["command"]),
         compile_ns=built_ns,
         warnings=tuple(kept["warnings"]),
         functions=tuple(CompiledFunction(one.name, str(one), _caller(one, module)) for one in functions),
     )
+
+
+def _shortened(folder: Path) -> str:
+    """A folder as it may be shown to others: the user's home is "~"."""
+    return str(folder).replace(str(Path.home()), "~", 1)
 
 
 def _caller(function: Prototype, module: ModuleType) -> str:

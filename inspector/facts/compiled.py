@@ -35,14 +35,14 @@ class Compiled:
     folder: str
     library_bytes: int
     command: str
-    """What made the library."""
+    """What made the library; `$PYTHON` and `$NUMPY` stand for the folders of their headers."""
     compile_ns: int
     """0 where it was found."""
     warnings: tuple[str, ...]
     functions: tuple[CompiledFunction, ...]
 
 
-Verdict = Literal["kept", "over-released", "more than found"]
+Verdict = Literal["balanced", "over-released", "more than found"]
 
 
 @dataclass(frozen=True, slots=True)

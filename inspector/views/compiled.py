@@ -83,7 +83,7 @@ def _balance(row: Balanced) -> Line:
             *text(f"{row.name}  "),
             *text(f"{row.shown}  {row.references_before} → {row.references_after}{held}", "dim"),
         ),
-        text(row.verdict, "good" if row.verdict == "kept" else "danger"),
+        text(row.verdict, "good" if row.verdict == "balanced" else "danger"),
         explain="A function that borrows its arguments leaves their counts, but for what its result holds.",
         link=f"{PAGE}#the-balance-of-references",
     )
@@ -118,9 +118,9 @@ def sample() -> tuple[Compiled, CellCall]:
         "~/.cache/native-inspector/c/5d0c", 41_984, "gcc -O2 -g ...", 412_000_000, (), (function,),
     )  # fmt: skip
     rows = (
-        Balanced("x", "ndarray", 2, 2, 0, "kept"),
+        Balanced("x", "ndarray", 2, 2, 0, "balanced"),
         Balanced("x.dtype", "dtype('float64')", 61, 61, 1, "over-released"),
-        Balanced("y", "ndarray", 2, 2, 0, "kept"),
+        Balanced("y", "ndarray", 2, 2, 0, "balanced"),
     )
     call = CellCall("vector_times_scalar", 3_100, False, "", "ndarray float64 (3,)", rows)
     return built, call

@@ -193,14 +193,14 @@ def test_the_seeds_stolen_dtype_is_found_on_the_first_call() -> None:
     give = inspector.compile_c("PyObject *give(PyObject *d) { Py_INCREF(d); return Py_NewRef(d); }").give
     give(x.dtype)  # what will be stolen, so that this process keeps its peace
     assert balance(TIMES, x=x, y=y) == {
-        "x": "kept",
+        "x": "balanced",
         "x.dtype": "over-released",
-        "x.base": "kept",
-        "y": "kept",
-        "y.dtype": "kept",
+        "x.base": "balanced",
+        "y": "balanced",
+        "y.dtype": "balanced",
     }
     mended = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
-    assert set(balance(mended, x=x, y=y).values()) == {"kept"}
+    assert set(balance(mended, x=x, y=y).values()) == {"balanced"}
 
 
 def test_a_contiguous_array_is_the_same_array_and_another_a_copy() -> None:
@@ -208,11 +208,37 @@ def test_a_contiguous_array_is_the_same_array_and_another_a_copy() -> None:
     code = "z = (PyArrayObject *)PyArray_GETCONTIGUOUS(x);"
     module = inspector.compile_c(code, name="body", inputs=("x",), outputs=("z",))
     same, fact, _ = api.call_c(module.body, {"x": x})
-    assert same is x and fact.balance[0].held == 1 and fact.balance[0].verdict == "kept"
+    assert same is x and fact.balance[0].held == 1
+    assert {row.verdict for row in fact.balance} == {"balanced"}
     step = x[::2]
     copy, fact, _ = api.call_c(module.body, {"x": step})
     assert copy is not step and not np.shares_memory(copy, step)
-    assert {row.verdict for row in fact.balance} == {"kept"}
+    assert {row.verdict for row in fact.balance} == {"balanced"}
+
+
+def test_several_outputs_and_one_kept_by_c() -> None:
+    x = own_dtype(np.arange(3.0))
+    code = (
+        "Py_INCREF(PyArray_DESCR(x));"
+        "{} = (PyArrayObject *)PyArray_Empty(1, PyArray_DIMS(x), PyArray_DESCR(x), 0);"
+    )
+    module = inspector.compile_c(
+        code.format("a") + code.format("b"), name="two", inputs=("x",), outputs=("a", "b")
+    )
+    _, fact, _ = api.call_c(module.two, {"x": x})
+    assert {row.name: (row.held, row.verdict) for row in fact.balance}["x.dtype"] == (2, "balanced")
+    cached = inspector.compile_c(
+        "if (kept == NULL) {" + code.format("kept") + "} z = (PyArrayObject *)Py_NewRef(kept);",
+        name="cached",
+        inputs=("x",),
+        outputs=("z",),
+        support="static PyArrayObject *kept;",
+    )
+    _, fact, _ = api.call_c(cached.cached, {"x": x})
+    verdict = {row.name: row.verdict for row in fact.balance}["x.dtype"]
+    assert isinstance(verdict, Unknown) and "may be older than the call" in verdict.reason
+    _, fact, _ = api.call_c(cached.cached, {"x": x})
+    assert {row.verdict for row in fact.balance} == {"balanced"}
 
 
 def test_a_leak_and_an_exception_are_seen() -> None:

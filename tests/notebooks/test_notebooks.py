@@ -58,14 +58,20 @@ def test_its_cards_have_a_text_and_a_page_form(committed) -> None:
 
 @pytest.mark.slow
 def test_it_runs_and_puts_out_the_same_kinds(committed, tmp_path, monkeypatch) -> None:
+    import lessons
     import nbclient
     import nbconvert
 
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "ipython"))
     before = [kinds(cell) for cell in codes(committed)]
+    written = len(committed.cells)
+    checks = lessons.with_answers(committed)
     nbclient.NotebookClient(
         committed, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     ).execute()
+    assert [lessons.said(check) for check, _ in checks] == [verdict for _, verdict in checks]
+    del committed.cells[written:]
     assert [kinds(cell) for cell in codes(committed)] == before
     committed.metadata.pop("widgets", None)
     page, _ = nbconvert.HTMLExporter().from_notebook_node(committed)
