@@ -55,6 +55,11 @@ typedef struct {
     int32_t refs;        // deep: of obj before the call
 } hook_call;
 
+// A static type or module definition has no type before PyType_Ready or PyModuleDef_Init.
+static inline uint32_t hook_type(PyObject *object /* borrowed */) {
+    return Py_TYPE(object) ? interned_id((PyObject *)Py_TYPE(object)) : 0;
+}
+
 static inline __attribute__((always_inline)) hook_call hook_begin(int deep, PyObject *object /* borrowed */) {
     hook_call call = {.slot = ring_here.slot, .type = 0, .refs = 0, .place = {0}};
     call.depth = ring_enter();
@@ -62,7 +67,7 @@ static inline __attribute__((always_inline)) hook_call hook_begin(int deep, PyOb
         call.place = running_where();
         if (object && call.place.is_ours) {
             call.refs = (int32_t)Py_REFCNT(object);
-            call.type = interned_id((PyObject *)Py_TYPE(object));
+            call.type = hook_type(object);
         }
     }
     call.start = ring_start_ticks();
@@ -95,7 +100,7 @@ hook_deep(event *record, const hook_call *call, PyObject *object /* borrowed */,
     record->refs = call->refs;
     record->refs_delta = gone ? EVENT_REFS_GONE : 0;
     if (object && made && call->place.is_ours) {
-        record->type = interned_id((PyObject *)Py_TYPE(object));
+        record->type = hook_type(object);
         record->refs = (int32_t)Py_REFCNT(object);
     } else if (object && !gone) {
         int64_t delta = (int64_t)Py_REFCNT(object) - call->refs;

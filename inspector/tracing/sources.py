@@ -1,0 +1,142 @@
+"""The C-API slots of chosen modules: armed, widened as modules are imported, restored on every way out.
+
+    with CapiSlots(("numpy",), "record"):
+        ...
+
+What it records lies in the rings (native/ring.h); a session of rings is begun and ended by who uses this.
+Function pointers are the process's own, so one at a time, and only in the main interpreter.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Final, Literal
+
+from inspector import _native
+from inspector.errors import InspectorError
+
+Grade = Literal["count", "record", "deep"]
+GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came of the patched slots when they were disarmed."""
+
+    restored: int
+    foreign: int
+    """Left alone: another tracer patched them after us."""
+    gone: int
+    """Of modules that were unloaded meanwhile."""
+    read_only: int
+
+
+class CapiSlots:
+    """The slots through which modules call Python; `modules` as in `inspector.trace`, none: every module."""
+
+    def __init__(self, modules: Iterable[str] = (), grade: Grade = "record") -> None:
+        self.modules = tuple(modules)
+        self.grade = GRADES[grade]
+        self.armed = 0
+        self.without_thunk = 0
+        self.restored: Restored | None = None
+        self._original: Any = None
+        self._watching: Any = None
+        self._paths = frozenset[str]()
+
+    def begin(self) -> None:
+        """Patch. Raises InspectorError `trace-subinterpreter` in another interpreter than the main one."""
+        self._original = ExtensionFileLoader.create_module
+        atexit.register(self.end)
+        try:
+            self._widen()
+            self._watch()
+        except RuntimeError as error:
+            self.end()
+            raise InspectorError(
+                "a trace cannot be armed in a second interpreter.",
+                slug="trace-subinterpreter",
+                why=f"{error}",
+                do="start it from the main interpreter",
+            ) from None
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self) -> None:
+        """Restore every slot; a second call does nothing."""
+        if self._original is not None:
+            if ExtensionFileLoader.create_module is self._watching:
+                setattr(ExtensionFileLoader, "create_module", self._original)  # noqa: B010
+            self._original = self._watching = None
+            self.restored = Restored(*_native.got_disarm())
+            atexit.unregister(self.end)
+
+    def __enter__(self) -> CapiSlots:
+        self.begin()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def _watch(self) -> None:
+        """Stand before the loader of extensions: a new module's slots are patched before its body runs."""
+        original = self._original
+
+        def create_module(loader: ExtensionFileLoader, spec: ModuleSpec) -> ModuleType:
+            module: ModuleType = original(loader, spec)
+            if self._original is not None:
+                self._widen()
+            return module
+
+        self._watching = create_module
+        setattr(ExtensionFileLoader, "create_module", create_module)  # noqa: B010
+
+    def _widen(self) -> None:
+        """Patch what has been loaded since; slots that are patched already stay as they are."""
+        loaded = frozenset(_native.got_objects())
+        new = frozenset(path for path in loaded - self._paths if self._is_wanted(path))
+        self._paths |= loaded
+        if new:
+            armed, _, self.without_thunk = _native.got_arm(new, self.grade)
+            self.armed += armed
+
+    def _is_wanted(self, path: str) -> bool:
+        return not self.modules or any(_lies_in(path, place) for place in self._places())
+
+    def _places(self) -> list[Path]:
+        """Files and folders of the chosen modules, as far as they are imported."""
+        found = []
+        for name, module in list(sys.modules.items()):
+            if type(module) is ModuleType and any(_fits(name, pattern) for pattern in self.modules):
+                found += _places_of(module)
+        return found
+
+
+def _places_of(module: ModuleType) -> list[Path]:
+    """A package's folders, with what wheels put beside them (numpy.libs); another module's file."""
+    folders = vars(module).get("__path__")
+    if folders is not None:
+        return [place for folder in folders for place in (Path(folder), Path(f"{folder}.libs"))]
+    file = vars(module).get("__file__")
+    return [Path(file)] if isinstance(file, str) else []
+
+
+def _lies_in(path: str, place: Path) -> bool:
+    return Path(path) == place or place in Path(path).parents
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """As targets are chosen: a name takes its submodules in."""
+    return (
+        name == pattern or name.startswith(f"{pattern}.") or ("*" in pattern and fnmatchcase(name, pattern))
+    )

@@ -1,0 +1,145 @@
+"""The C-API slots of chosen modules: restored on every way out, and widened as modules come."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
+from types import ModuleType
+
+import events
+import pytest
+from events import decode, function
+
+from inspector import _native
+from inspector.errors import InspectorError
+from inspector.tracing.sources import CapiSlots, Restored
+
+pytestmark = pytest.mark.core
+CREATE = ExtensionFileLoader.create_module
+
+
+@pytest.fixture
+def ring() -> Iterator[None]:
+    _native.ring_begin("", 1 << 12, "last", 1, 0, events.TOTAL_BYTES, -1)
+    yield
+    _native.ring_end()
+    _native.interned_clear()
+
+
+@pytest.fixture
+def gcd(specimens: ModuleType) -> ModuleType:
+    return specimens.build("gcd_module", events.GCD)
+
+
+def recorded() -> list[str]:
+    return events.told([event for row in _native.ring_read() for event in decode(row[6])])
+
+
+def patched() -> int:
+    return sum(row[6] for row in _native.got_slots())
+
+
+def test_a_module_is_chosen_by_name(ring: None, gcd: ModuleType) -> None:
+    with CapiSlots(["gcd_module"]) as slots:
+        assert gcd.gcd(35, 42) == 7
+        assert patched() == slots.armed == 3
+    gcd.gcd(1, 2)
+    assert recorded() == ['PyArg_ParseTuple "ii" -> 35, 42', 'Py_BuildValue "i" -> 7']
+    assert slots.restored == Restored(3, 0, 0, 0)
+    assert ExtensionFileLoader.create_module is CREATE
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_everything_is_restored_when_the_block_fails(
+    ring: None, gcd: ModuleType, error: type[BaseException]
+) -> None:
+    with pytest.raises(error), CapiSlots(["gcd_module"]):
+        raise error
+    assert (patched(), ExtensionFileLoader.create_module) == (0, CREATE)
+
+
+def test_a_module_imported_while_armed_is_hooked_before_its_body(ring: None, specimens: ModuleType) -> None:
+    source = events.GCD.replace("gcd_module", "late_module")
+    body = """
+static int body(PyObject *module) { return PyModule_AddIntConstant(module, "answer", 42); }
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, body}, {0, NULL}};
+static struct PyModuleDef late = {PyModuleDef_HEAD_INIT, .m_name = "late_module", .m_slots = slots};
+PyMODINIT_FUNC PyInit_late_module(void) { return PyModuleDef_Init(&late); }
+"""
+    path = specimens.library("late_module", source[: source.index("static PyMethodDef")] + body)
+    with CapiSlots():
+        loader = ExtensionFileLoader("late_module", str(path))
+        spec = importlib.util.spec_from_file_location("late_module", path, loader=loader)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+    calls = [
+        function(event)
+        for row in _native.ring_read()
+        for event in decode(row[6])
+        if event.kind and _native.got_slots()[event.slot][1] == str(path)
+    ]
+    assert calls == ["PyModule_AddIntConstant"]
+
+
+def test_a_package_takes_its_shared_libraries_in(ring: None) -> None:
+    import numpy
+
+    folder = Path(str(numpy.__file__)).parent
+    with CapiSlots(["numpy"], "count"):
+        armed = {row[1] for row in _native.got_slots() if row[6]}
+    assert armed
+    assert all(Path(path).is_relative_to(folder) for path in armed)
+
+
+def test_a_process_that_ends_while_armed_ends_well(gcd: ModuleType) -> None:
+    child = (
+        "import sys, json\nfrom inspector import _native\nfrom inspector.tracing.sources import CapiSlots\n"
+        "_native.ring_begin('', 4096, 'last', 1, 0, 1 << 26, -1)\n"
+        "CapiSlots(grade='deep').begin()\nimport decimal, zlib, numpy\nprint(numpy.arange(3).tolist())\n"
+    )
+    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[0, 1, 2]\n", "")
+
+
+def test_a_second_interpreter_is_refused() -> None:
+    """Where it can import the extension at all: from 3.12 on it cannot."""
+    child = """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+code = '''
+import sys
+sys.path[:] = PATH
+try:
+    from inspector.tracing.sources import CapiSlots
+    CapiSlots().begin()
+except ImportError as error:
+    assert "interpreter" in str(error), error
+except Exception as error:
+    assert error.slug == "trace-subinterpreter", error
+else:
+    raise AssertionError("armed")
+'''.replace("PATH", repr(sys.path))
+failed = interpreters.run_string(interpreters.create(), code)
+assert failed is None, failed
+print("refused")
+"""
+    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True)
+    assert ended.stdout == "refused\n", ended.stderr
+
+
+def test_a_failure_while_arming_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(paths: frozenset[str], grade: int) -> None:
+        raise RuntimeError("patches are process-wide")
+
+    monkeypatch.setattr(_native, "got_arm", fails)
+    with pytest.raises(InspectorError, match="second interpreter"):
+        CapiSlots().begin()
+    assert (patched(), ExtensionFileLoader.create_module) == (0, CREATE)
