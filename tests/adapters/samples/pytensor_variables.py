@@ -1,0 +1,26 @@
+"""Objects that the adapter `pytensor_variables` is tried on."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("PYTENSOR_FLAGS", f"cxx=,compiledir={Path(tempfile.gettempdir()) / 'pytensor'}")
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+
+LIBRARY = "pytensor"
+
+
+def samples() -> Iterator[Any]:
+    """A graph, shared variables that borrow and copy, a constant, a compiled function, a container."""
+    x, array = pt.dvector("x"), np.ones(3)
+    yield from (x, x * 2, pt.constant(np.ones(3)))
+    yield from (pytensor.shared(array, borrow=True), pytensor.shared(array), pytensor.shared(array).container)
+    function = pytensor.function([x], x * 2, mode="FAST_COMPILE")
+    function(array)
+    yield function

@@ -1,0 +1,93 @@
+"""pytensor: graphs wait, shared variables share or copy, functions keep cells between calls."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector.adapters import registry
+from inspector.adapters.base import Adapter
+from inspector.adapters.told import Told
+
+os.environ.setdefault("PYTENSOR_FLAGS", f"cxx=,compiledir={Path(tempfile.gettempdir()) / 'pytensor'}")
+pytestmark = pytest.mark.libraries
+pytensor = pytest.importorskip("pytensor", reason="cannot be installed here: pytensor")
+np, pt = pytest.importorskip("numpy"), pytest.importorskip("pytensor.tensor")
+
+
+def adapter(x: Any) -> Adapter:
+    found = registry.adapter_of(type(x))
+    assert found is not None, registry.problems()
+    return found
+
+
+@pytest.fixture
+def told(fingerprint: Callable[[object], Any]) -> Callable[[Any], Told]:
+    """What the adapter tells, after a look that changed nothing."""
+
+    def ask(x: Any) -> Told:
+        adapter(x)
+        before = fingerprint(x)
+        answer = adapter(x).layers(x)
+        adapter(x).elements(x), adapter(x).holds(x), adapter(x).owns(x), adapter(x).names(x)
+        assert fingerprint(x) == before
+        return answer
+
+    return ask
+
+
+def test_a_graph_is_a_recipe(told: Callable[[Any], Told]) -> None:
+    x = pt.dvector("x")
+    y = x * 2
+    for variable in (x, y):
+        answer = told(variable)
+        assert (answer.layers[0].value, answer.waits_for) == ("lazy", "x.eval({...})")
+        assert adapter(variable).elements(variable) == ()
+    assert adapter(y).names(y)[0][0] == "owner.op" and adapter(x).names(x) == ()
+
+
+def test_a_shared_variable_that_borrows_holds_the_very_array(told: Callable[[Any], Told]) -> None:
+    a = np.ones(3)
+    s = pytensor.shared(a, borrow=True)
+    assert adapter(s).holds(s) == (("container.storage[0]", a),)
+    assert adapter(s).owns(s) is False
+    assert [found.slug for found in told(s).findings] == ["unnoticed-write"]
+    assert adapter(s).elements(s)[0].address == a.ctypes.data
+    double = pytensor.function([], updates={s: s * 2}, mode=pytensor.compile.mode.Mode("py", "fast_run"))
+    double()
+    kept = s.get_value(borrow=True)
+    assert kept.tolist() == [2, 2, 2]
+
+
+def test_a_shared_variable_that_copies_owns_its_array(told: Callable[[Any], Told]) -> None:
+    a = np.ones(3)
+    s = pytensor.shared(a)
+    assert adapter(s).owns(s) is True and told(s).findings == ()
+    assert adapter(s).elements(s)[0].address != a.ctypes.data
+
+
+def test_a_constant_has_its_array(told: Callable[[Any], Told]) -> None:
+    c = pt.constant(np.ones(3))
+    ((where, array),) = adapter(c).holds(c)
+    assert where == "data" and array.tolist() == [1, 1, 1]
+    assert told(c).layers[0].value == "computed"
+
+
+def test_a_function_keeps_intermediates_only_without_its_gc(told: Callable[[Any], Told]) -> None:
+    from pytensor.compile.mode import Mode
+    from pytensor.link.vm import VMLinker
+
+    x = pt.dvector("x")
+    kept = {}
+    for allow_gc in (True, False):
+        mode = Mode(VMLinker(allow_gc=allow_gc, use_cloop=False), None)
+        f = pytensor.function([x], (x * 2 + 1).sum(), mode=mode)
+        assert f(np.arange(3.0)) == 9
+        told(f)
+        kept[allow_gc] = [array.tolist() for _, array in adapter(f).parts(f)]
+    assert [0, 2, 4] in kept[False] and [0, 2, 4] not in kept[True]
