@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from inspector import _native
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Address, Unknown
+
+NOWHERE = Unknown("no mapping of this process holds the address")
+NO_FILE = Unknown("not in a file")
+NOT_ASKED = Unknown("not asked")
 
 
 def mapping(place: Range) -> Mapping | Unknown:
@@ -15,17 +21,42 @@ def mapping(place: Range) -> Mapping | Unknown:
     """
     middle = (place.start + place.stop) // 2
     row = _find(middle)
-    if row is None:
-        return Unknown("no mapping of this process holds the address")
-    start, stop, permissions, offset, name, page_bytes = row
+    return NOWHERE if row is None else _mapping(place, row, row[5] > SMALL_PAGE or _huge(middle))
+
+
+def plain_mapping(place: Range) -> Mapping | Unknown:
+    """The same, without asking whether its pages are huge: one question to the kernel less."""
+    row = _find((place.start + place.stop) // 2)
+    return NOWHERE if row is None else _mapping(place, row, row[5] > SMALL_PAGE or NOT_ASKED)
+
+
+class MappingTable:
+    """All mappings at one time: for many ranges at once, cheaper than a question for each."""
+
+    def __init__(self) -> None:
+        self._rows = _native.maps()
+        self._starts = [row[0] for row in self._rows]
+
+    def __call__(self, place: Range) -> Mapping | Unknown:
+        """The mapping that held the middle byte of `place` when the table was made."""
+        middle = (place.start + place.stop) // 2
+        i = bisect_right(self._starts, middle) - 1
+        if i < 0 or middle >= self._rows[i][1]:
+            return NOWHERE
+        start, stop, permissions, offset, _, name = self._rows[i]
+        return _mapping(place, (start, stop, permissions, offset, name, 0), NOT_ASKED)
+
+
+def _mapping(place: Range, row: tuple[int, int, str, int, str, int], huge_pages: bool | Unknown) -> Mapping:
+    start, stop, permissions, offset, name, _ = row
     kind = kind_of(permissions, name)
     in_file = kind in ("file", "shared file")
     return Mapping(
         kind=kind,
         permissions=permissions,
-        file=name if in_file else Unknown("not in a file"),
+        file=name if in_file else NO_FILE,
         file_offset_bytes=max(0, offset + place.start - start) if in_file else 0,
-        huge_pages=page_bytes > SMALL_PAGE or _huge(middle),
+        huge_pages=huge_pages,
         range=Range(Address(start), Address(stop)),
     )
 

@@ -71,9 +71,9 @@ def buffer(piece: Elements, title: Any = "owned", what: str = "") -> Layer:
 
 def storage_of(place: Range) -> tuple[Any, str]:
     """Where a range lies: the word, and the mapping."""
-    from inspector.mappings import mapping
+    from inspector.mappings import plain_mapping
 
-    found = mapping(place) if place.bytes else Unknown("no bytes")
+    found = plain_mapping(place) if place.bytes else Unknown("no bytes")
     if isinstance(found, Unknown):
         return "heap", found.reason
     if isinstance(found.file, Unknown):

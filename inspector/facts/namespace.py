@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from inspector.facts.materialization import NO_BYTES
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 
 
@@ -19,11 +20,13 @@ class Row:
     """Payload bytes where the object lays bytes open, else its own size."""
     references: int | ImmortalType
     state: str
-    """"owned", "view", "shared-foreign", ...; "" where the object has no payload."""
+    """One of facts.materialization.STATES; "?" where it is unknown; items of a container; "" for the rest."""
     group: int
     """Rows with the same group (1, 2, ...) share memory; 0 shares with nobody."""
     shares: str
     """"of big": which name owns the bytes; "" for the owner itself or where nobody shares."""
+    resident_fraction: float | Unknown = NO_BYTES
+    """Share of its payload's bytes that is in memory; unknown where it has none here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,8 @@ class Namespace:
     """Every byte counted once, whoever shares it."""
     left_out: int
     """Names not shown because of the bound."""
+    resident_bytes: int | Unknown = NO_BYTES
+    """Of all names' payloads, in memory now; every byte counted once."""
 
     def __repr__(self) -> str:
         return f"<Namespace: {len(self.rows) + self.left_out:,} names, {self.total_bytes:,} bytes>"

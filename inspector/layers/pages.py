@@ -13,7 +13,7 @@ from inspector.facts.materialization import NO_BYTES, Residency
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Address, Unknown
 from inspector.layers import smaps
-from inspector.mappings import mapping
+from inspector.mappings import plain_mapping
 from inspector.overlap import merged
 
 Find = Callable[[Range], Mapping | Unknown]
@@ -23,7 +23,7 @@ MOST_RANGES = 4096
 """Ranges whose mapping is asked one by one; of more, the first one's stands for all."""
 
 
-def residency(spans: Sequence[Range], cells: int = 0, places: Find = mapping) -> Residency | Unknown:
+def residency(spans: Sequence[Range], cells: int = 0, places: Find = plain_mapping) -> Residency | Unknown:
     """The pages of `spans`, each byte counted once; `cells` letters in the strip. Brings no page in.
 
     `places` tells the mapping of a range.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from inspector.adapters.told import Told
 from inspector.facts.materialization import Evidence, Layer, Storage, Title
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Unknown
-from inspector.mappings import mapping
+from inspector.mappings import plain_mapping
 from inspector.overlap import merged
 
 MOST_LAYERS = 16
@@ -27,11 +27,12 @@ STORAGE: dict[str, Storage] = {
 
 
 class Places:
-    """The mappings of one object's ranges, each asked for once."""
+    """The mappings of one object's ranges, each asked for once; `find` tells one."""
 
-    __slots__ = ("_found",)
+    __slots__ = ("_find", "_found")
 
-    def __init__(self) -> None:
+    def __init__(self, find: Callable[[Range], Mapping | Unknown] = plain_mapping) -> None:
+        self._find = find
         self._found: dict[tuple[int, int], Mapping | Unknown] = {}
 
     def __call__(self, span: Range) -> Mapping | Unknown:
@@ -39,7 +40,7 @@ class Places:
         key = (span.start, span.stop)
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = mapping(span)
+            found = self._found[key] = self._find(span)
         return found
 
 
@@ -58,13 +59,13 @@ class Stack:
     places: Places
 
 
-def stack(x: Any, adapter: Adapter) -> Stack:
+def stack(x: Any, adapter: Adapter, places: Places | None = None) -> Stack:
     """The layers of `x` as its adapter tells them, with a buffer layer where it names no bytes itself."""
     told = adapter.layers(x)
     blocks = adapter.elements(x)
     holders = list(held(x))
     layers = list(told.layers[:MOST_LAYERS])
-    places = Places()
+    places = places or Places()
     if not any(layer.spans for layer in layers):
         layers += _derived(x, adapter, blocks, holders, told, places)
     spans = tuple(span for layer in told.layers for span in layer.spans) or spans_of(layers)

@@ -19,8 +19,13 @@ from inspector import _native
 from inspector._native import Subject
 from inspector.adapters.base import Elements, type_bases, type_name
 from inspector.adapters.registry import adapter_of
+from inspector.facts.memory import Range
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.unknown import Address, Immortal, Unknown
+from inspector.layers.glance import glance
+from inspector.layers.pages import residency
+from inspector.layers.stack import Places
+from inspector.mappings import MappingTable
 from inspector.overlap import Nested, TooLong, common_bytes, merged, nested
 
 LIMIT = 30
@@ -38,6 +43,8 @@ _CODE = (
     types.FrameType,
     types.CodeType,
 )
+MOST_GLANCES = 500
+"""Rows whose state is asked for; beyond, owned or view as the adapter says."""
 _STEPS_A_NAME = 500
 _ITEMS_A_CONTAINER = 1_000
 _NEVER_FREED = 500_000_000
@@ -82,6 +89,7 @@ def namespace(
     At most `limit` rows, and no modules, classes or functions: those are counted in `left_out`. None: all
     rows. `total_bytes` counts each byte once, whoever shares it, over all names.
     """
+    places = Places(MappingTable())
     budget = _Budget(id(mapping))
     rows_of = _native.names(mapping)
     looks = [_look(known, mapping, budget) for known in rows_of if known[0] not in hidden]
@@ -92,7 +100,13 @@ def namespace(
     ]
     if limit is not None:
         rows = rows[: min(limit, sum(not look.code for look in found))]
-    return Namespace(tuple(rows), sum(map(_distinct_bytes, groups)), len(found) - len(rows))
+    pages = residency([_extent(piece) for look in found for piece in look.pieces], 0, places)
+    return Namespace(
+        tuple(_seen(row, mapping, places) for row in rows[:MOST_GLANCES]) + tuple(rows[MOST_GLANCES:]),
+        sum(map(_distinct_bytes, groups)),
+        len(found) - len(rows),
+        pages if isinstance(pages, Unknown) else pages.resident_bytes,
+    )
 
 
 def _look(known: _NameRow, mapping: dict[str, Any], budget: _Budget) -> _Look | None:
@@ -169,9 +183,26 @@ def _holding(held: tuple[Elements, ...]) -> str:
     return f"holds {len(held)} array{'' if len(held) == 1 else 's'}"
 
 
+def _seen(row: Row, mapping: dict[str, Any], places: Places) -> Row:
+    """The row with the state of what its name holds, where an adapter tells."""
+    try:
+        subject = Subject(mapping[row.name])
+    except KeyError:
+        return row
+    adapter = adapter_of(type(subject.get()))
+    if adapter is None:
+        return row
+    found = glance(subject.get(), adapter, places)
+    return replace(row, state=found.state, resident_fraction=found.resident_fraction)
+
+
+def _extent(piece: Nested) -> Range:
+    return Range(Address(piece.start), Address(piece.stop))
+
+
 def _state(subject: Subject, blocks: tuple[Elements, ...], owns: bool | Unknown) -> str:
     if blocks:
-        return str(owns) if isinstance(owns, Unknown) else "owned" if owns else "view"
+        return "?" if isinstance(owns, Unknown) else "owned" if owns else "view"
     kind = type(subject.get())
     if any(kind is counted for counted in _COUNTED):
         count = len(subject.get())

@@ -11,7 +11,8 @@ from inspector.views.amounts import size
 from inspector.views.grammar import Block, Line, Span, Table
 from inspector.views.view import blocks
 
-_HEADS = ("name", "type", "bytes", "refs", "state", "shares")
+_HEADS = ("name", "type", "bytes", "refs", "state", "here", "shares")
+DANGERS = ("borrowed", "unowned", "freed")
 _NAMED = 3
 """Sharers named beside an owner; the others are counted."""
 
@@ -21,7 +22,7 @@ def _namespace(fact: Namespace) -> tuple[Block, ...]:
     if not fact.rows:
         return (Line("names", (Span("none"), Span("  nothing is bound here yet", "dim"))),)
     rows = tuple(cells for _, group in groupby(fact.rows, _group_key) for cells in _group(tuple(group)))
-    return (Table(_HEADS, rows, right_aligned=(2, 3)), _total(fact))
+    return (Table(_HEADS, rows, right_aligned=(2, 3, 5)), _total(fact))
 
 
 def _group_key(row: Row) -> int | str:
@@ -35,7 +36,8 @@ def _group(rows: tuple[Row, ...]) -> Iterator[tuple[tuple[Span, ...], ...]]:
             (Span(row.type_name),),
             (Span(_bytes(row)),),
             (Span("∞" if row.references is Immortal else f"{row.references:,}"),),
-            (Span(row.state),),
+            (Span(row.state, _style(row.state)),),
+            (Span(_here(row), "dim"),),
             _bracket(rows, position),
         )
 
@@ -53,12 +55,29 @@ def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:
     return (Span("┘" if position == len(rows) - 1 else "├"), Span(f" {row.shares}".rstrip(), "dim"))
 
 
+def _here(row: Row) -> str:
+    """The share of its bytes that is in memory; "" where it has none in this process."""
+    if isinstance(row.resident_fraction, Unknown):
+        return ""
+    percent = 100 * row.resident_fraction
+    if 0 < percent < 1:
+        return "<1 %"
+    return f"{percent:.0f} %" if percent in (0, 100) else f"{min(percent, 99):.0f} %"
+
+
+def _style(state: str) -> str:
+    return "danger" if state in DANGERS else "fact"
+
+
 def _bytes(row: Row) -> str:
     return str(row.bytes) if isinstance(row.bytes, Unknown) else size(row.bytes)
 
 
 def _total(fact: Namespace) -> Line:
-    spans = [Span(size(fact.total_bytes)), Span("  each byte counted once", "dim")]
+    here = (
+        "" if isinstance(fact.resident_bytes, Unknown) else f", {size(fact.resident_bytes)} of it in memory"
+    )
+    spans = [Span(size(fact.total_bytes)), Span(f"  each byte counted once{here}", "dim")]
     if fact.left_out:
         spans.append(
             Span(f"  … {fact.left_out:,} more name{'' if fact.left_out == 1 else 's'} (--all)", "dim")
@@ -73,12 +92,12 @@ def _total(fact: Namespace) -> Line:
 
 def _sample() -> Namespace:
     rows = (
-        Row("big", "ndarray f8", Address(0x7F0010), 800_000, 3, "owned", 1, ""),
-        Row("x", "ndarray f8", Address(0x7F0110), 96, 2, "view", 1, "of big"),
+        Row("big", "ndarray f8", Address(0x7F0010), 800_000, 3, "owned", 1, "", 1.0),
+        Row("x", "ndarray f8", Address(0x7F0110), 96, 2, "view", 1, "of big", 1.0),
         Row("frame", "DataFrame f8", Address(0x7F0210), 16_000, 1, "view", 0, ""),
         Row("rows", "list", Address(0x7F0310), 88, 1, "2 items", 0, ""),
     )
-    return Namespace(rows, 816_088, 4)
+    return Namespace(rows, 816_088, 4, 800_000)
 
 
 if __name__ == "__main__":
