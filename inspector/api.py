@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.errors import InspectorError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
     from inspector._native import Subject
-    from inspector.debugger.session import Breakpoints
     from inspector.facts.chain import Chain
     from inspector.facts.comparison import Comparison
     from inspector.facts.compiled import CellCall
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from inspector.facts.namespace import Namespace
     from inspector.facts.refs import Owners, Retained
     from inspector.facts.sharing import Sharing
-    from inspector.facts.stack import Stacks
     from inspector.report import Report
 
 Names = Mapping[int, str]
@@ -295,51 +293,6 @@ def snapshot(names: Mapping[str, Any] | None = None) -> Snapshot:
     from inspector.probes.heap import snapshot
 
     return snapshot(names or {})
-
-
-def breakpoints(
-    *places: str,
-    preset: str | None = None,
-    prototypes: Sequence[str] = (),
-    record: str = "full",
-    budget: int = 1000,
-    depth: int = 40,
-    all_threads: bool = False,
-    fast: bool = False,
-) -> Breakpoints:
-    """`with breakpoints("PyFloat_FromDouble") as found: ...`, then `found.hits`: arguments and stacks.
-
-    A place is a function, a C++ function by its base name, file.c:line, a pattern ("PyArray_From*") or a
-    prototype ("PyObject *probe(PyObject *x)"), each with " if CONDITION"; `preset` adds those of a library.
-    `record`: "full", "python", "native", "arguments" or "count". At most `budget` hits are recorded, with
-    `depth` native frames. Only the thread that enters is watched, unless `all_threads`. `fast` steps as gdb
-    does by itself: hits are four times cheaper, and a gdb that is killed in the middle may take this
-    process with it. gdb attaches on entry and leaves on exit; the process stands still while it attaches.
-    Raises InspectorError where that cannot be.
-    """
-    from inspector.debugger.session import Breakpoints
-
-    return Breakpoints(
-        *places,
-        preset=preset,
-        prototypes=prototypes,
-        record=record,
-        budget=budget,
-        depth=depth,
-        all_threads=all_threads,
-        fast=fast,
-    )
-
-
-def stacks(pid: int) -> Stacks:
-    """The threads of another process now, native and Python frames in one order; without gdb.
-
-    Raises InspectorError: pystack-missing, ptrace-forbidden, already-traced, no-stacks; TargetGone:
-    no-process.
-    """
-    from inspector.debugger.outside import stacks
-
-    return stacks(pid)
 
 
 def doctor() -> Machine:

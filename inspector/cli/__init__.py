@@ -13,7 +13,12 @@ from typing import Final, NoReturn
 from inspector.cli.width import columns
 from inspector.errors import EXIT_DONE, InspectorError, OurFault
 
-GROUPS: Final = ("look at objects", "look at saved reports", "look at this machine")
+GROUPS: Final = (
+    "look at objects",
+    "look at running programs",
+    "look at saved reports",
+    "look at this machine",
+)
 """The jobs that `--help` groups the commands by; a command file names its own in GROUP."""
 
 INVITATION: Final = """\

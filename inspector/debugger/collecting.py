@@ -61,15 +61,15 @@ class Collection:
             return False
         return not self.watch_word or self.reader.memory.word(self.watch_word + 8) == 1
 
-    def record(self, place: PlaceBreakpoint) -> None:
+    def record(self, place: str, prototype: Prototype | None) -> None:
         """Write one hit of the selected thread."""
         self.recorded += 1
         thread = gdb.selected_thread().ptid[1]
-        row: dict[str, Any] = {"n": self.recorded, "place": place.typed, "at": time.monotonic_ns()}
+        row: dict[str, Any] = {"n": self.recorded, "place": place, "at": time.monotonic_ns()}
         frames: tuple[Frame, ...] = ()
         frame = gdb.newest_frame()
         if self.mode in ("full", "arguments"):
-            found = self.reader.native_values().arguments(frame, place.prototype)
+            found = self.reader.native_values().arguments(frame, prototype)
             row["arguments"] = [to_wire(argument) for argument in found]
         if self.mode != "arguments":
             stack = self.reader.stack(thread, self.depth, self.mode)
@@ -119,7 +119,7 @@ class PlaceBreakpoint(gdb.Breakpoint):
             if collection.mode == "count":
                 return False
             if collection.recorded < collection.budget:
-                collection.record(self)
+                collection.record(self.typed, self.prototype)
             elif not self.says:
                 self.says = f"budget of {collection.budget:,} hits reached: switched off, the program goes on"
                 gdb.post_event(partial(setattr, self, "enabled", False))

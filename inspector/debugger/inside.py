@@ -26,6 +26,8 @@ from inspector.errors import InspectorError
 LEAVE_S: Final = 5.0
 """Without anybody to talk to, gdb leaves within this or ends as it is."""
 AGAIN_S: Final = 1.0
+CRASHES: Final = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
+_STOP_AT_CRASHES: Final = f"handle {' '.join(CRASHES)} stop print pass"
 _SETTINGS: Final = (
     "set breakpoint pending on",
     "set print thread-events off",
@@ -37,8 +39,8 @@ _SETTINGS: Final = (
     "set follow-fork-mode parent",
     "set detach-on-fork on",
     "set displaced-stepping off",
-    "handle all nostop noprint pass",
-    "handle SIGINT nostop noprint pass",
+    "handle all nostop print pass",
+    "handle SIGINT nostop print pass",
 )
 
 
@@ -107,7 +109,8 @@ class Agent:
         """Attach, plant, resume: all at once, for the client may be what stands still meanwhile."""
         self.options = message
         begin = time.perf_counter_ns()
-        for setting in message.get("settings_inside", ()):
+        settings = message.get("settings_inside", ())
+        for setting in (*settings, *((_STOP_AT_CRASHES,) if message.get("signals") else ())):
             gdb.execute(setting, to_string=True)
 
         def standing() -> None:
@@ -196,6 +199,17 @@ class Agent:
     def _stopped(self, event: gdb.StopEvent) -> None:
         if self._waiting:
             gdb.post_event(self._look)
+        elif isinstance(event, gdb.SignalEvent) and event.stop_signal in CRASHES:
+            gdb.post_event(partial(self._crashed, event.inferior_thread, event.stop_signal))
+
+    def _crashed(self, thread: gdb.InferiorThread | None, name: str) -> None:
+        """Record where a fatal signal came, and let the program have it."""
+        if thread is None or not thread.is_valid() or thread.is_running():
+            return
+        thread.switch()
+        if self.collection is not None:
+            self.collection.record(name, None)
+        gdb.execute("continue &", to_string=True)
 
     def _look(self) -> None:
         while self._waiting and self._standing():
@@ -231,6 +245,7 @@ class Agent:
         self.leave(lambda: os._exit(0))
 
     def _exited(self, event: gdb.ExitedEvent) -> None:
+        self.counts()
         self.state = "gone"
         code = getattr(event, "exit_code", None)
         gdb.post_event(lambda: self.event(event="exited", code=code))
@@ -248,7 +263,7 @@ class Agent:
 
     def _replaced(self, event: Any) -> None:
         if self.reader is not None:
-            gdb.post_event(self.reader.restart)
+            self.reader.restart()
 
 
 def _refused(error: Exception) -> dict[str, str]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from inspector.facts.stack import Frame
+from inspector.facts.unknown import Unknown
 
 _LOOPS: Final = ("_PyEval_EvalFrameDefault", "_TAIL_CALL_")
 _NAMES: Final = """
@@ -34,11 +35,15 @@ _NAMES: Final = """
     R_execClosure R_execMethod forcePromise Rf_applyClosure do_begin do_eval
 """
 _PLUMBING: Final = frozenset(_NAMES.split())
+_INTERPRETERS: Final = ("libR.so", "libpython", "python")
 _PLUMBING_BEGINS: Final = ("std::", "Rcpp::", "__gnu_cxx::", "pybind11::", "_PyEval_EvalFrameDefault")
 
 
-def is_plumbing(function: str) -> bool:
-    """Whether a native frame only carries a call from one side to the other."""
+def is_plumbing(function: str, library: str | Unknown) -> bool:
+    """Whether a native frame only carries a call across; unnamed frames of an interpreter count too."""
+    if function.startswith("0x") and not isinstance(library, Unknown):
+        return library.startswith(_INTERPRETERS)
+    function = function.partition(" (")[0].partition("@")[0]  # "f (inlined)", "f@@GLIBC_2.34"
     return function in _PLUMBING or function.startswith(_PLUMBING_BEGINS)
 
 
@@ -52,7 +57,9 @@ def merged(native: Iterable[Frame], segments: Sequence[Sequence[Frame]]) -> tupl
         if frame.function.startswith(_LOOPS):
             found.extend(left.pop(0) if left else ())
         else:
-            found.append(replace(frame, plumbing=True) if is_plumbing(frame.function) else frame)
+            found.append(
+                replace(frame, plumbing=True) if is_plumbing(frame.function, frame.library) else frame
+            )
     for segment in left:
         found.extend(segment)
     return tuple(found)

@@ -10,6 +10,7 @@ import gdb
 
 from inspector.debugger.prototypes import INTEGER_REGISTERS, Parameter, Prototype
 from inspector.debugger.python_values import Values
+from inspector.debugger.r_values import describe
 from inspector.debugger.remote_memory import RemoteMemory, Unreadable
 from inspector.facts.stack import Argument
 from inspector.facts.unknown import Unknown
@@ -106,6 +107,8 @@ class NativeValues:
     def _pointer(self, kind: str, word: int) -> str | Unknown:
         if "Object *" in kind.replace("*", " *").replace("  ", " ") and kind.count("*") == 1:
             return self._object(word)
+        if kind.startswith("SEXP"):
+            return describe(self.memory, self.memory.word(word) if kind.endswith("*") else word)
         if re_char(kind) and word:
             return repr(self.memory.text(word, 80))
         return f"{word:#x}" if word else "NULL"

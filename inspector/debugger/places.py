@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -26,7 +27,9 @@ class Asked(NamedTuple):
     prototype: str
 
 
-def asked(places: Sequence[str], preset: str | None, prototypes: Sequence[str]) -> tuple[Asked, ...]:
+def asked(
+    places: Sequence[str], preset: str | None, prototypes: Sequence[str], pid: int = 0
+) -> tuple[Asked, ...]:
     """The places of the user and of a preset, each with its prototype where one is known.
 
     A place is a function, a C++ function by its base name, file.c:line, a pattern (PyArray_From*) or a
@@ -37,13 +40,13 @@ def asked(places: Sequence[str], preset: str | None, prototypes: Sequence[str]) 
     known = dict(chosen.prototypes) if chosen else {}
     for line in prototypes:
         known[parsed(line).name] = line
-    found = [one for text in (*places, *(chosen.places if chosen else ())) for one in _one(text, known)]
+    found = [one for text in (*places, *(chosen.places if chosen else ())) for one in _one(text, known, pid)]
     if not found:
         raise _bad("", "no place was given")
     return tuple(found)
 
 
-def _one(text: str, known: dict[str, str]) -> Iterator[Asked]:
+def _one(text: str, known: dict[str, str], pid: int) -> Iterator[Asked]:
     place, _, condition = (part.strip() for part in text.partition(" if "))
     if not place or not place.isprintable() or place.startswith("-"):
         raise _bad(text, "it is empty or not printable")
@@ -51,7 +54,7 @@ def _one(text: str, known: dict[str, str]) -> Iterator[Asked]:
         function = parsed(place).name
         yield Asked(function, function, condition, place)
     elif any(sign in place for sign in "*?[") and "operator" not in place:
-        for name in matching(place):
+        for name in matching(place, pid or os.getpid()):
             yield Asked(name, name, condition, prototype(name, known))
     elif " " in place and not any(sign in place for sign in "<(") and "operator" not in place:
         raise _bad(text, "a function's name has no blank")
@@ -68,14 +71,14 @@ def prototype(name: str, known: dict[str, str]) -> str:
     return known.get(name) or of_cpython().get(name, "")
 
 
-def matching(pattern: str) -> list[str]:
-    """Functions of the files loaded here whose names match; sorted. Raises bad-place: none, or too many."""
+def matching(pattern: str, pid: int) -> list[str]:
+    """Functions of a process's files whose names match, sorted. Raises bad-place: none, or too many."""
     from inspector.debugger import proc
     from inspector.facts.unknown import Unknown
     from inspector.symbol_table import symbol_table
 
     names: set[str] = set()
-    for path in {mapping.path for mapping in proc.code(_own())}:
+    for path in {mapping.path for mapping in proc.code(pid)}:
         table = symbol_table(path)
         if not isinstance(table, Unknown):
             every = {
@@ -88,12 +91,6 @@ def matching(pattern: str) -> list[str]:
     if len(names) > PATTERN_MAX:
         raise _bad(pattern, f"{len(names):,} functions match, at most {PATTERN_MAX} are watched at once")
     return sorted(names)
-
-
-def _own() -> int:
-    import os
-
-    return os.getpid()
 
 
 def _bad(text: str, why: str) -> InspectorError:

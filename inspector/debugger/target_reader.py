@@ -41,6 +41,7 @@ class TargetReader:
 
     def restart(self) -> None:
         """The process runs another program now (execve(2))."""
+        self.memory.close()
         self.__init__(self.pid)  # type: ignore[misc]
 
     def native_values(self) -> NativeValues:

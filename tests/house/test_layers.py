@@ -27,8 +27,8 @@ FLOOR_2 = {
     "layers",
 }
 FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
-FLOOR_5 = {*FLOOR_3, "views", "report", "api", "arguments"}
-FACE = {"api", "report", "errors", "arguments", "facts"}
+FLOOR_5 = {*FLOOR_3, "views", "report", "api", "running", "arguments"}
+FACE = {"api", "running", "report", "errors", "arguments", "facts"}
 
 MAY_IMPORT = {
     "inspector": FLOOR_5 | {"magics"},  # the door: names resolved on first use
@@ -56,6 +56,7 @@ MAY_IMPORT = {
     "views": {"facts"},
     "report": {*FLOOR_1, "views"},
     "api": FLOOR_3 | {"report", "views"},
+    "running": FLOOR_3,
     "arguments": FLOOR_1,
     "cli": FACE,
     "__main__": {"cli"},

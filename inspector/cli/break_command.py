@@ -1,0 +1,59 @@
+"""What reaches a native function: its arguments, native and Python frames in one order.
+
+Runs PROGRAM under gdb from its start, or watches a running process with --pid. Exit code 1 when the program
+failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from inspector.arguments import DRAW, WRITE, add_options
+from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
+
+GROUP = "look at running programs"
+SECONDS = 10.0
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add = parser.add_argument
+    add("--at", action="append", default=[], metavar="PLACE", help="a function, file.c:line, a prototype")
+    add("--preset", help="the places of a library: numpy, cffi, host, reticulate, torch")
+    add(
+        "--prototype",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="of a function without debug information",
+    )
+    add("--record", default="full", choices=("full", "python", "native", "arguments", "count"))
+    add("--budget", type=int, default=1000, metavar="N", help="hits recorded at most (default: 1000)")
+    add("--depth", type=int, default=40, metavar="N", help="native frames a hit (default: 40)")
+    add("--pid", type=int, help="a running process instead of a program")
+    add("--seconds", type=float, default=SECONDS, help=f"how long with --pid (default: {SECONDS:g})")
+    add("program", nargs="*", metavar="-- PROGRAM ARGS", help="what to run")
+    add_options(parser, DRAW, WRITE)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Collect, draw; the exit code says how the program ended."""
+    from inspector import running
+    from inspector.cli.output import show
+    from inspector.report import Report
+
+    if bool(options.program) == bool(options.pid):
+        raise InspectorError(
+            "give either a program or a process.",
+            slug="bad-option",
+            why="a program follows --, a process is named by --pid",
+            do="inspector break --at PLACE -- PROGRAM ARGS",
+        )
+    asked = {"mode": options.record, "budget": options.budget, "depth": options.depth}
+    known = {"preset": options.preset, "prototypes": options.prototype}
+    if options.pid:
+        hits, code = running.watch(options.pid, *options.at, seconds=options.seconds, **known, **asked), 0
+    else:
+        hits, code = running.launch(options.program, *options.at, quiet=options.json, **known, **asked)
+    show(Report("breaks", {"breaks": hits}), options)
+    return EXIT_FINDINGS if code else EXIT_DONE

@@ -1,0 +1,89 @@
+"""The verbs on running programs: breakpoints here, in a program launched, in another process; its stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from inspector.debugger.session import Breakpoints
+    from inspector.facts.stack import Hits, Stacks
+
+
+def breakpoints(
+    *places: str,
+    preset: str | None = None,
+    prototypes: Sequence[str] = (),
+    record: str = "full",
+    budget: int = 1000,
+    depth: int = 40,
+    all_threads: bool = False,
+    fast: bool = False,
+) -> Breakpoints:
+    """`with breakpoints("PyFloat_FromDouble") as found: ...`, then `found.hits`: arguments and stacks.
+
+    A place is a function, a C++ function by its base name, file.c:line, a pattern ("PyArray_From*") or a
+    prototype ("PyObject *probe(PyObject *x)"), each with " if CONDITION"; `preset` adds those of a library.
+    `record`: "full", "python", "native", "arguments" or "count". At most `budget` hits are recorded, with
+    `depth` native frames. Only the thread that enters is watched, unless `all_threads`. `fast` steps as gdb
+    does by itself: hits are four times cheaper, and a gdb that is killed in the middle may take this
+    process with it. gdb attaches on entry and leaves on exit; the process stands still while it attaches.
+    Raises InspectorError where that cannot be.
+    """
+    from inspector.debugger.session import Breakpoints
+
+    return Breakpoints(
+        *places,
+        preset=preset,
+        prototypes=prototypes,
+        record=record,
+        budget=budget,
+        depth=depth,
+        all_threads=all_threads,
+        fast=fast,
+    )
+
+
+def launch(
+    command: Sequence[str],
+    *places: str,
+    preset: str | None = None,
+    prototypes: Sequence[str] = (),
+    quiet: bool = False,
+    **options: Any,
+) -> tuple[Hits, int]:
+    """Run a program with breakpoints from its start: what they collected, and its exit code (-N: signal N).
+
+    The places are those of `breakpoints`; crashes (SIGSEGV, SIGABRT, SIGBUS, SIGFPE) are recorded too.
+    `options`: mode, budget, depth. With `quiet` what the program prints goes to stderr.
+    """
+    from inspector.debugger.launch import launched
+    from inspector.debugger.places import asked
+
+    return launched(command, asked(places, preset, prototypes), options, quiet)
+
+
+def watch(
+    pid: int,
+    *places: str,
+    seconds: float,
+    preset: str | None = None,
+    prototypes: Sequence[str] = (),
+    **options: Any,
+) -> Hits:
+    """What process `pid` reaches within `seconds`: as `breakpoints`, for all its threads; then it is left."""
+    from inspector.debugger.launch import watched
+    from inspector.debugger.places import asked
+
+    return watched(pid, asked(places, preset, prototypes, pid), options, seconds)
+
+
+def stacks(pid: int) -> Stacks:
+    """The threads of another process now, native and Python frames in one order; without gdb.
+
+    Raises InspectorError: pystack-missing, ptrace-forbidden, already-traced, no-stacks; TargetGone:
+    no-process.
+    """
+    from inspector.debugger.outside import stacks
+
+    return stacks(pid)
