@@ -62,8 +62,8 @@ def _closed(x: Any) -> bool | Unknown:
     """`x.closed`, where all it asks is C code: a text file asks its buffer, and that its raw file."""
     below = x
     while type(below) not in (io.FileIO, io.StringIO, io.BytesIO):
-        inner = [held for held in gc.get_referents(below) if isinstance(held, io.IOBase)]
-        if len(inner) != 1 or type(inner[0]) not in _EXACT:
+        inner = [held for held in gc.get_referents(below) if type(held) in _EXACT]
+        if not inner:
             return Unknown("it is made over a file of another type, whose code would answer")
         below = inner[0]
     return bool(x.closed)

@@ -12,7 +12,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_attribute, type_bases, type_module, type_name
+from inspector.adapters.base import Defaults, type_bases, type_module, type_name
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -71,9 +71,10 @@ def plain(kind: type) -> Plain | Instances | None:
 
 
 def _is_python(kind: type) -> bool:
-    """Whether all classes above `kind` but `object` are Python's own: no bytes of a C struct are hidden."""
-    above = [base for base in type_bases(kind) if base is not object]
-    return all(_FLAGS(base) & _HEAP_TYPE and type_attribute(base, "__module__") is not None for base in above)
+    """Whether all classes above `kind` but `object` are class statements: no C struct hides bytes."""
+    above = [base for base in type_bases(kind)[:MOST_CLASSES] if base is not object]
+    rows = (_native.type_layout(_native.Subject(base)) for base in above)
+    return all(row is not None and not row["origin"] for row in rows)
 
 
 def _dict_layers(x: Any) -> tuple[Layer, ...]:
