@@ -39,7 +39,7 @@ CONTROLS = (
     ("planted.overrun(8)", "heap-buffer-overflow"),
     ("planted.overflow(2**30)", "signed integer overflow"),
 )
-OWNERS = ["tests/probes/test_refs.py", "tests/probes/test_payloads.py"]
+OWNERS = [f"tests/probes/test_{what}.py" for what in ("refs", "leftovers", "payloads")]
 OTHERS = ["tests", *(f"--ignore={path}" for path in OWNERS)]
 RUNS = (("pymalloc", OTHERS, True), ("malloc", OTHERS, True), ("pymalloc", OWNERS, False))
 """Allocator, tests, whether they must pass. ASan brings its own malloc, whose blocks the search for owners

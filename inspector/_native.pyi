@@ -348,7 +348,7 @@ def find_holders(
     progress: Callable[[int, int], object] | None = None,
     namespaces: tuple[dict[Any, Any], ...] = (),
     brief: bool = False,
-    boxes: tuple[int, ...] = (),
+    boxes: tuple[int, ...] | None = None,
 ) -> tuple[list[HolderRow], SearchRow]:
     """Who holds these objects: memory is searched for pointers to them, and each hit is verified.
 

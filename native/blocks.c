@@ -88,8 +88,9 @@ static void link_body(void *argument) {
     slot_verdict verdict = slot_read(&q->s->view, q->found.object, q->row->word, q->link, &part);
     if (verdict == SLOT_OWNED || verdict == SLOT_UNUSED) {
         q->rank = q->found.certain ? RANK_LAYOUT : RANK_PERHAPS;
-    } else if (verdict == SLOT_ASK && q->found.certain) {
-        q->rank = search_visits(q->found.object, target) > 0 ? RANK_TRAVERSE : RANK_NONE;
+    } else if (verdict == SLOT_STATE || (verdict == SLOT_ASK && q->found.certain)) {
+        int told = q->found.certain && search_visits(q->found.object, target) > 0;
+        q->rank = told ? RANK_TRAVERSE : verdict == SLOT_STATE ? RANK_PERHAPS : RANK_NONE;
     } else {
         q->rank = verdict == SLOT_ASK ? RANK_PERHAPS : RANK_NONE;
     }

@@ -140,6 +140,7 @@ typedef enum {
     SLOT_BORROWED,
     SLOT_UNUSED, // the block is the holder's, and holds nothing there (behind a list's length ...)
     SLOT_ASK,    // tp_traverse knows
+    SLOT_STATE,  // a module's C state, which tp_traverse may or may not tell of
 } slot_verdict;
 
 typedef struct {

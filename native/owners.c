@@ -175,7 +175,7 @@ static int search_run(search *s, scratch *memory) {
 // How many references to each target are the tool's own, in the order of the targets.
 static int take_boxes(search *s, PyObject *boxes, scratch *memory) {
     s->boxes = scratch_alloc(memory, s->target_count * sizeof *s->boxes);
-    if (!s->boxes || (size_t)PyTuple_GET_SIZE(boxes) != s->target_count) {
+    if (!s->boxes || !PyTuple_Check(boxes) || (size_t)PyTuple_GET_SIZE(boxes) != s->target_count) {
         PyErr_SetString(PyExc_ValueError, "boxes must have one number for each subject");
         return -1;
     }
@@ -189,12 +189,12 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     static char *names[] = {"subjects", "leave_out",  "layouts", "own_prefix", "limit",
                             "progress", "namespaces", "brief",   "boxes",      NULL};
     PyObject *subjects, *leave_out, *layouts, *own_prefix, *progress = Py_None; // borrowed
-    PyObject *namespaces = NULL, *boxes = NULL;                                 // borrowed
+    PyObject *namespaces = NULL, *boxes = Py_None;                              // borrowed
     int brief = 0;
     Py_ssize_t limit = 16384;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!U|nOO!pO!:find_holders", names, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!U|nOO!pO:find_holders", names, &PyTuple_Type,
                                      &subjects, &leave_out, &PyTuple_Type, &layouts, &own_prefix, &limit,
-                                     &progress, &PyTuple_Type, &namespaces, &brief, &PyTuple_Type, &boxes)) {
+                                     &progress, &PyTuple_Type, &namespaces, &brief, &boxes)) {
         return NULL;
     }
     if (limit < 1 || limit > 1 << 18) {
@@ -213,7 +213,7 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     s->brief = brief;
     s->own_prefix = own_prefix;
     if (owners_take(s, module, subjects, layouts, &memory) < 0 ||
-        (boxes && take_boxes(s, boxes, &memory) < 0)) {
+        (boxes != Py_None && take_boxes(s, boxes, &memory) < 0)) {
         return NULL;
     }
     memory_guard_arm();

@@ -26,38 +26,42 @@ typedef struct {
 typedef struct {
     PyObject *target;            // borrowed
     long by_layout, asked, most; // most: what tp_traverse tells; -1: not asked yet
+    enum { BY_LAYOUT, IN_OBJECT, IN_BLOCKS } round;
 } group_count;
 
 // One word of an edge: the references it is.
 static long count_word(search *s, edge *e, uintptr_t word, slot *ret, group_count *counted) {
     slot_verdict verdict = slot_read(&s->view, e->holder, word, e->link, ret);
-    if (verdict == SLOT_OWNED) {
+    if (verdict == SLOT_OWNED && counted->round == BY_LAYOUT) {
         counted->by_layout++;
         return 1;
     }
-    if (verdict != SLOT_ASK || !e->certain) {
-        return verdict == SLOT_ASK; // possible: nobody can be asked
-    }
-    if (counted->most < 0) {
-        counted->most = search_visits(e->holder, counted->target);
-    }
-    if (counted->by_layout + counted->asked >= counted->most) {
+    if ((verdict != SLOT_ASK && verdict != SLOT_STATE) ||
+        counted->round != (e->link ? IN_BLOCKS : IN_OBJECT)) {
         return 0;
     }
-    counted->asked++;
-    return 1;
+    if (e->certain && counted->most < 0) {
+        counted->most = search_visits(e->holder, counted->target);
+    }
+    if (e->certain && counted->by_layout + counted->asked < counted->most) {
+        counted->asked++;
+        return 1;
+    }
+    if (verdict == SLOT_STATE) {
+        e->certain = 0; // a module that does not tell the collector of its state
+    }
+    return !e->certain; // possible: nobody can be asked
 }
 
 // An edge that stands for many words of a block is asked word by word; its part is that of the first.
 static __attribute__((no_sanitize("address"))) void count_edge(search *s, edge *e, group_count *counted) {
     slot part;
-    e->references = 0;
     for (uintptr_t word = e->word; word <= e->last; word += sizeof(word)) {
         if (e->last != e->word && *(const uintptr_t *)word - (uintptr_t)counted->target >= 8) {
             continue;
         }
         long references = count_word(s, e, word, &part, counted);
-        if (word == e->word || (references && !e->references)) {
+        if ((word == e->word && counted->round == BY_LAYOUT) || (references && !e->references)) {
             e->part = part;
         }
         e->references += references;
@@ -67,12 +71,18 @@ static __attribute__((no_sanitize("address"))) void count_edge(search *s, edge *
     }
 }
 
-// A holder's edges: the layout names those it can; tp_traverse says how many the rest may be.
+// A holder's edges: the layout names those it can; tp_traverse says how many the rest may be, and of those a
+// word of the object itself comes before one in a block that it points to, which may be left over.
 static void group_body(void *argument) {
     group_question *q = argument;
     group_count counted = {.target = q->s->targets[q->first->target], .most = -1};
     for (size_t i = 0; i < q->count; i++) {
-        count_edge(q->s, &q->first[i], &counted);
+        q->first[i].references = 0;
+    }
+    for (counted.round = BY_LAYOUT; counted.round <= IN_BLOCKS; counted.round++) {
+        for (size_t i = 0; i < q->count; i++) {
+            count_edge(q->s, &q->first[i], &counted);
+        }
     }
     // References that it reports but that no word showed.
     for (size_t i = 0; i < q->count && counted.asked; i++) {

@@ -6,6 +6,8 @@
 #define INSPECTOR_INTERNALS
 #include "holders.h"
 
+#include <string.h>
+
 #define LAYOUT_ITEMS (1u << 31) // the field points to a block of references (inspector/ownership/layouts.py)
 
 static slot_verdict owned(slot *ret, const char *name, int64_t index, PyObject *key) {
@@ -115,6 +117,22 @@ static int is_behind(PyObject *holder, uintptr_t word) {
            word >= (uintptr_t)holder + (size_t)type->tp_basicsize;
 }
 
+// Values of context variables lie in nodes of a trie: variable, value, variable, value ... (Python/hamt.c).
+// Where the variable should be there may be NULL: then the next word is a node below.
+static int holds_variables(PyTypeObject *type) { return strcmp(type->tp_name, "hamt_bitmap_node") == 0; }
+
+static __attribute__((no_sanitize("address"))) slot_verdict variable_slot(PyObject *holder, uintptr_t word,
+                                                                          slot *ret) {
+    uintptr_t first = (uintptr_t)holder + sizeof(PyVarObject) + sizeof(uintptr_t); // behind its bitmap
+    uintptr_t index = (word - first) / sizeof(uintptr_t);
+    if (word < first || index >= (uintptr_t)Py_SIZE(holder)) {
+        return SLOT_ASK;
+    }
+    uintptr_t variable = index % 2 ? ((const uintptr_t *)word)[-1] : word;
+    return owned(ret, index % 2 && variable ? "variable" : "field", (int64_t)(word - (uintptr_t)holder),
+                 index % 2 ? (PyObject *)variable : NULL);
+}
+
 static slot_verdict layout_slot(const search_view *view, PyObject *holder, uintptr_t word, uintptr_t link,
                                 slot *ret) {
     for (size_t i = 0; i < view->layout_count; i++) {
@@ -166,7 +184,10 @@ __attribute__((no_sanitize("address"))) slot_verdict slot_read(const search_view
     }
     if (PyModule_Check(holder) && link == (uintptr_t)&((PyModuleObject *)holder)->md_state) {
         ret->name = "state";
-        return SLOT_ASK;
+        return SLOT_STATE;
+    }
+    if (!link && holds_variables(type)) {
+        return variable_slot(holder, word, ret);
     }
     PyObject *code;
     int local = link ? -1 : frames_object_local(holder, word, &code);

@@ -148,6 +148,7 @@ OWNER_KINDS = (
     "cache",
     "module state",
     "thread-local",
+    "context variable",
     "history",
     "type",
     "base",

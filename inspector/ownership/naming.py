@@ -6,6 +6,7 @@ import re
 import sys
 import types
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -191,6 +192,10 @@ def _object_owner(row: Row, context: Context) -> Owner | None:
         return _made(row, "module state", describe(row.holder, context), "its C state")
     if row.slot == "items":
         return _array_item_owner(row, value, context)
+    if row.slot == "variable":
+        return _made(row, "context variable", _variable_text(row), "its value")
+    if context.kinds.get(row.holder.address, ("",))[0] == "cache key" and row.slot == "item":
+        return _made(row, "cache", context.kinds[row.holder.address][1], f"argument [{row.position}]")
     if row.slot in ("item", "element", "key", "value"):
         return _made(row, "item", describe(row.holder, context), item_key(row))
     if row.slot == "attribute":
@@ -245,13 +250,42 @@ def _local_owner(row: Row, value: object, context: Context) -> Owner:
     return _made(row, "traceback local", text, name)
 
 
+def _variable_text(row: Row) -> str:
+    """The ContextVar whose value it is, by its name."""
+    variable = row.key.get() if row.key is not None else None
+    return f"ContextVar {variable.name}" if type(variable) is ContextVar else "ContextVar"
+
+
 def _array_item_owner(row: Row, value: Any, context: Context) -> Owner | None:
     """An element of an array of objects. An array of numbers holds none, whatever the bits look like."""
     assert row.holder is not None
     numpy = sys.modules["numpy"]
-    if not numpy.dtype.hasobject.__get__(numpy.ndarray.dtype.__get__(value)):
+    dtype = numpy.ndarray.dtype.__get__(value)
+    if not numpy.dtype.hasobject.__get__(dtype):
         return None
-    return _made(row, "item", describe(row.holder, context), f"[{row.position // 8}]")
+    index, offset = divmod(row.position, numpy.dtype.itemsize.__get__(dtype))
+    field = object_field(dtype, offset)
+    if field is None:
+        return None
+    return _made(row, "item", describe(row.holder, context), f"[{index}]{field}")
+
+
+def object_field(dtype: Any, offset: int) -> str | None:
+    """`['a']['b']`: the field of a structured dtype that keeps an object there; None for a number's bytes."""
+    kind = type(dtype)
+    names = kind.names.__get__(dtype)
+    if names is None:
+        inner = kind.subdtype.__get__(dtype)
+        if inner is not None:
+            return object_field(inner[0], offset % kind.itemsize.__get__(inner[0]))
+        return "" if kind.kind.__get__(dtype) == "O" and offset == 0 else None
+    fields_of = kind.fields.__get__(dtype)
+    for name in names:
+        field, start = fields_of[name][:2]
+        if start <= offset < start + type(field).itemsize.__get__(field):
+            below = object_field(field, offset - start)
+            return None if below is None else f"[{name!r}]{below}"
+    return None
 
 
 def _field_owner(row: Row, value: object, context: Context) -> Owner:

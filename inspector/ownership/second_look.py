@@ -40,7 +40,7 @@ def look(
     first, took = _search(wanted, own_prefix, leave_out, boxes)
     between: list[_native.Subject] = []
     for row in first:
-        if row.holder is not None and _leads_on(wanted[row.subject], row.holder):
+        if row.holder is not None and _leads_on(wanted[row.subject], row):
             between.append(row.holder)
     boxes = Counter(row.holder.address for row in (*found, *first) if row.holder is not None)
     second, more = _search(_unique(between), own_prefix, leave_out, boxes) if between else ([], 0)
@@ -58,7 +58,12 @@ def _search(
     leave_out: Sequence[tuple[int, int]],
     boxes: Mapping[int, int],
 ) -> tuple[list[Row], int]:
-    """Who holds these. `boxes`: address -> how many Subjects of ours hold the object there."""
+    """Who holds these. `boxes`: address -> how many Subjects of ours hold the object there.
+
+    A search that knows them ends when all owners are found. Not for a dict: that it is a thread's, a
+    `_localdummy` says, which only borrows it.
+    """
+    ends = all(type(subject.get()) is not dict for subject in subjects)
     found, did = _native.find_holders(
         tuple(subjects),
         leave_out,
@@ -67,7 +72,7 @@ def _search(
         HITS_MAX,
         namespaces=module_namespaces(),
         brief=True,
-        boxes=tuple(boxes[subject.address] for subject in subjects),
+        boxes=tuple(boxes[subject.address] for subject in subjects) if ends else None,
     )
     return rows(found), did["scan_ns"] + did["verify_ns"]
 
@@ -96,9 +101,12 @@ def _unnamed(found: Sequence[Row], context: Context) -> list[_native.Subject]:
     return _unique(wanted)
 
 
-def _leads_on(target: _native.Subject, holder: _native.Subject) -> bool:
+def _leads_on(target: _native.Subject, row: Row) -> bool:
     """Whether a holder is only a step: a function's tuple of cells, the table of a cache."""
-    kind, outer = type(target.get()), type(holder.get())
+    assert row.holder is not None
+    kind, outer = type(target.get()), type(row.holder.get())
+    if kind is tuple:
+        return outer is dict and row.slot == "key"
     return (kind is types.CellType and outer is tuple) or (
         outer is dict and type_name(target) == "_lru_list_elem"
     )
@@ -124,7 +132,8 @@ def _learn(target: _native.Subject, row: Row, outer: dict[int, list[Row]], conte
     value = target.get()
     if type(value) is dict and _learn_dict(target, row, context):
         return
-    if type(value) is types.CellType or type_name(target) == "_lru_list_elem":
+    steps_on = type(value) is types.CellType or type_name(target) == "_lru_list_elem"
+    if steps_on or (type(value) is tuple and row.slot == "key"):
         for step in outer.get(row.holder.address, ()):
             _learn_step(target, row, step, context)
         return
@@ -178,6 +187,8 @@ def _learn_step(target: _native.Subject, row: Row, step: Row, context: Context) 
         names = holder.__code__.co_freevars
         name = names[row.position] if row.position < len(names) else "?"
         context.known[target.address] = f"variable `{name}` of function {holder.__qualname__}"
+    elif type(holder) is LRU and type(target.get()) is tuple:
+        context.kinds[target.address] = ("cache key", cache_text(holder))
     elif type(holder) is LRU:
         context.known[target.address] = cache_text(holder)
 

@@ -59,14 +59,14 @@ def test_the_counter_counts():
 def test_the_object_facts_run_no_user_code(bad, fingerprint):
     before = fingerprint(bad.object)
     bad_objects.reset()  # what taking the fingerprint ran
-    started = time.perf_counter()
+    started = time.thread_time()  # its own work: the machine may be busy
     subject = Subject(bad.object)
     subject_address = id(bad.object)
     fact = object_(subject)
     found = details(subject)
     del subject
     ran, after = user_code_ran(), fingerprint(bad.object)  # not inside an assert: pytest keeps references
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
     assert ran == ({}, [])
     assert after == before
     assert fact.address == subject_address

@@ -135,9 +135,9 @@ def test_no_user_code_is_run() -> None:
 def test_ten_thousand_names_are_quick() -> None:
     big = np.zeros(20_000)
     for names in ({f"v{i}": big[i:] for i in range(10_000)}, {f"v{i}": [i] for i in range(10_000)}):
-        begun = time.perf_counter()
+        begun = time.thread_time()  # its own work: the machine may be busy
         fact = namespace(names)
-        assert time.perf_counter() - begun < 3
+        assert time.thread_time() - begun < 3
         assert fact.left_out == 9_970
     assert fact.rows[0].group == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextvars
 import functools
 import gc
 import subprocess
@@ -398,6 +399,103 @@ def test_module_state(hidden: ModuleType) -> None:
     assert (one.kind, one.holder, one.references) == ("module state", "module hidden", 1)
     hidden.in_state(None)
     assert owners(subject, scan=True).references == 0
+
+
+SILENT = """
+#include <Python.h>
+typedef struct { PyObject *callback; char rest[600]; } state;
+static PyObject *keep(PyObject *m, PyObject *o) {
+    state *s = PyModule_GetState(m); Py_XSETREF(s->callback, o == Py_None ? NULL : Py_NewRef(o));
+    Py_RETURN_NONE; }
+static PyMethodDef methods[] = {{"keep", keep, METH_O, 0}, {0}};
+static PyModuleDef_Slot slots[] = {{0, NULL}};
+static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "silent", 0, sizeof(state), methods, slots, 0, 0, 0};
+PyMODINIT_FUNC PyInit_silent(void) { return PyModuleDef_Init(&def); }
+"""
+
+
+def test_the_state_of_a_module_without_traverse_is_possible_and_named() -> None:
+    import specimens
+
+    silent = specimens.build("silent", SILENT)
+    subject = unnamed.boxed(Thing)
+    silent.keep(subject.get())
+    found = owners(subject, scan=True)
+    (one,) = found
+    assert (one.kind, one.holder, one.key) == ("module state", "module silent", "its C state")
+    assert (one.references, one.certain) == (1, False)
+    assert (found.references, found.named, found.native, found.unstored) == (1, 0, 1, 0)
+    silent.keep(None)
+    assert owners(subject, scan=True).owners == ()
+
+
+@pytest.mark.parametrize("decorator", [functools.cache, functools.lru_cache(maxsize=3)], ids=["all", "some"])
+def test_an_argument_that_a_cache_remembers(decorator: Callable[[Any], Any]) -> None:
+    @decorator
+    def load(where: int, what: object) -> None: ...
+
+    subject, _ = boxed(lambda x: load(1, x))
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.key, one.references) == ("cache", "argument [1]", 1)
+    assert one.holder.endswith("lru_cache of test_an_argument_that_a_cache_remembers.<locals>.load")
+    load.cache_clear()
+    assert certain(owners(subject, scan=True)) == []
+
+
+def test_the_value_of_a_context_variable() -> None:
+    variable: contextvars.ContextVar[object] = contextvars.ContextVar("request")
+    context = contextvars.Context()
+    subject, _ = boxed(lambda x: context.run(lambda: (variable.set(x), None)[1]))
+    found = certain(owners(subject, scan=True))
+    assert [(one.kind, one.holder, one.key, one.references) for one in found] == [
+        ("context variable", "ContextVar request", "its value", 1)
+    ]
+    context.run(variable.set, None)
+    assert owners(subject, scan=True).references == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ([("b", "f8"), ("a", "O")], ["a"]),
+        ([("a", "O"), ("n", "f4", 2)], ["a"]),
+        ([("x", [("y", "O"), ("z", "i8")]), ("w", "f8")], ["x", "y"]),
+    ],
+)
+def test_an_object_in_a_structured_array(fields: Any, path: list[str]) -> None:
+    numpy = pytest.importorskip("numpy")
+
+    def plant(x: object) -> Any:
+        array = numpy.zeros(5, dtype=fields)
+        column = array
+        for name in path:
+            column = column[name]
+        column[3] = x
+        return array
+
+    subject, kept = boxed(plant)
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.key) == ("item", "[3]" + "".join(f"[{name!r}]" for name in path))
+    kept[3] = kept[2]
+    assert owners(subject, scan=True).references == 0
+
+
+def test_memory_that_c_mapped_for_itself_is_native(hidden: ModuleType) -> None:
+    import mmap
+    import struct
+
+    mapped = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    subject = unnamed.boxed(Thing)
+    hidden.nowhere(subject.get(), 3)
+    for place in (0, 4096, 40_000):
+        struct.pack_into("=Q", mapped, place, subject.address)
+    found = owners(subject, scan=True)
+    assert (found.references, found.native, found.unstored) == (3, 3, 0)
+    (kind,) = {one.kind for one in found}
+    assert kind == "mapping" and not any(one.certain for one in found)
+    mapped.close()
+    assert owners(subject, scan=True).unstored == 3
+    hidden.release(subject.get(), 3)
 
 
 def test_kinds_are_those_of_the_fact() -> None:
