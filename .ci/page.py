@@ -12,6 +12,17 @@ from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
 DEADLINE_S = 300
+TEMPLATE = """\
+{% extends 'lab/index.html.j2' %}
+{% block html_head_js %}{% endblock %}
+{% block html_head_js_mathjax %}{% endblock %}
+{% block html_head_js_mermaidjs %}{% endblock %}
+{% block html_head_css %}
+{{ resources.include_css("static/theme-dark.css")
+   | replace('<style type="text/css">', '<style media="(prefers-color-scheme: dark)">') }}
+{% endblock %}
+"""
+"""nbconvert's own without its scripts, which come from the network; dark where the reader's system is."""
 
 
 def main(source, page):
@@ -22,11 +33,16 @@ def main(source, page):
     client.resources = {"metadata": {"path": folder}}
     client.extra_arguments = ["--log-level=40"]
     client.execute()
-    notebook.metadata.pop("widgets", None)
-    html, _ = HTMLExporter().from_notebook_node(notebook)
-    Path(page).parent.mkdir(parents=True, exist_ok=True)
-    Path(page).write_text(html, encoding="utf-8")
+    write(notebook, Path(page))
     print(f"\nRead it:   {page}\nTry it:    make lab")
+
+
+def write(notebook, page):
+    """The notebook as it ran, as a page."""
+    notebook.metadata.pop("widgets", None)
+    html, _ = HTMLExporter(raw_template=TEMPLATE).from_notebook_node(notebook)
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(html, encoding="utf-8")
 
 
 if __name__ == "__main__":

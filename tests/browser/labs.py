@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,12 @@ RAN = """() => {
 THEME = """async name => {
   await window.jupyterapp.commands.execute('apputils:change-theme', {theme: name});
 }"""
+
+
+def brightness(locator: Any, of: str = "color") -> float:
+    """Of an element's text, or of another colour: 0 is black, 1 white."""
+    said = locator.evaluate(f"element => getComputedStyle(element).{of}")
+    return sum(float(part) for part in re.findall(r"[\d.]+", said)[:3]) / 765
 
 
 @dataclass(frozen=True)

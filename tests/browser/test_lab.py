@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
+from labs import brightness
 
 MAKE = """\
 %load_ext inspector
@@ -21,12 +20,6 @@ def card(area):
     found = area.locator(".inspector")
     found.wait_for()
     return found
-
-
-def brightness(locator) -> float:
-    """Of an element's text: 0 is black, 1 white."""
-    said = locator.evaluate("element => getComputedStyle(element).color")
-    return sum(float(part) for part in re.findall(r"[\d.]+", said)[:3]) / 765
 
 
 def test_each_magic_shows_its_view(lab) -> None:

@@ -1,0 +1,64 @@
+"""The committed notebooks as `make demo` writes them, light and dark, and as GitHub has them."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from github import sanitised
+from labs import brightness
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+@pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
+def notebook(request):
+    import nbformat
+
+    return nbformat.read(request.param, as_version=4)
+
+
+@pytest.fixture
+def opened(browser, tmp_path, request):
+    """`opened(html file, theme)`: a page that has asked nobody and said nothing on the console."""
+    said: list[str] = []
+
+    def open_(file: Path, theme: str):
+        page = browser.new_page(color_scheme=theme, viewport={"width": 1000, "height": 1400})
+        page.on("console", lambda message: said.append(message.text))
+        page.on("request", lambda asked: said.append(asked.url))
+        page.goto(file.as_uri())
+        return page
+
+    yield open_
+    assert [what for what in said if not what.startswith(("file:", "data:"))] == []
+
+
+def test_it_needs_no_network_and_follows_the_system(notebook, opened, tmp_path) -> None:
+    spec = importlib.util.spec_from_file_location("page_writer", ROOT / ".ci" / "page.py")
+    writer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(writer)
+    writer.write(notebook, tmp_path / "page.html")
+    for theme in ("light", "dark"):
+        page = opened(tmp_path / "page.html", theme)
+        card = page.locator(".inspector th").first
+        ground = card.evaluate("x => getComputedStyle(document.body).backgroundColor")
+        assert (brightness(card) > 0.5) == (theme == "dark"), (theme, ground)
+        assert abs(brightness(card) - brightness(page.locator("body"), "backgroundColor")) > 0.5
+
+
+def test_sanitised_as_github_does_it_still_stands_in_tables(notebook, opened, tmp_path) -> None:
+    cards = [
+        output.data["text/html"]
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+        if 'class="inspector"' in output.get("data", {}).get("text/html", "")
+    ]
+    (tmp_path / "bare.html").write_text("<meta charset=utf-8>" + "".join(map(sanitised, cards)))
+    page = opened(tmp_path / "bare.html", "light")
+    head = page.locator("div > table > tbody > tr > th:not(:empty)").nth(1)
+    value = head.locator("xpath=following-sibling::td").first
+    assert len(cards) >= 8 and page.locator("[style], [class], script").count() == 0
+    assert head.bounding_box()["x"] + head.bounding_box()["width"] <= value.bounding_box()["x"] + 1
