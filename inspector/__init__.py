@@ -25,6 +25,7 @@ _DOORS = {
     "compile_c": "inspector.api",
     "breakpoints": "inspector.running",
     "stacks": "inspector.running",
+    "trace": "inspector.traced",
     "load": "inspector.report",
     "Report": "inspector.report",
     "Unknown": "inspector.facts.unknown",

@@ -31,6 +31,23 @@ LOOK = (
 )
 """What to find out about an object."""
 
+MODULES = Option(
+    ("-m", "--of"),
+    {
+        "dest": "modules",
+        "metavar": "MODULE",
+        "action": "append",
+        "help": "trace this module only; may be repeated",
+    },
+)
+TRACE = (
+    Option(
+        ("--grade",),
+        {"choices": ("count", "record", "deep"), "default": "record", "help": "how much to record"},
+    ),
+)
+"""What to record of a trace."""
+
 DRAW = (
     Option(("--all",), {"action": "store_true", "help": "every row, nothing folded"}),
     Option(("--explain",), {"action": "store_true", "help": "a sentence and a link under each line"}),

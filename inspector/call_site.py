@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import linecache
 from itertools import islice
-from types import FrameType
-from typing import TYPE_CHECKING
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import ast
@@ -33,13 +33,21 @@ def argument_text(frame: FrameType, function: str) -> str:
 
 
 def _source(frame: FrameType) -> str:
-    """The text of the instruction that runs now (PEP 657 positions: columns are UTF-8 bytes)."""
-    positions = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
+    """The text of the instruction that runs now."""
+    return instruction_text(frame.f_code, frame.f_lasti, frame.f_globals)
+
+
+def instruction_text(code: CodeType, instruction: int, names: dict[str, Any] | None = None) -> str:
+    """The source text of an instruction of `code`, by its offset in bytes; "" where it cannot be had.
+
+    PEP 657 positions: columns are UTF-8 bytes. `names`: the module's globals, for sources in archives.
+    """
+    positions = next(islice(code.co_positions(), instruction // 2, None), None)
     if positions is None or None in positions:
         return ""
     first, last, start, stop = positions
     assert first is not None and last is not None
-    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)[first - 1 : last]
+    lines = linecache.getlines(code.co_filename, names)[first - 1 : last]
     if len(lines) != last - first + 1:
         return ""
     rows = [line.encode() for line in lines]

@@ -13,7 +13,7 @@ from types import CodeType
 
 from IPython.core.interactiveshell import InteractiveShell
 
-_CALL = "get_ipython().run_cell_magic('inspect',"
+_CALLS = ("get_ipython().run_cell_magic('inspect',", "get_ipython().run_cell_magic('inspect_trace',")
 FLAG = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
@@ -21,7 +21,7 @@ def add(shell: InteractiveShell) -> None:
     """Append our transformer to the shell's."""
 
     def transformer(lines: list[str]) -> list[str]:
-        awaits = shell.autoawait and lines and lines[0].startswith(_CALL)
+        awaits = shell.autoawait and lines and lines[0].startswith(_CALLS)
         awaits = awaits and _hidden_await(shell, "".join(lines))
         return [f"await {lines[0]}", *lines[1:]] if awaits else lines
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from inspector.magics import cell as cells
 from inspector.magics import names, progress, showing
 from inspector.magics.configuration import Defaults
 from inspector.magics.expressions import evaluate, split
+from inspector.magics.writing import drawn
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
@@ -72,18 +72,18 @@ class InspectMagics(Magics, Defaults):
                 if prepared.awaits:
                     return self._awaited(prepared, options)
                 report = self._changes(prepared, options)
-            drawn = self._given(report, options)
+            made = self._given(report, options)
         except InspectorError as error:
             showing.refuse(error)
             return None
-        return drawn and showing.give(self.shell, drawn)
+        return made and showing.give(self.shell, made)
 
     def _given(self, report: Report, options: argparse.Namespace) -> Report | None:
         """The report as the options draw it; None where they ask for JSON, which is printed."""
-        drawn = self._drawn(report, options)
+        made = drawn(report, options)
         if not options.json:
-            return drawn
-        print(drawn.to_json())
+            return made
+        print(made.to_json())
         return None
 
     def _options(self, parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
@@ -164,8 +164,8 @@ class InspectMagics(Magics, Defaults):
         with self._changes_shown_on_error(before, options):
             await prepared.run_async()
         try:
-            if drawn := self._given(self._changed(before), options):
-                showing.display_result(self.shell, drawn)
+            if made := self._given(self._changed(before), options):
+                showing.display_result(self.shell, made)
         except InspectorError as error:
             showing.refuse(error)
 
@@ -174,7 +174,7 @@ class InspectMagics(Magics, Defaults):
         try:
             yield
         except BaseException:
-            showing.show(self._drawn(self._changed(before), options))
+            showing.show(drawn(self._changed(before), options))
             raise
 
     def _changed(self, before: Snapshot) -> Report:
@@ -189,22 +189,3 @@ class InspectMagics(Magics, Defaults):
             if self.shell.display_formatter is not None:
                 self.shell.display_formatter.format(None)
             self.warm = True
-
-    def _drawn(self, report: Report, options: argparse.Namespace) -> Report:
-        """The report as the options draw it, written to the files they name."""
-        drawn = report.drawn(
-            width=options.width, everything=options.all, explain=options.explain, verbose=options.verbose
-        )
-        for path, draw in ((options.svg, drawn.to_svg), (options.html, drawn.to_page)):
-            if path:
-                _write(path, draw())
-        return drawn
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InspectorError(
-            f"cannot write {path}: {error.strerror}.", slug="unwritable-file", do="give another path"
-        ) from None

@@ -85,7 +85,7 @@ uintptr_t calls_original(uintptr_t pointer) {
 
 // ----- the call -----------------------------------------------------------------------------------
 
-static void leave(uint32_t *depth) { ring_here.depth = *depth; }
+static void leave(const uint32_t *depth) { ring_exit(*depth); }
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
     const call_row *row = &rows[number];
@@ -94,15 +94,14 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
     }
     const uintptr_t words[5] = {a, b, c, d, e};
     witness seen;
-    event record = {.kind = row->kind,
-                    .slot = number,
-                    .func = row->convention,
-                    .depth = ring_depth_byte(ring_here.depth)};
+    event record = {.kind = row->kind, .slot = number, .func = row->convention};
     witness_before((call_convention)row->convention, words, &record, &seen);
     record.start = ring_start_ticks();
     uintptr_t result;
     {
-        uint32_t depth __attribute__((cleanup(leave))) = ring_here.depth++;
+        // Given back on the way of a C++ exception too.
+        const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
+        record.depth = ring_depth_byte(depth);
         result = row->original(a, b, c, d, e);
     }
     ring_stop_ticks(&record);

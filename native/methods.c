@@ -54,8 +54,18 @@ static uintptr_t *vectorcall_place(PyObject *callable) { // NULL where it has no
     return *place ? place : NULL;
 }
 
+// Rows whose function CPython compares by identity (Objects/typeobject.c): __new__, and what object has.
+static int is_compared(PyObject *callable, const PyMethodDef *row) {
+    int described = !PyCFunction_Check(callable);
+    return strcmp(row->ml_name, "__new__") == 0 ||
+           (described && ((PyDescrObject *)callable)->d_type == &PyBaseObject_Type);
+}
+
 static int arm_one(PyObject *callable) {
     PyMethodDef *row = method_row(callable);
+    if (row && is_compared(callable, row)) {
+        return CALLS_UNSEEN;
+    }
     if (row) {
         int convention = convention_of(row->ml_flags);
         return convention < 0 || !row->ml_meth ? CALLS_UNSEEN

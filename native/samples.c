@@ -114,6 +114,9 @@ static int same(const char *a, const block *of_a, const char *b, const block *of
         return memcmp(a, b, of_a->item_bytes) == 0;
     }
     double x, y;
+    if (of_a->kind == 'b' || of_b->kind == 'b') {
+        return -1; // True stands for every number: it tells nothing
+    }
     if (!number(a, of_a->kind, of_a->item_bytes, &x) || !number(b, of_b->kind, of_b->item_bytes, &y)) {
         return -1;
     }

@@ -223,7 +223,7 @@ static void write_value(const witnessed *seen, int flags, uint16_t depth) {
         .aux = seen->aux,
         .start = seen->more,
         .type = seen->type,
-        .slot = seen->number,
+        .lasti = seen->number,
         .func = seen->letter});
 }
 

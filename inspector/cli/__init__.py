@@ -27,6 +27,7 @@ inspector: see what happens where Python meets native code.
   inspector show 'numpy.arange(12).reshape(3, 4).T'    one object whole
   inspector show data --script app.py                  a name of a script, after it ran
   inspector heap --script app.py                       what fills its memory
+  inspector trace app.py                               what it copies and converts at the border
   inspector --help                                     all commands
 """
 

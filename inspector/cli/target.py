@@ -46,7 +46,7 @@ class Target:
         if script:
             from pathlib import Path
 
-            with _stdout_to_stderr() if quiet else contextlib.nullcontext():
+            with stdout_to_stderr() if quiet else contextlib.nullcontext():
                 self._run(Path(script))
 
     @property
@@ -70,10 +70,10 @@ class Target:
         except NameError as error:
             raise self._unknown_name(error) from None
         except BaseException as error:
-            raise _failed(f"{_clip(expression)} raised {_said(error)}", error) from None
+            raise failed(f"{_clip(expression)} raised {_said(error)}", error) from None
 
     def _run(self, path: Path) -> None:
-        source = _source(path)
+        source = source_of(path)
         namespace = self.module.__dict__
         namespace["__file__"] = str(path)
         sys.argv = [str(path)]
@@ -83,10 +83,10 @@ class Target:
         except SystemExit as error:
             if error.code not in (None, 0):
                 left = f"{path} exited with {error.code!r:.60}"
-                raise _failed(left, error, "only a script that exits with 0 is looked at") from None
+                raise failed(left, error, "only a script that exits with 0 is looked at") from None
             self.left = error.with_traceback(None)
         except BaseException as error:
-            raise _failed(f"{path} raised {_said(error)}", error) from None
+            raise failed(f"{path} raised {_said(error)}", error) from None
 
     def _import_names(self, tree: ast.Expression) -> None:
         """Import what the expression names: `numpy`, `np`, `xml.dom`; a script's own names come first."""
@@ -141,7 +141,8 @@ def _parsed(expression: str) -> ast.Expression:
         ) from None
 
 
-def _source(path: Path) -> bytes:
+def source_of(path: Path) -> bytes:
+    """The text of a script; `unreadable-file` where it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -159,9 +160,9 @@ def _imported(name: str) -> types.ModuleType | None:
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             return None
-        raise _failed(f"import {name} raised {_said(error)}", error) from None
+        raise failed(f"import {name} raised {_said(error)}", error) from None
     except BaseException as error:
-        raise _failed(f"import {name} raised {_said(error)}", error) from None
+        raise failed(f"import {name} raised {_said(error)}", error) from None
 
 
 def _dotted(node: ast.Attribute) -> list[str]:
@@ -174,7 +175,7 @@ def _dotted(node: ast.Attribute) -> list[str]:
     return [inner.id, *names] if isinstance(inner, ast.Name) else []
 
 
-def _failed(what: str, error: BaseException, do: str = "see whether plain python runs it") -> ProgramFailed:
+def failed(what: str, error: BaseException, do: str = "see whether plain python runs it") -> ProgramFailed:
     """The program's own failure, with the end of its own traceback."""
     import traceback
     from pathlib import Path
@@ -212,7 +213,7 @@ def _clip(text: str, limit: int = 60) -> str:
 
 
 @contextlib.contextmanager
-def _stdout_to_stderr() -> Iterator[None]:
+def stdout_to_stderr() -> Iterator[None]:
     """What the script and its native code print goes to stderr."""
     sys.stdout.flush()
     kept = os.dup(1)

@@ -33,6 +33,7 @@ COLUMNS: Final = {
     "stack": "stack:Stack",
     "stacks": "stack:Stacks",
     "machine": "machine:Machine",
+    "trace": "conversion:Trace",
 }
 """Column -> file in inspector/facts and class in it, in the order a report shows them."""
 

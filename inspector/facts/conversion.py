@@ -74,6 +74,8 @@ class Conversion:
     direction: Literal["to native", "to Python", ""]
     result: str
     """"new", "borrowed", "scalar": who owns what it returned."""
+    format: str
+    """Of a format call, quoted as in C: "ii"; "" for the others."""
     values: tuple[str, ...]
     """The C values of the first, bounded; a format call has one a letter."""
     times: int
@@ -89,20 +91,43 @@ class Call:
     """One call from Python into native code, with what nested in it."""
 
     name: str
-    kind: Literal["method", "vectorcall", "slot", "foreign", "line"]
+    kind: Literal["method", "vectorcall", "slot", "foreign"]
+    callable_type: str | Unknown
+    """Type of what was called, for a vectorcall; of what a method is bound to."""
     site: Site
+    times: int
+    """Calls that are alike, of one line in like calls; arguments and result are the first one's."""
     arguments: tuple[Value, ...]
     arguments_left_out: int
     result: Value | Unknown
-    failed: bool
+    failed: int
     thread: int
     ns: int | Unknown
+    """Of all of them."""
     own_ns: int | Unknown
-    """Without the calls that nested in it."""
+    """Without the calls that nested in them."""
     conversions: tuple[Conversion, ...]
     calls: tuple[Call, ...]
     macro_reads: int
     """Items of its arguments that no recorded call read: read by macros, which no tool sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByteEvidence:
+    """What is known about the bytes behind the results of like calls: a verdict is made of it."""
+
+    call: Call
+    times: int
+    same_object: bool
+    """The result is one of the arguments."""
+    overlaps: bool
+    """The result's bytes lie in an argument's."""
+    sample: Literal["equal", "different", ""]
+    """Whether a few elements of the result were those of an argument; "" where none could be compared."""
+    logical_bytes: int
+    """Of all the results."""
+    span_bytes: int
+    allocator: str | Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +143,7 @@ class Copy:
     avoid: str
     """What would save the copy; "" where nothing is known to."""
     function: str
+    times: int
     allocator: str | Unknown
     """Library that allocated the result's memory."""
     source: str

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from types import (
@@ -15,57 +17,160 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, Final
 
+from inspector import _native
 from inspector.errors import InspectorError
 
 _dict_of = type.__dict__["__dict__"].__get__
 _flags_of = type.__dict__["__flags__"].__get__
+_module_of = type.__dict__["__module__"].__get__
 _HEAP_TYPE, _HAVE_VECTORCALL = 1 << 9, 1 << 11  # Include/object.h
 _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
 _DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
-MOST = 16_000
+_UNSEEN = ("wrapper_descriptor", "getset_descriptor", "member_descriptor")
+LEFT_OUT: Final = frozenset(
+    ("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd", "_cffi_backend")
+)
+"""What a kernel runs on its own, and this tool; traced when it is named."""
+MOST: Final = 16_000
 """Callables hooked at once: the extension has 16,384 thunks in all."""
 
 
 @dataclass(slots=True)
 class Targets:
-    """Callables to hook, with their names, and how many of each kind cannot be hooked."""
+    """What is to be hooked: patterns of modules, and what has been found of them so far."""
 
+    patterns: tuple[str, ...] = ()
+    """"numpy" (its submodules too), "pandas.*", "math.gcd"; none: every installed package with extensions."""
     callables: list[Any] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     modules: list[str] = field(default_factory=list)
     """The module that each callable belongs to."""
-    unseen: dict[str, Counter[str]] = field(default_factory=dict)
     types: list[type] = field(default_factory=list)
+    unseen: dict[str, Counter[str]] = field(default_factory=dict)
+    """Module -> kind -> how many have no pointer to replace."""
+    left_out: int = 0
+    _seen: set[int] = field(default_factory=set)
+    _walked: set[str] = field(default_factory=set)
 
+    def look(self) -> None:
+        """Find the callables of modules that are imported by now and were not looked at before."""
+        for pattern in self.patterns or _packages():
+            self._add(pattern)
 
-def find(patterns: Iterable[str]) -> Targets:
-    """The callables of the modules that `patterns` name: "numpy", "numpy.linalg", "pandas.*", "math.gcd".
+    def require(self) -> None:
+        """Raise InspectorError `unknown-module` for a pattern that fits nothing."""
+        for pattern in self.patterns:
+            head = pattern.rpartition(".")[0]
+            known = any(_fits(name, pattern) for name in list(sys.modules)) or _single(pattern)
+            if not known and (head in sys.modules or not _can_come(pattern)):
+                raise InspectorError(
+                    f"nothing to trace is called {pattern!r:.60}.",
+                    slug="unknown-module",
+                    why="no module, function or pattern of imported modules fits",
+                    do="give a module's name: inspector.trace('numpy')",
+                )
 
-    A module's name takes its submodules in. Nothing is imported but a module that is named and is not there
-    yet. Raises InspectorError `unknown-module` where a pattern fits nothing.
-    """
-    found, seen = Targets(), set[int]()
-    for pattern in patterns:
-        if not _add(pattern, found, seen):
-            raise InspectorError(
-                f"nothing to trace is called {pattern!r:.60}.",
-                slug="unknown-module",
-                why="no imported module, function or pattern fits",
-                do="import it first, or give a module's name: inspector.trace('numpy')",
+    def objects(self) -> set[str]:
+        """Paths of the loaded shared objects of what is traced: extension modules, libraries of packages."""
+        folders, files = set[str](), set[str]()
+        for name in self._walked:
+            file = (
+                vars(sys.modules[name]).get("__file__") if type(sys.modules.get(name)) is ModuleType else None
             )
-    return found
+            if isinstance(file, str) and file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)):
+                files.add(os.path.realpath(file))
+            elif isinstance(file, str) and "." not in name and file.endswith("/__init__.py"):
+                folders.add(os.path.realpath(file.removesuffix("__init__.py")) + "/")
+        return {
+            path
+            for path in _native.got_objects()
+            if (real := os.path.realpath(path)) in files or real.startswith(tuple(folders))
+        }
+
+    def unseen_of(self, package: str) -> dict[str, int]:
+        """Kind -> how many of a package have no pointer to replace."""
+        total: Counter[str] = Counter()
+        for module, kinds in self.unseen.items():
+            if _package(module) == package:
+                total += kinds
+        return dict(total)
+
+    def _add(self, pattern: str) -> None:
+        """Add what one pattern names and is there."""
+        modules = [name for name in list(sys.modules) if name not in self._walked and _fits(name, pattern)]
+        for name in sorted(modules, key=_publicness):
+            self._walked.add(name)
+            if type(sys.modules[name]) is ModuleType:
+                for key, value in list(vars(sys.modules[name]).items()):
+                    self._one(name, key, value)
+        if not modules:
+            self._add_one(pattern)
+
+    def _add_one(self, dotted: str) -> None:
+        """A single callable: a module's attribute, or one of a type in it."""
+        if found := _single(dotted):
+            self._one(*found)
+
+    def _one(self, module: str, name: str, value: Any) -> None:
+        if type(value) in _BOUND:
+            value = value.__func__
+        if id(value) in self._seen:
+            return
+        if isinstance(value, type):
+            self._type(module, value)
+        elif _is_hookable(value) and _belongs(value, module) and not name.endswith("__new__"):
+            self._seen.add(id(value))
+            self._keep(module, name, value)
+        elif type(value).__name__ in _UNSEEN:
+            self.unseen.setdefault(module, Counter())[type(value).__name__] += 1
+
+    def _keep(self, module: str, name: str, value: Any) -> None:
+        if len(self.callables) >= MOST:
+            self.left_out += 1
+            return
+        self.callables.append(value)
+        self.names.append(f"{module}.{name}")
+        self.modules.append(module)
+
+    def _type(self, module: str, kind: type) -> None:
+        home = _module_of(kind)
+        if not isinstance(home, str) or _package(home) != _package(module):
+            return
+        self._seen.add(id(kind))
+        self.types.append(kind)
+        for name, value in list(_dict_of(kind).items()):
+            if not isinstance(value, type):
+                self._one(module, f"{kind.__name__}.{name}", value)
 
 
-def _add(pattern: str, found: Targets, seen: set[int]) -> bool:
-    """Add what one pattern names; whether it named anything."""
-    modules = [name for name in list(sys.modules) if _fits(name, pattern)]
-    for name in modules:
-        if type(sys.modules[name]) is ModuleType:
-            _walk(name, vars(sys.modules[name]), found, seen)
-    return bool(modules) or _add_one(pattern, found, seen)
+def _single(dotted: str) -> tuple[str, str, Any] | None:
+    """(module, name in it, value) of "math.gcd" or "numpy.ndarray.copy"; None where there is none."""
+    head, _, name = dotted.rpartition(".")
+    if type(sys.modules.get(head)) is ModuleType and name in (table := vars(sys.modules[head])):
+        return head, name, table[name]
+    module, _, kind = head.rpartition(".")
+    owner = vars(sys.modules[module]).get(kind) if module in sys.modules else None
+    if isinstance(owner, type) and name in _dict_of(owner):
+        return module, f"{kind}.{name}", _dict_of(owner)[name]
+    return None
+
+
+def _package(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _packages() -> list[str]:
+    """Top-level packages with an extension module, but the standard library, us and the kernel's own."""
+    suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file = vars(module).get("__file__") if type(module) is ModuleType else None
+        if isinstance(file, str) and file.endswith(suffixes):
+            found.add(_package(name))
+    return sorted(found - sys.stdlib_module_names - LEFT_OUT)
 
 
 def _fits(name: str, pattern: str) -> bool:
@@ -74,51 +179,19 @@ def _fits(name: str, pattern: str) -> bool:
     )
 
 
-def _add_one(dotted: str, found: Targets, seen: set[int]) -> bool:
-    """A single callable: the longest imported prefix, then attributes of exact modules and types."""
-    head, _, name = dotted.rpartition(".")
-    if head in sys.modules and name in (table := vars(sys.modules[head])):
-        _one(head, name, table[name], found, seen)
-        return True
-    module, _, kind = head.rpartition(".")
-    owner = vars(sys.modules[module]).get(kind) if module in sys.modules else None
-    if isinstance(owner, type) and name in _dict_of(owner):
-        _one(module, f"{kind}.{name}", _dict_of(owner)[name], found, seen)
-        return True
-    return False
+def _can_come(pattern: str) -> bool:
+    """Whether its package is installed: it is hooked when the program imports it."""
+    named = all(part.isidentifier() or "*" in part for part in pattern.split("."))
+    try:
+        return named and importlib.machinery.PathFinder.find_spec(_package(pattern)) is not None
+    except (ImportError, ValueError):
+        return False
 
 
-def _walk(module: str, table: dict[str, Any], found: Targets, seen: set[int]) -> None:
-    """Every callable of a module's namespace, and of the types that say they live under it."""
-    for name, value in list(table.items()):
-        _one(module, name, value, found, seen)
-
-
-def _one(module: str, name: str, value: Any, found: Targets, seen: set[int]) -> None:
-    if id(value) in seen:
-        return
-    if isinstance(value, type):
-        if _lives_in(value, module):
-            seen.add(id(value))
-            found.types.append(value)
-            _type(module, value, found, seen)
-        return
-    if type(value) in _BOUND:
-        value = value.__func__
-    if not _is_hookable(value) or not _belongs(value, module):
-        _count_unseen(module, value, found)
-        return
-    seen.add(id(value))
-    if len(found.callables) < MOST:
-        found.callables.append(value)
-        found.names.append(f"{module}.{name}")
-        found.modules.append(module)
-
-
-def _type(module: str, kind: type, found: Targets, seen: set[int]) -> None:
-    for name, value in list(_dict_of(kind).items()):
-        if not isinstance(value, type):
-            _one(module, f"{kind.__name__}.{name}", value, found, seen)
+def _publicness(name: str) -> tuple[int, int, str]:
+    """Public modules first: a function is called by the name its users know."""
+    parts = name.split(".")
+    return sum(part.startswith("_") for part in parts), len(parts), name
 
 
 def _is_hookable(value: Any) -> bool:
@@ -133,27 +206,16 @@ def _belongs(value: Any, module: str) -> bool:
     """Whether it is of the module's own package: `from math import gcd` is not."""
     if type(value) is not BuiltinFunctionType:
         return True
-    home = value.__module__ or getattr(type(value.__self__), "__module__", "")
-    return not isinstance(home, str) or home.partition(".")[0] == module.partition(".")[0]
+    home = value.__module__ if isinstance(value.__module__, str) else module
+    return _package(home) == _package(module)
 
 
-def _lives_in(kind: type, module: str) -> bool:
-    home = _dict_of(kind).get("__module__", "") if _flags_of(kind) & _HEAP_TYPE else kind.__module__
-    return isinstance(home, str) and home.partition(".")[0] == module.partition(".")[0]
-
-
-def _count_unseen(module: str, value: Any, found: Targets) -> None:
-    kind = type(value).__name__
-    if kind in ("wrapper_descriptor", "getset_descriptor", "member_descriptor"):
-        found.unseen.setdefault(module, Counter())[kind] += 1
-
-
-def subclasses(kinds: Iterable[type]) -> Iterator[type]:
+def subclasses(kinds: Iterable[type]) -> list[type]:
     """The types and every subclass of them, each once."""
-    waiting, seen = list(kinds), set[type]()
+    waiting, seen = list(kinds), dict[type, None]()
     while waiting:
         kind = waiting.pop()
         if kind not in seen:
-            seen.add(kind)
-            yield kind
+            seen[kind] = None
             waiting += type.__subclasses__(kind)
+    return list(seen)

@@ -20,10 +20,10 @@ PLAIN = {
 }
 
 
-def values(annotation: Any) -> st.SearchStrategy[Any]:
-    """Values that a field with this annotation may have."""
+def values(annotation: Any, inside: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
+    """Values that a field with this annotation may have; none in a fact of its own class."""
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return st.one_of([values(choice) for choice in typing.get_args(annotation)])
+        return st.one_of([values(choice, inside) for choice in typing.get_args(annotation)])
     if annotation is Address:
         return st.integers(0, 2**64 - 1)
     if annotation is ImmortalType:
@@ -31,17 +31,22 @@ def values(annotation: Any) -> st.SearchStrategy[Any]:
     if annotation is Unknown:
         return st.builds(Unknown, st.text(min_size=1, max_size=12))
     if dataclasses.is_dataclass(annotation):
-        return st.deferred(lambda: facts(annotation))
+        return st.deferred(lambda: facts(annotation, inside))
     arguments = typing.get_args(annotation)
     if typing.get_origin(annotation) is tuple:
         if arguments[-1] is Ellipsis:
-            return st.lists(values(arguments[0]), max_size=2).map(tuple)
-        return st.tuples(*(values(argument) for argument in arguments))
+            if arguments[0] in inside:
+                return st.just(())
+            return st.lists(values(arguments[0], inside), max_size=2).map(tuple)
+        return st.tuples(*(values(argument, inside) for argument in arguments))
+    if typing.get_origin(annotation) is dict:
+        return st.dictionaries(st.text(max_size=12), values(arguments[1], inside), max_size=2)
     if typing.get_origin(annotation) is typing.Literal:
         return st.sampled_from(arguments)
     return PLAIN[annotation]
 
 
-def facts(fact: Any) -> st.SearchStrategy[Any]:
-    """Facts of one class."""
-    return st.builds(fact, **{name: values(hint) for name, hint in field_types(fact).items()})
+def facts(fact: Any, inside: tuple[Any, ...] = ()) -> st.SearchStrategy[Any]:
+    """Facts of one class, in facts of the classes `inside`."""
+    hints = field_types(fact).items()
+    return st.builds(fact, **{name: values(hint, (*inside, fact)) for name, hint in hints})

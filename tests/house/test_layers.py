@@ -27,8 +27,8 @@ FLOOR_2 = {
     "layers",
 }
 FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
-FLOOR_5 = {*FLOOR_3, "views", "report", "api", "running", "arguments"}
-FACE = {"api", "running", "report", "errors", "arguments", "facts"}
+FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "api", "running", "arguments"}
+FACE = {"api", "traced", "running", "report", "errors", "arguments", "facts"}
 
 MAY_IMPORT = {
     "inspector": FLOOR_5 | {"magics"},  # the door: names resolved on first use
@@ -57,6 +57,7 @@ MAY_IMPORT = {
     "report": {*FLOOR_1, "views"},
     "api": FLOOR_3 | {"report", "views"},
     "running": FLOOR_3,
+    "traced": {*FLOOR_1, "tracing", "verdicts", "report"},
     "arguments": FLOOR_1,
     "cli": FACE,
     "__main__": {"cli"},
@@ -88,7 +89,7 @@ OUTSIDE = {
     "IPython": {"magics", "inspector"},
     "ipywidgets": {"magics"},
     "traitlets": {"magics"},
-    "numpy": {"adapters", "lazy", "compiler"},
+    "numpy": {"adapters", "lazy", "compiler", "tracing"},
     "pandas": {"adapters"},
     "psutil": {"mappings", "probes", "debugger"},
     "elftools": {"symbol_table", "compiler"},

@@ -1,0 +1,192 @@
+"""What `inspector.trace(...)` gives: a context manager and decorator, and afterwards the trace as facts."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+
+from inspector.errors import InspectorError
+from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Seen, Trace
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from inspector.report import Report
+    from inspector.tracing.decode import Events
+    from inspector.tracing.query import Query
+    from inspector.tracing.recorder import Recorder
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Traced:
+    """One trace: `with` it, decorate a function with it; then ask it. Its answers are facts."""
+
+    def __init__(self, recorder: Recorder | None, events: Events | None = None, name: str = "trace") -> None:
+        self._recorder, self._events, self.name = recorder, events, name
+        self._query: Query | None = None
+        self._fact: Trace | None = None
+
+    def __enter__(self) -> Traced:
+        if self._recorder is None:
+            raise _not_live()
+        self._events = self._query = self._fact = None
+        self._recorder.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._recorder is not None:
+            self._events = self._recorder.stop()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """The function, traced at each call; the last call's trace is kept here."""
+
+        @functools.wraps(function)
+        def traced(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return function(*args, **kwargs)
+
+        traced.__dict__["trace"] = self
+        return traced
+
+    @property
+    def fact(self) -> Trace:
+        """The whole trace as one fact."""
+        if self._fact is None:
+            from inspector.verdicts.copies import copies
+            from inspector.verdicts.losses import losses
+
+            query = self._asked()
+            calls = query.calls()
+            events = self._recorded()
+            self._fact = Trace(
+                calls=calls,
+                calls_left_out=query.groups - query.shown,
+                copies=copies(query.evidence()),
+                losses=losses(calls),
+                crossings=query.crossings(),
+                seen=events.seen,
+                events=len(events),
+                dropped=events.dropped,
+                wall_ns=events.wall_ns,
+                grade=events.grade,
+            )
+        return self._fact
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """The call tree; calls that are alike are one, counted."""
+        return self.fact.calls
+
+    @property
+    def conversions(self) -> tuple[Conversion, ...]:
+        """The C-API conversions, folded by call."""
+        return self._asked().conversions()
+
+    @property
+    def copies(self) -> tuple[Copy, ...]:
+        """Results in fresh memory that hold an argument's values, the largest first."""
+        return tuple(copy for copy in self.fact.copies if copy.verdict == "copied")
+
+    @property
+    def zero_copy(self) -> tuple[Copy, ...]:
+        """Results whose bytes are an argument's."""
+        return tuple(copy for copy in self.fact.copies if copy.verdict in ("shared", "in place"))
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """Conversions that changed a value."""
+        return self.fact.losses
+
+    @property
+    def crossings(self) -> tuple[Crossing, ...]:
+        """Per Python line: how often control crossed, and the time that took."""
+        return self.fact.crossings
+
+    @property
+    def seen(self) -> tuple[Seen, ...]:
+        """Per module: how much of it could be hooked."""
+        return self.fact.seen
+
+    @property
+    def dropped(self) -> int:
+        """Records for which there was no room."""
+        return self._recorded().dropped
+
+    @property
+    def report(self) -> Report:
+        """The trace drawn: terminal, HTML, SVG, JSON."""
+        from inspector.report import Report
+
+        return Report(self.name, {"trace": self.fact})
+
+    def tree(self) -> str:
+        """The whole report as text, nothing folded."""
+        return self.report.drawn(everything=True).to_text()
+
+    def table(self) -> Mapping[str, Any]:
+        """The records as columns: name -> NumPy array, one row a record, with names instead of numbers."""
+        from inspector.tracing.table import columns
+
+        return columns(self._recorded())
+
+    def __repr__(self) -> str:
+        if self._events is None:
+            return "<Traced: not finished>"
+        return f"<Traced: {len(self._events):,} events, {self._events.dropped:,} dropped>"
+
+    def __str__(self) -> str:
+        return str(self.report)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        return self.report._repr_mimebundle_(**options)
+
+    def _asked(self) -> Query:
+        if self._query is None:
+            from inspector.tracing.query import Query
+
+            self._query = Query(self._recorded())
+        return self._query
+
+    def _recorded(self) -> Events:
+        if self._events is None:
+            raise InspectorError(
+                "the trace is not finished.",
+                slug="trace-not-finished",
+                why="it is read after its block",
+                do="ask it after `with inspector.trace(...) as t:`",
+            )
+        return self._events
+
+
+def trace(
+    *modules: str,
+    grade: Literal["count", "record", "deep"] = "record",
+    copies: bool = True,
+    native: bool = False,
+    pointers: bool = False,
+    mode: Literal["ring", "stream", "sample"] = "ring",
+    out: str | None = None,
+    cells: Mapping[str, int] | None = None,
+) -> Traced:
+    """Trace what crosses between Python and native code in a `with` block or a decorated function.
+
+    `modules` name what is traced: "numpy" (its submodules too), "math.gcd", "pandas.*"; none: every package
+    with an extension module that is imported. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`,
+    `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `cells`: file name -> number of
+    a notebook cell.
+    Raises InspectorError `unknown-module`, `trace-running`.
+    """
+    from inspector.tracing.recorder import Recorder
+
+    return Traced(Recorder(tuple(modules), grade, cells or {}))
+
+
+def _not_live() -> InspectorError:
+    return InspectorError(
+        "a loaded trace cannot record.", slug="trace-not-finished", do="begin a new one: inspector.trace(...)"
+    )

@@ -1,0 +1,89 @@
+"""C-API records as conversions: those of one call and one function are one, counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from inspector.facts.conversion import Conversion
+from inspector.facts.unknown import Unknown
+from inspector.tracing import functions
+from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
+from inspector.tracing.nesting import TOP, Nesting
+
+VALUES_SHOWN = 8
+
+
+def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conversion, ...]]:
+    """Group of like calls -> its conversions, in the order of their first; TOP: those outside any call."""
+    records = events.records[nesting.heads]
+    chosen = np.flatnonzero(records["kind"] == KINDS["CAPI"])
+    if not len(chosen):
+        return {}
+    owner = nesting.owner[chosen]
+    group = np.where(owner == TOP, TOP, nesting.group[owner])
+    key = (group + 1) * (1 << 16) + records["func"][chosen]
+    different, first, inverse, counts = np.unique(
+        key, return_index=True, return_inverse=True, return_counts=True
+    )
+    spent = np.bincount(inverse, weights=ns[chosen])
+    failed = np.bincount(inverse, weights=(records["flags"][chosen] & FLAGS["ERROR"]) != 0)
+    made: dict[int, list[tuple[int, Conversion]]] = {}
+    for number, one in enumerate(different.tolist()):
+        head = int(chosen[first[number]])
+        found = _conversion(events, nesting, head, int(counts[number]), spent[number], int(failed[number]))
+        made.setdefault((one >> 16) - 1, []).append((head, found))
+    return {group: tuple(found for _, found in sorted(rows, key=_first)) for group, rows in made.items()}
+
+
+def _first(row: tuple[int, Conversion]) -> int:
+    return row[0]
+
+
+def _conversion(
+    events: Events, nesting: Nesting, head: int, times: int, ns: float, failed: int
+) -> Conversion:
+    row = int(nesting.heads[head])
+    record = events.records[row]
+    func = int(record["func"])
+    return Conversion(
+        function=functions.name(func),
+        direction=functions.direction(func),
+        result=functions.owned(func),
+        **_values(events, row, int(nesting.stops[head])),
+        times=times,
+        failed=failed,
+        module=events.import_modules.get(int(record["slot"]), Unknown("the import slot is not known")),
+        ns=round(ns) if ns else Unknown("no clock was read"),
+        depth=int(record["depth"]),
+    )
+
+
+def _values(events: Events, row: int, stop: int) -> dict[str, Any]:
+    """Format and values of the first one: those of its format, else its own."""
+    found: list[str] = []
+    for record in events.records[row + 1 : stop]:
+        if record["kind"] == KINDS["VALUE"]:
+            found.append(functions.format_text(chr(record["func"]), int(record["val"])))
+        elif record["kind"] == KINDS.get("TEXT", -1):
+            _put_text(found, functions.text_of(record))
+    record = events.records[row]
+    form = found.pop(0) if found and functions.takes_format(int(record["func"])) else ""
+    own = "" if found or form else _own_value(record)
+    shown = tuple(filter(None, found[:VALUES_SHOWN] or [own]))
+    return {"format": form.replace("'", '"'), "values": shown}
+
+
+def _put_text(found: list[str], text: str) -> None:
+    """A text belongs to the value before it."""
+    if found and not found[-1]:
+        found[-1] = text
+    else:
+        found.append(text)
+
+
+def _own_value(record: Any) -> str:
+    if record["flags"] & FLAGS["ERROR"]:
+        return ""
+    return functions.value_text(int(record["func"]), int(record["val"]))

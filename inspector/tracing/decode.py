@@ -1,0 +1,94 @@
+"""Records as columns: the reader is made from the field table that the extension exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from inspector import _native
+from inspector.facts.conversion import Seen, Site
+
+KINDS: Final = {name: number for name, number, _ in _native.EVENT_KINDS}
+FLAGS: Final = {name: mask for name, mask, _ in _native.EVENT_FLAGS}
+CALL_KINDS: Final = tuple(KINDS[name] for name in ("METHOD", "SLOT", "VECTORCALL", "FOREIGN"))
+_FORMATS: Final = {"Q": "u8", "I": "u4", "i": "i4", "h": "i2", "H": "u2", "B": "u1"}
+RECORD_BYTES: Final = 64
+COARSE_TICKS: Final = 1024
+
+Rows = np.ndarray[Any, np.dtype[Any]]
+"""A one-dimensional array of records, or of row numbers."""
+
+
+@cache
+def record_type() -> np.dtype[Any]:
+    """The 64-byte record as a NumPy structure."""
+    fields = _native.EVENT_FIELDS
+    return np.dtype(
+        {
+            "names": [name for name, _, _, _ in fields],
+            "formats": [f"<{_FORMATS[code]}" for _, code, _, _ in fields],
+            "offsets": [offset for _, _, offset, _ in fields],
+            "itemsize": RECORD_BYTES,
+        }
+    )
+
+
+@dataclass(slots=True)
+class Events:
+    """The records of a trace, thread after thread, and the tables that their numbers lead to."""
+
+    records: Rows
+    thread: Rows
+    """Index into `threads` of each record."""
+    threads: tuple[int, ...]
+    """threading.get_ident() of each."""
+    types: tuple[str, ...]
+    """Full name of each interned type; "" for other objects."""
+    sites: tuple[Site, ...]
+    site: Rows
+    """Index into `sites` of each record; 0 is "not recorded"."""
+    names: dict[int, str]
+    """Patched place -> name of the call."""
+    modules: dict[int, str]
+    """Patched place -> module it belongs to."""
+    tick_ps: int
+    dropped: int
+    wall_ns: int
+    grade: str
+    seen: tuple[Seen, ...] = ()
+    import_modules: dict[int, str] = field(default_factory=dict)
+    """Import slot -> extension that it belongs to."""
+    hooked_imports: int = 0
+    """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def flagged(self, name: str) -> Rows:
+        """Which records have a flag."""
+        found: Rows = (self.records["flags"] & FLAGS[name]) != 0
+        return found
+
+    def of_kind(self, *names: str) -> Rows:
+        """Row numbers of the records of these kinds."""
+        found: Rows = np.flatnonzero(np.isin(self.records["kind"], [KINDS[name] for name in names]))
+        return found
+
+    def durations_ns(self) -> Rows:
+        """Nanoseconds of each record; 0 where no clock was read at its return."""
+        ticks = self.records["duration"].astype(np.float64)
+        ticks[self.flagged("COARSE")] *= COARSE_TICKS
+        found: Rows = ticks * (self.tick_ps / 1000)
+        return found
+
+
+def joined(rings: Sequence[tuple[Any, ...]]) -> tuple[Rows, Rows, tuple[int, ...], int]:
+    """(records, thread of each, thread identifiers, dropped) of what `ring_end` gave."""
+    parts = [np.frombuffer(ring[-1], record_type()) for ring in rings]
+    records = np.concatenate(parts) if parts else np.empty(0, record_type())
+    thread = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+    return records, thread, tuple(ring[0] for ring in rings), sum(ring[3] for ring in rings)

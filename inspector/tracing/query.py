@@ -1,0 +1,115 @@
+"""Questions to a trace: its call tree, the evidence about its bytes, its lines; each answer is facts."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from inspector.facts.conversion import ByteEvidence, Call, Conversion, Crossing
+from inspector.facts.unknown import Unknown
+from inspector.tracing import conversions, values
+from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
+from inspector.tracing.nesting import TOP, Nesting, nested
+
+GROUPS_SHOWN: Final = 5_000
+"""Groups of like calls that become facts; the rest are counted."""
+_KINDS: Final[dict[int, Literal["method", "vectorcall", "slot", "foreign"]]] = {
+    KINDS["METHOD"]: "method",
+    KINDS["VECTORCALL"]: "vectorcall",
+    KINDS["SLOT"]: "slot",
+    KINDS["FOREIGN"]: "foreign",
+}
+MANY_ITEMS: Final = 8
+"""A shorter list tells nothing about macros."""
+_NO_CLOCK = Unknown("no clock was read")
+
+
+class Query:
+    """The answers, each computed once."""
+
+    def __init__(self, events: Events) -> None:
+        self.events = events
+        self.nesting: Nesting = nested(events)
+        self.ns = events.durations_ns()[self.nesting.heads]
+        self.groups = len(self.nesting.group_first)
+        self.shown = min(self.groups, GROUPS_SHOWN)
+        self._members = self.nesting.group[self.nesting.is_call]
+        self._conversions = conversions.by_group(events, self.nesting, self.ns)
+        self._calls: dict[int, Call] = {}
+
+    def calls(self) -> tuple[Call, ...]:
+        """The call tree: what Python called, and what nested in it."""
+        children: dict[int, list[int]] = {}
+        for group in range(self.shown):
+            children.setdefault(int(self.nesting.group_parent[group]), []).append(group)
+        for group in range(self.shown - 1, -1, -1):
+            inner = tuple(self._calls[child] for child in self._in_order(children.get(group, [])))
+            self._calls[group] = self._call(group, inner)
+        return tuple(self._calls[group] for group in self._in_order(children.get(TOP, [])))
+
+    def _in_order(self, groups: list[int]) -> list[int]:
+        return sorted(groups, key=lambda group: int(self.nesting.group_first[group]))
+
+    def _call(self, group: int, inner: tuple[Call, ...]) -> Call:
+        head = int(self.nesting.group_first[group])
+        row = int(self.nesting.heads[head])
+        record = self.events.records[row]
+        members = np.flatnonzero((self.nesting.group == group) & self.nesting.is_call)
+        total = float(self.ns[members].sum())
+        arguments, result = values.read(self.events, row + 1, int(self.nesting.stops[head]))
+        found = self._conversions.get(group, ())
+        return Call(
+            name=self.events.names.get(int(record["slot"]), f"place {int(record['slot'])}"),
+            kind=_KINDS[int(record["kind"])],
+            callable_type=values.type_name(self.events, int(record["type"])),
+            site=self.events.sites[self.events.site[row]],
+            times=len(members),
+            arguments=arguments,
+            arguments_left_out=int(record["val"]),
+            result=result,
+            failed=int(np.count_nonzero(self._flags(members) & FLAGS["ERROR"])),
+            thread=self.events.threads[int(self.events.thread[row])],
+            ns=round(total) if total else _NO_CLOCK,
+            own_ns=self._own_ns(total, inner),
+            conversions=found,
+            calls=inner,
+            macro_reads=self._macro_reads(arguments, found, inner) * len(members),
+        )
+
+    def _flags(self, members: Rows) -> Rows:
+        return self.events.records["flags"][self.nesting.heads[members]]
+
+    @staticmethod
+    def _own_ns(total: float, inner: tuple[Call, ...]) -> int | Unknown:
+        spent = [call.ns for call in inner if not isinstance(call.ns, Unknown)]
+        if not total or len(spent) < len(inner):
+            return _NO_CLOCK
+        return max(round(total) - sum(spent), 0)
+
+    def _macro_reads(
+        self, arguments: tuple[Any, ...], found: tuple[Conversion, ...], inner: tuple[Call, ...]
+    ) -> int:
+        """Items of list and tuple arguments for which no conversion was seen: at least these were macros."""
+        items = max((value.items for value in arguments if value.item_type), default=0)
+        read = max((one.times for one in found), default=0)
+        seen = self.events.hooked_imports and not inner
+        return items if seen and items >= MANY_ITEMS and read < items // 2 else 0
+
+    def evidence(self) -> tuple[ByteEvidence, ...]:
+        """For each group of calls, and each way its results lie in memory, what a verdict needs."""
+        from inspector.tracing.spans import weighed
+
+        if not self._calls:
+            self.calls()
+        return weighed(self.events, self.nesting, self._calls)
+
+    def crossings(self) -> tuple[Crossing, ...]:
+        """Per Python line: how often control crossed, and how long the crossing took."""
+        from inspector.tracing.lines import crossings
+
+        return crossings(self.events, self.nesting, self.ns)
+
+    def conversions(self) -> tuple[Conversion, ...]:
+        """All conversions, folded by call."""
+        return tuple(one for found in self._conversions.values() for one in found)

@@ -1,0 +1,148 @@
+"""A trace while it runs: sources are armed, events recorded, and everything put back on every way out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from inspector import _native
+from inspector.errors import InspectorError
+from inspector.facts.conversion import Seen
+from inspector.tracing import decode, sites
+from inspector.tracing.decode import Events
+from inspector.tracing.imports import ImportWatch
+from inspector.tracing.targets import Targets
+
+Grade = Literal["count", "record", "deep"]
+CAPACITY: Final = 1 << 21
+"""Records a thread's ring holds: 128 MiB, of which only what is written is touched."""
+ALL_RINGS_BYTES: Final = 512 << 20
+BOTH_CLOCKS: Final = 2
+GRADES: Final = {"count": 0, "record": 1, "deep": 2}
+_one_at_a_time = threading.Lock()
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Arms the sources that a trace asks for; `stop` disarms them and gives the events."""
+
+    modules: tuple[str, ...]
+    grade: Grade = "record"
+    cells: Mapping[str, int] = field(default_factory=dict)
+    found: Targets = field(default_factory=Targets)
+    numbers: list[int] = field(default_factory=list)
+    objects: set[str] = field(default_factory=set)
+    """Paths of shared objects whose imports are hooked."""
+    watch: ImportWatch | None = None
+    running: bool = False
+    began_ns: int = 0
+
+    def start(self) -> None:
+        """Arm. Raises InspectorError `trace-running` while another trace runs."""
+        self.found, self.numbers, self.objects = Targets(self.modules), [], set()
+        self.found.require()
+        if not _one_at_a_time.acquire(blocking=False):
+            raise InspectorError(
+                "another trace is running.",
+                slug="trace-running",
+                why="function pointers are the process's own: two traces would undo each other",
+                do="end the other trace first",
+            )
+        try:
+            _native.ring_begin("", CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
+            self.running = True
+            self._arm()
+            self.watch = ImportWatch(self._arm)
+            self.watch.begin()
+        except BaseException:
+            self.stop()
+            raise
+        self.began_ns = time.monotonic_ns()
+        _native.calls_open(True)
+
+    def _arm(self) -> None:
+        """Hook what has been imported since: functions, and the imports of extensions."""
+        self.found.look()
+        self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
+        fresh = self.found.objects() - self.objects
+        if fresh:
+            _native.got_arm(frozenset(fresh), GRADES[self.grade])
+            self.objects |= fresh
+
+    def stop(self) -> Events:
+        """Disarm, and read what was recorded."""
+        _native.calls_open(False)
+        wall_ns = time.monotonic_ns() - self.began_ns
+        if self.watch is not None:
+            self.watch.end()
+        _native.got_disarm()
+        _native.calls_disarm()
+        try:
+            rings = _native.ring_end() if self.running else ([], 0, 0, 0)
+            return self._events(rings, wall_ns)
+        finally:
+            self.running = False
+            self.watch = None
+            _native.interned_clear()
+            _one_at_a_time.release()
+
+    def _events(self, rings: tuple[Any, ...], wall_ns: int) -> Events:
+        records, thread, threads, dropped = decode.joined(rings[0])
+        slots = [slot for slot in _native.got_slots() if slot[1] in self.objects]
+        interned = _native.interned()
+        located = (records["flags"] & decode.FLAGS["DEEP"]) != 0
+        places, site = sites.resolved(records, located, interned, self.cells)
+        return Events(
+            records=records,
+            thread=thread,
+            threads=threads,
+            types=tuple(_type_name(one) for one in interned),
+            sites=places,
+            site=site,
+            names=dict(zip(self.numbers, self.found.names, strict=False)),
+            modules=dict(zip(self.numbers, self.found.modules, strict=False)),
+            seen=self._seen(slots),
+            import_modules={slot[0]: _library(slot[1]) for slot in slots},
+            hooked_imports=len(slots),
+            tick_ps=_native.ring_clock()[2],
+            dropped=dropped + rings[1],
+            wall_ns=wall_ns,
+            grade=self.grade,
+        )
+
+    def _seen(self, slots: list[Any]) -> tuple[Seen, ...]:
+        """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
+        packages = dict.fromkeys(name.partition(".")[0] for name in self.found.modules)
+        return tuple(
+            Seen(
+                module=package,
+                functions_hooked=sum(
+                    number >= 0 and name.partition(".")[0] == package
+                    for number, name in zip(self.numbers, self.found.modules, strict=False)
+                ),
+                functions_unseen=self.found.unseen_of(package),
+                imports_hooked=sum(slot[3] >= 0 for slot in slots if f"/{package}/" in slot[1]),
+                imports=sum(f"/{package}/" in slot[1] for slot in slots),
+            )
+            for package in packages
+        )
+
+
+def _library(path: str) -> str:
+    """ "_multiarray_umath" of its path."""
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+_name_of = type.__dict__["__qualname__"].__get__
+_module_of = type.__dict__["__module__"].__get__
+
+
+def _type_name(one: Any) -> str:
+    """The full name of a type, as its struct says it; "" for anything else."""
+    if not isinstance(one, type):
+        return ""
+    module = _module_of(one)
+    return f"{module}.{_name_of(one)}" if isinstance(module, str) and module != "builtins" else _name_of(one)

@@ -1,0 +1,99 @@
+"""Where the results of calls lie: the bytes of each beside those of its arguments, by columns."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from inspector.facts.conversion import ByteEvidence, Call
+from inspector.facts.unknown import Unknown
+from inspector.tracing.decode import FLAGS, Events, Rows
+from inspector.tracing.nesting import Nesting
+
+SAMPLES_COMPARED, SAMPLES_UNEQUAL = 1 << 31, 1 << 30
+_SAMPLES: tuple[Literal["", "different", "equal"], ...] = ("", "different", "equal")
+SMALL_TEXT = (ord("U"), ord("S"))
+
+
+def weighed(events: Events, nesting: Nesting, calls: dict[int, Call]) -> tuple[ByteEvidence, ...]:
+    """One ByteEvidence for each group of calls and each way its results lie."""
+    rows = events.of_kind("SPAN")
+    owner = _call_of(nesting, rows)
+    group = nesting.group[owner]
+    output = (events.records["flags"][rows] & FLAGS["OUTPUT"]) != 0
+    shown = np.isin(group, list(calls))
+    results, given = rows[output & shown], rows[~output]
+    if not len(results):
+        return ()
+    made_by, given_to = owner[output & shown], owner[~output]
+    same, overlaps = _compared(events.records, results, made_by, given, given_to, len(nesting.heads))
+    own = ~_passed_on(events.records, nesting, results, made_by, same | overlaps)
+    results, made_by, same, overlaps = results[own], made_by[own], same[own], overlaps[own]
+    sample = _sampled(events.records["code"][results])
+    way = (nesting.group[made_by] * 2 + same) * 2 + overlaps
+    different, inverse = np.unique(way * 3 + sample, return_inverse=True)
+    return tuple(
+        _evidence(events, calls, code, results[inverse == number])
+        for number, code in enumerate(different.tolist())
+    )
+
+
+def _call_of(nesting: Nesting, rows: Rows) -> Rows:
+    """The head that each continuation belongs to."""
+    return np.searchsorted(nesting.heads, rows, side="right") - 1
+
+
+def _compared(
+    records: Rows, results: Rows, made_by: Rows, given: Rows, given_to: Rows, heads: int
+) -> tuple[Rows, Rows]:
+    """For each result: is it one of its call's arguments, and does it share bytes with one."""
+    result_of = np.full(heads, -1, np.int64)
+    result_of[made_by] = np.arange(len(results))
+    has_result = result_of[given_to] >= 0
+    given, target = given[has_result], result_of[given_to[has_result]]
+    made = results[target]
+    start, stop = records["val"][given], records["val"][given] + records["aux"][given]
+    low, high = records["val"][made], records["val"][made] + records["aux"][made]
+    meets = (start < high) & (low < stop)
+    is_same = (records["obj"][given] == records["obj"][made]) & (records["aux"][made] > 0)
+    same, overlaps = np.zeros(len(results), bool), np.zeros(len(results), bool)
+    np.logical_or.at(overlaps, target, meets)
+    np.logical_or.at(same, target, is_same)
+    return same, overlaps
+
+
+def _passed_on(records: Rows, nesting: Nesting, results: Rows, made_by: Rows, lent: Rows) -> Rows:
+    """Which results a call inside made and the call only handed on: they are told of once, inside."""
+    outer = nesting.owner[made_by]
+    inner = np.flatnonzero((outer >= 0) & ~lent)
+    if not len(inner):
+        return np.zeros(len(results), bool)
+    maker = np.rec.fromarrays([outer[inner], records["obj"][results[inner]]])
+    whole = np.rec.fromarrays([made_by, records["obj"][results]])
+    return np.isin(whole, maker)
+
+
+def _sampled(masks: Rows) -> Rows:
+    """0 nothing could be compared, 1 all that was is different, 2 an argument's elements are equal."""
+    compared = (masks & SAMPLES_COMPARED) != 0
+    equal = (masks & (SAMPLES_UNEQUAL - 1)) != 0
+    return np.where(compared, np.where(equal, 2, 1), 0)
+
+
+def _evidence(events: Events, calls: dict[int, Call], code: int, results: Rows) -> ByteEvidence:
+    way, sample = divmod(code, 3)
+    return ByteEvidence(
+        call=calls[way >> 2],
+        times=len(results),
+        same_object=bool(way & 2),
+        overlaps=bool(way & 1),
+        sample=_SAMPLES[sample],
+        logical_bytes=int(events.records["start"][results].sum()),
+        span_bytes=int(events.records["aux"][results].sum()),
+        allocator=_allocator(events, results[0]),
+    )
+
+
+def _allocator(events: Events, result: Any) -> str | Unknown:
+    return Unknown("allocations were not recorded")

@@ -1,0 +1,116 @@
+"""What became of the bytes at each call: copied, computed, made, shared or in place; and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from inspector.facts.conversion import ByteEvidence, Call, Confidence, Copy, Value, Verdict
+from inspector.facts.unknown import Unknown
+
+COMPUTING = ("numpy.ufunc",)
+"""Types of callables that compute each element, whatever the values come to."""
+KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "S": "bytes", "U": "str"}
+
+
+def copies(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
+    """One Copy for each piece of evidence, the largest first; texts and scalars are left out."""
+    made = [_judged(one) for one in evidence if one.logical_bytes and not _is_text(one)]
+    return tuple(sorted(made, key=lambda copy: -copy.copied_bytes))
+
+
+def _is_text(one: ByteEvidence) -> bool:
+    """A result that is a str: names and labels, not a payload."""
+    result = one.call.result
+    return isinstance(result, Value) and result.type_name == "str"
+
+
+def _judged(one: ByteEvidence) -> Copy:
+    verdict, confidence = _verdict(one)
+    fresh = verdict in ("copied", "computed", "made")
+    reason, avoid = _reason(one, verdict)
+    return Copy(
+        verdict=verdict,
+        copied_bytes=one.logical_bytes if fresh else 0,
+        span_bytes=one.span_bytes,
+        confidence=confidence,
+        reason=reason,
+        avoid=avoid,
+        function=one.call.name,
+        times=one.times,
+        allocator=one.allocator,
+        source=", ".join(_said(value) for value in _sources(one.call)) or "nothing that has bytes",
+        result=_said(one.call.result) if isinstance(one.call.result, Value) else str(one.call.result),
+        site=one.call.site,
+    )
+
+
+def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
+    if one.same_object:
+        return "in place", "certain"
+    if one.overlaps:
+        return "shared", "certain"
+    if one.call.callable_type in COMPUTING:
+        return "computed", "certain"
+    if one.sample:
+        return ("copied" if one.sample == "equal" else "computed"), "by sample"
+    if any(value.item_type for value in one.call.arguments):
+        return "copied", "likely"
+    return ("copied", "likely") if _sources(one.call) else ("made", "certain")
+
+
+def _sources(call: Call) -> list[Value]:
+    """Arguments with bytes or items that the result can have come from."""
+    return [
+        value for value in call.arguments if (value.spans and value.type_name != "str") or value.item_type
+    ]
+
+
+def _said(value: Value) -> str:
+    """A value in words: "ndarray float64", "list of 1,000 float"."""
+    name = str(value.type_name).rpartition(".")[2]
+    if value.item_type:
+        return f"{name} of {value.items:,} {value.item_type.rpartition('.')[2]}"
+    span = value.spans[0] if value.spans else None
+    if span is None or name in ("bytes", "bytearray"):
+        return name
+    bits = f"{KINDS[span.kind]}{span.item_bytes * 8}" if span.kind in "biufc" and span.kind else ""
+    return f"{name} {bits}".strip()
+
+
+def _reason(one: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
+    """(why it had to be, what would save it)."""
+    result, sources = one.call.result, _sources(one.call)
+    if verdict in ("shared", "in place"):
+        return (
+            "the result's bytes are an argument's" if verdict == "shared" else "it gave its argument back"
+        ), ""
+    if verdict == "made" or isinstance(result, Unknown) or not sources:
+        return "no argument has bytes", ""
+    if verdict == "computed":
+        return (
+            "the elements differ from every argument's",
+            "give the result a place: out=" if one.times > 1 else "",
+        )
+    return _why_copied(one, sources, result)
+
+
+def _why_copied(one: ByteEvidence, sources: list[Value], result: Value) -> tuple[str, str]:
+    source = sources[0]
+    inside = [value for value in sources if value.item_type]
+    if inside and not source.spans:
+        return f"a {source.type_name} has no buffer", "keep it an array from the start"
+    if not source.spans or not result.spans:
+        return "the other side has no buffer", ""
+    if len(source.spans) > 1:
+        return f"{len(source.spans)} arrays are joined into one", "fill a preallocated array: out="
+    given, made = source.spans[0], result.spans[0]
+    if given.kind and made.kind and (given.kind, given.item_bytes) != (made.kind, made.item_bytes):
+        return f"element type changes: {_said(source)} → {_said(result)}", "make it that type from the start"
+    if given.contiguous != made.contiguous and given.contiguous in ("", "F", "C"):
+        words = {"": "gaps", "F": "Fortran order", "C": "C order", "CF": "one axis"}
+        return f"layout changes: {words[given.contiguous]} → {words[made.contiguous]}", "keep the layout"
+    if made.logical_bytes != given.logical_bytes:
+        return "a part of it was selected", "a slice with steps is a view"
+    if given.read_only and not made.read_only:
+        return "the source is read-only, the result is not", ""
+    return "a copy was asked for", "share it where nobody writes"

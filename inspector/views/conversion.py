@@ -1,0 +1,303 @@
+"""Draws a trace: what was copied and why, what crossed without a copy, what was lost, the tree of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Seen, Site, Trace, Value
+from inspector.facts.unknown import Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+PAGE = "docs/tracing.md"
+FRESH = ("copied", "computed", "made")
+COPIES_SHOWN, CALLS_SHOWN, INNER_SHOWN = 12, 40, 12
+"""Lines of a fold before the rest is counted."""
+
+
+@blocks.register
+def of_trace(fact: Trace) -> tuple[Block, ...]:
+    """Copies first, then what was shared and lost, the lines, the tree, and what could not be seen."""
+    return (
+        *_copies(fact),
+        *_shared(fact),
+        *_lost(fact.losses),
+        *_lines(fact.crossings),
+        *_tree(fact),
+        *_unseen(fact),
+        _footer(fact),
+    )
+
+
+# ----- copies ---------------------------------------------------------------------------------------
+
+
+def _copies(fact: Trace) -> Iterator[Block]:
+    copied = [copy for copy in fact.copies if copy.verdict == "copied"]
+    crossed = sum(copy.times for copy in fact.copies)
+    total = sum(copy.copied_bytes for copy in copied)
+    times = sum(copy.times for copy in copied)
+    said = (
+        f"{times:,} of {crossed:,} crossings with bytes copied {size(total)}"
+        if crossed
+        else "no bytes crossed"
+    )
+    summary = Line(
+        "copies",
+        text(said, "warn" if total else "fact"),
+        text(f"{_time(fact.wall_ns)}", "dim"),
+        explain="A result in fresh memory that holds an argument's values is a copy.",
+        link=f"{PAGE}#copies",
+    )
+    yield Fold(summary, tuple(line for copy in copied for line in _copy(copy)), COPIES_SHOWN)
+    fresh = [copy for copy in fact.copies if copy.verdict in ("computed", "made")]
+    if fresh:
+        total = sum(copy.copied_bytes for copy in fresh)
+        note = Line("new", text(f"{size(total)} of results that are no copies"), link=f"{PAGE}#verdicts")
+        yield Fold(note, tuple(_row(copy, copy.copied_bytes) for copy in fresh), 3)
+
+
+def _copy(copy: Copy) -> Iterator[Line]:
+    yield _row(copy, copy.copied_bytes)
+    yield Line("", text(f"why    {copy.reason}{_sureness(copy)}", "dim"))
+    if copy.avoid:
+        yield Line("", text(f"avoid  {copy.avoid}", "dim"))
+    if not isinstance(copy.allocator, Unknown):
+        yield Line("", text(f"memory {copy.allocator}", "dim"))
+
+
+def _sureness(copy: Copy) -> str:
+    return f" ({copy.confidence})" if copy.confidence != "certain" else ""
+
+
+def _row(copy: Copy, bytes_: int) -> Line:
+    times = f" ×{copy.times:,}" if copy.times > 1 else ""
+    strided = f", {size(copy.span_bytes)} apart" if copy.span_bytes > copy.copied_bytes > 0 else ""
+    return Line(
+        size(bytes_),
+        (
+            *_place(copy.site),
+            Span("  " + (copy.site.text or copy.function) + times, "python"),
+            Span(f"  {copy.source} → {copy.result}{strided}", "dim"),
+        ),
+    )
+
+
+def _shared(fact: Trace) -> Iterator[Block]:
+    shared = [copy for copy in fact.copies if copy.verdict in ("shared", "in place")]
+    if shared:
+        total = sum(copy.span_bytes for copy in shared)
+        head = Line("shared", text(f"{size(total)} crossed without a copy", "good"), link=f"{PAGE}#verdicts")
+        yield Fold(head, tuple(_row(copy, copy.span_bytes) for copy in shared), COPIES_SHOWN // 2)
+
+
+def _lost(losses: tuple[Loss, ...]) -> Iterator[Block]:
+    if not losses:
+        yield Line("lost", text("no value was seen to change"), link=f"{PAGE}#losses")
+        return
+    lines = tuple(
+        Line(
+            loss.rule,
+            (
+                *text(f"{loss.before} → {loss.after}", "danger"),
+                *text(f"  {loss.function}  ", "dim"),
+                *_place(loss.site),
+            ),
+        )
+        for loss in losses
+    )
+    yield Fold(Line("lost", text(f"{len(losses):,} conversions changed a value", "danger")), lines, 6)
+
+
+# ----- lines and calls ------------------------------------------------------------------------------
+
+
+def _lines(crossings: tuple[Crossing, ...]) -> Iterator[Block]:
+    busy = [line for line in crossings if line.calls + line.conversions > 1]
+    if not busy:
+        return
+    rows = tuple(
+        (
+            _place(line.site),
+            text(f"{line.calls:,}"),
+            text(f"{line.conversions:,}"),
+            text(_time(line.call_ns)),
+            text(_time(line.crossing_ns)),
+        )
+        for line in sorted(busy, key=_weight)
+    )
+    table = Table(("line", "calls", "conversions", "in native", "crossing"), rows, (1, 2, 3, 4))
+    yield Fold(Line("lines", text(f"{len(crossings):,} crossed the border")), (table,), 5)
+
+
+def _weight(line: Crossing) -> float:
+    return 0.0 if isinstance(line.call_ns, Unknown) else -float(line.call_ns)
+
+
+def _tree(fact: Trace) -> Iterator[Block]:
+    left_out = f", {fact.calls_left_out:,} kinds of calls not shown" if fact.calls_left_out else ""
+    count = sum(call.times for call in fact.calls)
+    head = Line("calls", text(f"{count:,} from Python{left_out}"), link=f"{PAGE}#the-tree")
+    yield Fold(head, tuple(_node(call) for call in fact.calls), CALLS_SHOWN)
+
+
+def _node(call: Call) -> Block:
+    """A call from Python: its line is the label, its own text the name."""
+    return _branch(
+        call, "".join(span.text for span in _place(call.site)).removeprefix("cell "), call.site.text
+    )
+
+
+def _inner(call: Call) -> Block:
+    """A call inside a call: the line is the outer one's."""
+    return _branch(call, "", "")
+
+
+def _branch(call: Call, label: str, said: str) -> Block:
+    inner = (*map(_conversion, call.conversions), *_macros(call), *map(_inner, call.calls))
+    times = f" ×{call.times:,}" if call.times > 1 else ""
+    failed = f"  failed ×{call.failed:,}" if call.failed > 1 else "  failed" if call.failed else ""
+    name = Span(said, "python") if said else Span(call.name, "native")
+    shown = ", ".join(_given(call.arguments))
+    given = Span(f"  {shown}", "dim") if said else Span(f"({shown})")
+    made = Span(f" → {_value(call.result)}" if isinstance(call.result, Value) else "", "dim")
+    line = Line(label, (name, given, Span(times), made, Span(failed, "danger")), text(_time(call.ns), "dim"))
+    return Fold(line, inner, INNER_SHOWN) if inner else line
+
+
+def _given(values: Iterable[Value]) -> list[str]:
+    return [_value(value) for value in values]
+
+
+def _value(value: Value) -> str:
+    name = str(value.type_name).rpartition(".")[2]
+    if value.text:
+        return value.text
+    if value.item_type:
+        return f"{name} of {value.items:,} {value.item_type.rpartition('.')[2]}"
+    if value.spans:
+        return f"{name} {size(sum(span.logical_bytes for span in value.spans))}"
+    return f"{name} of {value.items:,}" if value.items else name
+
+
+def _conversion(one: Conversion) -> Line:
+    times = f" ×{one.times:,}" if one.times > 1 else ""
+    values = f" → {', '.join(one.values)}" if one.values else ""
+    owned = f"  {one.result}" if one.result in ("new", "borrowed", "stolen") else ""
+    failed = f"  failed ×{one.failed:,}" if one.failed else ""
+    return Line(
+        "",
+        (
+            Span(f"{one.function}{f' {one.format}' if one.format else ''}{times}", "native"),
+            Span(values),
+            Span(owned, "dim"),
+            Span(failed, "danger"),
+        ),
+        text(_time(one.ns), "dim"),
+    )
+
+
+def _macros(call: Call) -> Iterator[Line]:
+    if call.macro_reads:
+        said = f"{call.macro_reads:,} elements read by macros, which no hook sees"
+        yield Line("", text(said, "dim"), link=f"{PAGE}#what-cannot-be-seen")
+
+
+# ----- what was not seen ----------------------------------------------------------------------------
+
+
+def _unseen(fact: Trace) -> Iterator[Block]:
+    rows = tuple(_seen(one) for one in fact.seen)
+    if rows:
+        hooked = sum(one.functions_hooked for one in fact.seen)
+        head = Line(
+            "seen",
+            text(f"{hooked:,} functions hooked in {len(rows):,} modules"),
+            explain="What has no pointer to replace, and macros, are not seen.",
+            link=f"{PAGE}#what-cannot-be-seen",
+        )
+        yield Fold(head, (Table(("module", "hooked", "C-API imports", "without a hook"), rows, (1, 2)),), 0)
+
+
+def _seen(one: Seen) -> tuple[tuple[Span, ...], ...]:
+    share = f"{one.imports_hooked:,} of {one.imports:,}" if one.imports else "-"
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.functions_unseen.items()))
+    return (text(one.module), text(f"{one.functions_hooked:,}"), text(share), text(kinds, "dim"))
+
+
+def _footer(fact: Trace) -> Line:
+    dropped = f"{fact.dropped:,} dropped: the oldest are missing" if fact.dropped else "0 dropped"
+    return Line(
+        "events",
+        (
+            Span(f"{fact.events:,} · "),
+            Span(dropped, "warn" if fact.dropped else "fact"),
+            Span(f"  {fact.grade}", "dim"),
+        ),
+    )
+
+
+def _place(site: Site) -> tuple[Span, ...]:
+    """ "cell 7:3", "app.py:12"; a dim question mark where no line is known."""
+    if isinstance(site.line, Unknown) or isinstance(site.file, Unknown):
+        return text("?", "dim")
+    if not isinstance(site.cell, Unknown):
+        return text(f"cell {site.cell}:{site.line}")
+    return text(f"{site.file.rsplit('/', 1)[-1]}:{site.line}")
+
+
+def _time(ns: int | Unknown) -> str:
+    if isinstance(ns, Unknown):
+        return ""
+    if ns < 1e3:
+        return f"{ns} ns"
+    return f"{ns / 1e3:.1f} µs" if ns < 1e6 else f"{ns / 1e6:.1f} ms" if ns < 1e9 else f"{ns / 1e9:.2f} s"
+
+
+def sample() -> Trace:
+    """A saved fact: a list made an array, a transpose made contiguous, a view taken."""
+    from inspector.facts.conversion import Span as Bytes
+
+    nowhere = Unknown("not in a notebook")
+
+    def site(line: int, said: str) -> Site:
+        return Site("cell", line, "<module>", 7, said)
+
+    def array(address: int, count: int, order: str, kind: str = "f") -> Value:
+        span = Bytes(address, count * 8, count * 8, 8, kind, order, False)  # type: ignore[arg-type]
+        return Value("numpy.ndarray", "", address, (span,), 0, "")  # type: ignore[arg-type]
+
+    rows = Value("list", "", 1, (), 1_000_000, "float")  # type: ignore[arg-type]
+    read = Conversion("PyNumber_Float", "to native", "new", "", ("0.5",), 10**6, 0, "numpy", 11_000_000, 1)
+    made = Conversion("PyArray_NewFromDescr", "to Python", "new", "", (), 1, 0, "numpy", 1_000, 1)
+    first, second = site(3, "np.asarray(rows)"), site(4, "np.ascontiguousarray(m.T)")
+    flat, fortran, fresh = array(0x1000, 10**6, "CF"), array(0x1000, 10**6, "F"), array(0x9000000, 10**6, "C")
+    calls = (
+        Call("numpy.asarray", "method", "module", first, 1, (rows,), 0, flat, 0, 1, 26_000_000, 26_000_000,
+             (read, made), (), 0),
+        Call("numpy.ascontiguousarray", "method", "module", second, 1, (fortran,), 0, fresh, 0, 1, 500_000,
+             500_000, (), (), 0),
+    )  # fmt: skip
+    copies = (
+        Copy("copied", 8_000_000, 8_000_000, "likely", "a list has no buffer",
+             "keep it an array from the start", "numpy.asarray", 1, "_multiarray_umath",
+             "list of 1,000,000 float", "ndarray float64", first),
+        Copy("copied", 8_000_000, 8_000_000, "by sample", "layout changes: Fortran order → C order",
+             "keep the layout", "numpy.ascontiguousarray", 1, "_multiarray_umath", "ndarray float64",
+             "ndarray float64", second),
+        Copy("shared", 0, 8_000_000, "certain", "the result's bytes are an argument's", "",
+             "torch.from_numpy", 1, nowhere, "ndarray float64", "Tensor", site(5, "torch.from_numpy(m)")),
+    )  # fmt: skip
+    crossings = (
+        Crossing(first, 1, 1_000_001, 26_000_000, 11_001_000),
+        Crossing(second, 1, 0, 500_000, Unknown("no conversion was recorded")),
+    )
+    seen = (Seen("numpy", 2_064, {"wrapper_descriptor": 120}, 1_990, 2_300),)
+    return Trace(calls, 0, copies, (), crossings, seen, 1_000_014, 0, 94_000_000, "record")
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(of_trace(sample()))

@@ -1,0 +1,159 @@
+"""`%%inspect_trace`: what the cell below it copied and converted at the border of native code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from inspector.magics import cell as cells
+from inspector.magics import showing
+from inspector.magics.writing import drawn
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from inspector import traced
+from inspector.arguments import DRAW, MODULES, TRACE, WRITE
+from inspector.errors import InspectorError
+from inspector.report import Report
+
+if TYPE_CHECKING:
+    from inspector.traced import Traced
+
+
+WIDTH = 80
+"""Cells a line of the text form."""
+
+
+def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that `inspector trace` has too."""
+    for option in reversed((MODULES, *TRACE, *DRAW, *WRITE)):
+        function = argument(*option.flags, **option.settings)(function)
+    decorated: Callable[..., Any] = magic_arguments("inspect_trace")(function)
+    return decorated
+
+
+@magics_class
+class InspectTraceMagics(Magics):
+    """The magic."""
+
+    shell: InteractiveShell
+
+    @no_var_expand
+    @line_cell_magic
+    @_with_options
+    def inspect_trace(self, line: str, cell: str | None = None) -> Report | Coroutine[Any, Any, None] | None:
+        """Run it, and show what crossed between Python and native code: copies, conversions, losses.
+
+        ::
+
+          %inspect_trace np.asarray(rows)      one expression
+          %%inspect_trace -m numpy             the cell below, functions of numpy only
+          %%inspect_trace                      the cell below, every extension module that is imported
+
+        What is hooked is put back when the cell ends, however it ends.
+        """
+        parser: argparse.ArgumentParser = vars(type(self))["inspect_trace"].parser
+        try:
+            options, source = self._read(parser, line, cell)
+            prepared = cells.Prepared(self.shell, source)
+            if prepared.awaits:
+                return self._awaited(prepared, options)
+            with self._traced(options) as trace:
+                prepared.run()
+            report = self._drawn(trace, options)
+            return report and showing.give(self.shell, report)
+        except InspectorError as error:
+            showing.refuse(error)
+            return None
+
+    async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace) -> None:
+        """The same for a cell that awaits; IPython's loop awaits this (awaiting.py)."""
+        try:
+            with self._traced(options) as trace:
+                await prepared.run_async()
+            if report := self._drawn(trace, options):
+                showing.display_result(self.shell, report)
+        except InspectorError as error:
+            showing.refuse(error)
+
+    def _drawn(self, trace: Traced, options: argparse.Namespace) -> Report | None:
+        """The report as the options draw it; None where they ask for JSON, which is printed."""
+        report = drawn(trace.report, options)
+        if not options.json:
+            return report
+        print(report.to_json())
+        return None
+
+    def _read(
+        self, parser: argparse.ArgumentParser, line: str, cell: str | None
+    ) -> tuple[argparse.Namespace, str]:
+        """The options, and the code to run: the cell, or what stands behind the options of the line."""
+        words, expression = _split(line, parser)
+        try:
+            options = parser.parse_args(words)
+        except UsageError as error:
+            raise InspectorError(
+                f"{error}.",
+                slug="bad-option",
+                why=f"typed: {line[:60]}",
+                do="%inspect_trace? lists the options",
+            ) from None
+        if (cell is None) == (not expression):
+            raise InspectorError(
+                "there is nothing to run." if cell is None else f"a cell is traced, not {expression[:60]!r}.",
+                slug="not-an-expression",
+                do="%inspect_trace f(x), or %%inspect_trace above a cell",
+            )
+        options.width = options.width or WIDTH
+        return options, expression if cell is None else cell
+
+    @contextmanager
+    def _traced(self, options: argparse.Namespace) -> Iterator[Traced]:
+        """The trace of the block; it is shown too where the block raises."""
+        trace = traced.trace(*options.modules or (), grade=options.grade, cells=self._cells())
+        try:
+            with _value_shown_afterwards(), trace:
+                yield trace
+        except InspectorError:
+            raise
+        except BaseException:
+            showing.show(drawn(trace.report, options))
+            raise
+
+    def _cells(self) -> Mapping[str, int]:
+        """File names that IPython gave to cells -> their numbers."""
+        known: Mapping[str, int] = getattr(self.shell.compile, "_filename_map", {})
+        return {**known}
+
+
+@contextmanager
+def _value_shown_afterwards() -> Iterator[None]:
+    """The value of the last expression is drawn when the trace is over: drawing it is no part of the cell."""
+    shown: list[Any] = []
+    hook, sys.displayhook = sys.displayhook, shown.append
+    try:
+        yield
+    finally:
+        sys.displayhook = hook
+        for value in shown:
+            hook(value)
+
+
+def _split(line: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
+    """Leading options and the expression behind them, which is Python and not split into words."""
+    taking = {flag for action in parser._actions if action.nargs != 0 for flag in action.option_strings}
+    words, rest = [], line.strip()
+    while rest.startswith("-"):
+        word, _, rest = rest.partition(" ")
+        words.append(word)
+        rest = rest.lstrip()
+        if word in taking and rest:
+            value, _, rest = rest.partition(" ")
+            words.append(value)
+            rest = rest.lstrip()
+    return words, rest

@@ -1,0 +1,55 @@
+"""`inspector trace`: a program run traced, its own output and exit code kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from programs import inspector
+
+from inspector.report import from_text
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "app.py"
+    path.write_text(
+        "import sys\nimport numpy as np\n"
+        "rows = [float(i) for i in range(int(sys.argv[1]))]\n"
+        "print('sum', np.array(rows).sum())\n"
+        "if len(sys.argv) > 2:\n    raise KeyError(sys.argv[2])\n"
+    )
+    return path
+
+
+def test_a_script_with_its_arguments(program: Path) -> None:
+    ran = inspector("trace", str(program), "1000")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("sum 499500.0\n copies   1 of 1 crossings with bytes copied 8.0 kB")
+    assert "app.py:4  np.array(rows)" in ran.stdout
+
+
+def test_a_module_and_json(program: Path) -> None:
+    ran = inspector("trace", "--of", "numpy", "--json", "-m", "app", "10", cwd=program.parent)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == "sum 45.0\n"
+    fact = from_text(ran.stdout, "stdout").trace
+    assert fact.copies[0].copied_bytes == 80
+    assert json.loads(ran.stdout)["facts"]["trace"]["copies"][0]["verdict"] == "copied"
+
+
+def test_a_program_that_fails_is_shown_and_said(program: Path) -> None:
+    ran = inspector("trace", str(program), "10", "boom")
+    assert ran.returncode == 1
+    assert "np.array(rows)" in ran.stdout
+    assert "raised KeyError: 'boom'" in ran.stderr and "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("words", [("no_such_file.py",), ("--of", "no_such_module_x", "app.py")])
+def test_a_wrong_request_is_one_block(program: Path, words: tuple[str, ...]) -> None:
+    ran = inspector("trace", *words, cwd=program.parent)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("inspector: ") and "docs/messages.md#" in ran.stderr

@@ -1,0 +1,257 @@
+"""`inspector.trace`: calls, copies and their reasons on real objects; all put back on every way out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector import _native
+from inspector.errors import InspectorError
+from inspector.facts.conversion import Trace
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire, to_wire
+
+pytestmark = pytest.mark.core
+
+
+def line_of(trace: Any, text: str) -> Any:
+    """The call from Python whose source text is this."""
+    (found,) = [call for call in trace.calls if call.site.text == text]
+    return found
+
+
+def test_a_list_made_an_array_is_a_copy_of_its_bytes() -> None:
+    rows = [float(i) for i in range(1000)]
+    with inspector.trace("numpy") as t:
+        made = np.array(rows)
+    (copy,) = t.copies
+    assert (copy.copied_bytes, copy.verdict, copy.function) == (made.nbytes, "copied", "numpy.array")
+    assert copy.reason == "a list has no buffer"
+    assert copy.site.text == "np.array(rows)"
+    assert copy.site.file == __file__
+    assert not t.zero_copy and not t.dropped
+
+
+def test_a_view_crosses_without_a_copy() -> None:
+    a = np.arange(1000.0)
+    with inspector.trace("numpy") as t:
+        np.asarray(a)
+        np.frombuffer(a)
+        a.reshape(10, 100)
+    assert [copy.verdict for copy in t.zero_copy] == ["in place", "shared", "shared"]
+    assert [copy.span_bytes for copy in t.zero_copy] == [8000] * 3
+    assert t.copies == ()
+
+
+def test_layout_and_type_are_named_as_reasons() -> None:
+    m = np.arange(64.0).reshape(8, 8)
+    with inspector.trace("numpy") as t:
+        np.ascontiguousarray(m.T)
+        m.astype("f4")
+        np.concatenate([m, m])
+    reasons = {copy.site.text: copy.reason for copy in t.copies}
+    assert reasons["np.ascontiguousarray(m.T)"] == "layout changes: Fortran order → C order"
+    assert reasons['m.astype("f4")'] == "element type changes: ndarray float64 → ndarray float32"
+    assert reasons["np.concatenate([m, m])"] == "2 arrays are joined into one"
+    assert {copy.confidence for copy in t.copies} == {"by sample"}
+
+
+def test_a_computation_is_no_copy() -> None:
+    a = np.arange(1000.0)
+    with inspector.trace("numpy") as t:
+        np.add(a, 1)
+        np.zeros(10)
+    assert t.copies == ()
+    assert [copy.verdict for copy in t.fact.copies] == ["computed", "made"]
+
+
+def test_a_strided_view_tells_elements_and_extent() -> None:
+    m = np.arange(1000.0)[::2]
+    with inspector.trace("numpy") as t:
+        m.view()
+    (shared,) = t.zero_copy
+    assert shared.span_bytes == 499 * 16 + 8
+    (span,) = line_of(t, "m.view()").result.spans
+    assert (span.logical_bytes, span.contiguous) == (4000, "")
+
+
+def test_calls_in_calls_are_nested_and_counted() -> None:
+    a = np.array([3.0, 1.0, 2.0])
+    with inspector.trace("numpy") as t:
+        for _ in range(5):
+            np.sort(a)
+    call = line_of(t, "np.sort(a)")
+    assert (call.times, call.failed) == (5, 0)
+    assert [inner.name for inner in call.calls][-2:] == ["numpy.ndarray.copy", "numpy.ndarray.sort"]
+    assert {inner.times for inner in call.calls} == {5}
+    assert not isinstance(call.ns, Unknown) and not isinstance(call.own_ns, Unknown)
+    assert call.own_ns <= call.ns
+
+
+def test_the_same_bytes_are_told_of_once() -> None:
+    a = np.array([3.0, 1.0, 2.0])
+    with inspector.trace("numpy") as t:
+        np.sort(a)
+    assert [copy.function for copy in t.fact.copies if copy.verdict != "in place"] == ["numpy.ndarray.copy"]
+
+
+def test_an_exception_leaves_everything_as_it_was() -> None:
+    with pytest.raises(ValueError, match="inhomogeneous"), inspector.trace("numpy") as t:
+        np.array([[1], [2, 3]])
+    assert _native.calls_armed() == 0
+    assert t.calls[0].failed == 1 and isinstance(t.calls[0].result, Unknown)
+
+
+def test_threads_are_told_apart() -> None:
+    a = np.arange(10.0)
+    with inspector.trace("numpy") as t:
+        other = threading.Thread(target=lambda: a.copy())
+        other.start()
+        other.join()
+        a.copy()
+    assert len({call.thread for call in t.calls}) == 2
+
+
+def test_the_subject_is_not_disturbed(fingerprint: Callable[[object], Any]) -> None:
+    a = np.arange(100_000.0)
+    view = memoryview(a)
+    before = fingerprint(a), fingerprint(view)
+    with inspector.trace("numpy"):
+        np.frombuffer(view)
+        np.asarray(a)
+    assert (fingerprint(a), fingerprint(view)) == before
+
+
+def test_one_function_alone() -> None:
+    with inspector.trace("numpy.zeros", "numpy.ndarray.copy") as t:
+        np.ones(3)
+        np.zeros(3).copy()
+    assert [call.name for call in t.calls] == ["numpy.zeros", "numpy.ndarray.copy"]
+
+
+def test_a_decorated_function_is_traced() -> None:
+    @inspector.trace("numpy")
+    def make(count: int) -> Any:
+        """Makes."""
+        return np.zeros(count)
+
+    assert make(5).nbytes == 40
+    assert (make.__name__, make.__doc__) == ("make", "Makes.")
+    assert make.trace.calls[0].name == "numpy.zeros"
+
+
+def test_a_trace_is_a_fact() -> None:
+    with inspector.trace("numpy") as t:
+        np.concatenate([np.zeros(4), np.ones(4)])
+    fact = t.fact
+    assert from_wire(Trace, to_wire(fact)) == fact
+
+
+def test_columns_name_what_happened() -> None:
+    with inspector.trace("numpy") as t:
+        np.zeros(4)
+    table = t.table()
+    calls = table["kind"] == "METHOD"
+    assert list(table["name"][calls]) == ["numpy.zeros"]
+    assert {len(column) for column in table.values()} == {len(table["kind"])}
+
+
+@pytest.mark.parametrize("name", ["no_such_module_at_all", "", "numpy..x y"])
+def test_a_name_that_fits_nothing_is_refused(name: str) -> None:
+    with pytest.raises(InspectorError) as caught, inspector.trace(name):
+        pass
+    assert caught.value.slug == "unknown-module"
+    assert _native.calls_armed() == 0
+
+
+def test_two_traces_at_once_are_refused() -> None:
+    with inspector.trace("numpy"), pytest.raises(InspectorError) as caught, inspector.trace("numpy"):
+        pass
+    assert caught.value.slug == "trace-running"
+    with inspector.trace("numpy") as t:
+        np.zeros(3)
+    assert len(t.calls) == 1
+
+
+def test_a_trace_is_read_after_its_block() -> None:
+    with inspector.trace("numpy") as t, pytest.raises(InspectorError) as caught:
+        t.copies
+    assert caught.value.slug == "trace-not-finished"
+    assert repr(inspector.trace("numpy")) == "<Traced: not finished>"
+
+
+def test_a_module_that_comes_later_is_hooked(specimens: ModuleType, tmp_path: Any) -> None:
+    path = specimens.library("latecomer", LATECOMER)
+    code = (
+        f"import sys; sys.path.insert(0, {str(path.parent)!r})\n"
+        "import inspector\n"
+        "with inspector.trace('latecomer') as t:\n"
+        "    import latecomer\n"
+        "    latecomer.answer()\n"
+        "print([call.name for call in t.calls])\n"
+    )
+    told = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "['latecomer.answer']"
+
+
+LATECOMER = r"""
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+static PyObject *answer(PyObject *self, PyObject *ignored) { return PyLong_FromLong(42); }
+static PyMethodDef methods[] = {{"answer", answer, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "latecomer", NULL, -1, methods,
+                                        NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_latecomer(void) { return PyModule_Create(&definition); }
+"""
+
+GCD = r"""
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+static int gcd(int x, int y) { while (y) { int t = x % y; x = y; y = t; } return x; }
+static PyObject *py_gcd(PyObject *self, PyObject *args) {
+    int x, y;
+    if (!PyArg_ParseTuple(args, "ii", &x, &y)) return NULL;
+    return Py_BuildValue("i", gcd(x, y));
+}
+static PyMethodDef methods[] = {{"gcd", py_gcd, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "sample", NULL, -1, methods,
+                                        NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_sample(void) { return PyModule_Create(&definition); }
+"""
+
+
+@pytest.mark.parametrize("grade", ["record", "deep"])
+def test_the_gcd_of_the_seed_shows_what_it_parsed_and_built(specimens: ModuleType, grade: Any) -> None:
+    sample = specimens.build("sample", GCD)
+    with inspector.trace("sample", grade=grade) as t:
+        assert sample.gcd(35, 42) == 7
+    (call,) = t.calls
+    parsed, built = call.conversions
+    assert (parsed.function, parsed.format, parsed.values) == ("PyArg_ParseTuple", '"ii"', ("35", "42"))
+    assert (built.function, built.format, built.values, built.result) == (
+        "Py_BuildValue",
+        '"i"',
+        ("7",),
+        "new",
+    )
+    assert [value.text for value in call.arguments] == ["35", "42"]
+    assert 'PyArg_ParseTuple "ii" → 35, 42' in t.tree() and 'Py_BuildValue "i" → 7' in t.tree()
+    before = bytes(_native.calls_armed()), [slot for slot in _native.got_slots() if slot[6]]
+    assert before == (b"", [])
+
+
+def test_conversions_of_a_list_are_counted() -> None:
+    rows = [float(i) for i in range(1000)]
+    with inspector.trace("numpy") as t:
+        np.array(rows).tolist()
+    counts = {one.function: one.times for one in t.conversions}
+    assert counts["PyNumber_Float"] == 1000 and counts["PyFloat_FromDouble"] == 1000
+    assert not any(call.macro_reads for call in t.calls)

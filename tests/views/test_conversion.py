@@ -1,0 +1,56 @@
+"""How a trace is drawn: at 80 columns, folded, and honest about what was dropped or not seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from inspector.views.conversion import of_trace, sample
+from inspector.views.rows import Drawing
+from inspector.views.to_html import to_html
+from inspector.views.to_text import plain_text
+
+PICTURE = """\
+ copies   2 of 3 crossings with bytes copied 16 MB                       94.0 ms
+   8.0 MB   cell 7:3  np.asarray(rows)  list of 1,000,000 float → ndarray
+            float64
+            why    a list has no buffer (likely)
+            avoid  keep it an array from the start
+            memory _multiarray_umath
+   8.0 MB   cell 7:4  np.ascontiguousarray(m.T)  ndarray float64 → ndarray
+            float64
+            why    layout changes: Fortran order → C order (by sample)
+            avoid  keep the layout
+            memory _multiarray_umath
+ shared   8.0 MB crossed without a copy
+   8.0 MB   cell 7:5  torch.from_numpy(m)  ndarray float64 → Tensor
+ lost     no value was seen to change
+ lines    2 crossed the border
+   line      calls  conversions  in native  crossing
+   cell 7:3      1    1,000,001    26.0 ms   11.0 ms
+ calls    2 from Python
+   7:3      np.asarray(rows)  list of 1,000,000 float → ndarray 8.0 MB   26.0 ms
+              PyNumber_Float ×1,000,000 → 0.5  new                       11.0 ms
+              PyArray_NewFromDescr  new                                   1.0 µs
+   7:4      np.ascontiguousarray(m.T)  ndarray 8.0 MB → ndarray 8.0 MB  500.0 µs
+ seen     2,064 functions hooked in 1 modules                              --all
+ events   1,000,014 · 0 dropped  record
+"""
+
+
+def test_the_picture_at_80_columns() -> None:
+    assert plain_text(of_trace(sample()), Drawing()) == PICTURE
+
+
+def test_what_was_dropped_is_said() -> None:
+    drawn = plain_text(of_trace(replace(sample(), dropped=1234)), Drawing())
+    assert "1,234 dropped: the oldest are missing" in drawn
+
+
+def test_nothing_crossed() -> None:
+    drawn = plain_text(of_trace(replace(sample(), copies=(), calls=(), crossings=())), Drawing())
+    assert "no bytes crossed" in drawn and "0 from Python" in drawn
+
+
+def test_the_page_folds_without_a_script() -> None:
+    page = to_html(of_trace(sample()), Drawing())
+    assert page.count("<details") >= 4 and "<script" not in page
