@@ -97,6 +97,37 @@ C_CELL = (
 """How a C cell is compiled and run."""
 
 
+BREAK = (
+    Option(("--preset",), {"help": "the places of a library: numpy, cffi, host, reticulate, torch"}),
+    Option(
+        ("--prototype",),
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "LINE",
+            "help": "for a function without debug information",
+        },
+    ),
+    Option(
+        ("--record",),
+        {
+            "default": "full",
+            "choices": ("full", "python", "native", "arguments", "count"),
+            "help": "less than everything costs less",
+        },
+    ),
+    Option(
+        ("--budget",), {"type": int, "default": 1000, "metavar": "N", "help": "hits recorded at most (1000)"}
+    ),
+    Option(("--depth",), {"type": int, "default": 40, "metavar": "N", "help": "native frames a hit (40)"}),
+    Option(("--all-threads",), {"action": "store_true", "help": "the kernel's own threads too"}),
+    Option(
+        ("--fast",), {"action": "store_true", "help": "cheaper hits; a killed gdb may take the kernel along"}
+    ),
+)
+"""What breakpoints collect."""
+
+
 def add_options(parser: Any, *groups: Iterable[Option]) -> None:
     """Add the options of `groups` to an argparse parser."""
     for group in groups:

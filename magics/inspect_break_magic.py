@@ -1,0 +1,107 @@
+"""`%%inspect_break`: run a cell and show what reached native functions; `%inspect_break`: one line of it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from inspector.magics import cell as cells
+from inspector.magics import showing
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from inspector import running
+from inspector.arguments import BREAK, DRAW
+from inspector.errors import InspectorError
+from inspector.report import Report
+
+
+def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed((*BREAK, *DRAW)):
+        function = argument(*option.flags, **option.settings)(function)
+    function = argument("places", nargs="*", help="functions, file.c:line, prototypes, patterns")(function)
+    decorated: Callable[..., Any] = magic_arguments("inspect_break")(function)
+    return decorated
+
+
+@magics_class
+class BreakMagics(Magics):
+    """The magic of native breakpoints."""
+
+    shell: InteractiveShell
+
+    @no_var_expand
+    @line_cell_magic
+    @_with_options
+    def inspect_break(self, line: str, cell: str | None = None) -> None:
+        """Run a cell and show each time it reached a native function: arguments, both stacks in one order.
+
+        gdb attaches to this kernel, which stands still for about a second, and leaves after the cell. Nothing
+        is called in the kernel; only the thread of the cell is watched.
+
+        ::
+
+          %%inspect_break PyFloat_FromDouble 'ext.c:12 if n > 3'
+          np.asarray(rows)
+
+          %%inspect_break --preset numpy --record count
+          %inspect_break PyFloat_FromString -- float("1.5")       one statement
+        """
+        try:
+            places, _, statement = line.partition(" -- ")
+            options = self._options(places)
+            if cell is None and not statement.strip():
+                raise _no_statement()
+            facts = self._collected(options, statement if cell is None else cell)
+        except InspectorError as error:
+            showing.refuse(error)
+            return
+        showing.show(facts.drawn(everything=options.all, verbose=options.verbose, explain=options.explain))
+
+    def _options(self, line: str) -> argparse.Namespace:
+        try:
+            options: argparse.Namespace = parse_argstring(type(self).inspect_break, line)
+        except (UsageError, ValueError) as error:
+            raise InspectorError(
+                f"{error}.",
+                slug="bad-option",
+                why=f"typed: {line.strip()}",
+                do="%inspect_break? lists the options",
+            ) from None
+        options.places = [place.strip("'\"") for place in options.places]
+        return options
+
+    def _collected(self, options: argparse.Namespace, cell: str) -> Report:
+        """Run the cell with breakpoints; what it raises is the user's, and the hits are shown before it."""
+        prepared = cells.Prepared(self.shell, cell)
+        session = running.breakpoints(
+            *options.places,
+            preset=options.preset,
+            prototypes=[line.strip("'\"") for line in options.prototype],
+            record=options.record,
+            budget=options.budget,
+            depth=options.depth,
+            all_threads=options.all_threads,
+            fast=options.fast,
+        )
+        try:
+            with session:
+                prepared.run()
+        except InspectorError:
+            raise
+        except BaseException:
+            showing.show(Report("breaks", {"breaks": session.facts}))
+            raise
+        return Report("breaks", {"breaks": session.facts})
+
+
+def _no_statement() -> InspectorError:
+    return InspectorError(
+        "there is nothing to run.",
+        slug="not-an-expression",
+        why="%inspect_break PLACE... -- STATEMENT runs a statement, %%inspect_break PLACE... the cell below",
+        do="%%inspect_break on a cell of its own, or a statement after --",
+    )

@@ -1,0 +1,65 @@
+"""`%%inspect_break` in a real kernel: the cell runs, its hits are shown, the kernel goes on untraced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from jupyter_client import BlockingKernelClient
+from jupyter_client.manager import start_new_kernel
+
+pytestmark = [pytest.mark.debugger, pytest.mark.timeout(240)]
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
+    folder = tmp_path_factory.mktemp("kernel")  # not the checkout: there the sources would be imported
+    environment = os.environ | {"IPYTHONDIR": str(folder)}
+    manager, client = start_new_kernel(
+        kernel_name="python3", startup_timeout=120, cwd=str(folder), env=environment
+    )
+    try:
+        client.execute_interactive("%load_ext inspector", timeout=120, output_hook=lambda _: None)
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def shown(client: BlockingKernelClient, cell: str) -> list[str]:
+    """What a cell displays and prints, as text."""
+    found: list[str] = []
+
+    def hear(message: dict) -> None:
+        content = message["content"]
+        if message["msg_type"] in ("display_data", "execute_result"):
+            found.append(content["data"]["text/plain"])
+        elif message["msg_type"] == "stream":
+            found.append(content["text"])
+        elif message["msg_type"] == "error":
+            found.append(f"{content['ename']}: {content['evalue']}")
+
+    client.execute_interactive(cell, timeout=200, output_hook=hear)
+    return found
+
+
+def test_a_cell_shows_what_it_reached(kernel: BlockingKernelClient) -> None:
+    said = shown(
+        kernel, "%%inspect_break PyFloat_FromString\nvalue = [float(t) for t in ('1.5', '2.5')]\nvalue"
+    )
+    assert said[0] == "[1.5, 2.5]"
+    assert "PyFloat_FromString" in said[1] and "2 hits of 1 place" in said[1]
+    assert "str '1.5' | str '2.5'" in said[1] and "<module>" in said[1]
+    state = "print([l.split()[1] for l in open('/proc/self/status') if l.startswith('TracerPid')], value)"
+    assert shown(kernel, state) == ["['0'] [1.5, 2.5]\n"]
+
+
+def test_one_statement_an_error_and_a_refusal(kernel: BlockingKernelClient) -> None:
+    said = shown(kernel, "%inspect_break PyFloat_FromString --record count -- float('2')")
+    assert "1 hit of 1 place" in "".join(said)
+    said = shown(kernel, "%%inspect_break PyFloat_FromString\nfloat('nothing')")
+    assert "1 hit of 1 place" in said[0] and said[1].startswith("ValueError")
+    said = shown(kernel, "%%inspect_break --preset no\n1")
+    assert "there is no preset 'no'" in said[0] and "Traceback" not in said[0]
+    assert "nothing to run" in shown(kernel, "%inspect_break PyFloat_FromString")[0]
