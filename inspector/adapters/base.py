@@ -103,6 +103,9 @@ class Adapter(Protocol):
     def families(self) -> Iterable[type]:
         """Types it knows together with all their subclasses (read by C struct or `stored`: none can lie)."""
 
+    def claims(self, kind: type) -> bool:
+        """Whether it knows a type that no list can name: made by a generator of bindings."""
+
     def is_ready(self) -> bool:
         """Whether the library is far enough to be tested; else the next look asks again."""
 
@@ -160,6 +163,10 @@ class Defaults:
     def families(self) -> Iterable[type]:
         """No families."""
         return ()
+
+    def claims(self, kind: type) -> bool:
+        """None."""
+        return False
 
     def is_ready(self) -> bool:
         """As soon as it is imported."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 
-from inspector.adapters.base import Adapter, type_attribute, type_bases, type_module
+from inspector.adapters.base import Adapter, Defaults, type_attribute, type_bases, type_module
 from inspector.errors import InspectorWarning
 
 ENTRY_POINTS = "inspector.adapters"
@@ -29,12 +29,15 @@ _NOT_ADAPTERS = (
 )
 _MODULES = {
     "cffi": "_cffi_backend",
+    "cython": "cython_runtime",
     "futures": "concurrent.futures._base",
     "importlib": "importlib.util",
+    "pybind11": "pybind11_builtins",
     "sharedmemory": "multiprocessing.shared_memory",
 }
 """First word of a file's name -> the module to wait for, where it is another: a compiled cffi module needs
-only the extension, and of a package only the part that defines the type matters."""
+only the extension, of a package only the part that defines the type matters, pybind11 leaves no module but
+the one its metaclass names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Registry:
         self._exact: dict[int, Adapter] = {}
         self._families: dict[int, Adapter] = {}
         self._marked: dict[str, Adapter] = {}
+        self._claiming: list[Adapter] = []
         self._asked_outside = False
         self._modules: dict[str, int] = {}
 
@@ -66,7 +70,7 @@ class Registry:
     def find(self, kind: type) -> Adapter | None:
         """The adapter that knows `kind`, by identity: no metaclass is asked for hash or equality."""
         found = self._known(kind)
-        if found is None and any((self.wake(), self._submodules(kind))):
+        if found is None and any((self.wake(), self._generators(kind), self._submodules(kind))):
             found = self._known(kind)
         if found is None and not self._asked_outside and _is_foreign(kind):
             self._asked_outside = True
@@ -90,7 +94,17 @@ class Registry:
         if found is None and self._marked:
             marks = (mark for mark in self._marked if type_attribute(kind, mark) is not None)
             found = next((self._marked[mark] for mark in marks), None)
+        if found is None and self._claiming:
+            found = next((adapter for adapter in self._claiming if adapter.claims(kind)), None)
         return found
+
+    def _generators(self, kind: type) -> bool:
+        """Load the adapter of a generator of bindings by the metaclass: it leaves no module behind."""
+        library = type_module(type(kind))
+        due = self._waiting.pop(library, []) if library != "builtins" else []
+        for load in due:
+            self._load(library, load)
+        return bool(due)
 
     def _submodules(self, kind: type) -> bool:
         """Ask the library's adapters for their types again: `dask.dataframe` may come long after `dask`."""
@@ -110,6 +124,9 @@ class Registry:
         self._exact.update(exact)
         self._families.update(families)
         self._marked.update(dict.fromkeys(adapter.marks, adapter))
+        claims = type_attribute(type(adapter), "claims")
+        if claims not in (None, Defaults.claims) and adapter not in self._claiming:
+            self._claiming.append(adapter)
 
     def _load(self, library: str, load: Callable[[], Adapter]) -> None:
         try:

@@ -1,0 +1,95 @@
+"""nanobind: where the C++ object of an instance lies, whether it is destroyed with it, whom it keeps alive.
+
+`nb_inst` (nanobind/src/nb_internals.h): an offset and a word of flags behind the object's head. The flag of
+keep_alive moved to a byte of its own when the metaclass lost the number in its name.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+HEAD = 16
+STATES = {0: "uninitialized", 1: "relinquished to C++", 2: "ready"}
+DIRECT, INTERNAL, DESTRUCT, DELETE = 1 << 2, 1 << 3, 1 << 4, 1 << 5
+KEEPS_SINCE_3, KEEPS_BEFORE = 0xFF00, 1 << 6
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """The struct, as far as it is read."""
+
+    address: int
+    state: str
+    internal: bool
+    destruct: bool
+    keeps: bool
+
+
+class NanobindInstances(Defaults):
+    """Every class whose metaclass is nanobind's."""
+
+    library = "nanobind"
+
+    def claims(self, kind: type) -> bool:
+        """Whether nanobind made the type: `nb_type`, or `nb_type_0` before 3.0."""
+        made = type(kind)
+        return type_module(made) == "nanobind" and type_name(made).startswith("nb_type")
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """Whether the C++ object ends with the Python object."""
+        found = _instance(x)
+        return found.internal or found.destruct
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """The flags as nanobind calls them."""
+        found = _instance(x)
+        return (
+            ("inst_ptr", f"{found.address:#x}"),
+            ("state", found.state),
+            ("internal", "the C++ object lies in the Python object" if found.internal else "no"),
+            ("destruct", str(found.destruct).lower()),
+            ("keep_alive", "keeps others alive" if found.keeps else "nobody"),
+        )
+
+    def layers(self, x: Any) -> Told:
+        """The Python object with the C++ object in it or behind it."""
+        from inspector.adapters.told import Layer, Told, field, finding
+
+        found, name = _instance(x), type_name(type(x))
+        seen = [field("state", found.state), field("destruct", str(found.destruct).lower())]
+        if found.keeps:
+            seen.append(field("clear_keep_alive", "true"))
+        if found.state != "ready":
+            return Told((Layer("wrapper", name, "closed", "none", evidence=tuple(seen)),))
+        owned = found.internal or found.destruct
+        title: Any = "owned" if owned else "view" if found.keeps else "borrowed"
+        where: Any = "inline" if found.internal else "heap"
+        layer = Layer("wrapper", f"{name}, a C++ object", "computed", where, title, tuple(seen))
+        if title != "borrowed":
+            return Told((layer,))
+        what = "C++ owns the object, and nothing here keeps it alive"
+        danger = finding("borrowed-pointer", what, do="return it with a policy that owns", certain=False)
+        return Told((layer,), findings=(danger,))
+
+
+def _instance(x: Any) -> Instance:
+    offset, flags = struct.unpack("iI", _native.read(id(x) + HEAD, 8) or bytes(8))
+    address = id(x) + offset
+    if not flags & DIRECT:
+        address = int.from_bytes(_native.read(address, 8) or b"", "little")
+    keeps = KEEPS_SINCE_3 if type_name(type(type(x))) == "nb_type" else KEEPS_BEFORE
+    state = STATES.get(flags & 3, "unknown")
+    destruct = bool(flags & (DESTRUCT | DELETE))
+    return Instance(address, state, bool(flags & INTERNAL), destruct, bool(flags & keeps))
+
+
+ADAPTER = NanobindInstances()

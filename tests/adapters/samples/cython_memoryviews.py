@@ -1,0 +1,20 @@
+"""Objects that the adapter `cython_memoryviews` is tried on."""
+
+from __future__ import annotations
+
+import array
+from collections.abc import Iterator
+from typing import Any
+
+import bindings
+import Cython  # noqa: F401 (so that a room without it skips)
+import numpy as np
+
+LIBRARY = ""
+made = bindings.made_by_cython()
+
+
+def samples() -> Iterator[Any]:
+    """Of an array, of a strided ndarray, a part, one that a class in C keeps."""
+    x = array.array("d", [1.0, 2.0, 3.0, 4.0])
+    yield from (made.part(x), made.rows(np.arange(24.0).reshape(4, 6)), made.Keeper(x).give())

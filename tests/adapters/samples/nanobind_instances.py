@@ -1,0 +1,18 @@
+"""Objects that the adapter `nanobind_instances` is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bindings
+import nanobind  # noqa: F401 (so that a room without it skips)
+
+LIBRARY = ""
+made = bindings.made_by_nanobind()
+
+
+def samples() -> Iterator[Any]:
+    """Inside the Python object, keeping, borrowed, a subclass."""
+    heir = type("Heir", (made.Box,), {})
+    yield from (made.Box(1), made.Keeper([]), made.the_box(), heir(2))

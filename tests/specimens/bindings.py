@@ -1,0 +1,108 @@
+"""Extension modules made by pybind11, nanobind and Cython, built once for each release and content."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.machinery
+import importlib.util
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+import specimens
+
+CPP = ("g++", "-O0", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-w")
+C = ("gcc", "-O0", "-shared", "-fPIC", "-w")
+PYBIND11 = """
+#include <pybind11/pybind11.h>
+namespace py = pybind11;
+struct Box { int n; explicit Box(int n) : n(n) {} };
+struct Shared { double d = 1.5; };
+struct Keeper { explicit Keeper(py::object) {} };
+static Box the_box(7);
+PYBIND11_MODULE(made_by_pybind11, m) {
+  py::class_<Box>(m, "Box").def(py::init<int>()).def_readwrite("n", &Box::n);
+  py::class_<Shared, std::shared_ptr<Shared>>(m, "Shared").def(py::init<>());
+  py::class_<Keeper>(m, "Keeper").def(py::init<py::object>(), py::keep_alive<1, 2>());
+  m.def("the_box", [] { return &the_box; }, py::return_value_policy::reference);
+  m.def("address", [](Box &box) { return (size_t)&box; });
+}
+"""
+NANOBIND = """
+#include <nanobind/nanobind.h>
+namespace nb = nanobind;
+struct Box { int n; explicit Box(int n) : n(n) {} };
+struct Keeper { explicit Keeper(nb::object) {} };
+static Box the_box(7);
+NB_MODULE(made_by_nanobind, m) {
+  nb::class_<Box>(m, "Box").def(nb::init<int>()).def_rw("n", &Box::n);
+  nb::class_<Keeper>(m, "Keeper").def(nb::init<nb::object>(), nb::keep_alive<1, 2>());
+  m.def("the_box", [] { return &the_box; }, nb::rv_policy::reference);
+  m.def("address", [](Box &box) { return (size_t)&box; });
+}
+"""
+CYTHON = """
+cdef class Keeper:
+    cdef double[:] kept
+    def __init__(self, double[:] x): self.kept = x
+    def give(self): return self.kept
+def rows(double[:, :] x): return x[::2]
+def part(double[:] x): return x[1:3]
+"""
+
+
+@functools.cache
+def made_by_pybind11() -> ModuleType:
+    """Box, Shared, Keeper; the_box() by reference; address(box)."""
+    import pybind11
+
+    return _made("made_by_pybind11", PYBIND11, ".cpp", (*CPP, f"-I{pybind11.get_include()}"))
+
+
+@functools.cache
+def made_by_nanobind() -> ModuleType:
+    """Box, Keeper; the_box() by reference; address(box)."""
+    import nanobind
+
+    home = Path(nanobind.__file__).parent
+    include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
+    source = f'{NANOBIND}\n#include "{home / "src" / "nb_combined.cpp"}"\n'
+    return _made("made_by_nanobind", source, ".cpp", (*CPP, "-fno-strict-aliasing", *include))
+
+
+@functools.cache
+def made_by_cython() -> ModuleType:
+    """Keeper(x).give(), rows(x), part(x): typed memoryviews handed to Python."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "made_by_cython.pyx"
+        source.write_text(CYTHON)
+        command = [sys.executable, "-m", "cython", "-3", str(source)]
+        subprocess.run(command, check=True, capture_output=True)
+        text = source.with_suffix(".c").read_text().replace(folder, "")
+    return _made("made_by_cython", text, ".c", C)
+
+
+def _made(name: str, source: str, suffix: str, compiler: tuple[str, ...]) -> ModuleType:
+    command = [*compiler, f"-I{sysconfig.get_path('include')}"]
+    key = hashlib.sha256("\0".join([*command, sys.version, source]).encode()).hexdigest()[:16]
+    path = specimens._cache() / key / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.parent / (name + suffix)
+        file.write_text(source)
+        unfinished = path.with_suffix(".unfinished")
+        made = subprocess.run([*command, str(file), "-o", str(unfinished)], capture_output=True, text=True)
+        if made.returncode:
+            raise RuntimeError(f"{name} does not compile:\n{made.stderr}")
+        unfinished.replace(path)
+    loader = importlib.machinery.ExtensionFileLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    loader.exec_module(module)
+    return module
