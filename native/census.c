@@ -18,6 +18,7 @@
 
 #include <time.h>
 
+#include "interrupt.h"
 #include "marks.h"
 #include "tally.h"
 
@@ -38,7 +39,8 @@ typedef struct {
     room_stack open;        // counted objects whose references are still to be followed
     room_stack own;         // objects of our types
     Py_ssize_t tracked;
-    int failed; // memory ran out
+    interrupt_watch watch;
+    int failed; // memory ran out, or Ctrl-C
 } census;
 
 static int is_ours(PyObject *ours, PyTypeObject *type) {
@@ -131,9 +133,10 @@ static void drain(census *c) {
             settle(c, c->waiting[c->first++ % LAG]);
         }
         if (c->open.used) {
+            c->failed |= interrupt_step(&c->watch);
             edges_visit(room_pop(&c->open), meet, c);
         }
-    } while (c->first != c->next || c->open.used);
+    } while (!c->failed && (c->first != c->next || c->open.used));
 }
 
 // One list of the gc, its head left out. Chasing `next` is a cache miss an object and cannot be helped; so
@@ -157,6 +160,7 @@ static void walk_list(census *c, PyGC_Head *head) {
             left--;
         }
         c->tracked++;
+        c->failed |= interrupt_step(&c->watch);
         if (count(c, object)) {
             edges_visit(object, meet, c);
         }
@@ -224,7 +228,8 @@ static void census_deinit(census *c) {
 
 // ----- the answer -------------------------------------------------------------------------------
 
-// The walk itself; the caller has switched the gc off, and ends with census_deinit. 0, or -1 without memory.
+// The walk itself; the caller has switched the gc off, and ends with census_deinit. 0, or -1: out of memory,
+// or interrupted.
 static int census_run(census *c) {
     if (marks_init(&c->seen) < 0) {
         return -1;
@@ -242,6 +247,9 @@ int census_collect(PyObject *ours, PyObject *wanted, room_stack *found) {
     census c = {.ours = ours, .wanted = wanted, .found = found};
     int result = census_run(&c);
     census_deinit(&c);
+    if (result < 0) {
+        interrupt_raise(&c.watch);
+    }
     return result;
 }
 
@@ -264,10 +272,13 @@ static PyObject *census_take(PyObject *module, PyObject *ours) {
     int result = census_run(&c);
     long long elapsed = now_ns() - begin;
     size_t extra = marks_bytes(&c.seen) + c.counts.table.bytes + c.open.items.bytes;
-    PyObject *rows = result < 0 ? PyErr_NoMemory() : tally_list(&c.counts); // owned
+    PyObject *rows = result < 0 ? NULL : tally_list(&c.counts); // owned
     census_deinit(&c);
     if (gc_was_on) {
         PyGC_Enable();
+    }
+    if (result < 0) {
+        interrupt_raise(&c.watch);
     }
     return rows ? Py_BuildValue("NnLn", rows, c.tracked, elapsed, (Py_ssize_t)extra) : NULL;
 }

@@ -183,6 +183,7 @@ static void chain_run(chain_search *search) {
     search->count = search->root_count;
     for (size_t i = 0; i < search->count && !search->found && !search->failed; i++) {
         search->current = i;
+        search->failed |= interrupt_step(&search->watch);
         if (i < search->root_count) {
             chain_root *root = root_at(search, i);
             if (root->kind == ROOT_FRAME) {
@@ -222,7 +223,7 @@ static PyObject *chain_answer(chain_search *search) { // new
     }
     chain_run(search);
     if (search->failed) {
-        return PyErr_NoMemory();
+        return NULL;
     }
     PyObject *rows = search->found ? chain_steps(search) : Py_NewRef(Py_None); // owned
     size_t extra =
@@ -250,6 +251,9 @@ static PyObject *chain_take(PyObject *module, PyObject *args) {
     chain_deinit(&search);
     if (gc_was_on) {
         PyGC_Enable();
+    }
+    if (!answer && !PyErr_Occurred()) {
+        interrupt_raise(&search.watch);
     }
     return answer;
 }

@@ -4,6 +4,7 @@
 
 #include "native.h"
 
+#include "interrupt.h"
 #include "marks.h"
 
 typedef enum { ROOT_DICT, ROOT_MODULE, ROOT_FRAME, ROOT_THREAD } root_kind;
@@ -24,7 +25,8 @@ typedef struct {
     room roots, objects, parents; // of chain_root, PyObject *, uint32_t
     size_t root_count, count;     // entries 0 .. root_count - 1 are the roots
     size_t current;               // the entry whose references are being followed
-    int found, failed;
+    interrupt_watch watch;
+    int found, failed; // failed: memory ran out, or Ctrl-C
 } chain_search;
 
 static inline chain_root *root_at(chain_search *search, size_t i) {

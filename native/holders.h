@@ -4,6 +4,7 @@
 #ifndef INSPECTOR_HOLDERS_H
 #define INSPECTOR_HOLDERS_H
 
+#include "interrupt.h"
 #include "native.h"
 
 // --- blocks: what an allocator says of an address ---
@@ -206,7 +207,8 @@ typedef struct {
     uint64_t hit_count, stale, ours, truncated, scanned_bytes, left_out_bytes, scan_ns, verify_ns;
     PyObject *progress; // borrowed, or NULL
     uint64_t progress_ns;
-    int progress_ran, interrupted;
+    int progress_ran;
+    interrupt_watch watch;
     PyObject *own_prefix; // borrowed
 } search;
 

@@ -129,7 +129,7 @@ int links_in_slots(PyCodeObject *code /* borrowed */, PyObject **slots, PyObject
 PyObject *links_own_dict(PyObject *object /* borrowed */);
 
 // census.c: the live objects of each type named in `wanted`, borrowed, valid until something runs; `ours` are
-// types left out. The caller has switched the gc off. 0, or -1 when memory is out (no exception set).
+// types left out. The caller has switched the gc off. 0, or -1 with an exception set.
 int census_collect(PyObject *ours /* borrowed */, PyObject *wanted /* borrowed */, room_stack *found);
 
 // own_bytes.c: an object's own bytes, headers included. The rule is found once a type.

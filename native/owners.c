@@ -220,11 +220,11 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     int status = search_prepare(s, leave_out, own_prefix, (uintptr_t)__builtin_frame_address(0), &memory);
     status = status < 0 ? status : search_run(s, &memory);
     memory_guard_disarm();
-    if (s->interrupted && PyErr_CheckSignals() == 0) {
-        PyErr_SetString(PyExc_InterruptedError, "the search was stopped"); // by a handler that raised nothing
+    if (status < 0 && !PyErr_Occurred()) {
+        interrupt_raise(&s->watch);
     }
     if (status < 0) {
-        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+        return NULL;
     }
     Py_ssize_t count = s->target_count == 1 ? Py_REFCNT(s->targets[0]) - 1 : 0;
     for (Py_ssize_t i = 0; namespaces && i < PyTuple_GET_SIZE(namespaces); i++) {

@@ -18,6 +18,7 @@
 #define INSPECTOR_INTERNALS
 #include "native.h"
 
+#include "interrupt.h"
 #include "tally.h"
 
 #define HELD ((Py_ssize_t)1 << 60) // more than any refcount: held without a look
@@ -35,7 +36,8 @@ typedef struct {
     room table;      // of uint32_t: index + 1 of an entry, by address
     size_t slots;    // a power of two
     room_stack open; // held objects whose references are still to be followed
-    int failed;      // memory ran out
+    interrupt_watch watch;
+    int failed; // memory ran out, or Ctrl-C
 } retained_graph;
 
 // ----- finding an object's entry ----------------------------------------------------------------
@@ -129,6 +131,7 @@ static int explain(PyObject *object, void *arg) {
 
 static void explain_all(retained_graph *graph) {
     for (size_t i = 0; i < graph->used && !graph->failed; i++) {
+        graph->failed |= interrupt_step(&graph->watch);
         retained_entry entry = *entry_at(graph, i);
         if (i + AHEAD < graph->used) {
             __builtin_prefetch(entry_at(graph, i + AHEAD)->object);
@@ -160,6 +163,7 @@ static void keep_all(retained_graph *graph) {
         }
         while (graph->open.used && !graph->failed) {
             PyObject *object = room_pop(&graph->open);
+            graph->failed |= interrupt_step(&graph->watch);
             if (edges_has(object)) {
                 edges_visit(object, keep, graph);
             }
@@ -196,15 +200,17 @@ static PyObject *retained_of(PyObject *object) {
     tally counts = {.used = 0};
     graph_entry(&graph, object, START);
     PyObject *rows = NULL; // owned
-    if (graph.failed || graph_solve(&graph) < 0 || count_retained(&graph, &counts) < 0) {
-        PyErr_NoMemory();
-    } else {
+    int solved = !graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts) == 0;
+    if (solved) {
         rows = tally_list(&counts);
     }
     size_t extra = graph.entries.bytes + graph.table.bytes + graph.open.items.bytes;
     size_t looked_at = graph.used;
     graph_deinit(&graph);
     tally_deinit(&counts);
+    if (!solved) {
+        interrupt_raise(&graph.watch);
+    }
     return rows ? Py_BuildValue("Nnn", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra) : NULL;
 }
 
@@ -222,7 +228,7 @@ static PyObject *retained_take(PyObject *module, PyObject *maybe_subject) {
     return answer;
 }
 
-// Bytes that go with all these objects; -1 when memory is out.
+// Bytes that go with all these objects; -1 with an exception set.
 static Py_ssize_t retained_bytes(room_stack *start) {
     retained_graph graph = {.failed = 0};
     tally counts = {.used = 0};
@@ -238,18 +244,21 @@ static Py_ssize_t retained_bytes(room_stack *start) {
     }
     graph_deinit(&graph);
     tally_deinit(&counts);
+    if (bytes < 0) {
+        interrupt_raise(&graph.watch);
+    }
     return bytes;
 }
 
 static PyObject *retained_list(PyObject *names, PyObject *ours, room_stack *found) {
     if (census_collect(ours, names, found) < 0) {
-        return PyErr_NoMemory();
+        return NULL;
     }
     _owned_ PyObject *list = PyList_New(0);
     for (Py_ssize_t i = 0; list && i < PyTuple_GET_SIZE(names); i++) {
         Py_ssize_t bytes = retained_bytes(&found[i]);
         room_deinit(&found[i].items);
-        _owned_ PyObject *number = bytes < 0 ? PyErr_NoMemory() : PyLong_FromSsize_t(bytes);
+        _owned_ PyObject *number = bytes < 0 ? NULL : PyLong_FromSsize_t(bytes);
         if (!number || PyList_Append(list, number) < 0) {
             return NULL;
         }

@@ -19,16 +19,8 @@ uint64_t search_clock_ns(void) {
 
 // --- hits and what they are part of ---------------------------------------------------------------
 
-// Between slices: Ctrl-C ends a search. What is borrowed stays valid, as no Python code runs here: the
-// handler of the signal is run when all is given back (owners.c).
-static int search_may_go_on(search *s) {
-    if (PyOS_InterruptOccurred()) {
-        PyErr_SetInterrupt(); // asking has taken the signal
-        s->interrupted = 1;
-        return -1;
-    }
-    return 0;
-}
+// Between slices: Ctrl-C ends a search.
+static int search_may_go_on(search *s) { return interrupt_ask(&s->watch) ? -1 : 0; }
 
 // In the first search, every 0.1 s: a progress callback that returns False ends it. It is Python code: what
 // was placed so far may be gone after it (search_refresh).

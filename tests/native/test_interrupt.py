@@ -1,0 +1,85 @@
+"""Ctrl-C ends a walk over the heap or a search of memory, and everything is given back."""
+
+from __future__ import annotations
+
+import gc
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from inspector import _native
+from inspector.ownership.layouts import layouts
+
+pytestmark = pytest.mark.core
+
+INTERRUPTED = r"""
+#include <Python.h>
+/* The signal waits when the function begins: between the two no bytecode runs, so no handler does. */
+static PyObject *call(PyObject *m, PyObject *args) {
+    PyObject *function, *arguments;
+    if (!PyArg_ParseTuple(args, "OO!", &function, &PyTuple_Type, &arguments)) return NULL;
+    PyErr_SetInterrupt();
+    return PyObject_CallObject(function, arguments); }
+static PyMethodDef methods[] = {{"call", call, METH_VARARGS, 0}, {0}};
+static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "interrupted", 0, -1, methods, 0, 0, 0, 0};
+PyMODINIT_FUNC PyInit_interrupted(void) { return PyModule_Create(&def); }
+"""
+
+
+@pytest.fixture(scope="module")
+def interrupted() -> ModuleType:
+    import specimens
+
+    return specimens.build("interrupted", INTERRUPTED)
+
+
+@pytest.fixture(scope="module")
+def rows() -> Iterator[list[Any]]:
+    """Enough objects that a walk asks for signals on its way."""
+    made = [[number] for number in range(100_000)]
+    yield made
+    made.clear()
+
+
+class Thing:
+    """Held by nobody but its box: a chain to it looks at everything."""
+
+
+WALKS: dict[str, Callable[[Any], tuple[Any, tuple[Any, ...]]]] = {
+    "census": lambda rows: (_native.census, ((),)),
+    "retained": lambda rows: (_native.retained, (_native.Subject(rows),)),
+    "retained by types": lambda rows: (_native.retained_by_types, (("list",), ())),
+    "chain": lambda rows: (_native.chain, (_native.Subject(Thing()), (), "/nowhere/")),
+    "owners": lambda rows: (_native.find_holders, ((_native.Subject(Thing()),), (), layouts(), "/nowhere/")),
+}
+EVERY = pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS.keys())
+
+
+@EVERY
+def test_a_walk_ends_with_the_signal_that_came(interrupted: ModuleType, rows: list[Any], walk: Any) -> None:
+    function, arguments = walk(rows)
+    before = sys.getrefcount(rows)
+    with pytest.raises(KeyboardInterrupt):
+        interrupted.call(function, arguments)
+    del function, arguments
+    assert gc.isenabled() and sys.getrefcount(rows) <= before
+    function, arguments = walk(rows)
+    assert function(*arguments) is not None
+
+
+@EVERY
+def test_a_handler_that_raises_nothing_ends_it_too(
+    interrupted: ModuleType, rows: list[Any], walk: Any
+) -> None:
+    heard = []
+    earlier = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
+    try:
+        with pytest.raises(InterruptedError, match="was stopped"):
+            interrupted.call(*walk(rows))
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+    assert heard == [1]
