@@ -75,11 +75,15 @@ def _install(venv, versions, group, asked):
 
 
 def _wheel(venv, settings, built):
-    wheels = BUILD / ("wheel" + venv.name)
-    shutil.rmtree(str(wheels), ignore_errors=True)
-    pip = (venv / "bin" / "python", "-m", "pip")
-    made = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", wheels, *settings, ROOT)
-    _run(venv, f"{venv.name}: the wheel", *pip, *made)
+    """Install the wheel of the sources as they are: built once for all rooms of a Python with these settings."""
+    python = venv / "bin" / "python"
+    pip = (python, "-m", "pip")
+    wheels = BUILD / "wheels" / "-".join((pythons.version(python), _digest([], settings)[:8]))
+    if not _stamped(wheels / ".built", built):
+        shutil.rmtree(str(wheels), ignore_errors=True)
+        made = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", wheels, *settings, ROOT)
+        _run(venv, f"{venv.name}: the wheel", *pip, *made)
+        (wheels / ".built").write_text(built)
     wheel = next(wheels.glob("*.whl"))
     _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
     _run(venv, "", *pip, "install", "-q", "--force-reinstall", "--no-deps", wheel)
