@@ -75,7 +75,7 @@ def _install(venv, versions, group, asked):
 
 
 def _wheel(venv, settings, built):
-    """Install the wheel of the sources as they are: built once for all rooms of a Python with these settings."""
+    """Install the wheel of the sources as they are: built once for a Python and settings, for all rooms."""
     python = venv / "bin" / "python"
     pip = (python, "-m", "pip")
     wheels = BUILD / "wheels" / "-".join((pythons.version(python), _digest([], settings)[:8]))
