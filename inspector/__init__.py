@@ -19,6 +19,7 @@ _DOORS = {
     "compare": "inspector.api",
     "materialization": "inspector.api",
     "findings": "inspector.api",
+    "aliases": "inspector.api",
     "snapshot": "inspector.api",
     "heap": "inspector.api",
     "call_c": "inspector.api",

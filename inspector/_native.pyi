@@ -243,6 +243,14 @@ def residency(
     the kernel tells neither.
     """
 
+# --- locals.c ----------------------------------------------------------------------------------
+
+def local_values() -> list[Any]:
+    """What the variables of all running functions hold, of every thread; no frame object is made.
+
+    Empty slots are left out, and so is what a frame of 3.14 only borrows.
+    """
+
 # --- types.c -----------------------------------------------------------------------------------
 
 MethodRow = tuple[str, tuple[str, ...], int, str]

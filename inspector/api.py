@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
     from inspector._native import Subject
+    from inspector.facts.aliases import Aliases
     from inspector.facts.chain import Chain
     from inspector.facts.comparison import Comparison
     from inspector.facts.compiled import CellCall
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from inspector.facts.namespace import Namespace
     from inspector.facts.refs import Owners, Retained
     from inspector.facts.sharing import Sharing
+    from inspector.facts.watch import Watch
     from inspector.report import Report
 
 Names = Mapping[int, str]
@@ -57,7 +59,7 @@ def inspect(
     `name` heads the report; without it the argument's own text does. `names` says what the user calls
     namespaces, `known` what they call objects; both by id. `scan` searches the process's memory, so
     that holders in native code are named; `ask` calls the exporters of the protocols that `x` speaks, which
-    is library code; `also` asks for the dearer columns "chain" and "retained"; `reveal` shows values under
+    is library code; `also` asks for dear columns: "chain", "retained", "aliases"; `reveal` shows values under
     secret names (facts/secret.py). A probe that fails leaves an Unknown in its column.
     """
     from inspector._native import Subject
@@ -76,6 +78,8 @@ def inspect(
         facts["chain"] = _asked("chain", "chain", subject, names or {})
     if "retained" in also:
         facts["retained"] = _asked("retained", "retained", subject)
+    if "aliases" in also:
+        facts["aliases"] = _asked("aliases", "aliases", subject, known or {})
     return Report(name, facts if reveal else _masked(name, facts))
 
 
@@ -165,6 +169,30 @@ def materialization(x: Any) -> Materialization:
     from inspector.probes.materialization import materialization
 
     return materialization(subject)
+
+
+def aliases(x: Any, *, names: Names | None = None) -> Aliases:
+    """All objects that have bytes in common with `x`, across libraries, by address intervals.
+
+    Of what containers and running frames refer to; `names` says what the user calls objects, by id.
+    """
+    from inspector._native import Subject
+
+    subject = Subject(x)
+    del x
+    from inspector.probes.aliases import aliases
+
+    return aliases(subject, names)
+
+
+def watched(
+    names: Mapping[str, Any], chosen: Collection[str], before: Namespace | None = None
+) -> tuple[Watch, Namespace]:
+    """The names `chosen` of a namespace and what changed since `before`; and the next `before`."""
+    from inspector.verdicts.watching import watched
+
+    now = namespace(names, hidden=frozenset(names) - frozenset(chosen), limit=None)
+    return watched(tuple(chosen), before, now), now
 
 
 def findings(x: Any) -> tuple[Finding, ...]:

@@ -26,8 +26,15 @@ LOOK = (
     Option(("--owners",), {"action": "store_true", "help": "search memory for all holders, native code too"}),
     Option(("--chain",), {"action": "store_true", "help": "the shortest path from a root to it"}),
     Option(("--retained",), {"action": "store_true", "help": "what only it keeps alive"}),
+    Option(("--aliases",), {"action": "store_true", "help": "all objects over the same bytes"}),
     Option(("--reveal",), {"action": "store_true", "help": "show values under names like password or token"}),
-    Option(("--ask",), {"action": "store_true", "help": "call its protocols' exporters: library code; NumPy keeps 72 bytes with an asked ndarray"}),
+    Option(
+        ("--ask",),
+        {
+            "action": "store_true",
+            "help": "call its protocols' exporters: library code; NumPy keeps 72 bytes with an asked ndarray",
+        },
+    ),
 )
 """What to find out about an object."""
 

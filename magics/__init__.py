@@ -39,6 +39,7 @@ def unregister(shell: InteractiveShell) -> None:
     table = shell.magics_manager
     for name in [name for name, magic in table.registry.items() if _is_ours(magic)]:
         ours = table.registry.pop(name)
+        getattr(ours, "leave", lambda: None)()
         for kind, names in ours.magics.items():
             for magic in names:
                 if getattr(table.magics[kind].get(magic), "__self__", None) is ours:

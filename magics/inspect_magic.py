@@ -125,7 +125,7 @@ class InspectMagics(Magics, Defaults):
                 known=names.objects(self.shell),
                 scan=options.owners,
                 ask=options.ask,
-                also=tuple(column for column in ("chain", "retained") if getattr(options, column)),
+                also=tuple(column for column in ("chain", "retained", "aliases") if getattr(options, column)),
                 reveal=options.reveal,
                 progress=told,
             )

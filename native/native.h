@@ -51,6 +51,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(attributes) \
     PART(mappings) \
     PART(residency) \
+    PART(locals) \
     PART(types) \
     PART(functions) \
     PART(lazy_vector) \

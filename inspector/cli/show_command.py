@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         known=target.known,
         scan=options.owners,
         ask=options.ask,
-        also=tuple(column for column in ("chain", "retained") if getattr(options, column)),
+        also=tuple(column for column in ("chain", "retained", "aliases") if getattr(options, column)),
         reveal=options.reveal,
         progress=progress,
     )

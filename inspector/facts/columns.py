@@ -19,6 +19,8 @@ COLUMNS: Final = {
     "parts": "parts:Parts",
     "materialization": "materialization:Materialization",
     "lazy": "lazy:Lazy",
+    "aliases": "aliases:Aliases",
+    "watch": "watch:Watch",
     "sharing": "sharing:Sharing",
     "chain": "chain:Chain",
     "retained": "refs:Retained",

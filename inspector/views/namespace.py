@@ -37,7 +37,7 @@ def _group(rows: tuple[Row, ...]) -> Iterator[tuple[tuple[Span, ...], ...]]:
             (Span(_bytes(row)),),
             (Span("∞" if row.references is Immortal else f"{row.references:,}"),),
             (Span(row.state, _style(row.state)),),
-            (Span(_here(row), "dim"),),
+            (Span(here(row), "dim"),),
             _bracket(rows, position),
         )
 
@@ -55,7 +55,7 @@ def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:
     return (Span("┘" if position == len(rows) - 1 else "├"), Span(f" {row.shares}".rstrip(), "dim"))
 
 
-def _here(row: Row) -> str:
+def here(row: Row) -> str:
     """The share of its bytes that is in memory; "" where it has none in this process."""
     if isinstance(row.resident_fraction, Unknown):
         return ""

@@ -1,0 +1,92 @@
+"""The alias map: all objects over one range of bytes, each as a bar over the range."""
+
+from __future__ import annotations
+
+from inspector.facts.aliases import Alias, Aliases
+from inspector.facts.finding import finding
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Address
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.materialization import danger
+from inspector.views.view import blocks
+
+BAR = 24
+PAGE = "docs/materialization.md#aliases"
+
+
+@blocks.register
+def aliases(fact: Aliases) -> tuple[Block, ...]:
+    """A row an object: who, in which library, the bar of its bytes, its state; then the dangers."""
+    if not fact.rows:
+        return (Line("aliases", text("it lays no bytes open", "dim"), link=PAGE),)
+    whole = fact.rows[0].range
+    low = min([whole.start, *(row.range.start for row in fact.rows)])
+    high = max([whole.stop, *(row.range.stop for row in fact.rows)])
+    head = Line(
+        "aliases",
+        (
+            Span(f"{len(fact.rows) - 1 + fact.left_out}"),
+            Span(f"  objects over its {size(whole.bytes)}, of {fact.looked_at:,} looked at", "dim"),
+        ),
+        explain="All objects of known libraries with bytes in the same range, by addresses.",
+        link=PAGE,
+    )
+    rows = tuple(_row(row, low, high) for row in fact.rows)
+    return (
+        head,
+        Fold(_counted(fact), (Table(("", "", "", "", ""), rows),), shown=12),
+        *map(danger, fact.findings),
+    )
+
+
+def _counted(fact: Aliases) -> Line:
+    more = f"  {fact.left_out:,} beyond the bound" if fact.left_out else ""
+    return Line("", text(f"each bar: where in {size(_extent(fact))}{more}", "dim"))
+
+
+def _extent(fact: Aliases) -> int:
+    return max(row.range.stop for row in fact.rows) - min(row.range.start for row in fact.rows)
+
+
+def _row(row: Alias, low: int, high: int) -> tuple[tuple[Span, ...], ...]:
+    where = (
+        f"{row.library or 'Python'} {row.type_name}" if row.name != row.type_name else row.library or "Python"
+    )
+    access = "rw" if row.writable is True else "r" if row.writable is False else "?"
+    return (
+        text(row.name, "name" if row.subject else "fact"),
+        text(where, "dim"),
+        text(bar(row.range, low, high), "native" if row.subject else "python"),
+        text(f"{size(row.common_bytes)} {access}"),
+        text(row.state),
+    )
+
+
+def bar(part: Range, low: int, high: int) -> str:
+    """Where `part` lies in [low, high): at least one full sign."""
+    extent = max(high - low, 1)
+    first = min((part.start - low) * BAR // extent, BAR - 1)
+    last = max(-(-(part.stop - low) * BAR // extent), first + 1)
+    return "·" * first + "█" * (last - first) + "·" * (BAR - last)
+
+
+def sample() -> Aliases:
+    """A saved fact: an array, its view and a tensor."""
+    whole, half = Range(Address(0x7F0000), Address(0x7F0320)), Range(Address(0x7F0190), Address(0x7F0320))
+    return Aliases(
+        (
+            Alias("a", "ndarray", "numpy", Address(0x5000), whole, 800, "owned", True, True),
+            Alias("t", "Tensor", "torch", Address(0x5100), whole, 800, "shared-foreign", True, False),
+            Alias("ndarray", "ndarray", "numpy", Address(0x5200), half, 400, "view", False, False),
+        ),
+        1234,
+        0,
+        (finding("unnoticed-write", "a can write to bytes of torch"),),
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(aliases(sample()))

@@ -1,0 +1,64 @@
+"""Watched names: a line each, what changed in another colour and with what it was."""
+
+from __future__ import annotations
+
+from inspector.facts.namespace import Row
+from inspector.facts.unknown import Address, Immortal, Unknown
+from inspector.facts.watch import Watch, Watched
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Line, Span, Table, text
+from inspector.views.namespace import here
+from inspector.views.view import blocks
+
+_HEADS = ("watch", "type", "bytes", "refs", "state", "here", "was")
+
+
+@blocks.register
+def watch(fact: Watch) -> tuple[Block, ...]:
+    """A table of the names; a changed cell is marked, the last column says what it was."""
+    if not fact.names:
+        return (Line("watch", text("no name is watched", "dim")),)
+    return (Table(_HEADS, tuple(map(_row, fact.names)), right_aligned=(2, 3, 5)),)
+
+
+def _row(one: Watched) -> tuple[tuple[Span, ...], ...]:
+    changed = dict(one.changes)
+    was = ", ".join(f"{_said(field, before)}" for field, before in one.changes)
+    last = text(was, "warn")
+    name = (Span(one.name, "warn" if changed else "name"),)
+    if isinstance(one.row, Unknown):
+        return (name, text(str(one.row), "dim"), (), (), (), (), last)
+    cells = (
+        ("type", one.row.type_name),
+        ("bytes", size(one.row.bytes) if isinstance(one.row.bytes, int) else str(one.row.bytes)),
+        ("refs", "∞" if one.row.references is Immortal else f"{one.row.references:,}"),
+        ("state", one.row.state),
+        ("here", here(one.row)),
+    )
+    return (name, *(text(value, "warn" if field in changed else "fact") for field, value in cells), last)
+
+
+def _said(field: str, before: str) -> str:
+    if field == "bytes" and before.isdigit():
+        return size(int(before))
+    return f"{before} refs" if field == "refs" else before or "none"
+
+
+def sample() -> Watch:
+    """A saved fact: zeros that a cell has written, an array that a cell has named again."""
+    z = Row("z", "ndarray f8", Address(0x7F0010), 800_000, 1, "owned", 0, "", 1.0)
+    big = Row("big", "ndarray f8", Address(0x7F0110), 8_000, 2, "owned", 0, "", 1.0)
+    changed = (("state", "reserved-not-resident"), ("here", "0 %"))
+    return Watch(
+        (
+            Watched("z", z, changed),
+            Watched("big", big, (("refs", "1"),)),
+            Watched("t", Unknown("not bound"), ()),
+        )
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(watch(sample()))

@@ -1,0 +1,83 @@
+"""`%inspect_watch`: a line of each watched name's state after every cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.magics import showing
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_magic, magics_class
+
+from inspector import api
+from inspector.errors import InspectorError
+from inspector.facts.namespace import Namespace
+from inspector.report import Report
+
+EVENT = "post_run_cell"
+
+
+@magics_class
+class InspectWatchMagics(Magics):
+    """Which names are watched, and how they were after the last cell."""
+
+    shell: InteractiveShell
+
+    def __init__(self, shell: InteractiveShell, **options: Any) -> None:
+        super().__init__(shell, **options)
+        self.names: tuple[str, ...] = ()
+        self.before: Namespace | None = None
+
+    @line_magic
+    def inspect_watch(self, line: str) -> None:
+        """Show each name's references, bytes and state after every cell, and what the cell changed.
+
+        Nothing is computed or brought in by it.
+
+        ::
+
+          %inspect_watch x rows      watch these names (others are forgotten)
+          %inspect_watch             which names are watched now
+          %inspect_watch --off       no more
+        """
+        words = line.split()
+        try:
+            if words == ["--off"]:
+                self.leave()
+            elif words:
+                self._watch(tuple(dict.fromkeys(words)))
+        except InspectorError as error:
+            showing.refuse(error)
+            return
+        if not self.names:
+            self._show()
+
+    def leave(self) -> None:
+        """Watch nothing, and take the callback out of IPython's events."""
+        if self.names:
+            self.shell.events.unregister(EVENT, self._after)
+        self.names, self.before = (), None
+
+    def _watch(self, names: tuple[str, ...]) -> None:
+        for name in names:
+            if not name.isidentifier():
+                raise InspectorError(
+                    f"{name!r:.40} is not a name.",
+                    slug="not-a-name",
+                    why="names are watched, not expressions: an expression would be run after every cell",
+                    do="give it a name first, or look once: %inspect " + name[:40],
+                )
+        self.leave()
+        self.names = names
+        self.shell.events.register(EVENT, self._after)
+
+    def _after(self, result: object = None) -> None:
+        """What IPython calls when a cell has run: it must never fail there."""
+        try:
+            self._show()
+        except Exception as error:
+            self.leave()
+            print(f"inspect_watch is off: {type(error).__name__} while it looked")
+
+    def _show(self) -> None:
+        fact, self.before = api.watched(self.shell.user_ns, self.names, self.before)
+        showing.show(Report("watch", {"watch": fact}))
