@@ -1,0 +1,204 @@
+"""A C extension with one function a row of CAPI_ROWS: it makes the call and tells what became of it.
+
+The text is generated from the rows, so a wrong signature does not compile: each call is checked
+against the prototype of the running Python's own headers (-Werror).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from types import ModuleType
+
+import specimens
+
+from inspector import _native
+
+COLUMNS = (
+    *("name", "type", "params", "obj", "val", "aux"),
+    *("keep", "fails", "owns", "effects", "direction", "form"),
+)
+ROWS = {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in _native.CAPI_ROWS}
+
+HEAD = """
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+static PyObject *watched;
+static Py_ssize_t before[32];
+static void watch(PyObject *objects) {
+    watched = objects;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects); i++) {
+        before[i] = Py_REFCNT(PyTuple_GET_ITEM(objects, i));
+    }
+}
+static PyObject *changes(void) { // after the call: how many references each has more
+    PyObject *list = PyList_New(PyTuple_GET_SIZE(watched));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(watched); i++) {
+        Py_ssize_t now = Py_REFCNT(PyTuple_GET_ITEM(watched, i));
+        PyList_SET_ITEM(list, i, PyLong_FromSsize_t(now - before[i]));
+    }
+    return list;
+}
+static PyObject *told(PyObject *list, int failed, PyObject *result, Py_ssize_t refs, PyObject *error,
+                      PyObject *out) {
+    result = result ? result : Py_NewRef(Py_None);
+    return Py_BuildValue("(NONnNN)", list, failed ? Py_True : Py_False, result, refs, error, out);
+}
+static PyObject *error_taken(void) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return type ? type : Py_NewRef(Py_None);
+}
+#define ITEM(i) PyTuple_GET_ITEM(args, i)
+#define OBJECT(i) (ITEM(i) == Py_Ellipsis ? NULL : ITEM(i))
+#define POINTER(i) (ITEM(i) == Py_None ? NULL : (void *)PyBytes_AS_STRING(ITEM(i)))
+#define NUMBER(i) PyLong_AsUnsignedLongLongMask(ITEM(i))
+"""
+INTEGERS = {
+    *(
+        "int",
+        "long",
+        "long long",
+        "Py_ssize_t",
+        "size_t",
+        "unsigned long",
+        "unsigned long long",
+        "char",
+        "Py_UCS4",
+    ),
+}
+POINTERS = {
+    *("const char *", "const unsigned char *", "const void *", "char *", "void *", "unsigned char *"),
+    *("wchar_t *", "const wchar_t *", "Py_UCS4 *", "PyCapsule_Destructor"),
+}
+OBJECTS = {"PyObject *", "PyTypeObject *", "PyLongObject *"}
+OUTPUTS = {"int *": "int", "Py_ssize_t *": "Py_ssize_t", "char **": "char *"}
+
+
+def exported(name: str) -> bool:
+    """Whether the running Python has the function."""
+    return hasattr(ctypes.pythonapi, name)
+
+
+def parameters(row: dict[str, str]) -> list[tuple[str, str]]:
+    """(type, name) of each; the letters of `effects` go with them."""
+    if row["params"].strip() in ("void", "(void)"):
+        return []
+    found = []
+    for one in re.split(r",\s*", row["params"].strip("() ")):
+        match = re.fullmatch(r"(.*?)(\w+)", one.strip())
+        assert match, row
+        found.append(
+            (re.sub(r"\s*\*\s*", " *", match[1].strip()).replace("* *", "**").replace("* *", "**"), match[2])
+        )
+    return found
+
+
+def _prepared(n: int, ctype: str, effect: str) -> tuple[str, str]:
+    """(declaration, argument) of one parameter."""
+    if ctype in OBJECTS:
+        more = f"Py_XINCREF((PyObject *)a{n});" if effect in "Ss-" else ""
+        return f"{ctype} a{n} = ({ctype})OBJECT({n}); {more}", f"a{n}"
+    if ctype in INTEGERS:
+        return f"{ctype} a{n} = ({ctype})NUMBER({n});", f"a{n}"
+    if ctype in POINTERS:
+        return f"{ctype} a{n} = ({ctype})POINTER({n});", f"a{n}"
+    if ctype == "double":
+        return f"double a{n} = PyFloat_AsDouble(PyTuple_GET_ITEM(args, {n}));", f"a{n}"
+    if ctype == "Py_complex":
+        return f"Py_complex a{n} = PyComplex_AsCComplex(PyTuple_GET_ITEM(args, {n}));", f"a{n}"
+    if ctype in OUTPUTS:
+        return f"{OUTPUTS[ctype]} a{n} = 0;", f"&a{n}"
+    if ctype == "PyObject **":
+        start = f"Py_XNewRef(OBJECT({n}))" if effect == "*" else "NULL"
+        return f"PyObject *a{n} = {start};", f"&a{n}"
+    if ctype == "PyObject *const *":
+        return f"PyObject *const *a{n} = ((PyTupleObject *)PyTuple_GET_ITEM(args, {n}))->ob_item;", f"a{n}"
+    if ctype == "PyThreadState *":
+        return f"PyThreadState *a{n} = PyThreadState_Get();", f"a{n}"
+    if ctype in ("Py_buffer *", "const Py_buffer *"):
+        full = f"if (OBJECT({n}) && PyObject_GetBuffer(OBJECT({n}), &a{n}, PyBUF_FULL_RO) < 0) return NULL;"
+        return f"Py_buffer a{n} = {{0}}; {full}", f"&a{n}"
+    raise LookupError(ctype)
+
+
+FAILED = {
+    "NEVER": "0",
+    "NULL_SET": "result == NULL",
+    "NULL_QUIET": "result == NULL",
+    "NULL_ASK": "result == NULL && PyErr_Occurred()",
+    "MINUS_SET": "result == -1",
+    "MINUS_ASK": "result == ({type})-1 && PyErr_Occurred()",
+    "ZERO_SET": "result == 0",
+    "UCS4_ASK": "result == (Py_UCS4)-1 && PyErr_Occurred()",
+    "COMPLEX_ASK": "result.real == -1 && PyErr_Occurred()",
+}
+
+
+def _result(row: dict[str, str]) -> str:
+    """C that makes `shown`, a new reference, and `refs` of the result."""
+    if row["type"] == "void" or row["owns"] == "NOTHING":
+        return ""
+    if row["type"] == "PyObject *":
+        more = "Py_XINCREF(shown);" if row["owns"] == "BORROWED" else ""
+        return f"shown = result; refs = result ? Py_REFCNT(result) : 0; {more}"
+    if row["type"] in INTEGERS:
+        unsigned = row["type"] in ("size_t", "unsigned long", "unsigned long long")
+        return f"shown = PyLong_From{'Unsigned' if unsigned else ''}LongLong(result);"
+    if row["type"] == "double":
+        return "shown = PyFloat_FromDouble(result);"
+    return ""
+
+
+def text_of(row: dict[str, str]) -> str:
+    """The C function that calls one row. Raises LookupError where a parameter has no rule."""
+    effects = row["effects"]
+    made = [_prepared(n, ctype, effects[n]) for n, (ctype, _) in enumerate(parameters(row))]
+    call = f"{row['name']}({', '.join(argument for _, argument in made)})"
+    outputs = [n for n, letter in enumerate(effects) if letter in "=*o"]
+    kept = "".join(f"Py_XINCREF(a{n});" for n in outputs if effects[n] == "o")
+    out = "".join(f"PyList_Append(out, a{n} ? a{n} : Py_None); Py_XDECREF(a{n});" for n in outputs)
+    is_void = row["type"] == "void"
+    failed = FAILED[row["fails"]].format(type=row["type"])
+    return f"""
+static PyObject *call_{row["name"]}(PyObject *self, PyObject *both) {{
+    PyObject *args = PyTuple_GET_ITEM(both, 0), *shown = NULL;
+    Py_ssize_t refs = 0;
+    (void)args;
+    watch(PyTuple_GET_ITEM(both, 1));
+    {" ".join(declaration for declaration, _ in made)}
+    {"" if is_void else row["type"] + " result = "}{call};
+    {kept}
+    int failed = {failed};
+    {"" if is_void else "(void)result;"}
+    PyObject *error = error_taken(), *list = changes(), *out = PyList_New(0);
+    {_result(row)}
+    {out}
+    return told(list, failed, shown, refs, error, out);
+}}"""
+
+
+def build(names: list[str]) -> ModuleType:
+    """The extension `capi_calls` with the functions of these rows."""
+    functions = "".join(text_of(ROWS[name]) for name in names)
+    table = "".join(f'    {{"{name}", call_{name}, METH_VARARGS, NULL}},\n' for name in names)
+    end = f"""
+static PyMethodDef methods[] = {{
+{table}    {{NULL, NULL, 0, NULL}},
+}};
+static struct PyModuleDef definition = {{
+    PyModuleDef_HEAD_INIT, .m_name = "capi_calls", .m_methods = methods}};
+PyMODINIT_FUNC PyInit_capi_calls(void) {{ return PyModule_Create(&definition); }}
+"""
+    more = "".join(
+        f"{ROWS[n]['type']} ({n})({ROWS[n]['params'].strip('()')});\n" for n in names if n in PRIVATE
+    )
+    flags = ("-Werror", "-Wno-deprecated-declarations", "-Wno-unused-but-set-variable", "-Wno-address")
+    return specimens.build("capi_calls", HEAD + more + functions + end, flags=flags)
+
+
+PRIVATE = {"_Py_IncRef", "_Py_DecRef", "_PyLong_AsByteArray", "_PyLong_FromByteArray", "_PyBytes_Resize"}
+PRIVATE |= {"_PyObject_MakeTpCall", "_PyArg_CheckPositional"}
+"""In no public header of some version."""
