@@ -136,9 +136,17 @@ def title_of(x: Any, adapter: Adapter, holders: list[Any]) -> tuple[Title | Unkn
     if not holders:
         return "borrowed", (Evidence("field", "owner", "none is held"),)
     last = holders[-1]
+    if all(_owns_nothing(holder) for holder in holders):
+        return "borrowed", (Evidence("field", "held by", f"{type_name(type(last))}, which owns nothing"),)
     other = adapter_of(type(last))
     foreign = other is None or other.library != adapter.library
     return "foreign" if foreign else "view", (Evidence("field", "held by", type_name(type(last))),)
+
+
+def _owns_nothing(holder: Any) -> bool:
+    """Whether a holder is itself only a pointer: a view over a cast keeps nobody alive."""
+    adapter = adapter_of(type(holder))
+    return adapter is not None and adapter.owns(holder) is False
 
 
 def storage_of(x: Any, span: Range, places: Places) -> tuple[Storage | Unknown, tuple[Evidence, ...]]:
