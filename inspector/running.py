@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from inspector.debugger.forked import Forked
     from inspector.debugger.session import Breakpoints
     from inspector.facts.stack import Hits, Stacks
 
@@ -42,6 +45,17 @@ def breakpoints(
         all_threads=all_threads,
         fast=fast,
     )
+
+
+def debug(function: Callable[[], None], *places: str) -> Forked:
+    """Run `function` in a forked child under gdb, stopped at `places` and at crashes, to be stepped.
+
+    This process lives on; what the child changes does not come back. Raises InspectorError fork-unsafe, and
+    what attaching raises.
+    """
+    from inspector.debugger.forked import Forked
+
+    return Forked(function, places)
 
 
 def launch(

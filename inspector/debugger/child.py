@@ -33,6 +33,7 @@ class Gdb:
 
     def __init__(self, path: str, folder: str, settings: tuple[str, ...] = ()) -> None:
         ours, theirs = socket.socketpair()
+        reads, holds = os.pipe()
         path_first = f"python import sys; sys.path.insert(0, {str(_ROOT)!r})"
         boot = f"{path_first}; from inspector.debugger import inside; inside.start()"
         command = [path, "-q", "-nx", "-nh"]
@@ -41,14 +42,16 @@ class Gdb:
         with (Path(folder) / "gdb.log").open("wb") as log:
             self.child = subprocess.Popen(
                 [*command, "-ex", boot],
-                stdin=subprocess.PIPE,  # never written: at its end gdb would end
+                stdin=reads,  # gdb holds the other end itself: at its input's end it would quit, in disorder
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[theirs.fileno(), holds],
                 env={**os.environ, _FD: str(theirs.fileno()), "INSPECTOR_AGENT_FOLDER": folder},
             )
         theirs.close()
+        os.close(reads)
+        os.close(holds)
         self.agent = Lines(ours)
         self.pidfd = os.pidfd_open(self.child.pid)
         self.asked_at: float | None = None
@@ -91,6 +94,4 @@ class Gdb:
         code = self.child.wait()
         os.close(self.pidfd)
         self.agent.close()
-        assert self.child.stdin is not None
-        self.child.stdin.close()
         return code

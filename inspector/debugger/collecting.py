@@ -52,6 +52,7 @@ class Collection:
         self.depth: int = options.get("depth", 40)
         self.threads = frozenset(options.get("threads", ()))
         self.watch_word: int = (options.get("guard") or (0, 0))[0]
+        self.interactive: bool = options.get("interactive", False)
         self.recorded = self.failed = self.stopped_ns = 0
         self.places: dict[int, PlaceBreakpoint] = {}
 
@@ -116,6 +117,8 @@ class PlaceBreakpoint(gdb.Breakpoint):
             if not collection.wanted() or not self.holds():
                 return False
             self.hits += 1
+            if collection.interactive:
+                return True
             if collection.mode == "count":
                 return False
             if collection.recorded < collection.budget:

@@ -17,13 +17,16 @@ from typing import Any, Final
 
 import gdb
 
+from inspector.debugger import healing, proc
 from inspector.debugger.collecting import Collection, PlaceBreakpoint
 from inspector.debugger.lines import Lines, Message
 from inspector.debugger.planted import Planted
+from inspector.debugger.stepping import GOES, Stepper
 from inspector.debugger.target_reader import TargetReader
 from inspector.errors import InspectorError
+from inspector.isolation import leave_parent
 
-LEAVE_S: Final = 5.0
+LEAVE_S: Final = 4.0
 """Without anybody to talk to, gdb leaves within this or ends as it is."""
 AGAIN_S: Final = 1.0
 CRASHES: Final = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
@@ -53,7 +56,7 @@ class Agent:
         self.collection: Collection | None = None
         self.planted = Planted()
         self.reader: TargetReader | None = None
-        self.options: dict[str, Any] = {}
+        self.stepper: Stepper | None = None
         self._waiting: list[Callable[[], None]] = []
         self._quitting = False
         self._counted: dict[str, Any] = {}
@@ -107,7 +110,6 @@ class Agent:
 
     def do_attach(self, reply: Callable[..., None], message: Message) -> None:
         """Attach, plant, resume: all at once, for the client may be what stands still meanwhile."""
-        self.options = message
         begin = time.perf_counter_ns()
         settings = message.get("settings_inside", ())
         for setting in (*settings, *((_STOP_AT_CRASHES,) if message.get("signals") else ())):
@@ -117,12 +119,24 @@ class Agent:
             self.reader = TargetReader(message["pid"])
             self.planted = Planted(*message.get("guard") or ())
             self.collection = Collection(self.reader, self.folder, message)
+            self.stepper = Stepper(self.reader) if message.get("interactive") else None
             refused = self.plant(message["places"])
             self.resume()
             reply(frozen_ns=time.perf_counter_ns() - begin, refused=refused, **self.collection.counts())
 
         self.when_standing(lambda: self._guarded(reply, standing))
         gdb.execute(f"attach {message['pid']}", to_string=True)
+
+    def do_command(self, reply: Callable[..., None], message: Message) -> None:
+        """A person's word, while the process stands."""
+        if self.stepper is None or not gdb.selected_inferior().pid:
+            raise RuntimeError("nothing is stopped here")
+        before, self.state = self.state, "running" if message["word"] in GOES else self.state
+        try:
+            self.stepper.command(reply, message["word"], message["argument"])
+        except Exception:
+            self.state = before
+            raise
 
     def do_add(self, reply: Callable[..., None], message: Message) -> None:
         """Plant more places while the process runs."""
@@ -199,6 +213,9 @@ class Agent:
     def _stopped(self, event: gdb.StopEvent) -> None:
         if self._waiting:
             gdb.post_event(self._look)
+        elif self.stepper is not None:
+            self.state = "stopped"
+            gdb.post_event(partial(self.stepper.stopped, event.inferior_thread, _reason(event)))
         elif isinstance(event, gdb.SignalEvent) and event.stop_signal in CRASHES:
             gdb.post_event(partial(self._crashed, event.inferior_thread, event.stop_signal))
 
@@ -239,15 +256,28 @@ class Agent:
         if self._quitting:
             return
         self._quitting = True
-        last = threading.Timer(LEAVE_S, os._exit, (3,))
+        last = threading.Timer(LEAVE_S, self._end_by_force)
         last.daemon = True
         last.start()
         self.leave(lambda: os._exit(0))
+
+    def _end_by_force(self) -> None:
+        """Leaving took too long, and nobody may be there to heal: a child of ours does it after gdb."""
+        pid = self.reader.pid if self.reader is not None else 0
+        leave_parent(os.devnull)
+        limit = time.monotonic() + LEAVE_S
+        while pid and proc.tracer(pid) and time.monotonic() < limit:
+            time.sleep(0.01)
+        if pid:
+            healing.heal(pid)
+        os._exit(3)
 
     def _exited(self, event: gdb.ExitedEvent) -> None:
         self.counts()
         self.state = "gone"
         code = getattr(event, "exit_code", None)
+        if self.stepper is not None:
+            gdb.post_event(partial(self.stepper.ended, code))
         gdb.post_event(lambda: self.event(event="exited", code=code))
         if self._quitting:
             gdb.post_event(lambda: os._exit(0))
@@ -264,6 +294,14 @@ class Agent:
     def _replaced(self, event: Any) -> None:
         if self.reader is not None:
             self.reader.restart()
+
+
+def _reason(event: gdb.StopEvent) -> str:
+    if isinstance(event, gdb.SignalEvent):
+        return event.stop_signal
+    if isinstance(event, gdb.BreakpointEvent):
+        return "watchpoint" if event.breakpoints[0].type != gdb.BP_BREAKPOINT else "breakpoint"
+    return "step"
 
 
 def _refused(error: Exception) -> dict[str, str]:

@@ -34,6 +34,7 @@ COLUMNS: Final = {
     "breaks": "stack:Hits",
     "stack": "stack:Stack",
     "stacks": "stack:Stacks",
+    "stop": "stack:Stop",
     "machine": "machine:Machine",
     "trace": "conversion:Trace",
 }

@@ -110,3 +110,20 @@ class Stacks:
     program: str
     threads: tuple[Stack, ...]
     read_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A process that stands still for a person to look at."""
+
+    reason: str
+    """"breakpoint", "step", "watchpoint" or the name of a signal; "" where it stood already."""
+    function: str
+    """Of the frame that is selected (up, down)."""
+    line: str | Unknown
+    """"file:line" of that frame."""
+    variables: tuple[Argument, ...]
+    """Its arguments and locals."""
+    says: tuple[Argument, ...]
+    """What was asked by print or watch."""
+    stack: Stack

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import PurePath
 
-from inspector.facts.stack import Argument, Frame, Hit, Hits, Stack, Stacks
+from inspector.facts.stack import Argument, Frame, Hit, Hits, Stack, Stacks, Stop
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
@@ -101,6 +101,28 @@ def _value(argument: Argument) -> str:
 @blocks.register
 def _stack(fact: Stack) -> tuple[Block, ...]:
     return (Fold(_thread(fact), (_table(fact),), 40),)
+
+
+@blocks.register
+def _stop(fact: Stop) -> tuple[Block, ...]:
+    where = "" if isinstance(fact.line, Unknown) else _short(fact.line)
+    spans = (Span(fact.function, "native"), Span(f"  {where}", "dim"))
+    made: list[Block] = [
+        Line("stopped", spans, text(fact.reason or "still", "warn"), link="docs/debugging.md#step")
+    ]
+    for said in fact.says:
+        made.append(Line("says", (Span(f"{said.name} = {said.value}"), Span(f"  {said.type_name}", "dim"))))
+    if fact.variables:
+        rows = tuple(
+            (text(one.name), text(_value(one)), text(one.type_name, "dim")) for one in fact.variables
+        )
+        made.append(
+            Fold(Line("locals", text(_count(len(rows), "variable"))), (Table(("", "", ""), rows),), _SHOWN)
+        )
+    made.append(
+        Fold(Line("stack", text(_count(len(fact.stack.frames), "frame"))), (_table(fact.stack),), _SHOWN)
+    )
+    return tuple(made)
 
 
 @blocks.register

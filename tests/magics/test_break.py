@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from debugged import library
 from jupyter_client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
@@ -63,3 +64,29 @@ def test_one_statement_an_error_and_a_refusal(kernel: BlockingKernelClient) -> N
     said = shown(kernel, "%%inspect_break --preset no\n1")
     assert "there is no preset 'no'" in said[0] and "Traceback" not in said[0]
     assert "nothing to run" in shown(kernel, "%inspect_break PyFloat_FromString")[0]
+
+
+def test_a_cell_is_stepped_in_a_forked_child_while_the_kernel_lives(kernel: BlockingKernelClient) -> None:
+    path = library()
+    shown(
+        kernel,
+        "import importlib.machinery, importlib.util\n"
+        f"loader = importlib.machinery.ExtensionFileLoader('probing', {str(path)!r})\n"
+        "spec = importlib.util.spec_from_loader('probing', loader)\n"
+        "probing = importlib.util.module_from_spec(spec); loader.exec_module(probing); value = 0",
+    )
+    said = shown(
+        kernel, "%%inspect_debug --at mixed\nprint('before')\nvalue = probing.mix([1])\nprint(value)"
+    )
+    assert said[0] == "before\n"
+    assert "mixed" in said[1] and "list (1 item)" in said[1] and "<module>" in said[1]
+    assert shown(kernel, "print(value)") == ["0\n"]  # the kernel runs other cells, and has its own names
+    assert "x = 1, y = 2" in "".join(shown(kernel, "%inspect_debug print *p"))
+    assert "stopped  mix " in shown(kernel, "%inspect_debug finish")[0]
+    assert "stopped  mixed" not in shown(kernel, "%inspect_debug up")[0]
+    assert "ended with code 0" in "".join(shown(kernel, "%inspect_debug continue"))
+    assert "not-debugging" in "".join(shown(kernel, "%inspect_debug step"))
+    crashed = "".join(shown(kernel, "%%inspect_debug\nprobing.crash()"))
+    assert "SIGSEGV" in crashed and "crash" in crashed
+    shown(kernel, "%inspect_debug quit")
+    assert shown(kernel, "print(value)") == ["0\n"]

@@ -1,0 +1,113 @@
+"""A function run in a forked child under gdb, to be stepped by a person while this process stays alive."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from inspector.debugger import proc
+from inspector.debugger.client import ATTACH_S, Client
+from inspector.debugger.places import asked
+from inspector.errors import InspectorError
+from inspector.facts.stack import Stop
+from inspector.facts.wire import from_wire
+from inspector.isolation import fork_waiting, running_threads
+
+UNSAFE: Final = ("libgomp", "libtorch", "libcuda", "libiomp")
+"""Libraries whose threads do not survive a fork: the child would wait for them for ever."""
+_QUIET_S: Final = 1.0
+"""How long a moment is waited for in which no other thread runs."""
+COMMANDS: Final = ("step", "next", "finish", "continue", "up", "down", "print", "watch", "locals", "stack")
+
+
+class Answer(NamedTuple):
+    """What a command gave: a stop, or the exit code of a child that ended; and what it printed meanwhile."""
+
+    stop: Stop | None
+    exit_code: int | None
+    output: str
+
+
+class Forked:
+    """One child under gdb. `close` ends it."""
+
+    def __init__(self, function: Callable[[], None], places: Sequence[str]) -> None:
+        _check_fork()
+        wanted = asked(places, None, ()) if places else ()
+        self._open = contextlib.ExitStack()
+        self.pid, go, self._output = fork_waiting(function)
+        self._open.callback(self._end)
+        self._open.callback(os.close, self._output)
+        self._open.callback(os.close, go)
+        try:
+            self._client = self._open.enter_context(contextlib.closing(Client(self.pid)))
+            self._client.call(
+                "start",
+                ATTACH_S,
+                places=[place._asdict() for place in wanted],
+                signals=True,
+                interactive=True,
+            )
+            os.write(go, b"x")
+        except BaseException:
+            self._open.close()
+            raise
+        self.ended = False
+
+    def wait(self, deadline_s: float) -> Answer:
+        """The first stop, or the next one."""
+        return self.command("await", deadline_s=deadline_s)
+
+    def command(self, word: str, argument: str = "", deadline_s: float = 30.0) -> Answer:
+        """Carry out one of COMMANDS. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
+        said = self._client.call("command", deadline_s, word=word, argument=argument)
+        if "exited" in said:
+            self.ended = True
+            output = self.output()
+            self.close()
+            return Answer(None, int(said["exited"]), output)
+        return Answer(from_wire(Stop, said["stop"]), None, self.output())
+
+    def output(self) -> str:
+        """What the child has printed since the last time."""
+        found = b""
+        while select.select([self._output], [], [], 0)[0] and (read := os.read(self._output, 1 << 16)):
+            found += read
+        return found.decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Leave and end the child."""
+        self._open.close()
+
+    def _end(self) -> None:
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self.pid, 9)
+            os.waitpid(self.pid, 0)
+
+
+def _check_fork() -> None:
+    """Refuse where a forked child could hang. Raises InspectorError fork-unsafe."""
+    loaded = {Path(mapping.path).name for mapping in proc.code(os.getpid())}
+    found = sorted(name for name in loaded if name.startswith(UNSAFE))
+    if found:
+        raise InspectorError(
+            "the cell cannot be run in a forked child here.",
+            slug="fork-unsafe",
+            why=f"{found[0]} is loaded: its threads do not exist in the child, which could wait for ever",
+            do="%%inspect_break collects in this kernel; `inspector break` runs a program under gdb",
+        )
+    limit = time.monotonic() + _QUIET_S
+    while (busy := running_threads()) and time.monotonic() < limit:
+        time.sleep(0.01)
+    if busy:
+        raise InspectorError(
+            "the cell cannot be run in a forked child now.",
+            slug="fork-unsafe",
+            why=f"{busy} other thread{'s' * (busy > 1)} running, whose locks would stay held",
+            do="try again when they are done, or %%inspect_break",
+        )
