@@ -46,7 +46,7 @@ class PilImages(Defaults):
 
     def layers(self, x: Any) -> Told:
         """lazy until load(), when the file is decoded into memory; closed by close()."""
-        from inspector.adapters.told import Layer, Told, attribute
+        from inspector.adapters.told import DERIVED, Layer, Told, attribute, finding
 
         value, tiles = _state(x), stored(x, "tile") or []
         mode, size = stored(x, "_mode"), stored(x, "_size")
@@ -68,7 +68,13 @@ class PilImages(Defaults):
         )
         pixels = size[0] * size[1] if type(size) is tuple and len(size) == 2 else 0
         logical = pixels * _BYTES.get(mode, 4) if type(mode) is str else IN_C
-        return Told((wrapper,), logical_bytes=logical, waits_for="load()" if value == "lazy" else "")
+        return Told(
+            (wrapper,),
+            state=value if isinstance(value, Unknown) else DERIVED,
+            logical_bytes=logical,
+            waits_for="load()" if value == "lazy" else "",
+            findings=(finding("shared-copy-on-write"),) if shared else (),
+        )
 
 
 def _pixels(x: Any) -> Any:

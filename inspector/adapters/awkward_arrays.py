@@ -18,12 +18,12 @@ _VIRTUAL = ("VirtualNDArray", "VirtualArray")
 
 
 class AwkwardArrays(Holder):
-    """Exact ak.Array and ak.Record; behaviours are subclasses of the user's and not looked into."""
+    """ak.Array and ak.Record with the user's behaviours, which are subclasses: stored attributes are read."""
 
     library = "awkward"
     versions = ("2.8", "3")
 
-    def types(self) -> tuple[type, ...]:
+    def families(self) -> tuple[type, ...]:
         """The two."""
         awkward = sys.modules["awkward"]
         return (awkward.Array, awkward.Record)

@@ -47,18 +47,17 @@ class H5pyDatasets(Defaults):
         from inspector.adapters.told import Layer, Told, attribute
 
         kind, identifier = type_name(type(x)), _identifier(x)
-        if not identifier.valid:
-            gone = Layer("wrapper", kind, "closed", "none", evidence=(attribute("x.id.valid", 0),))
-            return Told((gone,))
-        with _free() as free:
+        with _free() as free:  # `valid` too would wait for the lock
             if not free:
                 busy = Unknown("another thread is in HDF5: it is not waited for")
                 return Told((Layer("wrapper", kind, busy, busy, busy),), busy)
-            if kind != "Dataset":
-                return Told(
-                    (Layer("wrapper", kind, "computed", "remote/on disk", would_not=("repr", "keys()")),)
-                )
-            return self._dataset(identifier)
+            said = (attribute("x.id.valid", int(identifier.valid)),)
+            if not identifier.valid:
+                return Told((Layer("wrapper", kind, "closed", "none", evidence=said),))
+            if kind == "Dataset":
+                return self._dataset(identifier)
+            place: Any = "remote/on disk"
+            return Told((Layer("wrapper", kind, "computed", place, "owned", said, (), ("repr", "keys()")),))
 
     def _dataset(self, identifier: Any) -> Told:
         from inspector.adapters.told import Layer, Told, attribute

@@ -83,7 +83,7 @@ class PyarrowBuffers(Defaults):
         imported = arrow.Array._import_from_c_capsule(*arrow.array([1.0]).__arrow_c_array__())
         self._learn(imported.buffers()[1], "ImportedBuffer", "foreign")
         with arrow.memory_map(__file__) as file:
-            self._learn(file.read_buffer(8), "", "")
+            self._learn(_root(file.read_buffer(8)), "MemoryMap::Region", "owned")
         if numpy := sys.modules.get("numpy"):
             array = numpy.zeros(8)
             self._learn(arrow.array(array).buffers()[1], "NumPyBuffer", "foreign", array)
@@ -92,8 +92,7 @@ class PyarrowBuffers(Defaults):
         words = _object_of(buffer)
         if words[2:4] != (buffer.address, buffer.size):
             raise ValueError("arrow::Buffer does not lie as in arrow/buffer.h")
-        if name:
-            self._kinds[words[0]] = Kind(name, title, words.index(id(owner)) if owner is not None else 0)
+        self._kinds[words[0]] = Kind(name, title, words.index(id(owner)) if owner is not None else 0)
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
         """A block for each buffer; the values of numbers begin at the slice's offset."""
@@ -151,7 +150,7 @@ class PyarrowBuffers(Defaults):
         below = tuple(self._layer(*row) for row in found[: MOST_LAYERS - 1])
         wrapper = Layer("wrapper", _title(x), title=self._whole(found), would_not=("slice", "repr"))
         wide = Unknown(f"{_width(x):,} columns are not summed")
-        logical = x.size if kind.endswith("Buffer") else x.nbytes if _width(x) <= MOST_HELD else wide
+        logical = x.size if kind.endswith("Buffer") else wide if _width(x) > MOST_HELD else _logical(x)
         roots = {
             (root.address, root.address + root.size) for _, buffer, _ in found for root in (_root(buffer),)
         }
@@ -236,6 +235,11 @@ def _root(buffer: Any) -> Any:
             break
         buffer = parent
     return buffer
+
+
+def _logical(x: Any) -> int:
+    """Bytes of all elements: of a table by its arrays, for `Table.nbytes` would leave a mark in the table."""
+    return sum(array.nbytes for _, array in _few(x))
 
 
 def _width(x: Any) -> int:

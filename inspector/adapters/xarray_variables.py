@@ -66,7 +66,8 @@ class XarrayVariables(Holder):
         waits = "load()" if lazy else ""
         sizes = [_bytes(variable) for _, variable in found]
         unknown = next((size for size in sizes if isinstance(size, Unknown)), None)
-        total = unknown or sum(size for size in sizes if not isinstance(size, Unknown))
+        known = sum(size for size in sizes if not isinstance(size, Unknown))
+        total = known if unknown is None else unknown
         left = len(below) - len(shown)
         return Told((wrapper, *shown), logical_bytes=total, waits_for=waits, layers_left_out=left)
 

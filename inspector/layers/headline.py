@@ -78,7 +78,7 @@ def _of_pages(pages: Residency | Unknown) -> State | None:
 
 def _plain(titles: Iterable[object]) -> State | Unknown:
     unknown = next((title for title in titles if isinstance(title, Unknown)), None)
-    return unknown or "owned"
+    return "owned" if unknown is None else unknown
 
 
 def is_virtual(blocks: Sequence[Elements]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.adapters.base import Adapter, Elements, type_name
@@ -64,13 +64,21 @@ def stack(x: Any, adapter: Adapter, places: Places | None = None) -> Stack:
     told = adapter.layers(x)
     blocks = adapter.elements(x)
     holders = list(held(x))
-    layers = list(told.layers[:MOST_LAYERS])
     places = places or Places()
+    layers = [_placed(x, layer, places) for layer in told.layers[:MOST_LAYERS]]
     if not any(layer.spans for layer in layers):
         layers += _derived(x, adapter, blocks, holders, told, places)
     spans = tuple(span for layer in told.layers for span in layer.spans) or spans_of(layers)
     left_out = told.layers_left_out + max(len(told.layers) - MOST_LAYERS, 0)
     return Stack(told, layers, blocks, spans[:MOST_SPANS], left_out, holders, places)
+
+
+def _placed(x: Any, layer: Layer, places: Places) -> Layer:
+    """The layer with the mapping of its first range, where its adapter said no more than "heap"."""
+    if not layer.spans or layer.storage != "heap":
+        return layer
+    storage, place = storage_of(x, layer.spans[0], places)
+    return layer if storage == "heap" else replace(layer, storage=storage, evidence=(*layer.evidence, *place))
 
 
 def spans_of(layers: list[Layer]) -> tuple[Range, ...]:

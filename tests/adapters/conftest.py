@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import warnings
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+import fingerprints
 import pytest
+
+import inspector
+from inspector.facts.materialization import Materialization
 
 NAMES = {
     "pa": "pyarrow",
@@ -40,3 +47,27 @@ def _fixture(name: str, module: str) -> Any:
 
 for _name, _module in NAMES.items():
     globals()[f"library_{_name}"] = _fixture(_name, _module)
+
+
+@pytest.fixture
+def look() -> Callable[[object], Materialization]:
+    """`look(x)`: its materialization; the first look already leaves x, and the open files, as they were."""
+    return undisturbed
+
+
+def undisturbed(x: object) -> Materialization:
+    inspector.materialization(())  # the adapters are awake, the kernel's page tables are open
+    inspector.materialization(type("Unknown", (), {"__module__": type(x).__module__})())
+    before = (fingerprints.fingerprint(x), opened())
+    told = inspector.materialization(x)
+    assert (fingerprints.fingerprint(x), opened()) == before
+    return told
+
+
+def opened() -> list[str]:
+    """What this process has open, by descriptor."""
+    found = []
+    for number in sorted(os.listdir("/proc/self/fd"), key=int):
+        with contextlib.suppress(OSError):  # the descriptor of this listing
+            found.append(f"{number} {os.readlink(f'/proc/self/fd/{number}')}")
+    return found

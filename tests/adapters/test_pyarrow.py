@@ -1,0 +1,130 @@
+"""pyarrow on the real library: whose bytes a buffer shows, slices, mapped files, what cannot be told."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from inspector.adapters.registry import adapter_of
+from inspector.facts.materialization import Materialization
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.libraries
+Look = Callable[[object], Materialization]
+
+
+def address(x: Any) -> int:
+    return int(x.__array_interface__["data"][0])
+
+
+def test_an_array_over_numpy_names_its_owner(pa: Any, look: Look) -> None:
+    n = np.arange(1000.0)
+    held = sys.getrefcount(n)
+    x = pa.array(n)
+    assert sys.getrefcount(n) == held + 1
+    told = look(x)
+    assert told.state == "shared-foreign" and told.logical_bytes == 8000
+    (buffer,) = [layer for layer in told.layers if layer.level == "buffer"]
+    assert buffer.spans[0].start == address(n) and buffer.title == "foreign"
+    assert "NumPyBuffer over an ndarray" in {said.says for said in buffer.evidence}
+    assert [found.slug for found in told.findings] == ["unnoticed-write"]
+    assert adapter_of(type(x)).holds(x)[0][1] is n
+    n.flags.writeable = False
+    assert look(x).findings == ()
+
+
+def test_the_pool_owns_what_pyarrow_made(pa: Any, look: Look) -> None:
+    told = look(pa.array([1, None, 3]))
+    assert told.state == "owned" and told.logical_bytes == 25
+    assert [layer.title for layer in told.layers[:3]] == ["owned"] * 3
+
+
+def test_a_slice_keeps_the_whole_buffer(pa: Any, look: Look) -> None:
+    whole = pa.array(range(1_000_000))
+    told = look(whole[10:20])
+    assert (told.logical_bytes, told.retained_bytes) == (80, 8_000_000)
+    assert [found.slug for found in told.findings] == ["large-base"]
+    assert told.layers[1].spans[0].start == whole.buffers()[1].address + 80
+
+
+def test_a_buffer_of_python_bytes_and_its_slice(pa: Any, look: Look) -> None:
+    source = bytearray(100)
+    for buffer in (pa.py_buffer(source), pa.py_buffer(source).slice(2, 5)):
+        told = look(buffer)
+        assert told.state == "shared-foreign"
+        assert adapter_of(type(buffer)).holds(buffer)[0][1] is source
+        assert told.retained_bytes == 100
+    with pytest.raises(BufferError):
+        source.append(1)
+
+
+def test_a_mapped_file_and_its_closed_handle(pa: Any, look: Look, tmp_path: Path) -> None:
+    with pa.OSFile(str(tmp_path / "t.arrow"), "wb") as file:
+        table = pa.table({"a": np.ones(100_000)})
+        with pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table)
+    allocated = pa.total_allocated_bytes()
+    mapped = pa.memory_map(str(tmp_path / "t.arrow"))
+    table = pa.ipc.open_file(mapped).read_all()
+    told = look(table)
+    assert told.state == "memory-mapped" and told.layers[1].storage == "file-mapped"
+    assert pa.total_allocated_bytes() == allocated
+    mapped.close()
+    assert look(mapped).state == "closed"
+    assert look(table).state == "memory-mapped" and table.column(0)[5].as_py() == 1.0
+
+
+def test_a_reader_is_not_read(pa: Any, look: Look) -> None:
+    table = pa.table({"a": [1, 2, 3]})
+    reader = pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
+    assert isinstance(look(reader).state, Unknown)
+    assert reader.read_all().num_rows == 3 and reader.read_all().num_rows == 0
+    assert isinstance(look(reader).state, Unknown), "an exhausted one shows no flag"
+
+
+def test_chunks_dictionaries_and_empty_ones(pa: Any, look: Look) -> None:
+    chunked = pa.chunked_array([[1.0, 2.0], [3.0]])
+    assert look(chunked).layers[0].what == "ChunkedArray of 3, 2 chunks"
+    assert [layer.what for layer in look(chunked).layers[1:3]] == [
+        "chunk(0).buffers()[1] float64 (2,)",
+        "chunk(1).buffers()[1] float64 (1,)",
+    ]
+    codes = pa.array(["a", "b", "a"]).dictionary_encode()
+    assert look(codes).layers[0].what == "DictionaryArray of 3"
+    for empty in (pa.array([], pa.int64()), pa.table({}), pa.nulls(0)):
+        assert look(empty).logical_bytes == 0
+
+
+def test_a_wide_table_is_bounded(pa: Any, look: Look) -> None:
+    wide = pa.table({str(n): [1.0] for n in range(20_000)})
+    start = time.perf_counter()
+    told = look(wide)
+    assert time.perf_counter() - start < 5
+    assert isinstance(told.logical_bytes, Unknown) and told.layers_left_out > 200
+    assert len(told.layers) <= 18
+
+
+def test_an_extension_type_of_the_users_is_not_asked(pa: Any, look: Look) -> None:
+    class Kind(pa.ExtensionType):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(pa.int64(), "inspector.kind")
+
+        def __arrow_ext_serialize__(self) -> bytes:
+            return b""
+
+        @classmethod
+        def __arrow_ext_deserialize__(cls, storage: Any, serialized: bytes) -> Any:
+            return cls()
+
+        def __str__(self) -> str:
+            raise AssertionError("asked")
+
+        __repr__ = __str__
+
+    assert look(pa.ExtensionArray.from_storage(Kind(), pa.array([1, 2]))).state == "owned"

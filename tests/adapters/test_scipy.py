@@ -1,0 +1,71 @@
+"""scipy.sparse on the real library: arrays of each format, duplicates, operators that are never applied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.facts.materialization import Materialization
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.libraries
+Look = Callable[[object], Materialization]
+
+
+def test_fewer_bytes_than_the_shape_says(sparse: Any, look: Look) -> None:
+    x = sparse.random(1000, 1000, 0.01, format="csr", random_state=0)
+    told = look(x)
+    stored = x.data.nbytes + x.indices.nbytes + x.indptr.nbytes
+    assert (told.state, told.logical_bytes, told.span_bytes) == ("virtual", 8_000_000, stored)
+    assert look(x.T).layers[1].spans == told.layers[1].spans, "the transpose shares its data"
+
+
+@pytest.mark.parametrize("form", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+def test_every_format(sparse: Any, look: Look, form: str) -> None:
+    for x in (sparse.eye(4).asformat(form), sparse.csr_array(np.eye(4)).asformat(form)):
+        told = look(x)
+        assert told.layers[0].what.startswith(f"{form}_") and told.layers[0].value == "computed"
+        assert (form == "dok") == (len(told.layers) == 1)
+
+
+def test_duplicates_are_pending_and_not_looked_for(sparse: Any, look: Look) -> None:
+    x = sparse.coo_matrix(([1, 2], ([0, 0], [0, 0])))
+    assert look(x).layers[0].evidence[0].says == "may be there: their sum is pending"
+    fresh = sparse.csr_matrix(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 1))
+    before = set(vars(fresh))
+    look(fresh)
+    assert set(vars(fresh)) == before, "has_canonical_format would leave its answer in the matrix"
+    x.sum_duplicates()
+    assert look(x).layers[0].evidence[0].says == "none"
+
+
+def test_an_operator_is_a_recipe(sparse: Any, look: Look) -> None:
+    from scipy.sparse.linalg import LinearOperator, aslinearoperator
+
+    class Counted(LinearOperator):  # type: ignore[misc]
+        applied = 0
+
+        def _matvec(self, x: Any) -> Any:
+            Counted.applied += 1
+            return x
+
+    one = aslinearoperator(sparse.eye(4))
+    product = one @ Counted(float, (4, 4))
+    Counted.applied = 0
+    assert look(product).state == "lazy" and look(product).waits_for == "matvec()"
+    assert Counted.applied == 0
+
+
+def test_empty_and_lying_ones(sparse: Any, look: Look) -> None:
+    assert look(sparse.csr_matrix((0, 3))).logical_bytes == 0
+
+    class Lying(sparse.csr_matrix):  # type: ignore[misc, name-defined]
+        @property
+        def data(self) -> Any:
+            raise AssertionError("asked")
+
+    assert isinstance(inspector.materialization(Lying.__new__(Lying)).state, Unknown)
