@@ -28,9 +28,8 @@ def layers(x: Any, adapter: Defaults, fields: tuple[Any, ...]) -> Told:
     """Wrapper and buffer of an ndarray; `fields` as `_native.ndarray_fields` gives them."""
     address, _, _, flags, base, descr = fields
     arena = descr.char == "T"
-    spans = adapter.spans(x)
     wrapper = Layer("wrapper", type_name(type(x)), evidence=tuple(_about(x, flags, base, descr)))
-    unowned = _is_unowned(spans, base, flags)
+    unowned = base is not None and not flags & OWNDATA and _is_unowned(adapter.spans(x), base)
     findings = list(_findings(flags))
     if unowned:
         findings.append(finding("unowned-bytes", f"the base does not hold {address:#x}"))
@@ -57,9 +56,9 @@ def _findings(flags: int) -> tuple[Finding, ...]:
     return (finding("pending-write-back"),) if flags & WRITEBACKIFCOPY else ()
 
 
-def _is_unowned(spans: tuple[Range, ...], base: Any, flags: int) -> bool:
+def _is_unowned(spans: tuple[Range, ...], base: Any) -> bool:
     """Whether a base is held whose bytes are known, and they are not the array's: nobody frees these."""
-    if flags & OWNDATA or base is None or not spans:
+    if not spans:
         return False
     from inspector.adapters.registry import adapter_of
 

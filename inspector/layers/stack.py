@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.adapters.base import Adapter, Elements, type_name
+from inspector.adapters.base import Adapter, Defaults, Elements, type_name
 from inspector.adapters.registry import adapter_of
 from inspector.adapters.told import Told
 from inspector.facts.materialization import Evidence, Layer, Storage, Title
@@ -113,7 +113,7 @@ def _derived(
         yield Layer(
             "wrapper", type_name(type(x)), evidence=(Evidence("type", "type(x)", type_name(type(x))),)
         )
-    spans = adapter.spans(x)
+    spans = _spans(x, adapter, blocks)
     if spans:
         title, evidence = title_of(x, adapter, holders)
         storage, place = storage_of(x, spans[0], places)
@@ -126,6 +126,14 @@ def _derived(
             spans=tuple(spans),
             depth=1,
         )
+
+
+def _spans(x: Any, adapter: Adapter, blocks: tuple[Elements, ...]) -> tuple[Range, ...]:
+    """`adapter.spans(x)`; where that is only the ranges of its elements, without asking for them again."""
+    if type(adapter).spans is not Defaults.spans:
+        return adapter.spans(x)
+    ranges = (block.range for block in blocks)
+    return tuple(found for found in ranges if found.bytes)
 
 
 def _described(blocks: tuple[Elements, ...], spans: tuple[Range, ...]) -> str:
