@@ -1,14 +1,9 @@
-"""rpy2: R objects by their header in memory. R's lazy (ALTREP) vectors are told apart and never expanded.
-
-Offsets are those of R's SEXPREC (src/include/Defn.h of R 4): an 8-byte sxpinfo, attrib, two gc links, then
-either three pointers (pairlists, symbols, ALTREP) or length, true length and the elements.
-"""
+"""rpy2: R objects by their header in memory. R's lazy (ALTREP) vectors are told apart and never expanded."""
 
 from __future__ import annotations
 
 import struct
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
@@ -17,51 +12,17 @@ from inspector.adapters.language import number_text
 from inspector.adapters.registry import numbers
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
+from inspector.r_structs import DATA, ITEM_BYTES, TYPES, Header, header
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told
 
-_NAMES = """NILSXP SYMSXP LISTSXP CLOSXP ENVSXP PROMSXP LANGSXP SPECIALSXP BUILTINSXP CHARSXP LGLSXP - -
-INTSXP REALSXP CPLXSXP STRSXP DOTSXP - VECSXP EXPRSXP BCODESXP EXTPTRSXP WEAKREFSXP RAWSXP S4SXP"""
-TYPES = dict(enumerate(_NAMES.split()))
-"""SEXPTYPE numbers (R internals, section 1.1)."""
 NUMBERS = {10: ("logical", "i", 4), 13: ("int32", "i", 4), 14: ("float64", "d", 8), 24: ("uint8", "B", 1)}
 """SEXPTYPE -> format, PEP 3118 code, bytes."""
-ITEM_BYTES = {10: 4, 13: 4, 14: 8, 15: 16, 16: 8, 19: 8, 20: 8, 24: 1}
-DATA = 48
-"""Elements of a plain vector begin here."""
 NOT_MUTABLE = 0xFFFF
+MOST_ATTRIBUTES = 32
 EXPANDS = ("np.asarray(x)", "memoryview(x)", "hasattr(x, '__array_interface__')")
 KEEPS = ("x[i]", "len", "repr", "str")
-MOST_ATTRIBUTES = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """A SEXPREC's first seven words."""
-
-    address: int
-    type: int
-    altrep: bool
-    references: int
-    attributes: int
-    first: int
-    """Length of a plain vector, CAR of a pairlist, data1 of an ALTREP."""
-    second: int
-    """CDR of a pairlist, data2 of an ALTREP."""
-    third: int
-    """TAG of a pairlist, class of an ALTREP."""
-
-
-def header(address: int) -> Header | None:
-    """The header of the R object at an address; None where it cannot be read."""
-    raw = _native.read(address, 56)
-    if raw is None:
-        return None
-    word, attributes, _, _, first, second, third = struct.unpack("7Q", raw)
-    return Header(
-        address, word & 31, bool(word >> 7 & 1), word >> 32 & 0xFFFF, attributes, first, second, third
-    )
 
 
 class Rpy2Vectors(Defaults):

@@ -1,0 +1,87 @@
+"""PyCapsule: a pointer handed from library to library; consumed, or R's vector where reticulate made it."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Address, Unknown
+from inspector.r_structs import DATA, ITEM_BYTES, header
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+POINTER, NAME, DESTRUCTOR = 0, 1, 3
+"""Words behind the head (CPython: Objects/capsule.c); the third is the context."""
+
+
+class Capsules(Defaults):
+    """The exact type; its pointer is believed to be R's only behind reticulate's destructor."""
+
+    def types(self) -> tuple[type, ...]:
+        """The type of every capsule."""
+        return (type(_some_capsule()),)
+
+    def self_test(self) -> None:
+        """The name of datetime's capsule is where it was."""
+        if name_of(_some_capsule()) != "datetime.datetime_CAPI":
+            raise ValueError("PyCapsule does not lie as in CPython's Objects/capsule.c")
+
+    def spans(self, x: Any) -> tuple[Range, ...]:
+        """The elements of the R vector that reticulate keeps for an ndarray."""
+        words = _words(x)
+        found = header(words[POINTER]) if _is_reticulate(words[DESTRUCTOR]) else None
+        if found is None or found.altrep or not found.first or found.type not in ITEM_BYTES:
+            return ()
+        start = found.address + DATA
+        return (Range(Address(start), Address(start + found.first * ITEM_BYTES[found.type])),)
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """A capsule of reticulate keeps its R vector alive."""
+        return True if self.spans(x) else Unknown("a capsule does not tell what its pointer leads to")
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """PyCapsule_GetName and PyCapsule_GetPointer."""
+        return (
+            ("PyCapsule_GetName", name_of(x) or "NULL"),
+            ("PyCapsule_GetPointer", f"{_words(x)[POINTER]:#x}"),
+        )
+
+    def layers(self, x: Any) -> Told:
+        """consumed where its name begins with `used_` (DLPack's word for taken over)."""
+        from inspector.adapters.told import Layer, Told, field
+
+        name = name_of(x)
+        used = name.startswith("used_")
+        seen = field("name", name or "NULL")
+        why = Unknown("a capsule does not tell what its pointer leads to")
+        title: Any = "owned" if used or self.spans(x) else why
+        layer = Layer("wrapper", "PyCapsule", "consumed" if used else "computed", "none", title, (seen,))
+        return Told((layer,), state="consumed" if used else why if isinstance(title, Unknown) else "owned")
+
+
+def name_of(x: Any) -> str:
+    """The capsule's name; "" where it has none."""
+    raw = _native.read(_words(x)[NAME], 64) or _native.read(_words(x)[NAME], 8)
+    return (raw or b"").partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def _words(x: Any) -> tuple[int, ...]:
+    return struct.unpack("4Q", _native.read(id(x) + 16, 32) or bytes(32))
+
+
+def _is_reticulate(destructor: int) -> bool:
+    found = _native.image(destructor) if destructor else None
+    return found is not None and found[0].rpartition("/")[2].startswith("reticulate.")
+
+
+def _some_capsule() -> Any:
+    import datetime
+
+    return vars(datetime)["datetime_CAPI"]
+
+
+ADAPTER = Capsules()

@@ -1,0 +1,48 @@
+"""R's objects read from memory: the header of every SEXPREC, whoever holds it.
+
+Offsets are those of R 4 (src/include/Defn.h): an 8-byte sxpinfo, attrib, two gc links, then either three
+pointers (pairlists, symbols, ALTREP) or length, true length and the elements.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from inspector import _native
+
+_NAMES = """NILSXP SYMSXP LISTSXP CLOSXP ENVSXP PROMSXP LANGSXP SPECIALSXP BUILTINSXP CHARSXP LGLSXP - -
+INTSXP REALSXP CPLXSXP STRSXP DOTSXP - VECSXP EXPRSXP BCODESXP EXTPTRSXP WEAKREFSXP RAWSXP S4SXP"""
+TYPES = dict(enumerate(_NAMES.split()))
+"""SEXPTYPE numbers (R internals, section 1.1)."""
+ITEM_BYTES = {10: 4, 13: 4, 14: 8, 15: 16, 16: 8, 19: 8, 20: 8, 24: 1}
+DATA = 48
+"""Elements of a plain vector begin here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A SEXPREC's first seven words."""
+
+    address: int
+    type: int
+    altrep: bool
+    references: int
+    attributes: int
+    first: int
+    """Length of a plain vector, CAR of a pairlist, data1 of an ALTREP."""
+    second: int
+    """CDR of a pairlist, data2 of an ALTREP."""
+    third: int
+    """TAG of a pairlist, class of an ALTREP."""
+
+
+def header(address: int) -> Header | None:
+    """The header of the R object at an address; None where it cannot be read."""
+    raw = _native.read(address, 56)
+    if raw is None:
+        return None
+    word, attributes, _, _, first, second, third = struct.unpack("7Q", raw)
+    return Header(
+        address, word & 31, bool(word >> 7 & 1), word >> 32 & 0xFFFF, attributes, first, second, third
+    )

@@ -1,0 +1,40 @@
+"""Seed 000, matrices through reticulate: a double is R's own memory, a logical is memory nobody frees."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.r
+PROGRAM = """
+import json, os, sys
+import rpy2.rinterface as r
+r.initr()
+r.evalr(f"Sys.setenv(RETICULATE_PYTHON='{sys.executable}')")
+r.evalr("library(reticulate); m <- import('__main__', convert=FALSE)")
+r.evalr("d <- matrix(c(1,2,3,4),2); m$double <- r_to_py(d)")
+r.evalr("m$logical <- r_to_py(matrix(c(TRUE,FALSE,TRUE,TRUE),2))")
+import __main__, inspector
+from inspector.adapters.registry import adapter_of
+capsule = __main__.double.base
+(span,) = adapter_of(type(capsule)).spans(capsule)
+facts = {name: inspector.materialization(getattr(__main__, name)) for name in ("double", "logical")}
+told = {name: [fact.state, [found.slug for found in fact.findings]] for name, fact in facts.items()}
+told["same"] = span.start == __main__.double.ctypes.data == r.globalenv["d"].rid + 48
+print(json.dumps(told), flush=True)
+os._exit(0)  # Python's end under R under Python is a fatal error of reticulate 1.28
+"""
+
+
+def test_a_logical_matrix_is_unowned_and_a_double_is_not(tmp_path: Path) -> None:
+    # reticulate puts the working folder before the installed wheel
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", PROGRAM], capture_output=True, text=True, timeout=100, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told == {"double": ["shared-foreign", []], "logical": ["unowned", ["unowned-bytes"]], "same": True}
