@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+from inspector.lazy import by_block as _by_block  # adds np.isin and astype to what stays lazy
 from inspector.lazy.check import check_lazy
 from inspector.lazy.recipes import abs, arange, include, map, wrap
 from inspector.lazy.vector import Vector
 
+_RULES = _by_block
 __all__ = ["Vector", "abs", "arange", "check_lazy", "include", "map", "wrap"]

@@ -195,7 +195,10 @@ LAZY: dict[Any, tuple[Rule, int, frozenset[str]]] = {
     np.dot: (dot, 2, frozenset()),
     np.histogram: (histogram, 3, frozenset({"bins", "range"})),
 }
-"""Rule, most arguments, names it takes."""
+"""Rule, most arguments, names it takes; by_block.py adds its own: this file lies below it."""
+
+METHODS: dict[str, Rule] = {}
+"""Methods of a vector whose rule lies above it: "astype" (by_block.py)."""
 
 
 def answer(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

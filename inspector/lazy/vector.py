@@ -115,6 +115,14 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
 
     __copy__ = duplicate
 
+    def astype(self, dtype: Any) -> Vector:
+        """The elements as another type, cast as ndarray.astype does, when asked for; itself if it has it.
+
+        Raises InspectorError (lazy-kind) for a type that lazy vectors have not.
+        """
+        made: Vector = dispatch.METHODS["astype"](self, dtype)
+        return made
+
     def inspect(self) -> Lazy:
         """What there is now, as R's `.Internal(inspect(x))` prints it: data1, data2, blocks, events."""
         return describe.lazy(_native.Subject(self), own=1)

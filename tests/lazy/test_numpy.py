@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -13,6 +14,8 @@ from hypothesis.extra import numpy as hnp
 from soak import rounds
 
 from inspector import _native, lazy
+from inspector.errors import InspectorError
+from inspector.lazy import check_lazy
 
 pytestmark = pytest.mark.core
 
@@ -47,6 +50,11 @@ LAZY = {
     "np.all": np.all,
     "np.mean axis": lambda v: np.mean(v, axis=0),
     "np.dot": lambda v: np.dot(v, W),
+    "np.isin": lambda v: np.isin(v, [0.0, 2.0, 1.5]),
+    "np.isin inverted": lambda v: np.isin(v, np.array([0.0, 2.0]), invert=True),
+    "astype f4": lambda v: v.astype("f4"),
+    "astype bool": lambda v: v.astype(bool),
+    "astype itself": lambda v: v.astype(v.dtype),
     "np.histogram": lambda v: np.histogram(v, 7)[0],
     "np.histogram range": lambda v: np.histogram(v, bins=7, range=(0.0, 2.0))[0],
     "np.histogram edges": lambda v: np.histogram(v, [0, 1, 2])[0],
@@ -257,3 +265,16 @@ def test_events_are_bounded():
         v.materialize(block * 16384, block * 16384 + 1)
     fact = v.inspect()
     assert len(fact.events) == 16 and fact.events_dropped == 4 and fact.stack[0].blocks_done == 20
+
+
+def test_isin_keeps_its_own_values_and_astype_the_kinds_there_are():
+    values = np.array([1.0, 2.0])
+    found = np.isin(lazy.abs(np.array([-1.0, 5.0, 2.0])), values)
+    values[:] = 0
+    assert found.tolist() == [True, False, True]
+    assert copy.copy(found).tolist() == found.tolist()
+    assert pickle.loads(pickle.dumps(found)).tolist() == found.tolist()
+    assert check_lazy(found).ok and check_lazy(lazy.arange(5).astype("f4")).ok
+    with pytest.raises(InspectorError) as refused:
+        lazy.arange(5).astype("U3")
+    assert refused.value.slug == "lazy-kind"
