@@ -15,7 +15,12 @@ from subprocess import DEVNULL
 RETICULATE = "quit(status = !nzchar(system.file(package = 'reticulate')))"
 LINKS = "gcc -shared -o /dev/null $(R CMD config --ldflags) -lblas"
 PACKAGES = {
-    "": [("command -v gcc", "gcc libc6-dev"), ("command -v gdb", "gdb")],
+    "": [
+        ("command -v gcc", "gcc libc6-dev"),
+        ("command -v g++", "g++"),
+        ("command -v gdb", "gdb"),
+        ("command -v /usr/bin/python3", "python3-minimal"),  # Debian's holds libpython in the program
+    ],
     "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
     "R": [
         ("command -v g++", "g++"),
