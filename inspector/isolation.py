@@ -81,6 +81,7 @@ def fork_waiting(function: Callable[[], None]) -> tuple[int, int, int]:
         os.close(go)
         os.close(output)
         os.setsid()
+        faulthandler.disable()  # it would write where the parent's goes
         _tie_to_parent()
         for descriptor in (1, 2):
             os.dup2(writes, descriptor)
