@@ -67,7 +67,7 @@ def main(words):
             "pytest",
             "-q",
             "-m",
-            "core and not slow and not debugger and not libraries",
+            "core and not slow and not debugger and not libraries and not r",
             *LEFT_OUT,
             *paths,
             *words,

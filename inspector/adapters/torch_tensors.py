@@ -151,7 +151,7 @@ def _of_tensor(x: Any, found: Tensor) -> Told:
         return Told((Layer("wrapper", what, "computed", "device", evidence=(seen,)),), logical_bytes=logical)
     if found.parts:
         return _of_sparse(what, found, logical)
-    wrapper = Layer("wrapper", what, evidence=(field("c10::TensorImpl", found.kind),))
+    wrapper = Layer("wrapper", what, evidence=(of_type(found.kind),))
     bits = _lazy_bits(x)
     if "zero" in bits:
         layer = Layer("wrapper", what, "computed", "none", evidence=(attribute("_is_zerotensor", "True"),))
@@ -349,7 +349,7 @@ def _deleter_text(kept: Storage) -> str:
         return f"copy-on-write, {kept.cow_holders} holders"
     if kept.deleter in FOREIGN:
         exporter = _exporter(kept)
-        return "another library's" + ("" if exporter is None else f": {type_name(type(exporter))}")
+        return "another library's" if exporter is None else f"releases {type_name(type(exporter))}"
     return "torch's own"
 
 
