@@ -611,9 +611,9 @@ native/capi.def as text; `form` is "call", "variadic" or "entry".
 def got_arm(paths: frozenset[str], grade: int, /) -> tuple[int, int, int]:
     """Patch the slots of the loaded objects at these paths, as `got_objects` spells them.
 
-    `grade`: 0 count, 1 record, 2 deep; those armed already change to it. Returns (slots patched, slots whose
-    page could not be made writable, slots for which there is no thunk left). Raises RuntimeError in another
-    interpreter than the main one, ValueError for a bad grade.
+    `grade`: 0 count, 1 record (what has no row is counted), 2 deep; those armed already change to it.
+    Returns (slots patched, slots whose page could not be made writable, slots for which there is no thunk
+    left). Raises RuntimeError in another interpreter than the main one, ValueError for a bad grade.
     """
 
 def got_disarm() -> tuple[int, int, int, int]:

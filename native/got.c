@@ -159,7 +159,10 @@ static int is_ours(const got_slot *slot, const void *held) {
 
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
     uint32_t number = (uint32_t)(slot - slots);
-    void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE), *patch = thunks_of(walk->grade, number);
+    // What has no row converts nothing that could be shown: it is counted, and recorded in grade deep only.
+    int counted = walk->grade == GOT_RECORD && got_rows[number] == CAPI_NO_ROW;
+    void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
+    void *patch = thunks_of(counted ? GOT_COUNT : walk->grade, number);
     if (!is_ours(slot, held)) {
         original_find(object, slot, held);
     }

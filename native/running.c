@@ -6,14 +6,20 @@
 
 #include "hooks.h"
 
-int running_is_ours(void) {
-    PyThreadState *thread = compat_thread_unchecked();
-    return thread && thread->interp == PyInterpreterState_Main();
+static PyInterpreterState *main_interpreter; // borrowed: lives as long as the process runs Python
+
+static int is_main(const PyThreadState *thread) {
+    if (!main_interpreter) {
+        main_interpreter = PyInterpreterState_Main();
+    }
+    return thread && thread->interp == main_interpreter;
 }
+
+int running_is_ours(void) { return is_main(compat_thread_unchecked()); }
 
 running_place running_where(void) {
     PyThreadState *thread = compat_thread_unchecked();
-    if (!thread || thread->interp != PyInterpreterState_Main()) {
+    if (!is_main(thread)) {
         return (running_place){0};
     }
     for (_PyInterpreterFrame *frame = compat_thread_frame(thread); frame; frame = frame->previous) {

@@ -151,8 +151,13 @@ def test_a_callback_is_nested(caller: ModuleType) -> None:
     assert told == [("PyLong_AsLong", 1), ("PyLong_FromLong", 1), ("PyObject_CallNoArgs", 0)]
 
 
-def test_a_function_without_a_row_is_recorded_as_it_begins(caller: ModuleType) -> None:
+def test_a_function_without_a_row_is_counted_and_recorded_in_grade_deep(caller: ModuleType) -> None:
+    _native.got_clear_counts()
     with traced(caller) as seen:
+        assert caller.unlisted(len) == 1
+    assert [function(event) for event in seen.events] == ["PyLong_FromLong"]
+    assert [row[5] for row in own_slots(caller) if row[2] == "PyCallable_Check"] == [1]
+    with traced(caller, grade=DEEP) as seen:
         assert caller.unlisted(len) == 1
     named = seen.events[0]
     assert (kind(named), function(named), named.obj) == ("NAMED", "PyCallable_Check", id(len))

@@ -71,7 +71,7 @@ static struct PyModuleDef late = {PyModuleDef_HEAD_INIT, .m_name = "late_module"
 PyMODINIT_FUNC PyInit_late_module(void) { return PyModuleDef_Init(&late); }
 """
     path = specimens.library("late_module", source[: source.index("static PyMethodDef")] + body)
-    with CapiSlots():
+    with CapiSlots(grade="deep"):  # PyModule_AddIntConstant has no row
         loader = ExtensionFileLoader("late_module", str(path))
         spec = importlib.util.spec_from_file_location("late_module", path, loader=loader)
         assert spec is not None

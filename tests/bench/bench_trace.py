@@ -1,0 +1,138 @@
+"""The C-API hook: what a call costs in each grade, arming and toggling, reading lists by NumPy."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "specimens"))
+
+import numpy as np
+import specimens
+from bench import row
+
+from inspector import _native
+
+LOOP = """
+#include <Python.h>
+static PyObject *loop(PyObject *self, PyObject *times) {
+    long n = PyLong_AsLong(times), sum = 0;
+    PyObject *number = PyLong_FromLong(12345);
+    for (long i = 0; i < n; i++) {
+        sum += PyLong_AsLong(number);
+    }
+    Py_DECREF(number);
+    return PyLong_FromLong(sum);
+}
+static PyMethodDef methods[] = {{"loop", loop, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "trace_loop", .m_methods = methods};
+PyMODINIT_FUNC PyInit_trace_loop(void) { return PyModule_Create(&definition); }
+"""
+CALLS = 200_000
+COUNT, RECORD, DEEP = 0, 1, 2
+GRADES = {
+    # name: (grade or None for off, clocks)
+    "off": (None, 0),
+    "off again (A/A)": (None, 0),
+    "disarmed": (None, 0),
+    "count": (COUNT, 0),
+    "record": (RECORD, 0),
+    "record, one clock": (RECORD, 1),
+    "deep, one clock": (DEEP, 1),
+    "deep, two clocks": (DEEP, 2),
+}
+
+
+def seconds(body: Callable[[], object]) -> float:
+    """One call."""
+    start = time.perf_counter()
+    body()
+    return time.perf_counter() - start
+
+
+def in_grade(paths: frozenset[str], name: str, body: Callable[[], object]) -> float:
+    """Seconds of the body with the slots of `paths` armed."""
+    grade, clocks = GRADES[name]
+    _native.ring_begin("", 1 << 16, "last", 1, clocks, 64 << 20, -1)
+    try:
+        if grade is not None or name == "disarmed":
+            _native.got_arm(paths, RECORD if grade is None else grade)
+        if grade is None:
+            _native.got_disarm()
+        return seconds(body)
+    finally:
+        _native.got_disarm()
+        _native.ring_end()
+        _native.interned_clear()
+
+
+def interleaved(paths: frozenset[str], body: Callable[[], object], rounds: int = 25) -> dict[str, float]:
+    """Least seconds of the body in each grade; one of each a round, so that all meet the same load."""
+    least = dict.fromkeys(GRADES, float("inf"))
+    for _ in range(rounds):
+        for name in GRADES:
+            least[name] = min(least[name], in_grade(paths, name, body))
+    return least
+
+
+def calls() -> None:
+    """A loop in C that calls PyLong_AsLong: nanoseconds a call more than without."""
+    module = specimens.build("trace_loop", LOOP)
+    least = interleaved(frozenset([str(module.__file__)]), lambda: module.loop(CALLS))
+    base = min(least["off"], least["off again (A/A)"]) / CALLS
+    bars = {"count": 0.5e-9, "record": 5e-9, "record, one clock": 12e-9, "deep, one clock": 20e-9}
+    spread = max(least["off"], least["off again (A/A)"]) / CALLS
+    row("PyLong_AsLong, disarmed", least["disarmed"] / CALLS, against="A/A", theirs=spread, bar=1.02)
+    row("PyLong_AsLong, never armed", spread, against="A/A", theirs=base, sizes="the slower of two alike")
+    for name, bar in bars.items():
+        row(f"PyLong_AsLong, {name}", least[name] / CALLS - base, bar=bar, sizes="more a call")
+    both = least["deep, two clocks"] / CALLS - base
+    row("PyLong_AsLong, deep, two clocks", both, sizes="more a call")
+
+
+def lists() -> None:
+    """np.array of a list, and back."""
+    paths = frozenset(path for path in _native.got_objects() if "numpy" in path)
+    numbers = [float(n) for n in range(1000)]
+    array = np.array(numbers)
+    for name, body, bar in (
+        ("np.array(list)", lambda: np.array(numbers), 1.3),
+        ("a.tolist()", lambda: array.tolist(), 1.6),
+    ):
+        least = interleaved(paths, lambda body=body: [body() for _ in range(50)])  # type: ignore[misc]
+        base = least["off"]
+        row(f"{name}, count", least["count"], against="untraced", theirs=base, bar=1.03, sizes="50 x 1,000")
+        row(f"{name}, record", least["record"], against="untraced", theirs=base, bar=bar, sizes="50 x 1,000")
+        one, deep = least["record, one clock"], least["deep, two clocks"]
+        row(f"{name}, one clock", one, against="untraced", theirs=base, sizes="50 x 1,000")
+        row(f"{name}, deep", deep, against="untraced", theirs=base, sizes="50 x 1,000")
+
+
+def arming() -> None:
+    """Every slot of the loaded modules: found and patched, then patched and restored again."""
+    import _decimal
+    import pickle
+
+    import pandas
+
+    kept = (_decimal, pickle, pandas)
+    paths = frozenset(_native.got_objects())
+    first = seconds(lambda: _native.got_arm(paths, RECORD))
+    slots = _native.got_disarm()[0]
+    share = 3600 / slots
+    row("arm", first * share, bar=20e-3, sizes=f"{slots} slots, for 3,600 of them")
+    on = min(seconds(lambda: _native.got_arm(paths, RECORD)) + 0 * _native.got_disarm()[0] for _ in range(9))
+    times = []
+    for _ in range(9):
+        _native.got_arm(paths, RECORD)
+        times.append(seconds(_native.got_disarm))
+    row("toggle on", on * share, bar=0.5e-3, sizes=f"{slots} slots, for 3,600 of them")
+    row("toggle off", min(times) * share, bar=0.5e-3, sizes=f"{slots} slots, for 3,600; {len(kept)} modules")
+
+
+if __name__ == "__main__":
+    calls()
+    arming()
+    lists()
