@@ -34,7 +34,8 @@
 typedef uintptr_t (*call_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
 typedef struct {
-    call_target original;
+    call_target original; // what is called
+    uintptr_t held;       // what the place held: the same, or nothing
     uintptr_t *place;
     PyObject *owner; // owned while armed, else NULL
     uint8_t kind;    // EVENT_METHOD, EVENT_VECTORCALL, EVENT_SLOT
@@ -173,9 +174,8 @@ static uint16_t *hashed(const uintptr_t *place) {
 }
 
 // A row for what the place holds now: its old one, or a new one; CALLS_FULL where there is none left.
-static int row_for(uintptr_t *place, int kind, call_convention convention) {
+static int row_for(uintptr_t *place, int kind, call_convention convention, call_target original) {
     uint16_t *known = hashed(place);
-    call_target original = (call_target)*place;
     if (*known) {
         const call_row *row = &rows[*known - 1];
         if (row->original == original && row->kind == kind && row->convention == convention) {
@@ -185,16 +185,21 @@ static int row_for(uintptr_t *place, int kind, call_convention convention) {
     if (row_count == CALLS_MAX) {
         return CALLS_FULL;
     }
-    rows[row_count] = (call_row){original, place, NULL, (uint8_t)kind, (uint8_t)convention};
+    rows[row_count] = (call_row){original, *place, place, NULL, (uint8_t)kind, (uint8_t)convention};
     *known = (uint16_t)(row_count + 1);
     return (int)row_count++;
 }
 
 int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *owner) {
+    return calls_arm_empty(place, kind, convention, *place, owner);
+}
+
+int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uintptr_t instead,
+                    PyObject *owner) {
     if (number_of(*place) >= 0) {
         return number_of(*place);
     }
-    int number = row_for(place, kind, convention);
+    int number = row_for(place, kind, convention, (call_target)instead);
     if (number < 0) {
         return number;
     }
@@ -208,7 +213,7 @@ int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *
 // Puts back what was there. 1: restored; 0: somebody else has written the place since, it is left alone.
 static int disarm(call_row *row) {
     uint32_t number = (uint32_t)(row - rows);
-    int ours = *row->place == thunk_of(number) && calls_store(row->place, (uintptr_t)row->original) == 0;
+    int ours = *row->place == thunk_of(number) && calls_store(row->place, row->held) == 0;
     Py_CLEAR(row->owner);
     return ours;
 }

@@ -25,6 +25,9 @@ enum { CALLS_FULL = -1, CALLS_LOCKED = -2, CALLS_UNSEEN = -3 };
 // Puts a thunk of ours in the place and keeps what was there. Its number, or CALLS_FULL (no thunk is left) or
 // CALLS_LOCKED (its page cannot be written). A place that is armed already keeps its number.
 int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *owner /* borrowed: kept */);
+// The same for a place that is empty: `instead` does what CPython does where there is no pointer.
+int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uintptr_t instead,
+                    PyObject *owner /* borrowed: kept */);
 // What a thunk of ours stands for: the pointer it replaced; 0 for a pointer that is none of ours.
 uintptr_t calls_original(uintptr_t pointer);
 // Writes a pointer into memory that may be read-only; its protection is put back. 0, or -1.

@@ -61,7 +61,42 @@ static int is_compared(PyObject *callable, const PyMethodDef *row) {
            (described && ((PyDescrObject *)callable)->d_type == &PyBaseObject_Type);
 }
 
+// What a type without a vectorcall of its own is called by: its tp_call, with a tuple and a dict.
+static PyObject *construct(PyObject *type, PyObject *const *items, size_t counted, PyObject *names) {
+    Py_ssize_t count = PyVectorcall_NARGS(counted);
+    _owned_ PyObject *args = PyTuple_New(count);
+    _owned_ PyObject *keywords = names && PyTuple_GET_SIZE(names) ? PyDict_New() : NULL;
+    if (!args || (names && PyTuple_GET_SIZE(names) && !keywords)) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyTuple_SET_ITEM(args, i, Py_NewRef(items[i]));
+    }
+    for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(names); i++) {
+        if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), items[count + i]) < 0) {
+            return NULL;
+        }
+    }
+    return Py_TYPE(type)->tp_call(type, args, keywords);
+}
+
+// A type written in C is called through its own tp_vectorcall; where that is empty CPython falls back to
+// tp_call, and so does `construct`. The specialised opcode for builtin classes looks for an empty one at each
+// call. Types of class statements keep theirs: CPython may enter their __init__ without any pointer.
+static int arm_type(PyTypeObject *type) {
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) ||
+        Py_TYPE(type) != &PyType_Type || type == &PyType_Type || type == &PyBaseObject_Type) {
+        return CALLS_UNSEEN;
+    }
+    uintptr_t *place = (uintptr_t *)(void *)&type->tp_vectorcall;
+    uintptr_t called = *place ? *place : (uintptr_t)construct;
+    return calls_arm_empty(place, EVENT_VECTORCALL, CALL_VECTOR, called, (PyObject *)type);
+}
+
 static int arm_one(PyObject *callable) {
+    if (PyType_Check(callable)) {
+        return arm_type((PyTypeObject *)callable);
+    }
     PyMethodDef *row = method_row(callable);
     if (row && is_compared(callable, row)) {
         return CALLS_UNSEEN;

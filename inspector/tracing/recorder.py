@@ -14,14 +14,14 @@ from inspector.facts.conversion import Seen
 from inspector.tracing import decode, sites
 from inspector.tracing.decode import Events
 from inspector.tracing.imports import ImportWatch
+from inspector.tracing.sources import CapiSlots
 from inspector.tracing.targets import Targets
 
 Grade = Literal["count", "record", "deep"]
-CAPACITY: Final = 1 << 21
-"""Records a thread's ring holds: 128 MiB, of which only what is written is touched."""
-ALL_RINGS_BYTES: Final = 512 << 20
+CAPACITY: Final = 1 << 19
+"""Records a thread's ring holds: 32 MiB, of which only what is written is touched."""
+ALL_RINGS_BYTES: Final = 128 << 20
 BOTH_CLOCKS: Final = 2
-GRADES: Final = {"count": 0, "record": 1, "deep": 2}
 _one_at_a_time = threading.Lock()
 
 
@@ -34,15 +34,14 @@ class Recorder:
     cells: Mapping[str, int] = field(default_factory=dict)
     found: Targets = field(default_factory=Targets)
     numbers: list[int] = field(default_factory=list)
-    objects: set[str] = field(default_factory=set)
-    """Paths of shared objects whose imports are hooked."""
+    imports: CapiSlots | None = None
     watch: ImportWatch | None = None
     running: bool = False
     began_ns: int = 0
 
     def start(self) -> None:
         """Arm. Raises InspectorError `trace-running` while another trace runs."""
-        self.found, self.numbers, self.objects = Targets(self.modules), [], set()
+        self.found, self.numbers = Targets(self.modules), []
         self.found.require()
         if not _one_at_a_time.acquire(blocking=False):
             raise InspectorError(
@@ -55,6 +54,8 @@ class Recorder:
             _native.ring_begin("", CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
             self.running = True
             self._arm()
+            self.imports = CapiSlots(self.modules or self.found.packages(), self.grade)
+            self.imports.begin()
             self.watch = ImportWatch(self._arm)
             self.watch.begin()
         except BaseException:
@@ -64,13 +65,9 @@ class Recorder:
         _native.calls_open(True)
 
     def _arm(self) -> None:
-        """Hook what has been imported since: functions, and the imports of extensions."""
+        """Hook the functions that have been imported since."""
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
-        fresh = self.found.objects() - self.objects
-        if fresh:
-            _native.got_arm(frozenset(fresh), GRADES[self.grade])
-            self.objects |= fresh
 
     def stop(self) -> Events:
         """Disarm, and read what was recorded."""
@@ -78,20 +75,21 @@ class Recorder:
         wall_ns = time.monotonic_ns() - self.began_ns
         if self.watch is not None:
             self.watch.end()
-        _native.got_disarm()
+        slots = [slot for slot in _native.got_slots() if slot[6]]
+        if self.imports is not None:
+            self.imports.end()
         _native.calls_disarm()
         try:
             rings = _native.ring_end() if self.running else ([], 0, 0, 0)
-            return self._events(rings, wall_ns)
+            return self._events(rings, wall_ns, slots)
         finally:
             self.running = False
-            self.watch = None
+            self.watch = self.imports = None
             _native.interned_clear()
             _one_at_a_time.release()
 
-    def _events(self, rings: tuple[Any, ...], wall_ns: int) -> Events:
+    def _events(self, rings: tuple[Any, ...], wall_ns: int, slots: list[Any]) -> Events:
         records, thread, threads, dropped = decode.joined(rings[0])
-        slots = [slot for slot in _native.got_slots() if slot[1] in self.objects]
         interned = _native.interned()
         located = (records["flags"] & decode.FLAGS["DEEP"]) != 0
         places, site = sites.resolved(records, located, interned, self.cells)
@@ -113,6 +111,7 @@ class Recorder:
             grade=self.grade,
         )
 
+
     def _seen(self, slots: list[Any]) -> tuple[Seen, ...]:
         """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
         packages = dict.fromkeys(name.partition(".")[0] for name in self.found.modules)
@@ -132,7 +131,7 @@ class Recorder:
 
 
 def _library(path: str) -> str:
-    """ "_multiarray_umath" of its path."""
+    """"_multiarray_umath" of its path."""
     return path.rpartition("/")[2].partition(".")[0]
 
 

@@ -57,6 +57,10 @@ class Targets:
 
     def look(self) -> None:
         """Find the callables of modules that are imported by now and were not looked at before."""
+        for kind in _buffers():
+            if id(kind) not in self._seen:
+                self._seen.add(id(kind))
+                self._keep("builtins", kind.__name__, kind)
         for pattern in self.patterns or _packages():
             self._add(pattern)
 
@@ -74,12 +78,10 @@ class Targets:
                 )
 
     def objects(self) -> set[str]:
-        """Paths of the loaded shared objects of what is traced: extension modules, libraries of packages."""
+        """Paths of the loaded shared objects that belong to what is traced: module files, and their packages'."""
         folders, files = set[str](), set[str]()
         for name in self._walked:
-            file = (
-                vars(sys.modules[name]).get("__file__") if type(sys.modules.get(name)) is ModuleType else None
-            )
+            file = vars(sys.modules[name]).get("__file__") if type(sys.modules.get(name)) is ModuleType else None
             if isinstance(file, str) and file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)):
                 files.add(os.path.realpath(file))
             elif isinstance(file, str) and "." not in name and file.endswith("/__init__.py"):
@@ -89,6 +91,10 @@ class Targets:
             for path in _native.got_objects()
             if (real := os.path.realpath(path)) in files or real.startswith(tuple(folders))
         }
+
+    def packages(self) -> tuple[str, ...]:
+        """The packages that something was found in, where no pattern names any."""
+        return tuple(dict.fromkeys(_package(module) for module in self.modules))
 
     def unseen_of(self, package: str) -> dict[str, int]:
         """Kind -> how many of a package have no pointer to replace."""
@@ -141,6 +147,7 @@ class Targets:
             return
         self._seen.add(id(kind))
         self.types.append(kind)
+        self._keep(module, kind.__name__, kind)
         for name, value in list(_dict_of(kind).items()):
             if not isinstance(value, type):
                 self._one(module, f"{kind.__name__}.{name}", value)
@@ -156,6 +163,13 @@ def _single(dotted: str) -> tuple[str, str, Any] | None:
     if isinstance(owner, type) and name in _dict_of(owner):
         return module, f"{kind}.{name}", _dict_of(owner)[name]
     return None
+
+
+def _buffers() -> list[type]:
+    """Types that hand bytes on whatever module they came from: making one is always traced."""
+    array = sys.modules.get("array")
+    found = [bytes, bytearray, memoryview]
+    return found + [vars(array)["array"]] if type(array) is ModuleType else found
 
 
 def _package(name: str) -> str:

@@ -172,8 +172,11 @@ def test_a_pointer_written_by_somebody_else_is_left_alone(callee: Any) -> None:
     assert place.value == original
 
 
-def test_python_functions_have_no_pointer_to_replace() -> None:
-    assert _native.methods_arm([use, sys.getsizeof.__call__, 7, int]) == [-3, -3, -3, -3]
+def test_python_functions_and_classes_have_no_pointer_to_replace() -> None:
+    class Own:
+        pass
+
+    assert _native.methods_arm([use, sys.getsizeof.__call__, 7, Own, type, object]) == [-3] * 6
     assert _native.calls_armed() == 0
 
 
@@ -203,3 +206,17 @@ def test_threads_call_while_hooks_come_and_go(callee: Any) -> None:
         _native.ring_end()
         _native.interned_clear()
     assert not wrong
+
+
+def test_a_type_without_a_vectorcall_is_called_as_before() -> None:
+    (number,) = _native.methods_arm([bytearray])
+    _native.calls_disarm()
+    with recorded([bytearray, bytes, memoryview]) as (numbers, found):
+        assert number == numbers[0] >= 0
+        made = [bytearray(b"abc"), bytes("é", encoding="utf-8"), bytes(memoryview(b"xyz"))]
+        with pytest.raises(TypeError, match="string argument without an encoding"):
+            bytes("x")
+    assert made == [bytearray(b"abc"), b"\xc3\xa9", b"xyz"]
+    assert sum(row["kind"] == KIND["VECTORCALL"] for row in found) == 5
+    for _ in range(50):  # the specialised opcode finds it empty again
+        assert bytes(b"q") == b"q" and bytearray(2) == b"\0\0"
