@@ -577,6 +577,15 @@ def interned() -> list[Any]:
 def interned_clear() -> None:
     """Forget them, and give their references back."""
 
+# --- asked.c -----------------------------------------------------------------------------------
+
+def ask_spans(callable: Callable[[Any], list[tuple[int, int, int, int, str, int]] | None] | None, /) -> None:
+    """Who tells the bytes of objects whose struct is not known here; None: nobody, as before a trace.
+
+    It gives rows (start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags of
+    spans.h), or None for a type it does not know, which is then not asked about again.
+    """
+
 # --- calls.c -----------------------------------------------------------------------------------
 
 def calls_disarm() -> tuple[int, int]:

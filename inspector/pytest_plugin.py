@@ -6,6 +6,7 @@ nothing of the inspector before a test asks. Switch it off with `-p no:inspector
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +30,25 @@ class InspectReport:
         report = api.inspect(x, name=name, scan=scan)
         self._node.add_report_section("call", SECTION, report.to_text())
         return report
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell pytest our markers."""
+    config.addinivalue_line(
+        "markers", "no_copy(*modules, least_bytes=1): the test fails where it copies bytes in native code"
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Run a marked test in its promise: a breach fails it, naming the call and the line."""
+    marker = item.get_closest_marker("no_copy")
+    if marker is None:
+        return (yield)
+    from inspector.traced import no_copy
+
+    with no_copy(*marker.args, **marker.kwargs):
+        return (yield)
 
 
 @pytest.fixture

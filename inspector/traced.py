@@ -10,6 +10,7 @@ from inspector.errors import InspectorError
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Seen, Trace
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
 
     from inspector.report import Report
@@ -134,6 +135,18 @@ class Traced:
 
         return columns(self._recorded())
 
+    def save(self, path: str | Path) -> None:
+        """Write the trace; `inspector.load(path)` opens it, on any machine."""
+        from inspector.tracing.store import save
+
+        save(self._recorded(), path)
+
+    def to_perfetto(self, path: str | Path) -> int:
+        """Write it for ui.perfetto.dev; how many of the shortest conversions had no room in the file."""
+        from inspector.tracing.perfetto import write
+
+        return write(self._recorded(), path)
+
     def __repr__(self) -> str:
         if self._events is None:
             return "<Traced: not finished>"
@@ -184,6 +197,63 @@ def trace(
     from inspector.tracing.recorder import Recorder
 
     return Traced(Recorder(tuple(modules), grade, cells or {}))
+
+
+def load(path: str | Path) -> Traced | Report:
+    """The trace or the report saved at `path`.
+
+    Raises InspectorError: `unreadable-trace`, `bad-report`, `newer-report`, `unreadable-file`.
+    """
+    from inspector import report
+
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123
+            archive = file.read(4) == b"PK\x03\x04"
+    except OSError:
+        archive = False
+    if not archive:
+        return report.load(path)
+    from inspector.tracing.store import load
+
+    return Traced(None, load(path))
+
+
+class NoCopy(Traced):
+    """A trace whose end raises where bytes were copied."""
+
+    def __init__(self, recorder: Recorder, least_bytes: int) -> None:
+        super().__init__(recorder, name="no_copy")
+        self._least_bytes = least_bytes
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        breaches = [copy for copy in self.copies if copy.copied_bytes >= self._least_bytes]
+        if error is None and breaches:
+            raise _copied(breaches)
+
+
+def no_copy(*modules: str, least_bytes: int = 1) -> NoCopy:
+    """A block, or a decorated function, that raises InspectorError `copied` where it copies bytes.
+
+    `modules` as in `trace`; results under `least_bytes` are let pass.
+    """
+    from inspector.tracing.recorder import Recorder
+
+    return NoCopy(Recorder(tuple(modules)), least_bytes)
+
+
+def _copied(breaches: list[Copy]) -> InspectorError:
+    first = breaches[0]
+    more = f", and {len(breaches) - 1} more" if len(breaches) > 1 else ""
+    return InspectorError(
+        f"{first.site.text or first.function} copied {first.copied_bytes:,} bytes"
+        f" at {first.site.file}:{first.site.line}{more}.",
+        slug="copied",
+        why=f"{first.reason} ({first.function}: {first.source} → {first.result})",
+        do=first.avoid or "share the bytes where nobody writes",
+    )
 
 
 def _not_live() -> InspectorError:

@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#include "asked.h"
 #include "interned.h"
 #include "ring.h"
 #include "samples.h"
@@ -110,7 +111,8 @@ static void read_letter(PyObject *object, witnessed *ret) {
     }
 }
 
-static void look_at(PyObject *object, uint8_t number, uint8_t inside, witnessed *ret) {
+// The object in entry 0; further blocks of it, as an adapter tells them, in the entries behind. How many.
+static int look_at(PyObject *object, uint8_t number, uint8_t inside, witnessed *ret, int room) {
     memset(ret, 0, sizeof *ret);
     ret->object = object;
     ret->number = number;
@@ -118,6 +120,15 @@ static void look_at(PyObject *object, uint8_t number, uint8_t inside, witnessed 
     ret->type = interned_id((PyObject *)Py_TYPE(object));
     read_letter(object, ret);
     ret->has_span = (uint8_t)spans_read(object, &ret->span);
+    data_span told[ASKED_SPANS_MAX];
+    int count = ret->has_span || ret->letter != 'o' ? 0 : asked_spans(object, ret->type, told);
+    for (int i = 0; i < count && i < room; i++) {
+        ret[i] = ret[0];
+        ret[i].span = told[i];
+        ret[i].has_span = 1;
+        ret[i].further = i > 0;
+    }
+    return count > 1 ? (count < room ? count : room) : 1;
 }
 
 // ----- arguments ----------------------------------------------------------------------------------
@@ -130,7 +141,7 @@ static void note(PyObject *object, uint8_t number, uint8_t inside, witness *ret)
         ret->left_out++;
         return;
     }
-    look_at(object, number, inside, &ret->arguments[ret->count++]);
+    ret->count += look_at(object, number, inside, &ret->arguments[ret->count], WITNESS_MAX - ret->count);
 }
 
 // An argument, and the arrays in a short list of arrays.
@@ -245,7 +256,9 @@ static void write_span(const witnessed *seen, int flags, uint16_t depth, uint32_
 }
 
 static void write_seen(const witnessed *seen, int flags, uint16_t depth, uint32_t same) {
-    write_value(seen, flags, depth);
+    if (!seen->further) {
+        write_value(seen, flags, depth);
+    }
     if (seen->has_span) {
         write_span(seen, flags, depth, same);
     }
@@ -266,20 +279,12 @@ static void write_buffer(const Py_buffer *view, uint16_t depth) {
                          .refs = view->ndim});
 }
 
-static void write_result(call_convention convention, const uintptr_t words[5], uintptr_t result,
-                         const event *record, const witness *seen) {
-    if (convention == CALL_BUFFER) {
-        write_buffer((const Py_buffer *)words[1], record->depth);
-        return;
-    }
-    witnessed made;
-    look_at(OBJECT(result), 0, 0, &made);
-    write_seen(&made, EVENT_FLAG_OUTPUT, record->depth, samples_compare(&made, seen));
-}
-
 void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
                    const witness *seen) {
     int failed = has_failed(convention, result);
+    int has_object = !failed && convention != CALL_BUFFER;
+    witnessed made[ASKED_SPANS_MAX]; // before the first record: asking for spans may record in between
+    int count = has_object ? look_at(OBJECT(result), 0, 0, made, ASKED_SPANS_MAX) : 0;
     record->flags |= EVENT_FLAG_DEEP | (failed ? EVENT_FLAG_ERROR : 0);
     record->aux = (uint64_t)seen->count;
     if (!ring_record(record)) {
@@ -288,7 +293,10 @@ void witness_after(call_convention convention, const uintptr_t words[5], uintptr
     for (int i = 0; i < seen->count; i++) {
         write_seen(&seen->arguments[i], 0, record->depth, 0);
     }
-    if (!failed) {
-        write_result(convention, words, result, record, seen);
+    if (convention == CALL_BUFFER && !failed) {
+        write_buffer((const Py_buffer *)words[1], record->depth);
+    }
+    for (int i = 0; i < count; i++) {
+        write_seen(&made[i], EVENT_FLAG_OUTPUT, record->depth, samples_compare(&made[i], seen));
     }
 }

@@ -27,6 +27,7 @@ typedef struct {
     uint8_t number; // of the argument
     uint8_t inside; // 1: an item of the list or tuple before it
     uint8_t has_span;
+    uint8_t further; // 1: another block of the object before it
     uint8_t letter;
     uint32_t type; // id in INTERNED
     uint64_t val, aux, more;

@@ -69,14 +69,14 @@ class Registry:
 
     def find(self, kind: type) -> Adapter | None:
         """The adapter that knows `kind`, by identity: no metaclass is asked for hash or equality."""
-        found = self._known(kind)
+        found = self.known(kind)
         if found is None and any((self.wake(), self._generators(kind), self._submodules(kind))):
-            found = self._known(kind)
+            found = self.known(kind)
         if found is None and not self._asked_outside and _is_foreign(kind):
             self._asked_outside = True
             self._look_outside()
             if self.wake():
-                found = self._known(kind)
+                found = self.known(kind)
         return found
 
     def wake(self) -> bool:
@@ -87,7 +87,8 @@ class Registry:
                 self._load(library, load)
         return bool(due)
 
-    def _known(self, kind: type) -> Adapter | None:
+    def known(self, kind: type) -> Adapter | None:
+        """The same among the adapters that are awake: nothing is loaded, no library's code runs."""
         found = self._exact.get(id(kind))
         if found is None and self._families:
             found = next((self._families[id(b)] for b in type_bases(kind) if id(b) in self._families), None)

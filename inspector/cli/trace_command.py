@@ -49,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
         if error.slug != "script-failed":
             raise
         failure = error
+    if options.out:
+        trace.save(options.out)
     show(trace.report, options)
     if failure is not None:
         raise failure

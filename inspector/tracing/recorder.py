@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from inspector import _native
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Seen
-from inspector.tracing import decode, sites
+from inspector.tracing import asking, decode, sites
 from inspector.tracing.decode import Events
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.sources import CapiSlots
@@ -43,6 +43,7 @@ class Recorder:
         """Arm. Raises InspectorError `trace-running` while another trace runs."""
         self.found, self.numbers = Targets(self.modules), []
         self.found.require()
+        asking.prepare()
         if not _one_at_a_time.acquire(blocking=False):
             raise InspectorError(
                 "another trace is running.",
@@ -61,6 +62,7 @@ class Recorder:
         except BaseException:
             self.stop()
             raise
+        _native.ask_spans(asking.spans)
         self.began_ns = time.monotonic_ns()
         _native.calls_open(True)
 
@@ -73,6 +75,7 @@ class Recorder:
         """Disarm, and read what was recorded."""
         _native.calls_open(False)
         wall_ns = time.monotonic_ns() - self.began_ns
+        _native.ask_spans(None)
         if self.watch is not None:
             self.watch.end()
         slots = [slot for slot in _native.got_slots() if slot[6]]

@@ -104,14 +104,18 @@ class CapiSlots:
     def _widen(self) -> None:
         """Patch what has been loaded since; slots that are patched already stay as they are."""
         loaded = frozenset(_native.got_objects())
-        new = frozenset(path for path in loaded - self._paths if self._is_wanted(path))
+        fresh = loaded - self._paths
+        new = self._wanted(fresh) if fresh else frozenset()
         self._paths |= loaded
         if new:
             armed, _, self.without_thunk = _native.got_arm(new, self.grade)
             self.armed += armed
 
-    def _is_wanted(self, path: str) -> bool:
-        return not self.modules or any(_lies_in(path, place) for place in self._places())
+    def _wanted(self, paths: frozenset[str]) -> frozenset[str]:
+        """Those that are a chosen module's file, or lie in a chosen package."""
+        places = [str(place) for place in self._places()]
+        files, folders = frozenset(places), tuple(f"{place}/" for place in places)
+        return paths if not self.modules else frozenset(p for p in paths if p in files or p.startswith(folders))
 
     def _places(self) -> list[Path]:
         """Files and folders of the chosen modules, as far as they are imported."""
@@ -129,10 +133,6 @@ def _places_of(module: ModuleType) -> list[Path]:
         return [place for folder in folders for place in (Path(folder), Path(f"{folder}.libs"))]
     file = vars(module).get("__file__")
     return [Path(file)] if isinstance(file, str) else []
-
-
-def _lies_in(path: str, place: Path) -> bool:
-    return Path(path) == place or place in Path(path).parents
 
 
 def _fits(name: str, pattern: str) -> bool:

@@ -103,6 +103,8 @@ def _why_copied(one: ByteEvidence, sources: list[Value], result: Value) -> tuple
         return "the other side has no buffer", ""
     if len(source.spans) > 1:
         return f"{len(source.spans)} arrays are joined into one", "fill a preallocated array: out="
+    if result.type_name in ("bytes", "bytearray"):
+        return f"{result.type_name} own their memory", "memoryview(x) shares it"
     given, made = source.spans[0], result.spans[0]
     if given.kind and made.kind and (given.kind, given.item_bytes) != (made.kind, made.item_bytes):
         return f"element type changes: {_said(source)} → {_said(result)}", "make it that type from the start"

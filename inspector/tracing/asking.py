@@ -1,0 +1,35 @@
+"""What the hooks ask of objects whose struct the extension does not know: the adapters' answer, as rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.adapters.registry import shared
+
+SPAN_C, SPAN_READONLY = 1, 4
+MOST = 4
+"""Blocks told of one object."""
+
+Row = tuple[int, int, int, int, str, int]
+"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags (native/spans.h)."""
+
+
+def prepare() -> None:
+    """Wake the adapters before anything is recorded: their self tests call the libraries."""
+    shared().wake()
+
+
+def spans(x: Any) -> list[Row] | None:
+    """The blocks of `x`; None where no adapter knows its type."""
+    adapter = shared().known(type(x))
+    if adapter is None:
+        return None
+    rows: list[Row] = []
+    for block in adapter.elements(x)[:MOST]:
+        extent = block.range
+        flags = SPAN_READONLY if block.readonly else 0
+        whole = extent.bytes == block.size * block.itemsize_bytes
+        letter = next((one for one in block.typestr if one in "biufcSUVOmM?"), "V")
+        size = block.size * block.itemsize_bytes
+        rows.append((extent.start, extent.bytes, size, block.itemsize_bytes, letter, flags | whole))
+    return rows or [(e.start, e.bytes, e.bytes, 1, "V", SPAN_C) for e in adapter.spans(x)[:MOST]]

@@ -1,0 +1,69 @@
+"""A saved trace opens as it was; a Perfetto file is what the format says; what is no trace is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.errors import InspectorError
+
+pytestmark = pytest.mark.core
+
+
+@pytest.fixture
+def trace() -> Any:
+    rows = [float(i) for i in range(20_000)]
+    with inspector.trace("numpy") as t:
+        np.array(rows).tolist()
+    return t
+
+
+def test_a_saved_trace_is_the_trace(trace: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.trace"
+    trace.save(path)
+    loaded = inspector.load(path)
+    assert loaded.fact == trace.fact
+    assert str(loaded) == str(trace)
+    assert path.stat().st_size < 12 * len(trace.table()["kind"])
+    with pytest.raises(InspectorError), loaded:
+        pass
+
+
+def test_a_saved_report_still_opens(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    report = inspector.inspect(np.zeros(3))
+    report.save(path)
+    assert inspector.load(path) == report
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 nothing", b"", b"{}", b"\x00" * 100])
+def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad"
+    path.write_bytes(content)
+    with pytest.raises(InspectorError) as caught:
+        inspector.load(path)
+    assert caught.value.slug in ("unreadable-trace", "bad-report")
+
+
+def test_a_place_that_cannot_be_written(trace: Any, tmp_path: Path) -> None:
+    for write in (trace.save, trace.to_perfetto):
+        with pytest.raises(InspectorError) as caught:
+            write(tmp_path / "none" / "x")
+        assert caught.value.slug == "unwritable-file"
+
+
+def test_perfetto_reads_nested_events(trace: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    assert trace.to_perfetto(path) == 0
+    events = json.loads(path.read_text())["traceEvents"]
+    calls = [event for event in events if event["cat"] == "METHOD"]
+    assert [call["name"] for call in calls] == ["numpy.array", "numpy.ndarray.tolist"]
+    inside = [event for event in events if event["name"] == "PyFloat_FromDouble"]
+    assert len(inside) == 20_000
+    call = calls[1]
+    assert all(call["ts"] <= e["ts"] and e["ts"] + e["dur"] <= call["ts"] + call["dur"] + 1 for e in inside)
