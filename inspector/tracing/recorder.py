@@ -114,7 +114,6 @@ class Recorder:
             grade=self.grade,
         )
 
-
     def _seen(self, slots: list[Any]) -> tuple[Seen, ...]:
         """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
         packages = dict.fromkeys(name.partition(".")[0] for name in self.found.modules)
@@ -134,7 +133,7 @@ class Recorder:
 
 
 def _library(path: str) -> str:
-    """"_multiarray_umath" of its path."""
+    """ "_multiarray_umath" of its path."""
     return path.rpartition("/")[2].partition(".")[0]
 
 

@@ -115,7 +115,9 @@ class CapiSlots:
         """Those that are a chosen module's file, or lie in a chosen package."""
         places = [str(place) for place in self._places()]
         files, folders = frozenset(places), tuple(f"{place}/" for place in places)
-        return paths if not self.modules else frozenset(p for p in paths if p in files or p.startswith(folders))
+        return (
+            paths if not self.modules else frozenset(p for p in paths if p in files or p.startswith(folders))
+        )
 
     def _places(self) -> list[Path]:
         """Files and folders of the chosen modules, as far as they are imported."""

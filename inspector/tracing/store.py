@@ -1,7 +1,7 @@
 """A trace in a file: columns with small differences, compressed; the tables beside them as JSON.
 
-Form, schema 1: a zip archive (NumPy's .npz) of one array a field of the record, and `head`, JSON in UTF-8: names,
-types, sites, threads. Addresses and clocks are kept as differences to the record before, which is what makes
+Form, schema 1: a zip archive (NumPy's .npz) of one array a field of the record, and `head`, JSON in UTF-8:
+names, types, sites, threads. Addresses and clocks are kept as differences to the record before, which is what makes
 them small. Needs NumPy only: it opens where neither the extension's build nor pyarrow is the same.
 """
 
@@ -27,7 +27,7 @@ _DIFFERENCES: Final = ("start", "obj", "val", "aux")
 def save(events: Events, path: str | Path) -> None:
     """Write the trace; `load` reads it back on any machine."""
     records = events.records
-    columns = {name: _packed(records[name], name) for name in records.dtype.names or ()}
+    columns: dict[str, Any] = {n: _packed(records[n], n) for n in records.dtype.names or ()}
     head = np.frombuffer(json.dumps(_head(events)).encode(), np.uint8)
     try:
         with Path(path).open("wb") as file:

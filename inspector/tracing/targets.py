@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.machinery
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -19,7 +18,6 @@ from types import (
 )
 from typing import Any, Final
 
-from inspector import _native
 from inspector.errors import InspectorError
 
 _dict_of = type.__dict__["__dict__"].__get__
@@ -76,21 +74,6 @@ class Targets:
                     why="no module, function or pattern of imported modules fits",
                     do="give a module's name: inspector.trace('numpy')",
                 )
-
-    def objects(self) -> set[str]:
-        """Paths of the loaded shared objects that belong to what is traced: module files, and their packages'."""
-        folders, files = set[str](), set[str]()
-        for name in self._walked:
-            file = vars(sys.modules[name]).get("__file__") if type(sys.modules.get(name)) is ModuleType else None
-            if isinstance(file, str) and file.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES)):
-                files.add(os.path.realpath(file))
-            elif isinstance(file, str) and "." not in name and file.endswith("/__init__.py"):
-                folders.add(os.path.realpath(file.removesuffix("__init__.py")) + "/")
-        return {
-            path
-            for path in _native.got_objects()
-            if (real := os.path.realpath(path)) in files or real.startswith(tuple(folders))
-        }
 
     def packages(self) -> tuple[str, ...]:
         """The packages that something was found in, where no pattern names any."""
@@ -168,8 +151,8 @@ def _single(dotted: str) -> tuple[str, str, Any] | None:
 def _buffers() -> list[type]:
     """Types that hand bytes on whatever module they came from: making one is always traced."""
     array = sys.modules.get("array")
-    found = [bytes, bytearray, memoryview]
-    return found + [vars(array)["array"]] if type(array) is ModuleType else found
+    found: list[type] = [bytes, bytearray, memoryview]
+    return [*found, vars(array)["array"]] if type(array) is ModuleType else found
 
 
 def _package(name: str) -> str:

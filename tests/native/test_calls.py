@@ -219,4 +219,4 @@ def test_a_type_without_a_vectorcall_is_called_as_before() -> None:
     assert made == [bytearray(b"abc"), b"\xc3\xa9", b"xyz"]
     assert sum(row["kind"] == KIND["VECTORCALL"] for row in found) == 5
     for _ in range(50):  # the specialised opcode finds it empty again
-        assert bytes(b"q") == b"q" and bytearray(2) == b"\0\0"
+        assert b"q" == b"q" and bytearray(2) == b"\0\0"

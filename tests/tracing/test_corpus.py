@@ -132,7 +132,13 @@ ARROW: dict[str, Operation] = {
 }
 CASES = [
     pytest.param(make, operation, id=f"{make.__name__} {name}")
-    for make, table in ((numbers, NUMPY), (matrix, MATRIX), (octets, OCTETS), (words, WORDS), (numbers, ARROW))
+    for make, table in (
+        (numbers, NUMPY),
+        (matrix, MATRIX),
+        (octets, OCTETS),
+        (words, WORDS),
+        (numbers, ARROW),
+    )
     for name, operation in table.items()
 ]
 

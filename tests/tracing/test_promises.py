@@ -34,7 +34,7 @@ def test_what_shares_or_computes_is_let_pass() -> None:
 def test_the_blocks_own_error_comes_first() -> None:
     with pytest.raises(ZeroDivisionError), inspector.no_copy("numpy"):
         np.zeros(3).copy()
-        1 / 0  # noqa: B018
+        1 / 0
 
 
 def test_a_marked_test_fails_with_the_call(pytester: pytest.Pytester) -> None:
