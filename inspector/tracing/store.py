@@ -1,8 +1,8 @@
 """A trace in a file: columns with small differences, compressed; the tables beside them as JSON.
 
 Form, schema 1: a zip archive (NumPy's .npz) of one array a field of the record, and `head`, JSON in UTF-8:
-names, types, sites, threads. Addresses and clocks are kept as differences to the record before, which is what makes
-them small. Needs NumPy only: it opens where neither the extension's build nor pyarrow is the same.
+names, types, sites, threads. Addresses and clocks are kept as differences to the record before, which is
+what makes them small. Needs NumPy only, not the extension's own build.
 """
 
 from __future__ import annotations
