@@ -1,4 +1,4 @@
-"""What reaches a native function: its arguments, native and Python frames in one order.
+"""What reaches a native function, with native and Python frames in order.
 
 Runs PROGRAM under gdb from its start, or watches a running process with --pid. Exit code 1 when the program
 failed.

@@ -41,7 +41,12 @@ def test_without_arguments_it_invites() -> None:
 def test_help_lists_commands_by_job_within_80_columns() -> None:
     shown = inspector("--help").stdout
     jobs = [line for line in shown.splitlines() if line.startswith("look at")]
-    assert jobs == ["look at objects:", "look at saved reports:", "look at this machine:"]
+    assert jobs == [
+        "look at objects:",
+        "look at running programs:",
+        "look at saved reports:",
+        "look at this machine:",
+    ]
     commands = ("show", "heap", "diff", "report", "completion")
     assert all(re.search(rf"^  {command} ", shown, re.M) for command in commands)
     for command in commands:
