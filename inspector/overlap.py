@@ -12,8 +12,9 @@ What would take more than WORK steps is not proved: TooLong.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
+
+from inspector.facts.record import dataclass
 
 WORK = 20_000
 """Steps a proof may take, some 20 ms."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 
 from inspector.adapters.base import Adapter, Defaults, type_attribute, type_bases, type_module
 from inspector.errors import InspectorWarning
+from inspector.facts.record import dataclass
 
 ENTRY_POINTS = "inspector.adapters"
 _NOT_ADAPTERS = (

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from inspector.facts.finding import Finding, finding
 from inspector.facts.materialization import NOT_RECORDED, Evidence, Layer, Level, State
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
 __all__ = [

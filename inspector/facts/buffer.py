@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from inspector.facts.memory import Mapping, Range
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
 

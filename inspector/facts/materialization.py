@@ -5,11 +5,11 @@ The words are the vocabulary of docs/materialization.md; no other word for a sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from inspector.facts.finding import Finding
 from inspector.facts.memory import Range
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
 Value = Literal["computed", "lazy", "partial", "abstract", "pending", "consumed", "closed"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from inspector.facts.native import Field, Method, Place, Slot
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
 

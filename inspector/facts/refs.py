@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 
 NOT_MEASURED = Unknown("not measured yet")

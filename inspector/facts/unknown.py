@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, NewType, NoReturn
+
+from inspector.facts.record import dataclass
 
 Address = NewType("Address", int)
 """A virtual address of this process; a hex string in JSON."""

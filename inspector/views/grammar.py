@@ -8,7 +8,7 @@ the flush-right note, line breaks and indents. Lines labelled "warn" are moved t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from inspector.facts.record import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from inspector.facts.record import dataclass
 from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table
 from inspector.views.plain import cells, plain
 from inspector.views.wrap import Row, clipped, filled, width_of, wrapped
