@@ -114,7 +114,7 @@ typedef struct {
     size_t static_count;
     scan_range *stacks; // borrowed: in the scratch; live parts of C stacks, then dead ones
     size_t stack_count;
-    int running;                  // threads that run now: nobody can say how far their stacks are in use
+    const scan_runs *runs;        // borrowed: pages that exist
     scan_range own_statics;       // of this extension
     scan_range type_cache;        // in the interpreter: values are borrowed
     scan_range free_lists;        // in the interpreter: blocks kept for reuse, with what they held

@@ -21,7 +21,9 @@
 #define STATICS_MAX 4096u
 #define STACKS_MAX 1024u
 #define COUNT_MAX ((Py_ssize_t)1 << 40) // above that it is an address, not a refcount
-#define LOOK_DOWN_WORDS 128u            // how far below a word of unknown memory its object may start
+#define STACK_BYTES_MAX ((uintptr_t)16 << 20)
+#define GUARD_BYTES_MAX 65536u
+#define LOOK_DOWN_WORDS 128u // how far below a word of unknown memory its object may start
 
 // --- what is known before the first word ---
 
@@ -67,7 +69,6 @@ static void add_stacks(search_view *view) {
     while (tasks && (entry = readdir(tasks)) && view->stack_count < STACKS_MAX) {
         uintptr_t pointer = entry->d_name[0] == '.' ? 0 : stack_pointer_of(entry->d_name);
         const memory_map *map = pointer ? memory_maps_find(&view->maps, pointer) : NULL;
-        view->running += !map && entry->d_name[0] != '.';
         if (map) {
             view->stacks[view->stack_count++] = (scan_range){pointer, map->stop};
         }
@@ -92,6 +93,7 @@ static void learn_prefix_body(void *argument) {
 
 int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory, PyObject *own_prefix) {
     PyInterpreterState *interpreter = PyInterpreterState_Get();
+    ret->runs = runs;
     ret->statics = scratch_alloc(memory, STATICS_MAX * sizeof *ret->statics);
     ret->stacks = scratch_alloc(memory, STACKS_MAX * sizeof *ret->stacks);
     if (!ret->statics || !ret->stacks || frames_init(&ret->frames, memory, own_prefix) < 0) {
@@ -268,11 +270,28 @@ static void place_in_block(const search_view *view, uintptr_t word, scan_range b
     ret->certain = state == CERTAIN_OBJECT;
 }
 
-// The stack of a thread is mapped with a page below it that nobody may touch (pthread_attr_setguardsize(3)).
+// The stack of a thread, live or kept by glibc for the next one, has the thread's control block at its top,
+// whose first and third word are its own address (tcbhead_t of x86-64). Looked for on pages that exist.
+static __attribute__((no_sanitize("address"))) int is_below_thread(const search_view *view,
+                                                                   const memory_map *map, uintptr_t word) {
+    for (size_t i = 0; i < view->runs->count; i++) {
+        scan_range run = view->runs->rows[i];
+        uintptr_t at = (run.start > word ? run.start : word) & ~(uintptr_t)63;
+        for (; at + 64 <= run.stop && at < map->stop && at - word < STACK_BYTES_MAX; at += 64) {
+            const uintptr_t *block = (const uintptr_t *)at;
+            if (at > word && block[0] == at && block[2] == at) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+// Or, where glibc maps it (before 2.42), a page below that nobody may touch (pthread_attr_setguardsize(3)).
 static int is_above_guard(const search_view *view, const memory_map *map) {
     const memory_map *below = map > view->maps.rows ? map - 1 : NULL;
-    return below && below->stop == map->start && memcmp(below->permissions, "---", 3) == 0 &&
-           !map->path_length;
+    return below && below->stop == map->start && below->stop - below->start <= GUARD_BYTES_MAX &&
+           memcmp(below->permissions, "---", 3) == 0;
 }
 
 static place_kind place_of_stack(const search_view *view, const memory_map *map, uintptr_t word) {
@@ -285,7 +304,7 @@ static place_kind place_of_stack(const search_view *view, const memory_map *map,
         }
     }
     int is_main = map->path_length == 7 && memcmp(map->path, "[stack]", 7) == 0;
-    return is_main || (view->running && is_above_guard(view, map)) ? PLACE_STACK : PLACE_UNKNOWN;
+    return is_main ? PLACE_STACK : PLACE_UNKNOWN;
 }
 
 void search_place(search_view *view, uintptr_t word, place *ret) {
@@ -314,6 +333,8 @@ void search_place(search_view *view, uintptr_t word, place *ret) {
         } else if ((ret->object = object_below(view, word, map->start))) {
             ret->kind = Py_IS_TYPE(ret->object, view->subject_type) ? PLACE_OURS : PLACE_OBJECT;
             ret->certain = 1;
+        } else if (!map->path_length && (is_above_guard(view, map) || is_below_thread(view, map, word))) {
+            ret->kind = PLACE_STACK;
         } else if (state == BLOCK_NONE && view->malloc.usable) {
             ret->kind = PLACE_MAPPING;
             ret->block = (scan_range){map->start, map->stop};

@@ -34,8 +34,8 @@ def grown(objects: int, aged: bool) -> list[Node]:
     return heap
 
 
-def measured(objects: int, aged: bool) -> None:
-    """The rows of one heap: a pure read of its memory is the limit."""
+def measured(objects: int, aged: bool, rounds: int = 9) -> None:
+    """The rows of one heap, measured `rounds` times: a pure read of its memory is the limit."""
     heap = grown(objects, aged)
     thing = Thing()
     heap[len(heap) // 2].items.append(thing)
@@ -49,8 +49,8 @@ def measured(objects: int, aged: bool) -> None:
         lambda: owners(subject, scan=True),
         lambda: gc.get_referrers(thing),
     )
-    rounds = [[best(one, 1) for one in asked] for _ in range(9)]  # in turn: a busy moment hits all alike
-    read, scan, plain, whole, walk = (min(column) for column in zip(*rounds, strict=True))
+    times = [[best(one, 1) for one in asked] for _ in range(rounds)]  # in turn: a busy moment hits all alike
+    read, scan, plain, whole, walk = (min(column) for column in zip(*times, strict=True))
     row("candidate holders", scan, against="a pure read", theirs=read, bar=1.5, sizes=sizes)
     row("candidate holders, plain C", plain, against="a pure read", theirs=read, sizes=sizes)
     row("owners verified and named", whole, against="the candidates", theirs=scan, bar=3.0, sizes=sizes)

@@ -33,7 +33,8 @@ def test_a_local_symbol_is_found_in_the_symbol_table():
 
 
 def test_a_stripped_library_says_so():
-    libc = place(ctypes.cast(ctypes.CDLL(None).malloc, ctypes.c_void_p).value)
+    # No function that the interpreter calls: in an executable that is no PIE such a one has its address.
+    libc = place(ctypes.cast(ctypes.CDLL("libc.so.6").l64a, ctypes.c_void_p).value)
     table = symbol_table(libc.library)
     assert libc.symbol
     assert isinstance(table, Unknown) or table.starts == sorted(table.starts)

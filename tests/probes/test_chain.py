@@ -74,6 +74,7 @@ def _held_by(holder: Any) -> list[Any]:
 
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("small_heap")
+@pytest.mark.filterwarnings("ignore:It looks like `register_random`")  # Hypothesis asks the frozen gc (3.14)
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(plan=plans())
 def test_as_short_as_a_brute_force_walk(plan: Plan) -> None:

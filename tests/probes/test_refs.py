@@ -55,6 +55,12 @@ static PyObject *in_block(PyObject *m, PyObject *args) {
     PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
     if (!block) block = calloc(200, sizeof *block);
     for (int i = 0; i < n; i++) { Py_INCREF(o); block[i + 5] = o; } Py_RETURN_NONE; }
+static void *volatile *volatile looks_like_a_float;
+static PyObject *in_struct(PyObject *m, PyObject *args) {
+    PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
+    if (!looks_like_a_float) looks_like_a_float = PyMem_Calloc(6, sizeof(void *));
+    looks_like_a_float[0] = (void *)kept; looks_like_a_float[1] = &PyFloat_Type;
+    for (int i = 0; i < n; i++) { Py_INCREF(o); looks_like_a_float[2 + i] = o; } Py_RETURN_NONE; }
 static PyObject *nowhere(PyObject *m, PyObject *args) {
     PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
     for (int i = 0; i < n; i++) Py_INCREF(o); Py_RETURN_NONE; }
@@ -62,6 +68,8 @@ static PyObject *release(PyObject *m, PyObject *args) {
     PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
     for (int i = 0; i < 16; i++) if (kept[i] == o) kept[i] = NULL;
     for (int i = 0; block && i < 200; i++) if (block[i] == o) block[i] = NULL;
+    for (int i = 2; looks_like_a_float && i < 6; i++)
+        if (looks_like_a_float[i] == o) looks_like_a_float[i] = NULL;
     for (int i = 0; i < n; i++) Py_DECREF(o); Py_RETURN_NONE; }
 typedef struct { PyObject *callback; } state;
 static PyObject *in_state(PyObject *m, PyObject *o) {
@@ -70,7 +78,7 @@ static int traverse(PyObject *m, visitproc visit, void *arg) {
     state *s = PyModule_GetState(m); Py_VISIT(s->callback); return 0; }
 static int clear(PyObject *m) { state *s = PyModule_GetState(m); Py_CLEAR(s->callback); return 0; }
 static PyMethodDef methods[] = {{"in_static", in_static, METH_VARARGS, 0},
-    {"in_block", in_block, METH_VARARGS, 0},
+    {"in_block", in_block, METH_VARARGS, 0}, {"in_struct", in_struct, METH_VARARGS, 0},
     {"nowhere", nowhere, METH_VARARGS, 0}, {"release", release, METH_VARARGS, 0},
     {"in_state", in_state, METH_O, 0}, {0}};
 static PyModuleDef_Slot slots[] = {{0, NULL}};
@@ -484,7 +492,7 @@ def test_memory_that_c_mapped_for_itself_is_native(hidden: ModuleType) -> None:
     import mmap
     import struct
 
-    mapped = mmap.mmap(-1, 1 << 16, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    mapped = mmap.mmap(-1, 32 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     subject = unnamed.boxed(Thing)
     hidden.nowhere(subject.get(), 3)
     for place in (0, 4096, 40_000):
@@ -541,6 +549,46 @@ def test_the_gap_is_exact(hidden: ModuleType, where: str, count: int) -> None:
     after = owners(subject, scan=True)
     assert (after.references, after.named, after.native, after.unstored) == (1, 1, 0, 0)
     assert listed
+
+
+def test_a_c_struct_that_points_to_a_type_is_no_object(hidden: ModuleType) -> None:
+    """Its first word is an address: as an object it would have a count that nobody could raise."""
+    subject = unnamed.boxed(Thing)
+    hidden.in_struct(subject.get(), 2)
+    found = owners(subject, scan=True)
+    assert [(one.kind, one.certain, one.key) for one in found] == [
+        ("heap block", False, "+0x10"),
+        ("heap block", False, "+0x18"),
+    ]
+    assert (found.references, found.native, found.unstored) == (2, 2, 0)
+    hidden.release(subject.get(), 2)
+    assert owners(subject, scan=True).owners == ()
+
+
+def test_the_stack_of_a_suspended_generator_owns_what_the_refcount_says() -> None:
+    """Up to 3.13 the stack has a reference of its own; from 3.14 on it may borrow that of the variable."""
+
+    def waiting(given: object) -> Iterator[list[object]]:
+        yield [given, (yield)]
+
+    subject, kept = boxed(lambda x: waiting(x))
+    next(kept)
+    found = owners(subject, scan=True)
+    assert {one.kind for one in found} == {"generator local"}
+    assert found.named == found.references >= 1 and found.unstored == 0
+    assert "given" in {one.key for one in found}
+    kept.close()
+    assert owners(subject, scan=True).references == 0
+
+
+def test_dead_tables_of_dicts_hold_nothing() -> None:
+    """CPython keeps them for reuse, in a list or in a chain, with the keys and values they had."""
+    subject = unnamed.boxed(Thing)
+    for _ in range(3):
+        tables = [{"k": subject.get(), subject.get(): 1} for _ in range(200)]
+        del tables
+        found = owners(subject, scan=True)
+        assert (found.references, found.owners) == (0, ())
 
 
 def test_what_ended_threads_left_behind_stores_no_reference(hidden: ModuleType) -> None:

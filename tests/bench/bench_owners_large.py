@@ -1,0 +1,15 @@
+"""The rows of bench_owners.py on heaps of 1e7 gc objects."""
+
+from __future__ import annotations
+
+import gc
+
+from bench_owners import measured
+
+OBJECTS = 10_000_000
+ROUNDS = 4
+
+if __name__ == "__main__":
+    for aged in (False, True):
+        measured(OBJECTS, aged, ROUNDS)
+        gc.collect()
