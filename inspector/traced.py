@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Seen, Trace
+from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from inspector.tracing.query import Query
     from inspector.tracing.recorder import Recorder
 
+NOT_COMPARED = Unknown("values are not compared before and after a conversion yet")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -59,7 +61,6 @@ class Traced:
         """The whole trace as one fact."""
         if self._fact is None:
             from inspector.verdicts.copies import copies
-            from inspector.verdicts.losses import losses
 
             query = self._asked()
             calls = query.calls()
@@ -68,7 +69,7 @@ class Traced:
                 calls=calls,
                 calls_left_out=query.groups - query.shown,
                 copies=copies(query.evidence()),
-                losses=losses(calls),
+                losses=NOT_COMPARED,
                 crossings=query.crossings(),
                 seen=events.seen,
                 events=len(events),
@@ -99,8 +100,8 @@ class Traced:
         return tuple(copy for copy in self.fact.copies if copy.verdict in ("shared", "in place"))
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
-        """Conversions that changed a value."""
+    def losses(self) -> tuple[Loss, ...] | Unknown:
+        """Conversions that changed a value; Unknown until values are compared before and after."""
         return self.fact.losses
 
     @property

@@ -196,7 +196,7 @@ class Trace:
     calls: tuple[Call, ...]
     calls_left_out: int
     copies: tuple[Copy, ...]
-    losses: tuple[Loss, ...]
+    losses: tuple[Loss, ...] | Unknown
     crossings: tuple[Crossing, ...]
     seen: tuple[Seen, ...]
     events: int

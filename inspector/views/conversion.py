@@ -92,7 +92,10 @@ def _shared(fact: Trace) -> Iterator[Block]:
         yield Fold(head, tuple(_row(copy, copy.span_bytes) for copy in shared), COPIES_SHOWN // 2)
 
 
-def _lost(losses: tuple[Loss, ...]) -> Iterator[Block]:
+def _lost(losses: tuple[Loss, ...] | Unknown) -> Iterator[Block]:
+    if isinstance(losses, Unknown):
+        yield Line("lost", text(str(losses), "dim"), link=f"{PAGE}#losses")
+        return
     if not losses:
         yield Line("lost", text("no value was seen to change"), link=f"{PAGE}#losses")
         return
