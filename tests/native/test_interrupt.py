@@ -45,6 +45,14 @@ def rows() -> Iterator[list[Any]]:
     made.clear()
 
 
+@pytest.fixture(autouse=True)
+def usual_handler() -> Iterator[None]:
+    """A process started in the background ignores SIGINT (POSIX, 2.12): Python then has no handler for it."""
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, earlier)
+
+
 class Thing:
     """Held by nobody but its box: a chain to it looks at everything."""
 
