@@ -84,9 +84,17 @@ class PyarrowBuffers(Defaults):
         self._learn(imported.buffers()[1], "ImportedBuffer", "foreign")
         with arrow.memory_map(__file__) as file:
             self._learn(_root(file.read_buffer(8)), "MemoryMap::Region", "owned")
-        if numpy := sys.modules.get("numpy"):
-            array = numpy.zeros(8)
-            self._learn(arrow.array(array).buffers()[1], "NumPyBuffer", "foreign", array)
+        self._learn_numpy()
+
+    def _learn_numpy(self) -> bool:
+        """Learn the class of buffers over an ndarray, once NumPy is there: it may come after pyarrow."""
+        numpy = sys.modules.get("numpy")
+        known = any(kind.name == "NumPyBuffer" for kind in self._kinds.values())
+        if known or numpy is None:
+            return False
+        array = numpy.zeros(8)
+        self._learn(sys.modules["pyarrow"].array(array).buffers()[1], "NumPyBuffer", "foreign", array)
+        return True
 
     def _learn(self, buffer: Any, name: str, title: str, owner: Any = None) -> None:
         words = _object_of(buffer)
@@ -116,6 +124,8 @@ class PyarrowBuffers(Defaults):
     def _kind(self, buffer: Any) -> tuple[Kind, tuple[int, ...]]:
         words = _object_of(buffer)
         fits = words[2:4] == (buffer.address, buffer.size)
+        if fits and words[0] not in self._kinds:
+            self._learn_numpy()
         return self._kinds.get(words[0], UNSEEN) if fits else UNSEEN, words
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
