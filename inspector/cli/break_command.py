@@ -1,7 +1,7 @@
-"""What reaches a native function, with native and Python frames in order.
+"""What reaches a native function, with both stacks in one order.
 
-Runs PROGRAM under gdb from its start, or watches a running process with --pid. Exit code 1 when the program
-failed.
+Runs PROGRAM under gdb from its start, or watches a running process by --pid.
+Exit code 1 when the program failed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The threads of a running process, both kinds of frames; without gdb."""
+"""The threads of a running process, native and Python frames."""
 
 from __future__ import annotations
 
