@@ -20,8 +20,9 @@
 #define IS_MMAPPED 2u
 #define HEAP_ALIGNMENT ((uintptr_t)64 << 20) // HEAP_MAX_SIZE on 64 bits
 #define FAST_MAX 0x80u
-#define ARENA_BINS 2160u          // struct malloc_state up to and with its binmap; five words follow
-#define PAGES_DOWN_MAX (1u << 18) // looks for the header of a large block: up to 1 GiB below
+#define HEAP_NOT_READ ((uintptr_t)1) // no address of a chunk
+#define ARENA_BINS 2160u             // struct malloc_state up to and with its binmap; five words follow
+#define PAGES_DOWN_MAX (1u << 18)    // looks for the header of a large block: up to 1 GiB below
 
 typedef struct {
     uintptr_t previous_size, size; // the low bits of size are flags
@@ -136,7 +137,7 @@ static __attribute__((no_sanitize("address"))) uintptr_t first_chunk_of_thread_h
             return at;
         }
     }
-    return 0;
+    return HEAP_NOT_READ; // an arena laid out otherwise (glibc 2.43)
 }
 
 // The run of pages that exist which holds `at`, or the next one below.
@@ -213,6 +214,9 @@ block_state malloc_block(malloc_view *view, uintptr_t word, scan_range *ret) {
     uintptr_t heap = word & ~(HEAP_ALIGNMENT - 1);
     if (heap >= map->start && heap < map->stop) {
         uintptr_t first = first_chunk_of_thread_heap(heap, word);
+        if (first == HEAP_NOT_READ) {
+            return BLOCK_LOST;
+        }
         if (first) {
             return walk(view, map, first, word, ret);
         }
