@@ -27,6 +27,10 @@ R = TypeVar("R")
 class Traced:
     """One trace: `with` it, decorate a function with it; then ask it. Its answers are facts."""
 
+    copies_wanted = True
+    out: str | Path | None = None
+    """Where the trace is saved when its block ends."""
+
     def __init__(self, recorder: Recorder | None, events: Events | None = None, name: str = "trace") -> None:
         self._recorder, self._events, self.name = recorder, events, name
         self._query: Query | None = None
@@ -44,6 +48,8 @@ class Traced:
     ) -> None:
         if self._recorder is not None:
             self._events = self._recorder.stop()
+            if self.out is not None:
+                self.save(self.out)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """The function, traced at each call; the last call's trace is kept here."""
@@ -68,7 +74,7 @@ class Traced:
             self._fact = Trace(
                 calls=calls,
                 calls_left_out=query.groups - query.shown,
-                copies=copies(query.evidence()),
+                copies=copies(query.evidence()) if self.copies_wanted else (),
                 losses=NOT_COMPARED,
                 crossings=query.crossings(),
                 seen=events.seen,
@@ -184,20 +190,35 @@ def trace(
     native: bool = False,
     pointers: bool = False,
     mode: Literal["ring", "stream", "sample"] = "ring",
-    out: str | None = None,
+    out: str | Path | None = None,
     cells: Mapping[str, int] | None = None,
 ) -> Traced:
     """Trace what crosses between Python and native code in a `with` block or a decorated function.
 
     `modules` name what is traced: "numpy" (its submodules too), "math.gcd", "pandas.*"; none: every package
     with an extension module that is imported. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`,
-    `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `cells`: file name -> number of
-    a notebook cell.
-    Raises InspectorError `unknown-module`, `trace-running`.
+    `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `copies=False` leaves the copies
+    out, `out` saves the trace when the block ends. `cells`: file name -> number of a notebook cell.
+    Raises InspectorError `unknown-module`, `trace-running`, and `not-built` for native frames, pointer tables,
+    and modes other than "ring": this version does not have them.
     """
     from inspector.tracing.recorder import Recorder
 
-    return Traced(Recorder(tuple(modules), grade, cells or {}))
+    for option, asked in (("native", native), ("pointers", pointers), ("mode", mode != "ring")):
+        if asked:
+            raise _not_built(option)
+    made = Traced(Recorder(tuple(modules), grade, cells or {}))
+    made.copies_wanted, made.out = copies, out
+    return made
+
+
+def _not_built(option: str) -> InspectorError:
+    return InspectorError(
+        f"trace({option}=...) is not built yet.",
+        slug="not-built",
+        why="a trace without it would look as if it had been honoured",
+        do="leave it out",
+    )
 
 
 def load(path: str | Path) -> Traced | Report:

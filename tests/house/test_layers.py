@@ -39,7 +39,7 @@ MAY_IMPORT = {
     "symbol_table": FLOOR_1,
     "mappings": {*FLOOR_1, "_native"},
     "strides": set(),  # arithmetic
-    "overlap": set(),
+    "overlap": {"facts"},  # arithmetic; facts for their cheaper dataclass
     "r_structs": {"_native"},
     "tensor_structs": {"_native"},
     "isolation": FLOOR_1,

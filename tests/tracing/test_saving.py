@@ -67,3 +67,18 @@ def test_perfetto_reads_nested_events(trace: Any, tmp_path: Path) -> None:
     assert len(inside) == 20_000
     call = calls[1]
     assert all(call["ts"] <= e["ts"] and e["ts"] + e["dur"] <= call["ts"] + call["dur"] + 1 for e in inside)
+
+
+def test_out_saves_when_the_block_ends_and_copies_may_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "out.trace"
+    with inspector.trace("numpy", out=path, copies=False) as t:
+        np.array([1.0, 2.0]).astype("f4")
+    assert t.copies == () and t.calls
+    assert inspector.load(path).calls == t.calls
+
+
+@pytest.mark.parametrize("option", [{"native": True}, {"pointers": True}, {"mode": "stream"}])
+def test_what_is_not_built_is_refused(option: dict[str, Any]) -> None:
+    with pytest.raises(InspectorError) as caught:
+        inspector.trace("numpy", **option)
+    assert caught.value.slug == "not-built"
