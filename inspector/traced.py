@@ -199,8 +199,8 @@ def trace(
     with an extension module that is imported. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`,
     `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `copies=False` leaves the copies
     out, `out` saves the trace when the block ends. `cells`: file name -> number of a notebook cell.
-    Raises InspectorError `unknown-module`, `trace-running`, and `not-built` for native frames, pointer tables,
-    and modes other than "ring": this version does not have them.
+    Raises InspectorError `unknown-module`, `trace-running`, and `not-built` for native frames, pointer
+    tables, and modes other than "ring": this version does not have them.
     """
     from inspector.tracing.recorder import Recorder
 
