@@ -7,6 +7,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -33,6 +34,13 @@ NAMES = {
     "jax": "jax",
 }
 """Fixture -> the module it gives."""
+_ROOMS = "\npytestmark = pytest.mark.libraries\n"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Other rows do not open the files of the libraries' rooms: some import their library at once."""
+    elsewhere = "not libraries" in (config.option.markexpr or "") and collection_path.suffix == ".py"
+    return True if elsewhere and _ROOMS in collection_path.read_text() else None
 
 
 def _fixture(name: str, module: str) -> Any:

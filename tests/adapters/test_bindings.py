@@ -38,7 +38,7 @@ def told(fingerprint: Callable[[object], Any]) -> Callable[[Any], Told]:
 
 @pytest.fixture(params=["pybind11", "nanobind"])
 def made(request: pytest.FixtureRequest) -> Any:
-    pytest.importorskip(request.param, reason=f"cannot be installed here: {request.param}")
+    pytest.importorskip(request.param, reason=f"not installed in this room: {request.param}")
     import bindings
 
     return getattr(bindings, f"made_by_{request.param}")()
@@ -82,7 +82,7 @@ def test_an_object_without_its_constructor_is_closed(made: Any, told: Callable[[
 
 
 def test_the_holder_of_pybind11() -> None:
-    pytest.importorskip("pybind11", reason="cannot be installed here: pybind11")
+    pytest.importorskip("pybind11", reason="not installed in this room: pybind11")
     import bindings
 
     made = bindings.made_by_pybind11()
@@ -92,7 +92,7 @@ def test_the_holder_of_pybind11() -> None:
 
 
 def test_nanobind_keeps_the_object_inside() -> None:
-    pytest.importorskip("nanobind", reason="cannot be installed here: nanobind")
+    pytest.importorskip("nanobind", reason="not installed in this room: nanobind")
     import bindings
 
     made = bindings.made_by_nanobind()
@@ -102,7 +102,7 @@ def test_nanobind_keeps_the_object_inside() -> None:
 
 
 def test_typed_memoryviews_count_who_acquired_them(told: Callable[[Any], Told]) -> None:
-    pytest.importorskip("Cython", reason="cannot be installed here: Cython")
+    pytest.importorskip("Cython", reason="not installed in this room: Cython")
     import bindings
 
     made = bindings.made_by_cython()
@@ -121,7 +121,7 @@ def test_typed_memoryviews_count_who_acquired_them(told: Callable[[Any], Told]) 
 
 
 def test_a_part_of_a_typed_memoryview(told: Callable[[Any], Told]) -> None:
-    pytest.importorskip("Cython", reason="cannot be installed here: Cython")
+    pytest.importorskip("Cython", reason="not installed in this room: Cython")
     import bindings
     import numpy as np
 

@@ -18,7 +18,7 @@ from inspector.adapters.told import Told
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-jax = pytest.importorskip("jax", reason="cannot be installed here: jax")
+jax = pytest.importorskip("jax", reason="not installed in this room: jax")
 jnp, np = jax.numpy, pytest.importorskip("numpy")
 
 

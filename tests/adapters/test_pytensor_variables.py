@@ -16,7 +16,7 @@ from inspector.adapters.told import Told
 
 os.environ.setdefault("PYTENSOR_FLAGS", f"cxx=,compiledir={Path(tempfile.gettempdir()) / 'pytensor'}")
 pytestmark = pytest.mark.libraries
-pytensor = pytest.importorskip("pytensor", reason="cannot be installed here: pytensor")
+pytensor = pytest.importorskip("pytensor", reason="not installed in this room: pytensor")
 np, pt = pytest.importorskip("numpy"), pytest.importorskip("pytensor.tensor")
 
 

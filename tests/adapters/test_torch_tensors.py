@@ -17,7 +17,7 @@ from inspector.adapters.base import Adapter
 from inspector.adapters.told import Told
 
 pytestmark = pytest.mark.libraries
-torch = pytest.importorskip("torch", reason="cannot be installed here: torch")
+torch = pytest.importorskip("torch", reason="not installed in this room: torch")
 
 
 def adapter(x: Any) -> Adapter:

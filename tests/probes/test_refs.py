@@ -574,7 +574,7 @@ def test_the_stack_of_a_suspended_generator_owns_what_the_refcount_says() -> Non
     subject, kept = boxed(lambda x: waiting(x))
     next(kept)
     found = owners(subject, scan=True)
-    assert {one.kind for one in found} == {"generator local"}
+    assert {one.kind for one in certain(found)} == {"generator local"}
     assert found.named == found.references >= 1 and found.unstored == 0
     assert "given" in {one.key for one in found}
     kept.close()
