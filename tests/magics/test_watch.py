@@ -11,9 +11,8 @@ def shown(run, cell: str) -> str:
 
 
 def test_what_a_cell_changes_is_said(run, shell) -> None:
-    run(
-        "import numpy as np; z = np.zeros(64 << 20, 'u1'); kept = [z]"
-    )  # always mapped anew: malloc keeps 32 MB at most
+    # always mapped anew: what malloc keeps, and calloc then has to clear, ends at 32 MB
+    run("import numpy as np; z = np.zeros(64 << 20, 'u1'); kept = [z]")
     text = shown(run, "%inspect_watch z later")
     assert "reserved-not-resident" in text and "not bound" in text
     text = shown(run, "z[:] = 1; later = z[5:]")
