@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Callable
 from types import ModuleType
 
@@ -10,6 +11,9 @@ import fingerprints
 import hypothesis
 import pytest
 import specimens as builder
+
+# Tests that crash a child on purpose leave no core where they stand.
+resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 # The same examples at every run of `make test`, so that a red run means a change; new ones in `make soak`.
 hypothesis.settings.register_profile("test", derandomize=True, deadline=None)

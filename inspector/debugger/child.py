@@ -25,7 +25,11 @@ _EARLY: Final = (
     "set non-stop on",
     "set pagination off",
     "set confirm off",
+    "maint set internal-error quit yes",
+    "maint set internal-error corefile no",
+    "maint set internal-warning corefile no",
 )
+"""A process that vanishes can be an internal error to gdb: it then ends, and leaves no core in our folder."""
 
 
 class Gdb:
