@@ -12,6 +12,7 @@ import pytest
 import inspector
 from inspector import api
 from inspector.errors import InspectorError
+from inspector.facts.compiled import Balanced, CellCall
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.core
@@ -181,24 +182,29 @@ def own_dtype(x: np.ndarray) -> np.ndarray:
     return x.view(np.dtype(x.dtype, metadata={"made for": "a test"}))
 
 
-def balance(code: str, **arrays: np.ndarray) -> dict[str, str]:
+def balance(code: str, **arrays: np.ndarray) -> dict[str, object]:
     module = inspector.compile_c(code, name="body", inputs=tuple(arrays), outputs=("z",))
     _, fact, error = api.call_c(module.body, arrays)
     assert error is None
-    return {row.name: row.verdict for row in fact.balance}
+    return {row.name: row.verdict for row in fact.balance if not immortal(row)}
+
+
+def immortal(row: Balanced) -> bool:
+    """NumPy's own dtypes are, from CPython 3.13 on: a static object's count does not move there."""
+    return isinstance(row.verdict, Unknown) and "immortal" in row.verdict.reason
+
+
+def verdicts(fact: CellCall) -> set[object]:
+    return {row.verdict for row in fact.balance if not immortal(row)}
 
 
 def test_the_seeds_stolen_dtype_is_found_on_the_first_call() -> None:
     x, y = own_dtype(np.arange(3.0)), np.array(2.0)
     give = inspector.compile_c("PyObject *give(PyObject *d) { Py_INCREF(d); return Py_NewRef(d); }").give
     give(x.dtype)  # what will be stolen, so that this process keeps its peace
-    assert balance(TIMES, x=x, y=y) == {
-        "x": "balanced",
-        "x.dtype": "over-released",
-        "x.base": "balanced",
-        "y": "balanced",
-        "y.dtype": "balanced",
-    }
+    found = balance(TIMES, x=x, y=y)
+    assert found.pop("x.dtype") == "over-released"
+    assert {"x", "x.base", "y"} <= set(found) and set(found.values()) == {"balanced"}
     mended = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
     assert set(balance(mended, x=x, y=y).values()) == {"balanced"}
 
@@ -209,11 +215,11 @@ def test_a_contiguous_array_is_the_same_array_and_another_a_copy() -> None:
     module = inspector.compile_c(code, name="body", inputs=("x",), outputs=("z",))
     same, fact, _ = api.call_c(module.body, {"x": x})
     assert same is x and fact.balance[0].held == 1
-    assert {row.verdict for row in fact.balance} == {"balanced"}
+    assert verdicts(fact) == {"balanced"}
     step = x[::2]
     copy, fact, _ = api.call_c(module.body, {"x": step})
     assert copy is not step and not np.shares_memory(copy, step)
-    assert {row.verdict for row in fact.balance} == {"balanced"}
+    assert verdicts(fact) == {"balanced"}
 
 
 def test_several_outputs_and_one_kept_by_c() -> None:
@@ -238,7 +244,7 @@ def test_several_outputs_and_one_kept_by_c() -> None:
     verdict = {row.name: row.verdict for row in fact.balance}["x.dtype"]
     assert isinstance(verdict, Unknown) and "may be older than the call" in verdict.reason
     _, fact, _ = api.call_c(cached.cached, {"x": x})
-    assert {row.verdict for row in fact.balance} == {"balanced"}
+    assert verdicts(fact) == {"balanced"}
 
 
 def test_a_leak_and_an_exception_are_seen() -> None:
