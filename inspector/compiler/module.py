@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.machinery
 import importlib.util
 import itertools
@@ -22,8 +23,6 @@ from inspector.compiler.recipe import Recipe
 from inspector.errors import InspectorError
 from inspector.facts.compiled import Compiled, CompiledFunction
 
-_uncached: list[tempfile.TemporaryDirectory[str]] = []
-"""Folders of modules that are never cached: they go at exit, since debuggers read their lines until then."""
 _numbers = itertools.count(1)
 
 
@@ -65,8 +64,9 @@ def _made(recipe: Recipe, key: str, name: str) -> Path:
 
     if recipe.is_cached:
         return cache.made(key, fill)
-    _uncached.append(tempfile.TemporaryDirectory(prefix="inspector-c-"))
-    folder = Path(_uncached[-1].name)
+    kept = tempfile.TemporaryDirectory(prefix="inspector-c-")
+    atexit.register(kept.cleanup)  # debuggers read its lines until then
+    folder = Path(kept.name)
     fill(folder)
     return folder
 

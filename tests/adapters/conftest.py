@@ -39,8 +39,9 @@ _ROOMS = "\npytestmark = pytest.mark.libraries\n"
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Other rows do not open the files of the libraries' rooms: some import their library at once."""
-    elsewhere = "not libraries" in (config.option.markexpr or "") and collection_path.suffix == ".py"
-    return True if elsewhere and _ROOMS in collection_path.read_text() else None
+    room = "libraries" in (config.option.markexpr or "").replace("not libraries", "")
+    other = not room and collection_path.suffix == ".py"
+    return True if other and _ROOMS in collection_path.read_text() else None
 
 
 def _fixture(name: str, module: str) -> Any:

@@ -1,0 +1,9 @@
+"""Which allocator this Python runs on: the debug one overwrites what is freed, and prefixes objects."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+DEBUG = sys.flags.dev_mode or os.environ.get("PYTHONMALLOC", "").endswith("debug")
+"""`python -X dev`, or PYTHONMALLOC=debug and its like (PEP 445)."""
