@@ -7,33 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asking import adapter
 
-from inspector.adapters import registry
-from inspector.adapters.base import Adapter
 from inspector.adapters.told import Told
 
 pytestmark = pytest.mark.libraries
-
-
-def adapter(x: Any) -> Adapter:
-    found = registry.adapter_of(type(x))
-    assert found is not None, registry.problems()
-    return found
-
-
-@pytest.fixture
-def told(fingerprint: Callable[[object], Any]) -> Callable[[Any], Told]:
-    """What the adapter tells, after a look that changed nothing."""
-
-    def ask(x: Any) -> Told:
-        adapter(x)
-        before = fingerprint(x)
-        answer = adapter(x).layers(x)
-        adapter(x).elements(x), adapter(x).holds(x), adapter(x).owns(x), adapter(x).names(x)
-        assert fingerprint(x) == before
-        return answer
-
-    return ask
 
 
 @pytest.fixture(params=["pybind11", "nanobind"])

@@ -9,36 +9,14 @@ from typing import Any
 
 import cffi
 import pytest
+from asking import adapter
 
 from inspector import _native
-from inspector.adapters import registry
-from inspector.adapters.base import Adapter
 from inspector.adapters.told import Told
 
 pytestmark = pytest.mark.libraries
 ffi = cffi.FFI()
 ffi.cdef("struct pair { int a; double b; };")
-
-
-def adapter(x: Any) -> Adapter:
-    found = registry.adapter_of(type(x))
-    assert found is not None, registry.problems()
-    return found
-
-
-@pytest.fixture
-def told(fingerprint: Callable[[object], Any]) -> Callable[[Any], Told]:
-    """What the adapter tells, after a look that changed nothing."""
-
-    def ask(x: Any) -> Told:
-        adapter(x)
-        before = fingerprint(x)
-        answer = adapter(x).layers(x)
-        adapter(x).elements(x), adapter(x).holds(x), adapter(x).owns(x), adapter(x).names(x)
-        assert fingerprint(x) == before
-        return answer
-
-    return ask
 
 
 def slugs(answer: Told) -> list[str]:

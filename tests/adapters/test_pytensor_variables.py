@@ -9,36 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import adapter
 
-from inspector.adapters import registry
-from inspector.adapters.base import Adapter
 from inspector.adapters.told import Told
 
 os.environ.setdefault("PYTENSOR_FLAGS", f"cxx=,compiledir={Path(tempfile.gettempdir()) / 'pytensor'}")
 pytestmark = pytest.mark.libraries
 pytensor = pytest.importorskip("pytensor", reason="not installed in this room: pytensor")
 np, pt = pytest.importorskip("numpy"), pytest.importorskip("pytensor.tensor")
-
-
-def adapter(x: Any) -> Adapter:
-    found = registry.adapter_of(type(x))
-    assert found is not None, registry.problems()
-    return found
-
-
-@pytest.fixture
-def told(fingerprint: Callable[[object], Any]) -> Callable[[Any], Told]:
-    """What the adapter tells, after a look that changed nothing."""
-
-    def ask(x: Any) -> Told:
-        adapter(x)
-        before = fingerprint(x)
-        answer = adapter(x).layers(x)
-        adapter(x).elements(x), adapter(x).holds(x), adapter(x).owns(x), adapter(x).names(x)
-        assert fingerprint(x) == before
-        return answer
-
-    return ask
 
 
 def test_a_graph_is_a_recipe(told: Callable[[Any], Told]) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 import r_packages
+from asking import adapter
 
 from inspector import _native
-from inspector.adapters import registry
-from inspector.adapters.base import Adapter
 
 pytestmark = pytest.mark.r
 
@@ -19,12 +18,6 @@ pytestmark = pytest.mark.r
 @pytest.fixture(scope="module")
 def r() -> Any:
     return r_packages.start("altrepisode")
-
-
-def adapter(x: Any) -> Adapter:
-    found = registry.adapter_of(type(x))
-    assert found is not None, registry.problems()
-    return found
 
 
 def words(x: Any) -> tuple[int, ...]:
