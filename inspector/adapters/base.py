@@ -218,6 +218,12 @@ class Defaults:
         return Told()
 
 
+def blocks_of(adapter: Adapter, x: Any, blocks: tuple[Elements, ...]) -> int:
+    """In how many blocks the bytes of `x` lie: a table may have more than those whose address is known."""
+    table = adapter.columns(x, 0)
+    return max(len(blocks), table[2] if table is not None else 0)
+
+
 def type_name(kind: type) -> str:
     """`kind.__name__` as CPython stores it: a metaclass is not asked."""
     return str(_NAME(kind))

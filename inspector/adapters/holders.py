@@ -18,6 +18,8 @@ MOST_HELD = 256
 """Arrays of one object that are looked at."""
 MOST_LAYERS = 16
 """Layers worth showing: the rest is counted."""
+MOST_BASES = 4
+"""NumPy and pandas make chains of at most two."""
 
 
 class Holder(Defaults):
@@ -110,3 +112,15 @@ def stored_base(array: Any) -> Any:
     from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 
     return next((base for _, base in NUMPY.holds(array)), None)
+
+
+def owner_address(array: Any) -> int:
+    """Address of the object at the end of an ndarray's bases; 0 for what is no ndarray."""
+    if not is_ndarray(array):
+        return 0
+    for _ in range(MOST_BASES):
+        base = stored_base(array) if is_ndarray(array) else None
+        if base is None:
+            break
+        array = base
+    return id(array)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
 from inspector.adapters.base import Column, Defaults, Elements, type_module, type_name
+from inspector.adapters.holders import MOST_BASES, owner_address
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.facts.unknown import Unknown
 
@@ -29,8 +30,6 @@ MOST_BLOCKS = 1000
 ARRAYS = ("Categorical", "SparseArray", "ArrowExtensionArray", "ArrowStringArray")
 MOST_NAMED = 8
 """Blocks named in the facts; a frame of mixed types seldom has more."""
-MOST_BASES = 4
-"""NumPy and pandas make chains of at most two."""
 
 
 class PandasFrames(Defaults):
@@ -201,7 +200,7 @@ def _column(name: str, block: Any, number: int, row: int) -> Column:
     """One column of a block, by the column's own view of the block's array."""
     values = block.values[row] if _is_ndarray(block.values) and block.values.ndim == 2 else block.values
     elements = tuple(found for array in _inner(values) for found in _elements(array))
-    return Column(name, _dtype(block), elements, number, _holders(block), _owner(block.values))
+    return Column(name, _dtype(block), elements, number, _holders(block), owner_address(block.values))
 
 
 def _is_known(kind: type) -> bool:
@@ -213,18 +212,6 @@ def _dtype(block: Any) -> str:
     """As pandas prints it; of an array class that is not its own only the class's name: nothing is run."""
     kind = type(block.values)
     return str(block.values.dtype) if _is_known(kind) else type_name(kind)
-
-
-def _owner(values: Any) -> int:
-    """Address of the array at the end of the bases; 0 for what is no ndarray."""
-    if not _is_ndarray(values):
-        return 0
-    for _ in range(MOST_BASES):
-        bases = NUMPY.holds(values)
-        if not bases:
-            break
-        values = bases[0][1]
-    return id(values)
 
 
 def _bases_are_alone(array: Subject) -> bool:

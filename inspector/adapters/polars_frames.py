@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from inspector.adapters.base import Defaults, Elements, stored, type_module, type_name
+from inspector.adapters.base import Column, Defaults, Elements, stored, type_module, type_name
 from inspector.adapters.holders import MOST_LAYERS
 from inspector.facts.unknown import Unknown
 
@@ -48,6 +48,14 @@ class PolarsFrames(Defaults):
         for position in range(frame.width() if frame is not None else 0):
             column = sys.modules["polars"].Series._from_pyseries(frame.to_series(position))
             yield column.name, column
+
+    def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
+        """A frame's first columns, each a block of its own."""
+        frame = stored(x, "_df")
+        if frame is None:
+            return None
+        total = frame.width()
+        return tuple(_column(frame.to_series(n), n) for n in range(min(most, total))), total, total
 
     def owns(self, x: Any) -> bool | Unknown:
         """Not said: Arrow buffers are counted in Rust."""
@@ -105,6 +113,11 @@ def _values(series: Any) -> Iterator[Elements]:
         view = (stored(chunk, "_s") or chunk).to_numpy_view()
         if view is not None:
             yield from NUMPY.elements(view)
+
+
+def _column(series: Any, position: int) -> Column:
+    blocks = tuple(_values(series)) if series.n_chunks() <= MOST_CHUNKS else ()
+    return Column(series.name(), _type(series, blocks), blocks, position, NOT_SAID, 0)
 
 
 def _layer(name: str, series: Any) -> Layer:

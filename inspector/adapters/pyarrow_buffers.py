@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_bases, type_module, type_name
+from inspector.adapters.base import Column, Defaults, Elements, type_bases, type_module, type_name
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_ndarray
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
@@ -40,6 +40,11 @@ _NUMBERS = {
 """Arrow type -> NumPy's word and the struct module's letter."""
 _FILES = ("MemoryMappedFile", "OSFile", "BufferReader", "BufferOutputStream")
 _COLUMNS = ("Table", "RecordBatch")
+MOST_CHUNKS = 64
+"""Chunks of one column of a table whose bytes are summed; of more they are unknown."""
+MOST_FIELDS = 4
+"""Fields of a nested type that its name spells out."""
+IN_CPP = Unknown("Arrow counts who shares a buffer in C++")
 
 
 class Kind(NamedTuple):
@@ -132,9 +137,28 @@ class PyarrowBuffers(Defaults):
         """Columns of a table, chunks of a chunked array."""
         if type_name(type(x)) in _COLUMNS:
             for position in range(x.num_columns):
-                yield x.schema.field(position).name, x.column(position)
+                one = x.select([position])
+                yield one.schema.field(0).name, one.column(0)
         elif type_name(type(x)) == "ChunkedArray":
             yield from ((f"chunk {n}", x.chunk(n)) for n in range(x.num_chunks))
+
+    def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
+        """The first columns, each a block of its own; a column's bytes are those of its buffers."""
+        if type_name(type(x)) not in _COLUMNS:
+            return None
+        total, few = x.num_columns, _first_columns(x, most)
+        schema = few.schema
+        found = (self._column(schema.field(n), few.column(n), n) for n in range(few.num_columns))
+        return tuple(found), total, total
+
+    def _column(self, field: Any, values: Any, position: int) -> Column:
+        from inspector.adapters.holders import owner_address
+
+        rows = tuple(_rows(values)) if _width(values) <= MOST_CHUNKS else ()
+        owners = (self.owner(buffer) for _, buffer, _ in rows)
+        address = next((owner_address(one) or id(one) for one in owners if one is not None), 0)
+        blocks = tuple(block for _, buffer, block in rows if buffer.is_cpu)
+        return Column(field.name, _type_name(field), blocks, position, IN_CPP, address)
 
     def owns(self, x: Any) -> bool | Unknown:
         """Whether Arrow's pool frees all its bytes: buffers are counted in C++, and others may share them."""
@@ -200,7 +224,7 @@ class PyarrowBuffers(Defaults):
             storage="heap" if buffer.is_cpu else "device",
             title="view" if root is not buffer and title == "owned" else title,
             evidence=(
-                field("class of the C++ object", kind.name + held),
+                field("C++ class", kind.name + held),
                 attribute("is_mutable", buffer.is_mutable),
                 *((attribute("parent", f"{root.size:,} B"),) if root is not buffer else ()),
             ),
@@ -268,15 +292,22 @@ def _title(x: Any) -> str:
     return f"{kind} of {len(x):,}{f' at {x.offset}' if x.offset else ''}"
 
 
+def _first_columns(x: Any, most: int) -> Any:
+    """A table of the first columns: a batch that is asked for its own keeps a Schema from then on."""
+    return x.select(list(range(min(most, x.num_columns))))
+
+
 def _arrays(x: Any) -> Iterator[tuple[str, Any]]:
     """(place, array) of all arrays under it."""
     kind = type_name(type(x))
     if kind in _COLUMNS:
-        for position in range(x.num_columns):
-            column = x.column(position)
+        few = _first_columns(x, MOST_HELD)
+        for position in range(few.num_columns):
+            column = few.column(position)
             yield from ((f"[{position}]{place}", array) for place, array in _arrays(column))
     elif kind == "ChunkedArray":
-        yield from ((f".chunk({n})", x.chunk(n)) for n in range(x.num_chunks))
+        many = x.num_chunks > 1
+        yield from ((f".chunk({n})" if many else "", x.chunk(n)) for n in range(x.num_chunks))
     elif "Array" in {type_name(base) for base in type_bases(type(x))}:
         yield "", x
 
@@ -285,10 +316,12 @@ def _few(x: Any) -> Iterator[tuple[str, Any]]:
     return islice(_arrays(x), MOST_HELD)
 
 
-def _type_name(array: Any) -> str:
-    """Arrow's name of the type; of an extension type of the user's only its class: nothing is run."""
-    kind = type(array.type)
-    return str(array.type) if type_module(kind) == "pyarrow.lib" else type_name(kind)
+def _type_name(typed: Any) -> str:
+    """Arrow's name of the type of an array or field; of an extension type of the user's only its class."""
+    told = typed.type
+    if type_module(type(told)) != "pyarrow.lib":
+        return type_name(type(told))
+    return str(told) if told.num_fields <= MOST_FIELDS else f"{type_name(type(told))} of {told.num_fields:,}"
 
 
 def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
@@ -301,7 +334,7 @@ def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
         for position, buffer in enumerate(array.buffers()):
             if buffer is None:
                 continue
-            where = f"{place}.buffers()[{position}]".lstrip(".")
+            where = f"{place} {_role(array, position)}".strip()
             if position == 1 and code:
                 width = struct.calcsize(code)
                 yield (
@@ -311,6 +344,17 @@ def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
                 )
             else:
                 yield where, buffer, _elements(buffer, array, 0, buffer.size, 1, "uint8", "B")
+
+
+def _role(array: Any, position: int) -> str:
+    """What one of an array's buffers() is, by Arrow's columnar format; "" for the values themselves."""
+    if position == 0:
+        return "validity"
+    kind = _type_name(array)
+    if array.type.num_fields or position > 2:
+        return f"buffers()[{position}]"
+    lists = any(word in kind for word in ("string", "binary", "utf8")) and "view" not in kind
+    return ("offsets", "data")[position - 1] if lists else "" if position == 1 else f"buffers()[{position}]"
 
 
 def _article(name: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
 from inspector import _native
-from inspector.adapters.base import Adapter, Elements, type_attribute, type_name
+from inspector.adapters.base import Adapter, Elements, blocks_of, type_attribute, type_name
 from inspector.adapters.registry import adapter_of
+from inspector.adapters.told import DERIVED
 from inspector.facts.unknown import Address, Unknown
 
 if TYPE_CHECKING:  # most objects lay no bytes open: the facts of those that do are imported when one comes
@@ -55,12 +56,13 @@ def _compose(
         if adapter is None
         else Unknown("none here: closed, released, empty or not made yet")
     )
-    if len(blocks) > 1:
-        nobody = Unknown(f"{len(blocks)} blocks, each in a place of its own")
+    many = blocks_of(adapter, subject.get(), blocks) if adapter is not None else 0
+    if many > 1:
+        nobody = Unknown(f"{many:,} blocks, each in a place of its own")
     answers = [row.exposure for row in spoken if isinstance(row.exposure, Exposure)]
-    one = answers[0] if answers and len(blocks) < 2 else None
+    one = answers[0] if answers and many < 2 else None
     return Buffer(
-        logical_bytes=_logical(answers[: max(1, len(blocks))]) if answers else nobody,
+        logical_bytes=_logical(subject, adapter, answers[: max(1, len(blocks))], many) if answers else nobody,
         range=one.range if one else nobody,
         mapping=one.mapping if one else nobody,
         owns=adapter.owns(subject.get()) if adapter else NOT_ASKED,
@@ -72,7 +74,13 @@ def _compose(
     )
 
 
-def _logical(answers: Iterable[Exposure]) -> int:
+def _logical(
+    subject: _native.Subject, adapter: Adapter | None, answers: Sequence[Exposure], many: int
+) -> int | Unknown:
+    """The blocks' sum; what the adapter says where it looked at some of the blocks only."""
+    told = adapter.layers(subject.get()).logical_bytes if adapter is not None and many > 1 else DERIVED
+    if told != DERIVED:
+        return told
     return sum(prod(answer.shape) * answer.itemsize_bytes for answer in answers)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inspector import _native, strides
-from inspector.adapters.base import Adapter, Elements
+from inspector.adapters.base import Adapter, Elements, blocks_of
 from inspector.adapters.registry import adapter_of
 from inspector.facts.unknown import Unknown
 
@@ -24,8 +24,9 @@ def layout(subject: _native.Subject) -> Layout | Unknown | None:
     blocks = adapter.elements(subject.get()) if adapter is not None else ()
     if adapter is None or not blocks:
         return None
-    if len(blocks) > 1:
-        return Unknown(f"{len(blocks)} blocks, each with a layout of its own")
+    many = blocks_of(adapter, subject.get(), blocks)
+    if many > 1:
+        return Unknown(f"{many:,} blocks, each with a layout of its own")
     from inspector.facts.layout import Layout
 
     (block,) = blocks

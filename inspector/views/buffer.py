@@ -11,6 +11,9 @@ from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
 
+_SPOKEN = 4
+"""Answers of protocols that are shown; a table has one for each buffer of each column."""
+
 
 @blocks.register
 def buffer(fact: Buffer) -> tuple[Block, ...]:
@@ -111,7 +114,7 @@ def _exports(fact: Buffer) -> Iterator[Line]:
         )
 
 
-def _speaks(fact: Buffer) -> Iterator[Line]:
+def _speaks(fact: Buffer) -> Iterator[Block]:
     """The protocols in one line where nothing was asked; a line for each answer."""
     unasked = [spoken.protocol for spoken in fact.spoken if spoken.exposure == Unknown("not asked")]
     if unasked:
@@ -122,6 +125,14 @@ def _speaks(fact: Buffer) -> Iterator[Line]:
             explain="Protocols found on the type without calling them. --ask calls them.",
             link="docs/glossary.md#exporter",
         )
+    rows = tuple(_answered(fact, unasked))
+    yield from rows[:_SPOKEN]
+    if rest := rows[_SPOKEN:]:
+        more = Line("speaks", (Span(f"{len(rest):,} more"), Span("  a block each", "dim")))
+        yield Fold(more, rest, shown=0)
+
+
+def _answered(fact: Buffer, unasked: list[str]) -> Iterator[Line]:
     for spoken in fact.spoken:
         if isinstance(spoken.exposure, Exposure):
             if spoken.protocol != "struct fields":

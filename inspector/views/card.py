@@ -71,14 +71,17 @@ def _headline(name: str, facts: Mapping[str, Any]) -> Iterator[Line]:
         if "refs" in facts or "object" in facts:
             yield Line(name, (), heading=True)
         return
-    yield Line(name, (*_what(found, facts.get("layout")),), right=_note(facts), heading=True)
+    yield Line(name, (*_what(found, facts),), right=_note(facts), heading=True)
 
 
-def _what(found: Any, layout: Any) -> Iterator[Span]:
-    """The type, short, and its measure: elements of an array, items of a container, a value."""
+def _what(found: Any, facts: Mapping[str, Any]) -> Iterator[Span]:
+    """The type, short, and its measure: elements of an array, columns, items of a container, a value."""
+    layout, parts = facts.get("layout"), facts.get("parts")
     yield Span(short(found.type_name) + " ")
     if layout is not None and not isinstance(layout, Unknown):
         yield Span(f"{layout.format} {layout.shape}")
+    elif parts is not None and not isinstance(parts, Unknown):
+        yield Span(f"({parts.total:,} column{'' if parts.total == 1 else 's'})")
     elif not isinstance(found.length, Unknown):
         yield Span(f"({found.length:,} item{'' if found.length == 1 else 's'})")
     if not isinstance(found.preview, Unknown):

@@ -26,6 +26,8 @@ KINDS = {
 }
 SMALL_BYTES = 1 << 16
 MOST_WHAT = 34
+MOST_SHOWN = 10
+"""Layers shown without --all."""
 SHORT_LABEL = 7
 """A longer label than this (9 cells less a gap of 2) moves what follows to the right."""
 MILD = ("shared-copy-on-write", "large-base")
@@ -90,10 +92,23 @@ def _layers(fact: Materialization) -> Iterator[Block]:
         rows = [line for layer in fact.layers for line in _rows(layer, min(wide, MOST_WHAT))]
         if fact.layers_left_out:
             rows.append(Line("", text(f"{fact.layers_left_out:,} more were not looked at", "dim")))
-        yield from [_folded(rows, fact)] if _is_plain(fact) else rows
+        yield from [_folded(rows, fact)] if _is_plain(fact) else _shortened(rows)
     pages = fact.layers[-1].residency
     if isinstance(pages, Residency) and pages.strip and pages.span_bytes > SMALL_BYTES:
         yield strip(pages)
+
+
+def _shortened(rows: list[Line]) -> Iterator[Block]:
+    """The first layers and the last, with those between folded where they are many."""
+    plain = [row for row in rows if not row.verbose]
+    if len(plain) <= MOST_SHOWN:
+        yield from rows
+        return
+    first, last = rows.index(plain[MOST_SHOWN - 3]), rows.index(next(r for r in rows if r.label == "pages"))
+    yield from rows[:first]
+    between = tuple(row for row in rows[first:last] if not row.verbose)
+    yield Fold(Line("", (Span(str(len(between))), Span("  layers more", "dim"))), between, shown=0)
+    yield from rows[last:]
 
 
 def _is_plain(fact: Materialization) -> bool:

@@ -1,0 +1,117 @@
+"""Tables of very many columns: a card shows the first ones, and costs what a card of few columns costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import soak
+
+import inspector
+from inspector.facts.materialization import Materialization
+from inspector.facts.parts import Part
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.libraries
+Look = Callable[[object], Materialization]
+FEW, MANY = 1000, 1_000_000 if soak.SOAK else 100_000
+MOST_TIMES = 8
+"""A cost that grew with the number of columns would be a hundred times as high."""
+
+
+def a_polars_frame(count: int) -> Any:
+    import polars as pl
+
+    return pl.DataFrame(np.zeros((1, count)), orient="row")
+
+
+def a_pyarrow_table(count: int) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_arrays([pa.array([1.0])] * count, names=[str(n) for n in range(count)])
+
+
+def a_pyarrow_batch(count: int) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_arrays([pa.array([1.0])] * count, names=[str(n) for n in range(count)])
+
+
+def a_pandas_frame(count: int) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(np.zeros((1, count)))
+
+
+KINDS = (a_polars_frame, a_pyarrow_table, a_pyarrow_batch, a_pandas_frame)
+
+
+def seconds(x: Any) -> float:
+    """CPU time of a card, the least of five: another process's work is not in it."""
+    found = []
+    for _ in range(5):
+        start = time.thread_time()
+        inspector.inspect(x, name="x").to_text()
+        found.append(time.thread_time() - start)
+    return min(found)
+
+
+@pytest.mark.parametrize("make", KINDS)
+def test_a_card_of_very_many_columns(make: Callable[[int], Any], look: Look) -> None:
+    few, many = make(FEW), make(MANY)
+    look(many)
+    report = inspector.inspect(many, name="x")
+    assert (report.parts.total, len(report.parts.parts)) == (MANY, 40)
+    assert f"{MANY:,}" in report.to_text()
+    assert len(report.to_text()) < 2 * len(inspector.inspect(few, name="x").to_text()) < 20_000
+    assert len(report.to_html()) < 2 * len(inspector.inspect(few, name="x").to_html()) < 600_000
+    assert seconds(many) < MOST_TIMES * seconds(few)
+
+
+def parts_of(x: Any) -> tuple[Part, ...]:
+    found: tuple[Part, ...] = inspector.inspect(x, name="x").parts.parts
+    return found
+
+
+def test_columns_of_a_table(pa: Any, look: Look) -> None:
+    price = np.arange(1000.0)
+    table = pa.table(
+        {"price": price, "kind": ["a", "b"] * 500, "one": pa.chunked_array([[1] * 400, [2] * 600])}
+    )
+    look(table)
+    first, text, chunked = parts_of(table)
+    assert (first.name, first.format, first.bytes, first.step_bytes) == ("price", "double", 8000, 8)
+    assert first.owner == id(price)
+    assert text.format == "string" and isinstance(text.bytes, int) and text.bytes >= 5004
+    assert isinstance(text.step_bytes, Unknown)
+    assert (chunked.bytes, chunked.block) == (8000, 2)
+    assert "price" in inspector.inspect(table, name="table").to_text()
+
+
+def test_columns_whose_bytes_are_not_summed(pa: Any, look: Look) -> None:
+    one = pa.array([1])
+    table = pa.table(
+        {"many": pa.chunked_array([one] * 500), "wide": pa.array([{str(n): 1 for n in range(9)}] * 500)}
+    )
+    look(table.slice(0, 1))
+    (many,) = parts_of(table.select(["many"]))
+    assert isinstance(many.bytes, Unknown)
+    (wide,) = parts_of(table.select(["wide"]))
+    assert wide.format == "StructType of 9"
+
+
+def test_columns_of_a_polars_frame(pl: Any, look: Look) -> None:
+    frame = pl.DataFrame({"price": np.arange(1000.0), "kind": ["a", "b"] * 500, "day": [True, False] * 500})
+    look(frame)
+    price, kind, day = parts_of(frame)
+    assert (price.format, price.bytes, price.step_bytes) == ("float64", 8000, 8)
+    assert (kind.format, day.format) == ("String", "Boolean")
+    assert isinstance(kind.bytes, Unknown) and isinstance(price.holders, Unknown)
+
+
+def test_no_table_has_no_columns(pa: Any, pl: Any) -> None:
+    for x in (pa.array([1]), pl.Series([1]), pl.LazyFrame({"a": [1]}), pa.py_buffer(b"a")):
+        assert "parts" not in inspector.inspect(x, name="x").facts
