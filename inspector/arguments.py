@@ -38,6 +38,11 @@ LOOK = (
 )
 """What to find out about an object."""
 
+VIEWS = (
+    Option(("--map",), {"action": "store_true", "help": "your names on the addresses they cover, to scale"}),
+)
+"""What to look at as a live view; in a terminal and in a saved notebook the same facts stand as text."""
+
 MODULES = Option(
     ("-m", "--of"),
     {

@@ -11,6 +11,7 @@ from inspector.magics import cell as cells
 from inspector.magics import names, progress, showing
 from inspector.magics.configuration import Defaults
 from inspector.magics.expressions import evaluate, split
+from inspector.magics.widgets import chosen
 from inspector.magics.writing import drawn
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -18,15 +19,16 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from inspector import api
-from inspector.arguments import DRAW, LOOK, WRITE
+from inspector.arguments import DRAW, LOOK, VIEWS, WRITE
 from inspector.errors import InspectorError
 from inspector.facts.heap import Snapshot
+from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
 
 
 def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that `inspector show` has too, so that `inspect?` prints them under the examples."""
-    for option in reversed((*LOOK, *DRAW, *WRITE)):
+    for option in reversed((*LOOK, *VIEWS, *DRAW, *WRITE)):
         function = argument(*option.flags, **option.settings)(function)
     decorated: Callable[..., Any] = magic_arguments("inspect")(function)
     return decorated
@@ -54,6 +56,7 @@ class InspectMagics(Magics, Defaults):
           %inspect x --owners       search memory, so that holders in native code are named too
           %inspect x y              two side by side: what differs, which bytes they share
           %inspect                  the names there are, and who shares memory with whom
+          %inspect --map            the same on the addresses they cover: a view to point at
           r = %inspect x            the report as a value: r.refs.references, r.to_json()
 
           %%inspect                 runs the cell below and shows what it changed
@@ -76,7 +79,7 @@ class InspectMagics(Magics, Defaults):
         except InspectorError as error:
             showing.refuse(error)
             return None
-        return made and showing.give(self.shell, made)
+        return made and showing.give(self.shell, made, chosen.view(self.shell, made, options))
 
     def _given(self, report: Report, options: argparse.Namespace) -> Report | None:
         """The report as the options draw it; None where they ask for JSON, which is printed."""
@@ -137,7 +140,7 @@ class InspectMagics(Magics, Defaults):
     def _namespace(self, options: argparse.Namespace) -> Report:
         limit = None if options.all else self.rows
         table = api.namespace(self.shell.user_ns, hidden=names.hidden(self.shell), limit=limit)
-        return Report("names", {"namespace": table})
+        return Report("names", {"map": MemoryMap(table)} if options.map else {"namespace": table})
 
     def _value(self, text: str) -> Any:
         return evaluate(text, self.shell.user_ns, showing.calling_frame())
@@ -165,7 +168,7 @@ class InspectMagics(Magics, Defaults):
             await prepared.run_async()
         try:
             if made := self._given(self._changed(before), options):
-                showing.display_result(self.shell, made)
+                showing.display_result(self.shell, made, chosen.view(self.shell, made, options))
         except InspectorError as error:
             showing.refuse(error)
 

@@ -24,23 +24,26 @@ _PRINTS = ("PRINT_EXPR", "CALL_INTRINSIC_1")
 """What follows the call of a cell's last expression: 3.11, and from 3.12 on."""
 
 
-def give(shell: InteractiveShell, report: Report) -> Report | None:
-    """The report to whoever asked: displayed for a cell's statement, returned where the value is used."""
+def give(shell: InteractiveShell, report: Report, view: Any = None) -> Report | None:
+    """The report to whoever asked: displayed for a cell's statement, returned where the value is used.
+
+    `view` is displayed in its place where there is one.
+    """
     if not _is_statement():
         return report
-    display_result(shell, report)
+    display_result(shell, report, view)
     return None
 
 
-def display_result(shell: InteractiveShell, report: Report) -> None:
-    """Display the report as what the cell gave, without a place in `Out`."""
-    show(report)
+def display_result(shell: InteractiveShell, report: Report, view: Any = None) -> None:
+    """Display the report, or a view of it, as what the cell gave, without a place in `Out`."""
+    show(report if view is None else view)
     shell.displayhook.fill_exec_result(report)
 
 
-def show(report: Report) -> None:
-    """Display the report."""
-    display(report)
+def show(shown: Any) -> None:
+    """Display a report, or a view of one."""
+    display(shown)
 
 
 def refuse(error: InspectorError) -> None:

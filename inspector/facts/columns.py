@@ -31,6 +31,7 @@ COLUMNS: Final = {
     "compiled": "compiled:Compiled",
     "call": "compiled:CellCall",
     "namespace": "namespace:Namespace",
+    "map": "memory_map:MemoryMap",
     "breaks": "stack:Hits",
     "stack": "stack:Stack",
     "stacks": "stack:Stacks",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from inspector.facts.materialization import NO_BYTES
+from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 
 
@@ -27,6 +28,9 @@ class Row:
     """"of big": which name owns the bytes; "" for the owner itself or where nobody shares."""
     resident_fraction: float | Unknown = NO_BYTES
     """Share of its payload's bytes that is in memory; unknown where it has none here."""
+    spans: tuple[Range, ...] = ()
+    """Where its payload lies, the first 16 blocks; of a strided one from the lowest byte to the highest."""
+    spans_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ _CODE = (
 )
 MOST_GLANCES = 500
 """Rows whose state is asked for; beyond, owned or view as the adapter says."""
+SPANS_A_NAME = 16
+"""Blocks of a name whose range a row says."""
 _STEPS_A_NAME = 500
 _ITEMS_A_CONTAINER = 1_000
 _NEVER_FREED = 500_000_000
@@ -131,6 +133,8 @@ def _look(known: _NameRow, mapping: dict[str, Any], budget: _Budget) -> _Look | 
         state=_holding(held) if held else _state(subject, blocks, owns),
         group=0,
         shares="",
+        spans=tuple(map(_extent, pieces[:SPANS_A_NAME])),
+        spans_left_out=max(len(pieces) - SPANS_A_NAME, 0),
     )
     return _Look(row, pieces, own, bool(blocks) and owns is True, bool(held), _is_code(kind), _is_atom(kind))
 

@@ -9,10 +9,12 @@ from inspector.facts.namespace import Namespace, Row
 from inspector.facts.unknown import Address, Immortal, Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Line, Span, Table
+from inspector.views.plain import clipped
 from inspector.views.view import blocks
 
 _HEADS = ("name", "type", "bytes", "refs", "state", "here", "shares")
 DANGERS = ("borrowed", "unowned", "freed")
+LONGEST_NAME = 60
 _NAMED = 3
 """Sharers named beside an owner; the others are counted."""
 
@@ -32,7 +34,7 @@ def _group_key(row: Row) -> int | str:
 def _group(rows: tuple[Row, ...]) -> Iterator[tuple[tuple[Span, ...], ...]]:
     for position, row in enumerate(rows):
         yield (
-            (Span(row.name, "name"),),
+            (Span(clipped(row.name, LONGEST_NAME), "name"),),
             (Span(row.type_name),),
             (Span(_bytes(row)),),
             (Span("∞" if row.references is Immortal else f"{row.references:,}"),),
@@ -47,12 +49,19 @@ def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:
     row = rows[position]
     if not row.group:
         return ()
+    shares = clipped(row.shares, LONGEST_NAME)
     if position == 0:
-        others = [other.name for other in rows[1:]]
+        others = [clipped(other.name, LONGEST_NAME) for other in rows[1:]]
         more = f" +{len(others) - _NAMED}" if len(others) > _NAMED else ""
         names = " ".join(others[:_NAMED]) + more
-        return (Span("┬" if others else "─"), Span(f" {names or row.shares}".rstrip(), "dim"))
-    return (Span("┘" if position == len(rows) - 1 else "├"), Span(f" {row.shares}".rstrip(), "dim"))
+        return (
+            Span("┬" if others else "─"),
+            Span(f" {names or shares}".rstrip(), "dim"),
+        )
+    return (
+        Span("┘" if position == len(rows) - 1 else "├"),
+        Span(f" {shares}".rstrip(), "dim"),
+    )
 
 
 def here(row: Row) -> str:

@@ -33,6 +33,12 @@ def plain(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
+def clipped(text: str, longest: int) -> str:
+    """The beginning of `text`, made safe, in at most `longest` characters."""
+    safe = plain(text[: longest + 1])
+    return safe if len(safe) <= longest else safe[: longest - 1] + "…"
+
+
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 

@@ -90,6 +90,7 @@ OUTSIDE = {
     "rich": {"views", "report", "cli", "magics"},
     "IPython": {"magics", "inspector"},
     "ipywidgets": {"magics"},
+    "anywidget": {"magics"},
     "traitlets": {"magics"},
     "numpy": {"adapters", "lazy", "compiler", "tracing"},
     "pandas": {"adapters"},

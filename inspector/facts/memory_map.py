@@ -1,0 +1,13 @@
+"""A namespace seen by address: the same names, to be drawn on the ranges they cover."""
+
+from __future__ import annotations
+
+from inspector.facts.namespace import Namespace
+from inspector.facts.record import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryMap:
+    """The column `map`."""
+
+    names: Namespace

@@ -1,0 +1,87 @@
+"""What every live view is: facts sent once, a page of HTML beside them, questions answered one by one.
+
+A widget holds facts, never the object. What a front end sends is a stranger's word: state is not taken from
+it at all, a question is answered only where the view lists it, and its answer goes back under its number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from anywidget import AnyWidget
+from traitlets import Dict
+
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Unknown
+from inspector.report import MIME, Report
+from inspector.views.plain import clipped
+
+_FOLDER: Final = Path(__file__).parent
+WIDGET: Final = "application/vnd.jupyter.widget-view+json"
+LONGEST_TEXT: Final = 80
+LONGEST_NUMBER: Final = 12
+"""Of a question: what a view counts its own questions by."""
+
+Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+def source(*names: str) -> str:
+    """The text of files beside this one, as one module."""
+    return "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in names)
+
+
+def said(text: object, longest: int = LONGEST_TEXT) -> str:
+    """A text as a page may show it: bounded, controls and bidi overrides escaped."""
+    return clipped(text if isinstance(text, str) else str(text), longest)
+
+
+def amount(value: object) -> float | int | str:
+    """A number as JSON has it; an unknown, an infinity or a NaN as its words."""
+    if isinstance(value, Unknown):
+        return said(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return said(value)
+    return value if math.isfinite(value) else f"? {value}"
+
+
+class View(AnyWidget):
+    """A view of a report's facts; `scene` is what its JavaScript draws."""
+
+    _css = source("kit.css")
+    scene = Dict().tag(sync=True)
+
+    def __init__(self, scene: Mapping[str, Any], report: Report, **answers: Answer) -> None:
+        """`answers`: the questions that the page may ask, by name."""
+        super().__init__(scene=dict(scene))
+        self.report, self.answers = report, answers
+        self.on_msg(self._asked)
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Nothing: what is shown comes from the kernel, whatever a front end sends."""
+
+    def _asked(self, _: object, content: object, buffers: Sequence[object]) -> None:
+        """Answer a question that is one; anything else is dropped."""
+        if not isinstance(content, dict):
+            return
+        number, ask = content.get("number"), content.get("ask")
+        if type(number) is not str or len(number) > LONGEST_NUMBER or type(ask) is not str:
+            return
+        if ask in self.answers:
+            self.send({"number": number, **self._answer(ask, content)})
+
+    def _answer(self, ask: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            return self.answers[ask](content)
+        except InspectorError as error:
+            return {"refused": said(error.what, 300)}
+        except Exception as error:
+            return {"refused": f"the question was not understood ({type(error).__name__})"}
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The widget, and beside it the report's own text and page, for where no widget can be drawn."""
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        page = {kind: told for kind, told in self.report._repr_mimebundle_().items() if kind != MIME}
+        return {**page, WIDGET: view}, {}

@@ -1,0 +1,58 @@
+"""The memory map of a namespace: bars to scale, and who shares bytes with the one pointed at."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from inspector.magics.widgets.base import View, amount, said, source
+
+from inspector.facts.memory_map import MemoryMap
+from inspector.facts.namespace import Row
+from inspector.report import Report
+from inspector.views.memory_map import Region, regions
+
+MOST_BARS: Final = 2_000
+"""Bars that go to the page; the rest is counted."""
+
+
+class MemoryMapView(View):
+    """`%inspect --map`."""
+
+    _esm = source("kit.js", "memory_map.js")
+
+
+def open_view(fact: MemoryMap, report: Report) -> MemoryMapView:
+    """The view of a map."""
+    return MemoryMapView(scene(fact), report)
+
+
+def scene(fact: MemoryMap) -> dict[str, Any]:
+    """What is drawn: bars under numbers, regions that name theirs."""
+    bars: list[dict[str, Any]] = []
+    drawn: list[dict[str, Any]] = []
+    on_map = 0
+    for region in regions(fact.names):
+        on_map += len(region.rows)
+        rows = region.rows[: max(MOST_BARS - len(bars), 0)]
+        if rows:
+            numbers = range(len(bars), len(bars) + len(rows))
+            drawn.append({"start": f"{region.start:#x}", "bytes": region.bytes, "bars": list(numbers)})
+            bars += [_bar(row, region) for row in rows]
+    left_out = fact.names.left_out + on_map - len(bars)
+    return {"bars": bars, "regions": drawn, "total": fact.names.total_bytes, "left_out": left_out}
+
+
+def _bar(row: Row, region: Region) -> dict[str, Any]:
+    first = row.spans[0]
+    more = f" and {row.spans_left_out:,} blocks more" if row.spans_left_out else ""
+    return {
+        "name": said(row.name, 40),
+        "type": said(row.type_name, 60),
+        "bytes": amount(row.bytes),
+        "group": row.group,
+        "owns": not row.shares,
+        "shares": said(row.shares, 60),
+        "state": said(row.state, 40),
+        "spans": [(span.start - region.start, span.bytes) for span in row.spans],
+        "at": f"{first.start:#x}, at +{first.start - region.start:,} of its region{more}",
+    }

@@ -1,0 +1,78 @@
+"""What a view's boxes say: texts that lie on each other; and how far apart two pictures are."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+OVERLAPS = """root => {
+  const texts = [];
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const clip = (box, element) => {
+    for (let at = element; at && at !== root.parentElement; at = at.parentElement) {
+      const style = getComputedStyle(at);
+      if (style.visibility === 'hidden' || style.opacity === '0') return null;
+      if (style.overflowX !== 'visible' || style.overflowY !== 'visible') {
+        const edge = at.getBoundingClientRect();
+        box = { left: Math.max(box.left, edge.left),
+                right: Math.min(box.right, edge.right),
+                top: Math.max(box.top, edge.top), bottom: Math.min(box.bottom, edge.bottom) };
+      }
+    }
+    return box.right - box.left > 1 && box.bottom - box.top > 1 ? box : null;
+  };
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    const hidden = 'option, details:not([open]) > :not(summary)';
+    if (!node.textContent.trim() || node.parentElement.closest(hidden)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const rect of range.getClientRects()) {
+      const box = clip(rect, node.parentElement);
+      if (box) texts.push([node.textContent.trim().slice(0, 40), box, node.parentElement]);
+    }
+  }
+  const found = [];
+  for (let i = 0; i < texts.length; i += 1)
+    for (let j = i + 1; j < texts.length; j += 1) {
+      const [a, b] = [texts[i][1], texts[j][1]];
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 2 && high > 4 && texts[i][2] !== texts[j][2]) found.push([texts[i][0], texts[j][0]]);
+    }
+  return found;
+}"""
+"""Pairs of texts of different elements whose boxes lie on each other, as far as they can be seen."""
+
+ALIKE = """async ([one, two, across, down]) => {
+  const grey = async url => {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    [canvas.width, canvas.height] = [across, down];
+    const pen = canvas.getContext('2d');
+    pen.imageSmoothingQuality = 'high';
+    pen.drawImage(image, 0, 0, across, down);
+    const dots = pen.getImageData(0, 0, across, down).data;
+    return { ratio: image.width / image.height,
+             dots: Array.from({ length: across * down },
+                              (_, i) => (dots[4*i] + dots[4*i+1] + dots[4*i+2]) / 765) };
+  };
+  const [a, b] = [await grey(one), await grey(two)];
+  const apart = a.dots.map((dot, i) => Math.abs(dot - b.dots[i]));
+  return { mean: apart.reduce((x, y) => x + y, 0) / apart.length, ratio: a.ratio / b.ratio };
+}"""
+
+
+def overlaps(locator: Any) -> list[list[str]]:
+    """Texts of a locator's element that lie on each other."""
+    found: list[list[str]] = locator.evaluate(OVERLAPS)
+    return found
+
+
+def apart(page: Any, one: bytes, two: bytes) -> tuple[float, float]:
+    """How far two PNG pictures differ on a grid of 24 by 16: mean brightness (0 to 1), shapes."""
+    urls = [f"data:image/png;base64,{base64.b64encode(picture).decode()}" for picture in (one, two)]
+    said = page.evaluate(ALIKE, [*urls, 24, 16])
+    return said["mean"], said["ratio"]

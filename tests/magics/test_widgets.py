@@ -1,0 +1,145 @@
+"""The live views through a real kernel: what a cell sends, what questions get, what strangers' words do."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from jupyter_client.blocking.client import BlockingKernelClient
+from jupyter_client.manager import start_new_kernel
+
+SECONDS = 60
+WIDGET = "application/vnd.jupyter.widget-view+json"
+EVIL = "\\u202e<img src=x onerror=alert(1)>\\u200b"
+SETUP = f"""\
+%load_ext inspector
+import numpy as np
+from inspector.magics.widgets import base
+big = np.zeros(100_000)
+head = big[:10]
+globals()["{EVIL}"] = big[5:]
+globals()["n" * 1_000_000] = big[7:]
+"""
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
+    folder = tmp_path_factory.mktemp("kernel")  # not the checkout: there the sources would be imported
+    environment = os.environ | {"IPYTHONDIR": str(folder)}
+    manager, client = start_new_kernel(
+        kernel_name="python3", startup_timeout=SECONDS, cwd=str(folder), env=environment
+    )
+    try:
+        assert run(client, SETUP)[0]["status"] == "ok"
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def run(kernel: BlockingKernelClient, code: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """(reply, output messages) of a cell."""
+    sent: list[dict[str, Any]] = []
+    reply = kernel.execute_interactive(code, output_hook=sent.append, timeout=SECONDS)
+    return reply["content"], sent
+
+
+def opened(kernel: BlockingKernelClient, code: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(bundle, first state) of the one view that a cell opens."""
+    reply, sent = run(kernel, code)
+    assert reply["status"] == "ok", reply
+    bundles = [one["content"]["data"] for one in sent if one["msg_type"] == "display_data"]
+    assert len(bundles) == 1 and WIDGET in bundles[0], bundles
+    states = {
+        one["content"]["comm_id"]: one["content"]["data"]["state"]
+        for one in sent
+        if one["msg_type"] == "comm_open"
+    }
+    return bundles[0], states[bundles[0][WIDGET]["model_id"]]
+
+
+def told(kernel: BlockingKernelClient, comm: str, data: object) -> list[dict[str, Any]]:
+    """What the kernel sends on a comm when a front end says `data` there; until it is idle again."""
+    message = kernel.session.msg("comm_msg", {"comm_id": comm, "data": data})
+    kernel.shell_channel.send(message)
+    answers: list[dict[str, Any]] = []
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        one = kernel.get_iopub_msg(timeout=SECONDS)
+        if one["parent_header"].get("msg_id") != message["header"]["msg_id"]:
+            continue
+        if one["msg_type"] == "status" and one["content"]["execution_state"] == "idle":
+            return answers
+        if one["msg_type"] == "comm_msg":
+            answers.append(one["content"]["data"])
+    raise AssertionError("the kernel never became idle")
+
+
+@pytest.mark.parametrize("cell", ["%inspect --map"])
+def test_a_view_comes_with_its_page_and_its_text_and_is_small(kernel, cell: str) -> None:
+    bundle, state = opened(kernel, cell)
+    assert {"text/plain", "text/html"} <= set(bundle)
+    assert 'class="inspector"' in bundle["text/html"] and "<script" not in bundle["text/html"]
+    assert len(json.dumps(bundle)) + len(json.dumps(state)) < 200_000
+
+
+def test_evil_names_reach_the_page_escaped_and_cut(kernel) -> None:
+    bundle, state = opened(kernel, "%inspect --map --all")
+    names = [bar["name"] for bar in state["scene"]["bars"]]
+    assert all(name.isprintable() and len(name) <= 40 for name in names)
+    assert any("\\u202e<img" in name for name in names)
+    assert "<img" not in bundle["text/html"] and "&lt;img" in bundle["text/html"]
+    assert max(len(name) for name in names) == 40
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"method": "update", "state": {"scene": {"bars": "owned"}}, "buffer_paths": []},
+        {"method": "update", "state": {"_esm": "export default {}", "__class__": 1}, "buffer_paths": []},
+        {"method": "custom", "content": "nothing"},
+        {"method": "custom", "content": {"ask": "__init__", "number": "1"}},
+        {"method": "custom", "content": {"ask": ["a"], "number": {"b": [1e308]}}},
+        {"method": "custom", "content": {"ask": "close", "number": "1" * 1_000_000}},
+        {"method": "custom", "content": {}},
+    ],
+    ids=["a scene", "code", "a word", "a method", "wrong types", "a long number", "nothing"],
+)
+def test_a_strangers_message_changes_nothing_and_is_not_answered(kernel, data: dict[str, Any]) -> None:
+    bundle, state = opened(kernel, "%inspect --map")
+    comm = bundle[WIDGET]["model_id"]
+    assert [one for one in told(kernel, comm, data) if one.get("method") != "echo_update"] == []
+    said = told(kernel, comm, {"method": "request_state"})
+    assert said[0]["state"]["scene"] == state["scene"]
+    assert said[0]["state"]["_esm"] == state["_esm"]
+
+
+def test_a_message_for_a_view_that_is_gone_does_no_harm(kernel) -> None:
+    message = kernel.session.msg("comm_msg", {"comm_id": uuid.uuid4().hex, "data": {"method": "custom"}})
+    kernel.shell_channel.send(message)
+    assert run(kernel, "1")[0]["status"] == "ok"
+
+
+def test_numbers_that_json_has_not_are_words(kernel) -> None:
+    reply, _ = run(kernel, "assert base.amount(float('nan')) == '? nan' and base.amount(True) == 'True'")
+    assert reply["status"] == "ok", reply
+
+
+def test_a_view_keeps_no_object_alive(kernel) -> None:
+    cell = "import sys\nkept = np.arange(50_000.)\nbefore = sys.getrefcount(kept)"
+    assert run(kernel, cell)[0]["status"] == "ok"
+    opened(kernel, "%inspect --map")
+    reply, _ = run(kernel, "assert sys.getrefcount(kept) == before, (sys.getrefcount(kept), before)")
+    assert reply["status"] == "ok", reply
+
+
+def test_where_there_is_no_kernel_the_text_is_shown(request) -> None:
+    in_shell = request.getfixturevalue("run")  # this file's own `run` is another
+    _, bundles = in_shell("data = bytearray(5_000)\n%inspect --map")
+    assert "to scale" in bundles[-1]["text/plain"]
+    assert WIDGET not in bundles[-1]
