@@ -8,6 +8,8 @@
 #define INSPECTOR_INTERNALS
 #include "holders.h"
 
+#include <string.h>
+
 #define BLOCK_NEEDLE_BYTES 4096u
 #define DEQUE_BLOCK_BYTES 528u // Modules/_collectionsmodule.c: two links around 64 items
 #define DEQUE_WALK_MAX 4096
@@ -60,9 +62,12 @@ typedef struct {
     int rank, keeps_nothing;
 } link_question;
 
+// Types that keep memory of their own in which no reference lies. What is not among them may have the address
+// as a number (the hash in a set, the next of itertools.count), or look at memory of others (a memoryview).
+static int keeps_plain_memory(PyTypeObject *type) { return strncmp(type->tp_name, "_io.", 4) == 0; }
+
 // The block is kept by the object that the word is in, and its type is known to hold nothing that way: the
-// text of a bytearray, the name of a class, the buffer of a file. Types of CPython tell tp_traverse all they
-// hold; others may have forgotten something.
+// text of a bytearray, the name of a class, the buffer of a file.
 static __attribute__((no_sanitize("address"))) int keeps_no_reference(const link_question *q) {
     uintptr_t prefix = q->s->view.object_prefix > 0 ? (uintptr_t)q->s->view.object_prefix : 0;
     uintptr_t offset = *(const uintptr_t *)q->link - q->row->range.start;
@@ -73,7 +78,7 @@ static __attribute__((no_sanitize("address"))) int keeps_no_reference(const link
     if (q->found.kind == PLACE_STALE) {
         return q->link < (uintptr_t)holder + (size_t)Py_TYPE(holder)->tp_basicsize;
     }
-    return q->found.certain && (PyType_Check(holder) || own_bytes_trusts(Py_TYPE(holder)));
+    return q->found.certain && (PyType_Check(holder) || keeps_plain_memory(Py_TYPE(holder)));
 }
 
 // How good an explanation is it that `found` holds the block?
@@ -87,6 +92,12 @@ static void link_body(void *argument) {
     }
     slot_verdict verdict = slot_read(&q->s->view, q->found.object, q->row->word, q->link, &part);
     if (verdict == SLOT_OWNED || verdict == SLOT_UNUSED) {
+        // A layout speaks of the block that the field points to. What that block points to in turn is no part
+        // of the object: an address among the numbers of an array, or left over behind a list's length.
+        q->keeps_nothing = q->row->is_parent;
+        if (q->keeps_nothing) {
+            return;
+        }
         q->rank = q->found.certain ? RANK_LAYOUT : RANK_PERHAPS;
     } else if (verdict == SLOT_STATE || (verdict == SLOT_ASK && q->found.certain)) {
         int told = q->found.certain && search_visits(q->found.object, target) > 0;
@@ -122,7 +133,9 @@ static void block_link(search *s, block_row *row, uintptr_t word) {
     }
     search_place_guarded(s, word, &question.found);
     if (word >= s->view.free_lists.start && word < s->view.free_lists.stop) {
-        block_settle(row);
+        if (!compat_is_behind_reuse(PyInterpreterState_Get(), word)) {
+            block_settle(row);
+        }
     } else if (question.found.kind == PLACE_STATIC && !row->static_word) {
         row->static_word = word;
     } else if (question.found.kind == PLACE_BLOCK && !row->parent.start) {
@@ -262,7 +275,7 @@ static int search_parents(search *s, scratch *memory) {
             child->parent = (scan_range){leftmost, leftmost + DEQUE_BLOCK_BYTES};
         }
         s->blocks[orphans++] =
-            (block_row){.range = child->parent, .target = child->target, .word = child->word};
+            (block_row){.range = child->parent, .target = child->target, .word = child->word, .is_parent = 1};
     }
     qsort(s->blocks, orphans, sizeof *s->blocks, compare_blocks);
     s->block_count = 0;

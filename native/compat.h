@@ -283,6 +283,34 @@ static inline int compat_frame_owns(size_t offset) {
 #define compat_free_lists(interpreter) (&(interpreter)->dict_state)
 #endif
 
+// An array of blocks kept for reuse has behind its count what it had before: those are in use, or gone.
+static inline int compat_is_behind(uintptr_t word, const void *items, int used, int room) {
+    uintptr_t first = (uintptr_t)items;
+    return word >= first + (uintptr_t)used * sizeof(void *) &&
+           word < first + (uintptr_t)room * sizeof(void *);
+}
+
+#if PY_VERSION_HEX >= 0x030E0000 // chains: no word is left over
+#define compat_is_behind_reuse(interpreter, word) ((void)(interpreter), (void)(word), 0)
+#elif PY_VERSION_HEX >= 0x030D0000
+static inline int compat_is_behind_reuse(PyInterpreterState *interpreter, uintptr_t word) {
+    const struct _Py_object_freelists *kept = &interpreter->object_state.freelists;
+    return compat_is_behind(word, kept->lists.items, kept->lists.numfree, PyList_MAXFREELIST) ||
+           compat_is_behind(word, kept->dicts.items, kept->dicts.numfree, PyDict_MAXFREELIST) ||
+           compat_is_behind(word, kept->dictkeys.items, kept->dictkeys.numfree, PyDict_MAXFREELIST) ||
+           compat_is_behind(word, kept->async_gens.items, kept->async_gens.numfree,
+                            _PyAsyncGen_MAXFREELIST) ||
+           compat_is_behind(word, kept->async_gen_asends.items, kept->async_gen_asends.numfree,
+                            _PyAsyncGen_MAXFREELIST);
+}
+#else
+static inline int compat_is_behind_reuse(PyInterpreterState *interpreter, uintptr_t word) {
+    const struct _Py_dict_state *kept = &interpreter->dict_state;
+    return compat_is_behind(word, kept->free_list, kept->numfree, PyDict_MAXFREELIST) ||
+           compat_is_behind(word, kept->keys_free_list, kept->keys_numfree, PyDict_MAXFREELIST);
+}
+#endif
+
 // Whether a block is one of those dead keys. Up to 3.13 the interpreter points at each of them; in 3.14 at
 // the first only, which points at the next with its first word.
 #if PY_VERSION_HEX >= 0x030E0000

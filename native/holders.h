@@ -184,6 +184,7 @@ typedef struct {
     int rank, certain;
     uintptr_t static_word; // a static that points here; 0: none
     int holds_nothing;     // text or numbers, or the interpreter keeps it for reuse
+    int is_parent;         // it points to the block with the word, which is looked for through it
 } block_row;
 
 typedef struct {

@@ -152,7 +152,6 @@ typedef struct {
 } own_bytes_rule;
 void own_bytes_plan(PyTypeObject *type /* borrowed */, own_bytes_rule *ret);
 int own_bytes_plausible(PyTypeObject *type /* borrowed */); // 0: its tp_basicsize or tp_itemsize is wrong
-int own_bytes_trusts(PyTypeObject *owner /* borrowed */);   // its C code is CPython's or NumPy's
 size_t own_bytes(PyObject *object /* borrowed */, const own_bytes_rule *rule);
 
 // memory.c: mappings, safe reads, and scratch memory (none of these touch Python objects).

@@ -76,7 +76,7 @@ static size_t call_bytes(PyObject *object, PyTypeObject *type, PyCFunction sizeo
 
 // Whose C code may be called: types of CPython itself (a static type without a dot in its name, or one of
 // its modules) and of NumPy. A compiled class of somebody else (Cython) is user code.
-int own_bytes_trusts(PyTypeObject *owner) {
+static int own_bytes_trusts(PyTypeObject *owner) {
     static const char *const prefixes[] = {"collections.", "_collections.", "array.",     "_io.",
                                            "io.",          "numpy.",        "itertools.", "_struct.",
                                            "functools.",   "re.",           "_sre."};

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import collections
 import contextvars
+import ctypes
 import functools
 import gc
+import itertools
 import subprocess
 import sys
 import threading
@@ -62,6 +64,15 @@ static PyObject *in_struct(PyObject *m, PyObject *args) {
     if (!looks_like_a_float) looks_like_a_float = PyMem_Calloc(6, sizeof(void *));
     looks_like_a_float[0] = (void *)kept; looks_like_a_float[1] = &PyFloat_Type;
     for (int i = 0; i < n; i++) { Py_INCREF(o); looks_like_a_float[2 + i] = o; } Py_RETURN_NONE; }
+static PyObject *where(PyObject *m, PyObject *unused) {
+    return PyLong_FromVoidPtr((void *)looks_like_a_float); }
+static PyObject *volatile *volatile tables[160];
+static PyObject *in_tables(PyObject *m, PyObject *args) {
+    PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
+    for (int i = 0; i < 160; i++) { PyMem_Free((void *)tables[i]); tables[i] = NULL; }
+    for (int i = 0; i < n; i++) {
+        tables[i] = PyMem_Calloc(15, sizeof(void *)); Py_INCREF(o); tables[i][4] = o; }
+    Py_RETURN_NONE; }
 static PyObject *nowhere(PyObject *m, PyObject *args) {
     PyObject *o; int n; if (!PyArg_ParseTuple(args, "Oi", &o, &n)) return NULL;
     for (int i = 0; i < n; i++) Py_INCREF(o); Py_RETURN_NONE; }
@@ -80,6 +91,7 @@ static int traverse(PyObject *m, visitproc visit, void *arg) {
 static int clear(PyObject *m) { state *s = PyModule_GetState(m); Py_CLEAR(s->callback); return 0; }
 static PyMethodDef methods[] = {{"in_static", in_static, METH_VARARGS, 0},
     {"in_block", in_block, METH_VARARGS, 0}, {"in_struct", in_struct, METH_VARARGS, 0},
+    {"where", where, METH_NOARGS, 0}, {"in_tables", in_tables, METH_VARARGS, 0},
     {"nowhere", nowhere, METH_VARARGS, 0}, {"release", release, METH_VARARGS, 0},
     {"in_state", in_state, METH_O, 0}, {0}};
 static PyModuleDef_Slot slots[] = {{0, NULL}};
@@ -566,6 +578,57 @@ def test_a_c_struct_that_points_to_a_type_is_no_object(hidden: ModuleType) -> No
     assert (found.references, found.native, found.unstored) == (2, 2, 0)
     hidden.release(subject.get(), 2)
     assert owners(subject, scan=True).owners == ()
+
+
+def behind_a_list(address: int) -> object:
+    """A list that once held what was at the address: the room behind its length remembers."""
+    items = [None] * 1000
+    del items[600:]
+    at = int.from_bytes(_native.read(id(items) + 24, 8), "little") + 8 * 700
+    ctypes.c_uint64.from_address(at).value = address
+    return items
+
+
+def in_numbers(address: int) -> object:
+    return pytest.importorskip("numpy").array([address] * 3, "u8")
+
+
+def in_a_set(address: int) -> object:
+    return {address}  # an int is its own hash
+
+
+def seen(address: int) -> object:
+    return memoryview((ctypes.c_char * 48).from_address(address))
+
+
+@pytest.mark.parametrize("remembered", [behind_a_list, in_numbers, in_a_set, itertools.count, seen])
+def test_a_block_is_not_of_the_container_that_merely_names_its_address(
+    hidden: ModuleType, remembered: Callable[[int], object]
+) -> None:
+    """The address is left over, or a number, or looked at: who keeps the block would say so by its layout."""
+    subject = unnamed.boxed(Thing)
+    hidden.in_struct(subject.get(), 2)
+    kept = remembered(hidden.where())
+    found = owners(subject, scan=True)
+    assert [(one.kind, one.certain) for one in found] == [("heap block", False)] * 2
+    assert (found.references, found.native, found.unstored) == (2, 2, 0)
+    del kept
+    hidden.release(subject.get(), 2)
+    assert owners(subject, scan=True).owners == ()
+
+
+def test_a_block_where_a_dead_table_of_a_dict_was_holds_what_it_holds(hidden: ModuleType) -> None:
+    """The collector empties the interpreter's list of tables for reuse, and their addresses stay behind."""
+    subject = unnamed.boxed(Thing)
+    tables = [{"a": 1, "b": number} for number in range(400)]
+    del tables
+    gc.collect()
+    hidden.in_tables(subject.get(), 160)
+    found = owners(subject, scan=True)
+    assert (found.references, found.named, found.native, found.unstored) == (160, 0, 160, 0)
+    hidden.in_tables(subject.get(), 0)
+    hidden.release(subject.get(), 160)
+    assert owners(subject, scan=True).references == 0
 
 
 def test_the_stack_of_a_suspended_generator_owns_what_the_refcount_says() -> None:
