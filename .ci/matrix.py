@@ -33,7 +33,7 @@ ROWS = [
     ("3.12 core", "3.12", [], ["-m", "core and not libraries and not r"]),
     ("3.13 core", "3.13", [], ["-m", "core and not libraries and not r"]),
     ("3.11 core, -X dev", "3.11", ["-X", "dev"], ["-m", "core and not slow and not libraries and not r"]),
-    ("libraries, newest", "libraries", [], ["-m", "(libraries or contract) and not r"]),
+    ("libraries, newest", "libraries", [], ["-m", "(libraries or contract or newest) and not r"]),
     ("libraries, oldest", "libraries-oldest", [], ["-m", "(libraries or contract) and not r"]),
     ("R", "R", [], ["-m", "r"]),
 ]

@@ -98,6 +98,8 @@ class CMagics(Magics):
         self.shell.user_ns.update(
             {name: function for name, function in called.items() if function is not None}
         )
+        if facts["compiled"].module:
+            self.shell.user_ns[facts["compiled"].module] = module
         if inputs or outputs:
             facts["call"] = self._call(called[options.name], inputs, outputs, options.isolate)
         return Report(options.name, facts)

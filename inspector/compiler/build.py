@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from inspector.compiler.prototypes import Prototype, prototypes
-from inspector.compiler.recipe import FLAGS, Recipe
+from inspector.compiler.recipe import EXTENSION_FLAGS, FLAGS, Recipe
+from inspector.compiler.structs import object_structs
 from inspector.compiler.table import table
 from inspector.compiler.text import CELL, written
 from inspector.errors import InspectorError
+from inspector.facts.compiled import CompiledStruct
 
 DEADLINE_S: Final = 300
 COMPLAINTS_SHOWN: Final = 5
@@ -48,6 +50,9 @@ class Built:
     functions: tuple[Prototype, ...]
     warnings: tuple[str, ...]
     command: tuple[str, ...]
+    module: str = ""
+    """The module that the cell's own PyInit_ makes; "" where the method table is ours."""
+    structs: tuple[CompiledStruct, ...] = ()
 
 
 def compiler() -> str:
@@ -73,20 +78,33 @@ def compiler_name(path: str) -> str:
 def build(recipe: Recipe, module: str, folder: Path, final: Path) -> Built:
     """Compile `recipe` to the extension module `module` in `folder`; InspectorError with the cell's lines.
 
+    A cell with a `PyInit_NAME` of its own is the extension module NAME, with the table it has itself.
+
     `final` is where the folder will lie: debuggers look there for the lines of the cell.
     """
     source, rows = folder / "cell.c", folder / "table.c"
     source.write_text(written(recipe))
     (folder / CELL).write_text(recipe.code)
-    command = (compiler(), *FLAGS, *_includes(recipe), *recipe.compile_args)
+    own = EXTENSION_FLAGS if recipe.is_extension else ()
+    command = (compiler(), *FLAGS, *own, *_includes(recipe), *recipe.compile_args)
     moved = f"-fdebug-prefix-map={folder}={final}"
     complaints = _run((*command, moved, "-c", source.name, "-o", "cell.o"), folder, recipe)
     functions = prototypes(folder / "cell.o")
-    rows.write_text(table(recipe, functions, module))
-    library = folder / f"{module}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    link = (*command, "-shared", _OWN_FIRST, "cell.o", rows.name, "-o", library.name, *_linked(recipe))
-    _run(link, folder, recipe)
-    return Built(library, functions, tuple(str(one) for one in complaints), _shown(link, recipe))
+    made = _made_by_the_cell(functions)
+    if not made:
+        rows.write_text(table(recipe, functions, module))
+    library = folder / f"{made or module}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    link = (*command, "-shared", _OWN_FIRST, "cell.o", *(() if made else (rows.name,)), "-o", library.name)
+    _run((*link, *_linked(recipe)), folder, recipe)
+    shown = _shown((*link, *_linked(recipe)), recipe)
+    structs = object_structs(folder / "cell.o") if made else ()
+    warnings = tuple(str(one) for one in complaints)
+    return Built(library, () if made else functions, warnings, shown, made, structs)
+
+
+def _made_by_the_cell(functions: tuple[Prototype, ...]) -> str:
+    names = [one.name.removeprefix("PyInit_") for one in functions if one.name.startswith("PyInit_")]
+    return names[0] if names else ""
 
 
 def _includes(recipe: Recipe) -> tuple[str, ...]:

@@ -21,9 +21,11 @@ from inspector.compiler.plain import plain
 from inspector.compiler.prototypes import Parameter, Prototype
 from inspector.compiler.recipe import Recipe
 from inspector.errors import InspectorError
-from inspector.facts.compiled import Compiled, CompiledFunction
+from inspector.facts.compiled import Compiled, CompiledField, CompiledFunction, CompiledStruct
 
 _numbers = itertools.count(1)
+_made_before: dict[str, ModuleType] = {}
+"""Library -> its module: CPython makes a single-phase module whole only once."""
 
 
 def compiled(recipe: Recipe) -> tuple[ModuleType, Compiled]:
@@ -42,7 +44,10 @@ def compiled(recipe: Recipe) -> tuple[ModuleType, Compiled]:
         Prototype(one["name"], one["result"], tuple(Parameter(**row) for row in one["parameters"]))
         for one in kept["functions"]
     )
-    module = _loaded(name, folder / kept["library"], functions)
+    if kept["module"]:
+        module = _imported(kept["module"], folder / kept["library"])
+    else:
+        module = _loaded(name, folder / kept["library"], functions)
     return module, _fact(recipe, key, folder, kept, functions, module, was_cached, built_ns)
 
 
@@ -77,17 +82,40 @@ def _kept(built: Built) -> dict[str, Any]:
         "functions": [asdict(one) for one in built.functions],
         "warnings": built.warnings,
         "command": built.command,
+        "module": built.module,
+        "structs": [asdict(one) for one in built.structs],
     }
 
 
-def _loaded(name: str, library: Path, functions: tuple[Prototype, ...]) -> ModuleType:
-    if name in sys.modules:
-        return sys.modules[name]
+def _imported(name: str, library: Path) -> ModuleType:
+    """The module that a cell makes itself: `import NAME` finds it; a changed cell takes its place."""
+    known = sys.modules.get(name)
+    if known is not None and "__compiled__" not in vars(known):
+        raise InspectorError(
+            f"the cell makes a module {name!r}, and another one is imported under that name.",
+            slug="module-name-taken",
+            why=f"it comes from {getattr(known, '__file__', None) or 'the interpreter itself'}",
+            do="give PyInit_ and the PyModuleDef another name",
+        )
+    if str(library) not in _made_before:
+        _made_before[str(library)] = _executed(name, library)
+    sys.modules[name] = _made_before[str(library)]
+    return sys.modules[name]
+
+
+def _executed(name: str, library: Path) -> ModuleType:
     loader = importlib.machinery.ExtensionFileLoader(name, str(library))
     spec = importlib.util.spec_from_file_location(name, library, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)  # the cell's init runs here, and its exception is the user's own
+    return module
+
+
+def _loaded(name: str, library: Path, functions: tuple[Prototype, ...]) -> ModuleType:
+    if name in sys.modules:
+        return sys.modules[name]
+    module = _executed(name, library)
     for called, function in plain(library, functions).items():
         setattr(module, called, function)
     sys.modules[name] = module
@@ -116,6 +144,11 @@ def _fact(
         compile_ns=built_ns,
         warnings=tuple(kept["warnings"]),
         functions=tuple(CompiledFunction(one.name, str(one), _caller(one, module)) for one in functions),
+        module=kept["module"],
+        structs=tuple(
+            CompiledStruct(one["name"], one["bytes"], tuple(CompiledField(**row) for row in one["fields"]))
+            for one in kept["structs"]
+        ),
     )
 
 

@@ -56,16 +56,16 @@ def prototypes(path: Path) -> tuple[Prototype, ...]:
 def _defined(unit: Any) -> Iterator[Any]:
     for die in unit.get_top_DIE().iter_children():
         exported = die.tag == "DW_TAG_subprogram" and "DW_AT_external" in die.attributes
-        if exported and "DW_AT_low_pc" in die.attributes and not _name(die).startswith("inspector_"):
+        if exported and "DW_AT_low_pc" in die.attributes and not die_name(die).startswith("inspector_"):
             yield die
 
 
 def _prototype(die: Any) -> Prototype:
     inside = [child for child in die.iter_children() if child.tag == "DW_TAG_formal_parameter"]
     parameters = tuple(
-        Parameter(_name(one) or f"argument{number}", _type(one)) for number, one in enumerate(inside, 1)
+        Parameter(die_name(one) or f"argument{number}", die_type(one)) for number, one in enumerate(inside, 1)
     )
-    return Prototype(_name(die), _type(die), parameters)
+    return Prototype(die_name(die), die_type(die), parameters)
 
 
 def _line(die: Any) -> int:
@@ -73,33 +73,34 @@ def _line(die: Any) -> int:
     return found.value if found else 0
 
 
-def _name(die: Any) -> str:
+def die_name(die: Any) -> str:
+    """Its DW_AT_name; "" where it has none."""
     found = die.attributes.get("DW_AT_name")
     return found.value.decode() if found else ""
 
 
-def _type(die: Any) -> str:
+def die_type(die: Any) -> str:
     """The C type of a die, as cffi and the method table spell it."""
-    target = _resolved(die)
+    target = resolved(die)
     if target is None:
         return VOID
     if target.tag == "DW_TAG_pointer_type":
         return _pointer(target)
-    return _name(target) if target.tag == "DW_TAG_base_type" else target.tag
+    return die_name(target) if target.tag == "DW_TAG_base_type" else target.tag
 
 
 def _pointer(pointer: Any) -> str:
-    target = _resolved(pointer)
+    target = resolved(pointer)
     if target is None:
         return "void *"
     if target.tag == "DW_TAG_structure_type":
-        return _STRUCTS.get(_name(target), "void *")
+        return _STRUCTS.get(die_name(target), "void *")
     if target.tag == "DW_TAG_base_type":
-        return TEXT if _name(target) == "char" else f"{_name(target)} *"
+        return TEXT if die_name(target) == "char" else f"{die_name(target)} *"
     return "void *"
 
 
-def _resolved(die: Any) -> Any:
+def resolved(die: Any) -> Any:
     """The type of `die` behind typedefs and qualifiers; None for void."""
     while "DW_AT_type" in die.attributes:
         die = die.get_DIE_from_attribute("DW_AT_type")

@@ -9,11 +9,14 @@ import sysconfig
 from dataclasses import dataclass
 from typing import Any, Final
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Raised whenever the text written around a cell changes."""
 
 FLAGS: Final = ("-O2", "-g", "-fPIC", "-std=gnu11", "-fno-omit-frame-pointer", "-Wall", "-Wno-unused")
 """Of every compilation; the user's own arguments come after them and win."""
+
+EXTENSION_FLAGS: Final = ("-fno-eliminate-unused-debug-types",)
+"""Of a cell with a PyInit_ of its own: a type's struct may occur in nothing but a sizeof."""
 
 _NUMPY_WORDS: Final = ("PyArray", "npy_", "NPY_", "numpy/")
 
@@ -43,6 +46,11 @@ class Recipe:
     def is_body(self) -> bool:
         """Whether the code is the body of one function, its inputs and outputs named."""
         return bool(self.inputs or self.outputs)
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether the code is a whole extension module, with a PyInit_ of its own."""
+        return not self.is_body and "PyInit_" in self.code
 
     @property
     def is_cached(self) -> bool:

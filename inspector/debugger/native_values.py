@@ -12,6 +12,7 @@ from inspector.debugger.prototypes import INTEGER_REGISTERS, Parameter, Prototyp
 from inspector.debugger.python_values import Values
 from inspector.debugger.r_values import describe
 from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.torch_values import parser_text, signature_text
 from inspector.facts.stack import Argument
 from inspector.facts.unknown import Unknown
 
@@ -109,6 +110,10 @@ class NativeValues:
             return self._object(word)
         if kind.startswith("SEXP"):
             return describe(self.memory, self.memory.word(word) if kind.endswith("*") else word)
+        if "FunctionSignature" in kind:
+            return signature_text(self.memory, word)
+        if "PythonArgParser" in kind:
+            return parser_text(self.memory, word)
         if re_char(kind) and word:
             return repr(self.memory.text(word, 80))
         return f"{word:#x}" if word else "NULL"

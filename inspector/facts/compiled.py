@@ -20,6 +20,25 @@ class CompiledFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class CompiledField:
+    """One member of a struct (C11 6.7.2.1)."""
+
+    name: str
+    type: str
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledStruct:
+    """A struct of the cell that begins with an object's head: what an instance is in memory."""
+
+    name: str
+    bytes: int
+    fields: tuple[CompiledField, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """The column of a C cell that was compiled, or found compiled."""
 
@@ -40,6 +59,11 @@ class Compiled:
     """0 where it was found."""
     warnings: tuple[str, ...]
     functions: tuple[CompiledFunction, ...]
+    """Empty for a cell that makes its own module: %inspect shows that one's table."""
+    module: str = ""
+    """The module that the cell's own PyInit_ makes; "" where the method table is ours."""
+    structs: tuple[CompiledStruct, ...] = ()
+    """Of a cell that makes its own module, from the debug information."""
 
 
 Verdict = Literal["balanced", "over-released", "more than found"]

@@ -108,7 +108,7 @@ class Targets:
             value = value.__func__
         if id(value) in self._seen:
             return
-        if isinstance(value, type):
+        if issubclass(type(value), type):  # isinstance asks the value for its __class__
             self._type(module, value)
         elif _is_hookable(value) and _belongs(value, module) and not name.endswith("__new__"):
             self._seen.add(id(value))

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from inspector.facts.compiled import Balanced, CellCall, Compiled, CompiledFunction
+from inspector.facts.compiled import (
+    Balanced,
+    CellCall,
+    Compiled,
+    CompiledField,
+    CompiledFunction,
+    CompiledStruct,
+)
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
-from inspector.views.grammar import Block, Line, Span, text
+from inspector.views.grammar import Block, Fold, Line, Span, text
 from inspector.views.view import blocks
 
 PAGE = "docs/c_cells.md"
+FIELDS_SHOWN = 8
 
 
 @blocks.register
 def of_compiled(fact: Compiled) -> tuple[Block, ...]:
-    """Lines cell, one a function, warnings of the compiler."""
-    return (_head(fact), _how(fact), *(_function(one) for one in fact.functions), *_warnings(fact))
+    """Lines cell, its own module or one a function, structs of its types, warnings of the compiler."""
+    return (
+        _head(fact),
+        _how(fact),
+        *_module(fact),
+        *(_function(one) for one in fact.functions),
+        *(_struct(one) for one in fact.structs),
+        *_warnings(fact),
+    )
 
 
 def _head(fact: Compiled) -> Line:
@@ -44,6 +59,43 @@ def _function(function: CompiledFunction) -> Line:
         explain="As the debug information has it: what the compiler understood.",
         link=f"{PAGE}#what-becomes-callable",
     )
+
+
+def _module(fact: Compiled) -> tuple[Line, ...]:
+    if not fact.module:
+        return ()
+    return (
+        Line(
+            "module",
+            (*text(fact.module, "native"), *text(f"  PyInit_{fact.module}, its own method table", "dim")),
+            text(f"import {fact.module}", "dim"),
+            explain="A cell with a PyInit_ of its own is a whole extension module.",
+            link=f"{PAGE}#a-whole-extension-module",
+        ),
+    )
+
+
+def _struct(struct: CompiledStruct) -> Fold:
+    summary = Line(
+        "struct",
+        (*text(struct.name, "native"), *text(f"  {struct.bytes} B an instance", "dim")),
+        explain="What an instance is in memory: the head of every object, then the type's own fields.",
+        link=f"{PAGE}#a-whole-extension-module",
+    )
+    ends = [field.offset_bytes + field.size_bytes for field in struct.fields]
+    starts = [field.offset_bytes for field in struct.fields[1:]] + [struct.bytes]
+    rows = [_field(field, start - end) for field, start, end in zip(struct.fields, starts, ends, strict=True)]
+    return Fold(summary, tuple(rows), shown=FIELDS_SHOWN)
+
+
+def _field(field: CompiledField, gap: int) -> Line:
+    padded = text(f"  then {gap} B of padding", "dim") if gap > 0 else ()
+    what = "refcount and type" if field.name == "ob_base" else ""
+    words = (
+        *text(f"{field.type} {field.name}".replace("* ", "*")),
+        *text(f"  {what}" if what else "", "dim"),
+    )
+    return Line(f"+{field.offset_bytes}", (*words, *padded), text(f"{field.size_bytes} B", "dim"))
 
 
 def _warnings(fact: Compiled) -> tuple[Line, ...]:

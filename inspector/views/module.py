@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from inspector.facts.native import Method, Place, Slot
 from inspector.facts.object import Module
@@ -51,7 +52,7 @@ def _blocks(fact: Module) -> Iterator[Block]:
 def _file(path: str | Unknown) -> tuple[Span, ...]:
     if isinstance(path, Unknown):
         return text(str(path), "dim")
-    folder, _, name = path.rpartition("/")
+    folder, _, name = path.replace(str(Path.home()), "~", 1).rpartition("/")
     return (Span(name), Span(f"  in {folder}" if folder else "", "dim"))
 
 

@@ -10,6 +10,8 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+ROOMS = {"10_reticulate.ipynb": pytest.mark.r, "30_torch_extension.ipynb": pytest.mark.newest}
+"""Those that need what only one room has."""
 SECONDS = 100
 
 
@@ -57,10 +59,16 @@ def test_its_cards_have_a_text_and_a_page_form(committed) -> None:
 
 
 @pytest.mark.slow
-def test_it_runs_and_puts_out_the_same_kinds(committed, tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=ROOMS.get(path.name, ()), id=path.name) for path in NOTEBOOKS]
+)
+def test_it_runs_and_puts_out_the_same_kinds(path, tmp_path, monkeypatch) -> None:
     import lessons
     import nbclient
     import nbconvert
+    import nbformat
+
+    committed = nbformat.read(path, as_version=4)
 
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "ipython"))

@@ -1,0 +1,99 @@
+"""torch.autograd.Function: a node of the graph, the tensors it saved, whether backward freed them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from inspector.adapters.base import Defaults, type_name
+from inspector.facts.unknown import Unknown
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Told
+
+MOST_NAMED = 6
+
+
+class TorchFunctions(Defaults):
+    """The family of torch._C._FunctionBase (THPFunction), read by its own getters: no subclass is asked."""
+
+    library = "torch"
+    versions = ("2.13", "2.14")
+
+    def is_ready(self) -> bool:
+        """When the import of all of torch has ended."""
+        return hasattr(sys.modules["torch"], "autograd") and hasattr(sys.modules["torch"], "Tensor")
+
+    def families(self) -> tuple[type, ...]:
+        """_FunctionBase."""
+        return (sys.modules["torch._C"]._FunctionBase,)
+
+    def self_test(self) -> None:
+        """The getters are there; a node that saved nothing says so, and has nothing freed."""
+        torch = sys.modules["torch"]
+        node = torch._C._FunctionBase()
+        fields = ("needs_input_grad", "next_functions", "_raw_saved_tensors")
+        if any(name not in torch._C._FunctionBase.__dict__ for name in fields) or _saved(node) != ():
+            raise ValueError("the getters of torch._C._FunctionBase are not those of torch 2.13")
+
+    def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
+        """The saved tensors. What a hook packed stays packed: unpacking runs the user's code."""
+        for number, saved in enumerate(_saved(x) or ()):
+            if saved.unpack_hook is None and saved.data is not None:
+                yield f"saved_tensors[{number}]", saved.data
+
+    def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
+        """The saved tensors: backward needs them, so the node keeps them alive."""
+        return tuple(self.parts(x))
+
+    def owns(self, x: Any) -> bool | Unknown:
+        """It has no bytes: its tensors have."""
+        return Unknown("a node of the graph holds tensors, no bytes")
+
+    def names(self, x: Any) -> tuple[tuple[str, str], ...]:
+        """needs_input_grad, next_functions, saved_tensors, has_freed_buffers."""
+        saved, following = _saved(x), _field(x, "next_functions") or ()
+        shown = [type_name(type(node)) for node, _ in following[:MOST_NAMED] if node is not None]
+        return (
+            ("needs_input_grad", str(_field(x, "needs_input_grad"))),
+            ("next_functions", ", ".join(shown) or "none"),
+            ("saved_tensors", "freed" if saved is None else str(len(saved))),
+            ("has_freed_buffers", str(saved is None).lower()),
+        )
+
+    def layers(self, x: Any) -> Told:
+        """The node, then what it saved: there, packed by hooks, or freed by backward."""
+        from inspector.adapters.told import Layer, Told, attribute, field
+
+        name, saved = type_name(type(x)), _saved(x)
+        node = Layer(
+            "wrapper", name, "computed", "none", evidence=(attribute("saved_tensors", "not called"),)
+        )
+        if saved is None:
+            gone = Layer(
+                "container", "saved tensors", "closed", "none", evidence=(field("has_freed_buffers", "true"),)
+            )
+            return Told((node, gone), state="freed", logical_bytes=0)
+        packed = sum(one.unpack_hook is not None for one in saved)
+        what = f"{len(saved)} saved tensor{'' if len(saved) == 1 else 's'}"
+        if packed:
+            what += f", {packed} packed by a hook"
+        return Told(
+            (node, Layer("container", what, "computed", "none")), logical_bytes=Unknown("see its parts")
+        )
+
+
+def _saved(x: Any) -> tuple[Any, ...] | None:
+    """SavedTensor wrappers, made by the getter without running a hook; None after the buffers were freed."""
+    try:
+        return tuple(_field(x, "_raw_saved_tensors") or ())
+    except RuntimeError:  # what torch raises after backward
+        return None
+
+
+def _field(x: Any, name: str) -> Any:
+    return sys.modules["torch._C"]._FunctionBase.__dict__[name].__get__(x)
+
+
+ADAPTER = TorchFunctions()
