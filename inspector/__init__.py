@@ -29,6 +29,7 @@ _DOORS = {
     "trace": "inspector.traced",
     "no_copy": "inspector.traced",
     "load": "inspector.traced",
+    "on": "inspector.cluster.client",
     "Report": "inspector.report",
     "Unknown": "inspector.facts.unknown",
     "Immortal": "inspector.facts.unknown",

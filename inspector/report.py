@@ -139,6 +139,11 @@ def from_text(text: str, source: str) -> Report:
         wire = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _bad(source, f"it is not JSON: {error}"[:120]) from None
+    return from_wire_form(wire, source)
+
+
+def from_wire_form(wire: Any, source: str) -> Report:
+    """The report that `Report.to_wire` gave; `source` names it in an error."""
     if not isinstance(wire, dict) or wire.get("kind") != "report" or type(wire.get("schema")) is not int:
         raise _bad(source, "it has no kind 'report' and no schema number")
     if wire["schema"] > SCHEMA:

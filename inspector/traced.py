@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from inspector.errors import InspectorError
@@ -99,6 +99,25 @@ class Traced:
     def copies(self) -> tuple[Copy, ...]:
         """Results in fresh memory that hold an argument's values, the largest first."""
         return tuple(copy for copy in self.fact.copies if copy.verdict == "copied")
+
+    def copies_during(
+        self, parts: Mapping[str, Sequence[tuple[int, int, int]]]
+    ) -> dict[str, tuple[Copy, ...]]:
+        """The copies of parts of a trace made here: name -> its (thread, first, last) in CLOCK_MONOTONIC ns.
+
+        The largest first; under "" those of no part.
+        """
+        from inspector.tracing.during import during
+
+        everything = [interval for intervals in parts.values() for interval in intervals]
+        cut = {name: during(self._recorded(), intervals) for name, intervals in parts.items()}
+        cut[""] = during(self._recorded(), everything, outside=True)
+        return {name: Traced(None, events).copies for name, events in cut.items()}
+
+    @property
+    def events(self) -> int:
+        """Records kept."""
+        return len(self._recorded())
 
     @property
     def zero_copy(self) -> tuple[Copy, ...]:

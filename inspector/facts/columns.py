@@ -38,6 +38,11 @@ COLUMNS: Final = {
     "stop": "stack:Stop",
     "machine": "machine:Machine",
     "trace": "conversion:Trace",
+    "cluster_keys": "cluster:Keys",
+    "cluster_heap": "cluster:ClusterHeap",
+    "cluster_findings": "cluster:ClusterFindings",
+    "cluster_transfers": "cluster:Transfers",
+    "cluster_trace": "cluster:ClusterTrace",
 }
 """Column -> file in inspector/facts and class in it, in the order a report shows them."""
 

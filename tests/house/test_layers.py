@@ -28,8 +28,9 @@ FLOOR_2 = {
     "layers",
 }
 FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
-FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "api", "running", "arguments"}
+FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "api", "running", "cluster", "arguments"}
 FACE = {"api", "traced", "running", "report", "errors", "arguments", "facts"}
+VERBS = {*FACE, "cluster"}
 
 MAY_IMPORT = {
     "inspector": FLOOR_5 | {"magics"},  # the door: names resolved on first use
@@ -61,12 +62,12 @@ MAY_IMPORT = {
     "running": FLOOR_3,
     "traced": {*FLOOR_1, "tracing", "verdicts", "report"},
     "arguments": FLOOR_1,
-    "cli": FACE,
+    "cli": VERBS,
     "__main__": {"cli"},
     "cluster": FACE,
     "startup": FACE,
     "pytest_plugin": FACE,
-    "magics": FACE | {"views"},
+    "magics": VERBS | {"views"},
     "screens": FACE | {"views"},
 }
 TOGETHER = {
@@ -80,6 +81,7 @@ TOGETHER = {
     "compiler",
     "verdicts",
     "views",
+    "cluster",
     "cli",
     "magics",
     "screens",
@@ -99,6 +101,9 @@ OUTSIDE = {
     "cffi": {"compiler"},
     "gdb": {"debugger"},
     "pystack": {"debugger"},
+    "distributed": {"cluster"},
+    "dask": {"cluster"},
+    "cloudpickle": {"cluster"},
     "pytest": {"pytest_plugin"},
     "shtab": {"cli"},
 }

@@ -1,0 +1,205 @@
+"""A cluster as tables: its workers first, silent ones with the reason, then what was asked."""
+
+from __future__ import annotations
+
+from inspector.facts.cluster import (
+    ClusterFindings,
+    ClusterHeap,
+    ClusterTrace,
+    Danger,
+    Kept,
+    Key,
+    Keys,
+    Sent,
+    TaskCopy,
+    Transfers,
+    Worker,
+)
+from inspector.facts.unknown import Immortal, Unknown
+from inspector.views.amounts import known, size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+_SHOWN = 20
+_LINK = "docs/cluster.md"
+_HEADS = ("worker", "pid", "keys", "managed", "process", "unmanaged", "owned", "resident")
+
+
+@blocks.register
+def _keys(fact: Keys) -> tuple[Block, ...]:
+    rows = tuple(_key_row(fact.workers, key) for key in fact.keys)
+    total = sum(key.held.bytes for key in fact.keys if isinstance(key.held.bytes, int))
+    more = f"  … {fact.left_out:,} more" if fact.left_out else ""
+    line = Line(
+        "keys", (*text(f"{len(fact.keys):,}"), Span(f"  {size(total)}{more}", "dim")), link=f"{_LINK}#keys"
+    )
+    heads = ("worker", "key", "type", "bytes", "refs", "state", "copies")
+    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (3, 4, 6)),), _SHOWN))
+
+
+def _key_row(workers: tuple[Worker, ...], key: Key) -> tuple[tuple[Span, ...], ...]:
+    held = key.held
+    return (
+        text(_short(workers, key.worker), "dim"),
+        text(held.name, "name"),
+        text(held.type_name),
+        known(held.bytes, "size"),
+        text("∞" if held.references is Immortal else f"{held.references:,}"),
+        text(held.state),
+        text(str(key.copies) if key.copies > 1 else ""),
+    )
+
+
+@blocks.register
+def _heap(fact: ClusterHeap) -> tuple[Block, ...]:
+    folds = []
+    for heap in fact.heaps:
+        name = _short(fact.workers, heap.worker)
+        rows = tuple((text(r.type_name), text(f"{r.objects:,}"), text(size(r.bytes))) for r in heap.types)
+        line = Line(name, text(f"{heap.objects:,} objects · {size(heap.bytes)}"), link="docs/heap.md#census")
+        folds.append(Fold(line, (Table(("type", "objects", "bytes"), rows, (1, 2)),), 5))
+    return (*_workers(fact.workers), *folds)
+
+
+@blocks.register
+def _findings(fact: ClusterFindings) -> tuple[Block, ...]:
+    made: list[Block] = [*_workers(fact.workers)]
+    kept = tuple(_kept_row(fact.workers, one) for one in fact.kept)
+    if kept:
+        line = Line("kept", text(f"{len(kept)} values outlive their keys", "warn"), link=f"{_LINK}#kept")
+        made.append(Fold(line, (Table(("worker", "key", "type", "bytes", "held by"), kept, (3,)),), _SHOWN))
+    for danger in fact.dangers:
+        made.append(_danger(fact.workers, danger))
+    for package, versions in fact.differing.items():
+        said = ", ".join(f"{_short(fact.workers, worker)} {version}" for worker, version in versions.items())
+        made.append(Line("differs", (*text(package, "warn"), Span(f"  {said}", "dim"))))
+    if fact.unfollowed:
+        words = f"{fact.unfollowed:,} finished keys of types without weak references: not followed"
+        made.append(Line("note", text(words, "dim")))
+    if not (fact.kept or fact.dangers or fact.differing):
+        made.append(Line("findings", text("none")))
+    return tuple(made)
+
+
+def _danger(workers: tuple[Worker, ...], danger: Danger) -> Line:
+    found = danger.finding
+    return Line(
+        "danger",
+        (*text(danger.key, "name"), Span(f"  {found.what}"), Span(f"  {found.do}", "dim")),
+        text(_short(workers, danger.worker), "dim"),
+        found.why,
+        found.page,
+    )
+
+
+def _kept_row(workers: tuple[Worker, ...], one: Kept) -> tuple[tuple[Span, ...], ...]:
+    owners = ", ".join(one.owners) or "nobody that is named"
+    gap = one.unnamed if isinstance(one.unnamed, int) and one.unnamed else 0
+    return (
+        text(_short(workers, one.worker), "dim"),
+        text(one.key, "name"),
+        text(one.type_name),
+        known(one.bytes, "size"),
+        (*text(owners), *((Span(f" + {gap} not stored", "dim"),) if gap else ())),
+    )
+
+
+@blocks.register
+def _transfers(fact: Transfers) -> tuple[Block, ...]:
+    rows = tuple(_sent_row(fact.workers, one) for one in fact.sent)
+    heads = ("from → to", "key", "bytes", "zero-copy", "copied", "why")
+    copied = sum(one.copied_bytes for one in fact.sent if isinstance(one.copied_bytes, int))
+    line = Line(
+        "sent",
+        (*text(f"{len(rows):,} keys"), Span(f"  {size(copied)} copied to be sent", "dim")),
+        explain="A frame that is the value's own memory crosses without a copy (pickle protocol 5, PEP 574).",
+        link=f"{_LINK}#transfers",
+    )
+    advice = dict.fromkeys(one.avoid for one in fact.sent if one.avoid)
+    told = tuple(Line("avoid", text(words)) for words in advice)
+    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (2, 3, 4)),), _SHOWN), *told)
+
+
+def _sent_row(workers: tuple[Worker, ...], one: Sent) -> tuple[tuple[Span, ...], ...]:
+    way = f"{_short(workers, one.source)} → {_short(workers, one.target)}"
+    why = str(one.copied_bytes) if isinstance(one.copied_bytes, Unknown) else one.reason
+    return (
+        text(way, "dim"),
+        text(one.key, "name"),
+        text(size(one.bytes)),
+        _amount(one.zero_copy_bytes),
+        _amount(one.copied_bytes, "warn"),
+        text(why, "dim"),
+    )
+
+
+def _amount(value: int | Unknown, style: str = "fact") -> tuple[Span, ...]:
+    return text("?", "dim") if isinstance(value, Unknown) else text(size(value), style if value else "dim")
+
+
+@blocks.register
+def _trace(fact: ClusterTrace) -> tuple[Block, ...]:
+    rows = tuple(_copy_row(fact.workers, one) for one in fact.copies)
+    copied = sum(one.copy.copied_bytes for one in fact.copies)
+    dropped = f"  {fact.dropped:,} records dropped" if fact.dropped else ""
+    line = Line(
+        "copies",
+        (
+            *text(size(copied)),
+            Span(f"  {fact.events:,} events in {fact.wall_ns / 1e9:.1f} s{dropped}", "dim"),
+        ),
+        explain="Bytes that native code copied, by the kind of task that ran it; the largest first.",
+        link=f"{_LINK}#trace",
+    )
+    heads = ("worker", "task", "copied", "by", "why", "line")
+    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (2,)),), _SHOWN))
+
+
+def _copy_row(workers: tuple[Worker, ...], one: TaskCopy) -> tuple[tuple[Span, ...], ...]:
+    site = one.copy.site
+    place = "?" if isinstance(site.file, Unknown) else f"{site.file.rpartition('/')[2]}:{site.line}"
+    times = f" ×{one.copy.times:,}" if one.copy.times > 1 else ""
+    return (
+        text(_short(workers, one.worker), "dim"),
+        text(one.task, "name") if one.task else text("no task", "dim"),
+        text(size(one.copy.copied_bytes)),
+        text(one.copy.function + times),
+        text(one.copy.reason, "dim"),
+        text(place, "dim"),
+    )
+
+
+def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
+    answered = [one for one in workers if one.answer == "answered"]
+    weighed = any(isinstance(one.owned_bytes, int) for one in answered)
+    rows = tuple(_worker_row(one)[: None if weighed else -2] for one in answered)
+    line = Line(
+        "workers",
+        text(
+            f"{len(answered):,} of {len(workers):,} answered", "fact" if len(rows) == len(workers) else "warn"
+        ),
+        explain="managed: what Dask believes its keys hold. unmanaged: the rest of the process. "
+        "owned: what is really behind the keys, each byte once; resident: of that, in memory now.",
+        link=f"{_LINK}#workers",
+    )
+    silent = tuple(
+        Line(one.answer, (*text(one.address, "name"), Span(f"  {one.reason}", "dim")))
+        for one in workers
+        if one.answer != "answered"
+    )
+    heads = _HEADS if weighed else _HEADS[:-2]
+    return (Fold(line, (Table(heads, rows, tuple(range(1, len(heads)))),), _SHOWN), *silent)
+
+
+def _worker_row(one: Worker) -> tuple[tuple[Span, ...], ...]:
+    unmanaged: int | Unknown = Unknown("not counted")
+    if isinstance(one.process_bytes, int) and isinstance(one.managed_bytes, int):
+        unmanaged = max(one.process_bytes - one.managed_bytes, 0)
+    amounts = (one.managed_bytes, one.process_bytes, unmanaged, one.owned_bytes, one.resident_bytes)
+    name = (Span(one.name, "name"), Span(f" {one.address}", "dim"))
+    return (name, text(str(one.pid)), known(one.keys), *map(_amount, amounts))
+
+
+def _short(workers: tuple[Worker, ...], address: str) -> str:
+    """A worker's name where it has one, else its address."""
+    return next((one.name for one in workers if one.address == address and one.name), address)

@@ -1,0 +1,43 @@
+"""A real cluster: a scheduler and two workers, each a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Other rows have no dask."""
+    room = "libraries" in (config.option.markexpr or "").replace("not libraries", "")
+    return True if collection_path.name.startswith("test_") and not room else None
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A LocalCluster of two processes of one thread each."""
+    import dask
+    from distributed import LocalCluster
+
+    # the scheduler's memory policy would drop the second copy of a key whenever it likes
+    with (
+        dask.config.set({"distributed.scheduler.active-memory-manager.start": False}),
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
+    ):
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster: Any) -> Iterator[Any]:
+    from distributed import Client
+
+    with Client(cluster) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def workers(client: Any) -> list[str]:
+    """The addresses of the two."""
+    return sorted(client.nthreads())
