@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from inspector import api
+from inspector.cluster.held import in_memory
 from inspector.facts.cluster import Sent
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import to_wire
@@ -15,8 +16,6 @@ TOO_LARGE: Final = Unknown("larger than asked for: serializing it would need as 
 
 def lately(worker: Any, limit: int, largest_bytes: int) -> list[Any]:
     """The last messages to other workers, one row a key; to clients (who: None) too."""
-    from inspector.cluster.worker import in_memory
-
     rows = [
         (message, key, size)
         for message in list(worker.transfer_outgoing_log)[-limit:]

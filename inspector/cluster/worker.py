@@ -9,14 +9,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from inspector import __version__, api
+from inspector import api
 from inspector.cluster import tracing, transfers
+from inspector.cluster.held import in_memory
 from inspector.facts.cluster import Danger, Kept, WorkerTypes
 from inspector.facts.namespace import Namespace
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import SCHEMA, to_wire
 
-DATA: Final = "worker.data"
+HOLDER: Final = "worker.data"
 KEPT_ASKED: Final = 20
 """Values that live on whose owners are searched for."""
 
@@ -36,15 +37,15 @@ def described(worker: Any) -> dict[str, Any]:
         "keys": len(worker.data),
         "managed_bytes": int(worker.state.nbytes),
         "spilled_bytes": _spilled(worker.data),
-        "process_bytes": int(worker.monitor.get_process_memory()),
+        "rss_bytes": int(worker.monitor.get_process_memory()),
     }
 
 
 def _versions() -> dict[str, str]:
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {"python": platform.python_version(), "native-inspector": __version__}
-    for name in ("distributed", "numpy", "pandas", "pyarrow"):
+    found = {"python": platform.python_version()}
+    for name in ("native-inspector", "distributed", "numpy", "pandas", "pyarrow"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:
@@ -52,15 +53,9 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _spilled(data: Any) -> Any:
-    total = getattr(data, "spilled_total", None)
+def _spilled(values: Any) -> Any:
+    total = getattr(values, "spilled_total", None)
     return {"unknown": "this worker does not count what it spills"} if total is None else int(total.memory)
-
-
-def in_memory(worker: Any) -> dict[Any, Any]:
-    """Dask's own dict of the values in memory: spilled ones are not read back, no order is changed."""
-    found = getattr(getattr(worker.data, "fast", None), "d", worker.data)
-    return found if type(found) is dict else {}
 
 
 def keys(worker: Any, limit: int) -> dict[str, Any]:
@@ -84,7 +79,7 @@ def without_one_reference(table: Namespace) -> Namespace:
 def card(worker: Any, key: str, scan: bool, also: list[str]) -> dict[str, Any]:
     """The report of the value of one key; {} where it is not in memory here."""
     for one in [one for one in in_memory(worker) if str(one) == key]:
-        names = {id(in_memory(worker)): DATA}
+        names = {id(in_memory(worker)): HOLDER}
         report = api.inspect(in_memory(worker)[one], name=key, names=names, scan=scan, also=tuple(also))
         return report.to_wire()
     return {}

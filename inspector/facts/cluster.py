@@ -31,7 +31,7 @@ class Worker:
     managed_bytes: int | Unknown
     """What Dask believes its keys hold in memory (`Worker.state.nbytes`)."""
     spilled_bytes: int | Unknown
-    process_bytes: int | Unknown
+    rss_bytes: int | Unknown
     """Resident set of the worker's process."""
     owned_bytes: int | Unknown
     """Behind its keys, by the libraries' own structs; every byte counted once."""

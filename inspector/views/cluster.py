@@ -22,7 +22,7 @@ from inspector.views.view import blocks
 
 _SHOWN = 20
 _LINK = "docs/cluster.md"
-_HEADS = ("worker", "pid", "keys", "managed", "process", "unmanaged", "owned", "resident")
+_HEADS = ("worker", "pid", "keys", "managed", "rss", "unmanaged", "owned", "resident")
 
 
 @blocks.register
@@ -193,9 +193,9 @@ def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
 
 def _worker_row(one: Worker) -> tuple[tuple[Span, ...], ...]:
     unmanaged: int | Unknown = Unknown("not counted")
-    if isinstance(one.process_bytes, int) and isinstance(one.managed_bytes, int):
-        unmanaged = max(one.process_bytes - one.managed_bytes, 0)
-    amounts = (one.managed_bytes, one.process_bytes, unmanaged, one.owned_bytes, one.resident_bytes)
+    if isinstance(one.rss_bytes, int) and isinstance(one.managed_bytes, int):
+        unmanaged = max(one.rss_bytes - one.managed_bytes, 0)
+    amounts = (one.managed_bytes, one.rss_bytes, unmanaged, one.owned_bytes, one.resident_bytes)
     name = (Span(one.name, "name"), Span(f" {one.address}", "dim"))
     return (name, text(str(one.pid)), known(one.keys), *map(_amount, amounts))
 
