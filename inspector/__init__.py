@@ -24,6 +24,7 @@ _DOORS = {
     "heap": "inspector.api",
     "call_c": "inspector.api",
     "compile_c": "inspector.api",
+    "attach": "inspector.running",
     "breakpoints": "inspector.running",
     "stacks": "inspector.running",
     "trace": "inspector.traced",

@@ -642,6 +642,48 @@ def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, 
 def got_clear_counts() -> None:
     """Set the calls counted to 0."""
 
+# --- remote.c ----------------------------------------------------------------------------------
+
+def remote_stop(pid: int, seconds: float, /) -> list[tuple[int, int]]:
+    """Stop every thread of another process (PTRACE_SEIZE, ptrace(2)): (thread, signal kept for it).
+
+    Raises OSError: EPERM, ESRCH; ETIMEDOUT when a thread did not stop within `seconds`, and then the threads
+    are free once the calling process ends. Call it in a process that ends soon: its end lets go of all.
+    """
+
+def remote_go(threads: Sequence[tuple[int, int]], /) -> None:
+    """Let go of what `remote_stop` gave, with the signals that were kept. By the same thread."""
+
+def remote_scan(
+    pid: int, ranges: Sequence[tuple[int, int]], needles: Sequence[tuple[int, int]], limit: int, /
+) -> tuple[list[tuple[int, int]], int, int, int]:
+    """Words of another process's `ranges` whose value lies in a needle [start, stop).
+
+    Gives ((word address, value), ...) up to `limit`, then: hits in all, bytes read, bytes not read. Pages
+    that are not in memory are not brought in.
+    """
+
+# --- remote_objects.c --------------------------------------------------------------------------
+
+def remote_holders(
+    pid: int,
+    heads: list[int],
+    words: list[int],
+    sets: list[int],
+    generators: list[int],
+    layout: tuple[int, int, int, int, int, int, int],
+    limit: int,
+    /,
+) -> tuple[list[tuple[int, int, int]], int, bool]:
+    """Which gc-tracked objects of another process hold the words at the addresses `words`, sorted.
+
+    `heads` are the collector's lists; `sets` and `generators` are types with a layout of their own; `layout`
+    is (minor version, frame in a generator, code in a frame, variables and stack size in a code object,
+    variables in a frame, cached keys in a type), offsets in bytes.
+    Gives ((word, object, how), ...), objects walked, and whether the lists were read to their ends. `how`:
+    0 in the object, 1 list items, 2 dict entries, 3 dict values, 4 set table, 5 instance values.
+    """
+
 # --- traps.c -----------------------------------------------------------------------------------
 
 def traps_arm() -> tuple[int, int] | None:

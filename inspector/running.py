@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from inspector.debugger.attach.attached import Attached
     from inspector.debugger.forked import Forked
     from inspector.debugger.session import Breakpoints
     from inspector.facts.stack import Hits, Stacks
@@ -101,3 +102,16 @@ def stacks(pid: int) -> Stacks:
     from inspector.debugger.outside import stacks
 
     return stacks(pid)
+
+
+def attach(pid: int) -> Attached:
+    """Another live Python from outside: `.inspect(path)`, `.owners(path)`, `.stacks()`, `.trace(seconds)`.
+
+    Its memory is read; nothing is run in it. A path is names, attributes and constant indexes. The process
+    stands still while it is read (a few ms; as long as the search takes for owners), but for `trace`.
+    Raises InspectorError: ptrace-forbidden, already-traced, not-python, and of the questions no-such-path,
+    not-a-path, not-stopped; TargetGone: no-process.
+    """
+    from inspector.debugger.attach.attached import Attached
+
+    return Attached(pid)

@@ -105,3 +105,55 @@ def _rank(kind: int, size: int) -> int:
     bind = kind >> 4
     order = {_GLOBAL: 0, _WEAK: 1, _LOCAL: 2}.get(bind, 3)
     return order + (4 if kind & 15 == 0 else 0) + (8 if size == 0 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    """Where some names of an ELF file are; addresses as in the file."""
+
+    symbols: dict[str, int]
+    sections: dict[str, int]
+    segments: tuple[tuple[int, int, int], ...]
+    """(file offset, bytes in the file, address) of what is loaded."""
+
+    def address(self, file_offset: int) -> int:
+        """The address that a byte of the file is loaded at; the offset itself where it is not loaded."""
+        for start, size, address in self.segments:
+            if start & ~4095 <= file_offset < start + size:
+                return address + file_offset - start
+        return file_offset
+
+
+def elf(path: str, symbols: tuple[str, ...], sections: tuple[str, ...]) -> Elf | Unknown:
+    """Where exported symbols and sections of the ELF file at `path` are, as far as it has them."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        with Path(path).open("rb") as stream:
+            file = ELFFile(stream)
+            if file.elfclass != 64 or not file.little_endian:
+                return Unknown("not a 64-bit little-endian ELF file")
+            all_sections = {section.name: section for section in file.iter_sections()}
+            loaded = tuple(
+                (one["p_offset"], one["p_filesz"], one["p_vaddr"])
+                for one in file.iter_segments()
+                if one["p_type"] == "PT_LOAD"
+            )
+            where = {name: all_sections[name]["sh_addr"] for name in sections if name in all_sections}
+            return Elf(_named(all_sections, symbols), where, loaded)
+    except (OSError, ELFError) as error:
+        return Unknown(f"no ELF file: {error}")
+
+
+def _named(sections: dict[str, Any], wanted: tuple[str, ...]) -> dict[str, int]:
+    """Values of exported symbols: the dynamic table, which stripping leaves."""
+    if ".dynsym" not in sections or ".dynstr" not in sections:
+        return {}
+    symbols, names = sections[".dynsym"].data(), sections[".dynstr"].data()
+    offsets = {at + 1: name for name in wanted if (at := names.find(b"\0" + name.encode() + b"\0")) >= 0}
+    return {
+        offsets[name]: value
+        for name, _, _, section, value, _ in _SYMBOL.iter_unpack(symbols)
+        if section and name in offsets
+    }

@@ -63,6 +63,8 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(capi) \
     PART(got) \
     PART(traps) \
+    PART(remote) \
+    PART(remote_objects) \
     PART(docs)
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);

@@ -53,10 +53,7 @@ def check(pid: int) -> str:
 
 def check_access(pid: int) -> None:
     """Nothing, when process `pid` may be traced now; raises what `check` raises, but for gdb's absence."""
-    if not proc.alive(pid):
-        raise gone(pid)
-    if tracer := proc.tracer(pid):
-        raise already_traced(pid, tracer)
+    check_free(pid)
     answer = run(partial(_seize, pid), _DEADLINE_S, _MEMORY_BYTES)
     if isinstance(answer, Unknown):
         raise forbidden(pid, answer.reason, scope())
@@ -64,6 +61,14 @@ def check_access(pid: int) -> None:
         raise gone(pid)
     if answer:
         raise forbidden(pid, os.strerror(answer), scope())
+
+
+def check_free(pid: int) -> None:
+    """Nothing, when there is such a process and nobody traces it; raises already-traced, TargetGone."""
+    if not proc.alive(pid):
+        raise gone(pid)
+    if tracer := proc.tracer(pid):
+        raise already_traced(pid, tracer)
 
 
 def _seize(pid: int) -> int:

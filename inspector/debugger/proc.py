@@ -74,3 +74,24 @@ def code(pid: int) -> list[Code]:
                 start, stop = (int(word, 16) for word in span.split("-"))
                 found.append(Code(start, stop, int(offset, 16), path[0]))
     return found
+
+
+def writable(pid: int) -> list[tuple[int, int, str]]:
+    """(start, stop, name) of the private mappings that the process can write."""
+    found = []
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            span, permissions, _, _, _, *path = line.split(maxsplit=5)
+            if permissions.startswith("rw") and permissions[3] == "p":
+                start, stop = (int(word, 16) for word in span.split("-"))
+                found.append((start, stop, path[0] if path else ""))
+    return found
+
+
+def stack_pointers(pid: int) -> list[int]:
+    """Where the stacks of the threads end now, as far as the kernel tells: /proc/PID/task/TID/syscall."""
+    found = []
+    for task in threads(pid):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            found.append(int(Path(f"/proc/{pid}/task/{task}/syscall").read_text().split()[-2], 16))
+    return found

@@ -29,7 +29,7 @@ class Values:
     """Reads objects of one process with one CPython."""
 
     def __init__(self, memory: RemoteMemory, where: Layout) -> None:
-        self._memory, self._layout = memory, where
+        self._memory, self.where = memory, where
         self._types: dict[int, tuple[str, int] | None] = {}
 
     def describe(self, address: int) -> str | Unknown:
@@ -39,13 +39,13 @@ class Values:
         try:
             head = self._memory.read(address, 32)
             references, kind = struct.unpack_from("<qQ", head)
-            found = self._type(kind)
+            found = self.type_of(kind)
         except Unreadable:
             return Unknown(f"unreadable at {address:#x}")
         if found is None:
             return Unknown(f"no Python object at {address:#x}")
         name, flags = found
-        if self._layout.version >= (3, 12):
+        if self.where.version >= (3, 12):
             references &= 0xFFFFFFFF
         if not 0 < references < _REFCOUNT_MAX:
             return Unknown(f"no live object at {address:#x}: {references} references")
@@ -55,7 +55,25 @@ class Values:
             value = ""
         return f"{name} {value}".rstrip()
 
-    def _type(self, kind: int) -> tuple[str, int] | None:
+    def brief(self, address: int) -> str:
+        """The value alone, the type where there is none; "?" for what is no object."""
+        said = self.describe(address)
+        if isinstance(said, Unknown):
+            return "?"
+        value = said.partition(" ")[2]
+        if said.startswith("bytes "):
+            value = value.partition(") ")[2]
+        return "None" if said == "NoneType" else value or said
+
+    def type_name_of(self, kind: int) -> str:
+        """The name of what may be a type; "" where it is none."""
+        try:
+            found = self.type_of(kind)
+        except Unreadable:
+            found = None
+        return found[0] if found else ""
+
+    def type_of(self, kind: int) -> tuple[str, int] | None:
         """(tp_name, tp_flags) of what may be a type; None where it is none."""
         if kind not in self._types:
             self._types[kind] = self._read_type(kind)
@@ -102,7 +120,7 @@ class Values:
 
     def _int(self, address: int, name: str) -> str:
         word = self._memory.word(address + 16)
-        if self._layout.version >= (3, 12):
+        if self.where.version >= (3, 12):
             digits, sign = word >> 3, 1 - (word & 3)
         else:
             size = word - (1 << 64) if word >> 63 else word
@@ -115,11 +133,11 @@ class Values:
 
     def text(self, address: int, limit: int) -> str:
         """A str, up to `limit` characters. Raises Unreadable."""
-        head = self._memory.read(address, self._layout.compact_text)
+        head = self._memory.read(address, self.where.compact_text)
         length, state = struct.unpack_from("<qI", head, 16)[0], struct.unpack_from("<I", head, 32)[0]
         kind, compact, ascii_ = state >> 2 & 7, state >> 5 & 1, state >> 6 & 1
         if not compact or kind not in _KINDS or length < 0:
             raise Unreadable(f"{address:#x}")
-        start = self._layout.ascii_text if ascii_ else self._layout.compact_text
+        start = self.where.ascii_text if ascii_ else self.where.compact_text
         read = self._memory.read(address + start, min(length, limit) * kind).decode(_KINDS[kind], "replace")
         return read if length <= limit else read + "…"

@@ -36,6 +36,8 @@ COLUMNS: Final = {
     "stack": "stack:Stack",
     "stacks": "stack:Stacks",
     "stop": "stack:Stop",
+    "remote": "remote:Remote",
+    "samples": "remote:Samples",
     "machine": "machine:Machine",
     "trace": "conversion:Trace",
     "cluster_keys": "cluster:Keys",

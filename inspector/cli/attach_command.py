@@ -1,0 +1,60 @@
+"""Look into a running Python from outside: nothing is run in it.
+
+  inspector attach PID show EXPR          an object: type, references, value, contents
+  inspector attach PID owners EXPR        who holds it: its memory is searched
+  inspector attach PID stacks             its threads, native and Python frames
+  inspector attach PID trace --seconds 5  where it spends its time
+
+EXPR is a path: names, attributes and constant indexes, as in cache["k"][3].rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from inspector.arguments import DRAW, WRITE, add_options
+from inspector.errors import EXIT_DONE, InspectorError
+
+GROUP = "look at running programs"
+SECONDS = 2.0
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("pid", type=int, help="the process")
+    parser.add_argument("question", choices=("show", "owners", "stacks", "trace"), help="what to ask")
+    parser.add_argument("expression", nargs="?", metavar="EXPR", help="of show and owners: a path")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"of trace (default: {SECONDS:g})")
+    add_options(parser, DRAW, WRITE)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ask, draw."""
+    from inspector.cli.output import show
+    from inspector.report import Report
+
+    if (options.expression is None) != (options.question in ("stacks", "trace")):
+        raise InspectorError(
+            f"{options.question} needs {'an EXPR' if options.expression is None else 'no EXPR'}.",
+            slug="bad-option",
+            do="inspector attach --help",
+        )
+    column, fact = _asked(options)
+    show(Report(options.expression or column, {column: fact}), options)
+    return EXIT_DONE
+
+
+def _asked(options: argparse.Namespace) -> tuple[str, Any]:
+    from inspector import running
+
+    other = running.attach(options.pid)
+    if options.question == "show":
+        return "remote", other.inspect(options.expression)
+    if options.question == "owners":
+        return "owners", other.owners(options.expression)
+    return (
+        ("stacks", other.stacks())
+        if options.question == "stacks"
+        else ("samples", other.trace(options.seconds))
+    )

@@ -1,0 +1,69 @@
+"""`attach(pid)`: the questions one may ask of another process."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from inspector.debugger import preflight
+from inspector.debugger.attach.held import held
+from inspector.debugger.attach.objects import Objects
+from inspector.debugger.attach.runtime import Runtime, runtime
+from inspector.debugger.attach.sampling import opened, sampled
+from inspector.debugger.remote_memory import RemoteMemory
+from inspector.facts.refs import Owners
+from inspector.facts.remote import Remote, Samples
+
+if TYPE_CHECKING:
+    from inspector.facts.stack import Stacks
+
+LOOK_S: Final = 20.0
+OWNERS_S: Final = 120.0
+
+
+class Attached:
+    """Another live Python, 3.11 to 3.13, seen from outside: nothing is run in it."""
+
+    def __init__(self, pid: int) -> None:
+        preflight.check_access(pid)
+        memory = opened(pid)
+        try:
+            self.pid, self._runtime = pid, runtime(memory)
+        finally:
+            memory.close()
+        self.python = self._runtime.version
+
+    def __repr__(self) -> str:
+        return f"<Attached to {self.pid}, Python {self.python}>"
+
+    def inspect(self, expression: str) -> Remote:
+        """What a path leads to: type, references, bounded value, what it contains."""
+        found: Remote = held(self.pid, partial(_look, self._runtime, expression), Remote, LOOK_S)
+        return found
+
+    def owners(self, expression: str) -> Owners:
+        """Who holds what a path leads to: the process stands still while its memory is searched."""
+        found: Owners = held(self.pid, partial(_owners, self._runtime, expression), Owners, OWNERS_S)
+        return found
+
+    def stacks(self) -> Stacks:
+        """Its threads now, native and Python frames in one order."""
+        from inspector.debugger.outside import stacks
+
+        return stacks(self.pid)
+
+    def trace(self, seconds: float) -> Samples:
+        """Where it spends its time: its Python frames, looked at every 10 ms while it runs."""
+        return sampled(self.pid, self._runtime, seconds)
+
+
+def _look(found: Runtime, expression: str, memory: RemoteMemory) -> Remote:
+    from inspector.debugger.attach.look import look
+
+    return look(Objects(memory, found.frames, found.where), found, expression)
+
+
+def _owners(found: Runtime, expression: str, memory: RemoteMemory) -> Owners:
+    from inspector.debugger.attach.holders import owners
+
+    return owners(Objects(memory, found.frames, found.where), found, expression)

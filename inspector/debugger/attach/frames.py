@@ -1,0 +1,63 @@
+"""The variables of the running frames of another process, by the address of their slot."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+from inspector.debugger.attach import object_layout as at
+from inspector.debugger.attach.objects import Objects
+from inspector.debugger.attach.runtime import Runtime
+from inspector.debugger.remote_memory import Unreadable
+from inspector.facts.refs import Owner
+from inspector.facts.unknown import Address, Unknown
+
+_FRAMES_MAX: Final = 10_000
+_STACK_SLOTS_MAX: Final = 10_000
+_NO_PLACE: Final = Unknown("a frame of Python")
+
+
+def frame_slots(objects: Objects, found: Runtime) -> dict[int, Owner]:
+    """Address of a slot -> the owner it is: variables for certain, evaluation stacks perhaps."""
+    slots: dict[int, Owner] = {}
+    for frame in _frames(objects, found):
+        try:
+            for owner in _slots(objects, frame):
+                slots[owner.address] = owner
+        except Unreadable:
+            continue
+    return slots
+
+
+def _frames(objects: Objects, found: Runtime) -> Iterator[int]:
+    where, word = found.frames, objects.memory.word
+    state = word(found.interpreter + where.threads)
+    left = _FRAMES_MAX
+    while state and left:
+        frame = word(state + where.current_frame)
+        if where.frame_of_c_frame >= 0:
+            frame = word(frame + where.frame_of_c_frame)
+        while frame and left:
+            if objects.memory.read(frame + where.owner, 1)[0] < where.shim_owner:
+                yield frame
+            frame, left = word(frame + where.previous), left - 1
+        state, left = word(state + where.next_thread), left - 1
+
+
+def _slots(objects: Objects, frame: int) -> Iterator[Owner]:
+    code = objects.memory.word(frame + objects.where.frame_code)
+    function = objects.values.text(objects.memory.word(code + _name_offset(objects)), 100)
+    count = 0
+    for name, slot in objects.variables(frame):
+        count += 1
+        yield Owner("local", f"{function}()", name, 1, True, Address(slot), _NO_PLACE, _NO_PLACE)
+    size = struct.unpack("<i", objects.memory.read(code + objects.where.code_stack, 4))[0]
+    start = frame + at.FRAME_VARIABLES + 8 * count
+    for i in range(min(max(size, 0), _STACK_SLOTS_MAX)):
+        slot = Address(start + 8 * i)
+        yield Owner("stack", f"{function}()", "evaluation stack", 1, False, slot, _NO_PLACE, _NO_PLACE)
+
+
+def _name_offset(objects: Objects) -> int:
+    return objects.values.where.qualified_name

@@ -1,0 +1,93 @@
+"""Ask something of another process while it stands still: in a forked child, so that its end frees all.
+
+A tracer that ends lets go of what it holds (ptrace(2)), whatever ended it. The child has a deadline from
+outside; its answer comes back as plain values.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from inspector import _native
+from inspector.debugger import preflight, proc
+from inspector.debugger.attach.still_memory import StillMemory
+from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.errors import InspectorError, TargetGone
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire, to_wire
+from inspector.isolation import run
+
+STOP_S: Final = 2.0
+"""A thread that does not stop by then sleeps in the kernel; the process is left."""
+_MEMORY_BYTES: Final = 1 << 31
+
+
+def held(pid: int, question: Callable[[RemoteMemory], Any], annotation: Any, deadline_s: float) -> Any:
+    """What `question` answers while the process stands still: a fact of type `annotation`.
+
+    Raises what it raises, and InspectorError: ptrace-forbidden, already-traced, not-stopped, not-read;
+    TargetGone: no-process.
+    """
+    preflight.check_free(pid)
+    answer = run(partial(_ask, pid, question), deadline_s, _MEMORY_BYTES)
+    if isinstance(answer, Unknown):
+        raise InspectorError(
+            f"{pid} ({proc.program(pid)}) was not read.",
+            slug="not-read",
+            why=answer.reason,
+            do="ask again; the process was let go",
+        )
+    kind, value = answer
+    if kind == "refused":
+        raise _Refusals[value[0]](value[1], slug=value[2], why=value[3], do=value[4])
+    if kind == "error":
+        raise _not_stopped(pid, value)
+    return from_wire(annotation, value)
+
+
+_Refusals: Final = {"InspectorError": InspectorError, "TargetGone": TargetGone}
+
+
+def _ask(pid: int, question: Callable[[RemoteMemory], Any]) -> tuple[str, Any]:
+    """In the child: stop, read, let go."""
+    begin = time.perf_counter_ns()
+    try:
+        threads = _native.remote_stop(pid, STOP_S)
+    except OSError as error:
+        return "error", error.errno or 0
+    try:
+        fact = question(StillMemory(pid))
+    except InspectorError as error:
+        return "refused", (type(error).__name__, error.what, error.slug, error.why, error.do)
+    except Unreadable as error:
+        return "refused", ("InspectorError", *_unreadable(pid, error))
+    finally:
+        _native.remote_go(threads)
+    wire = to_wire(fact)
+    if "stopped_ns" in wire:
+        wire["stopped_ns"] = time.perf_counter_ns() - begin
+    return "fact", wire
+
+
+def _unreadable(pid: int, error: Unreadable) -> tuple[str, str, str, str]:
+    what = f"{pid} ({proc.program(pid)}): its memory cannot be read at {error}."
+    return what, "not-read", "a pointer there leads nowhere: an object half made, or none", "ask again"
+
+
+def _not_stopped(pid: int, number: int) -> InspectorError:
+    if number == errno.ESRCH:
+        return preflight.gone(pid)
+    if number != errno.ETIMEDOUT:
+        return preflight.forbidden(pid, os.strerror(number), preflight.scope())
+    state = "D" if "D" in proc.thread_states(pid) else "?"
+    return InspectorError(
+        f"{pid} ({proc.program(pid)}) did not stop within {STOP_S:g} s.",
+        slug="not-stopped",
+        why=f"a thread sleeps in the kernel, uninterruptibly (state {state})",
+        do="ask again when it has returned; the process was let go",
+    )

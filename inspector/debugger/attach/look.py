@@ -1,0 +1,117 @@
+"""One object of another process as a fact: type, count, bounded value, what it contains."""
+
+from __future__ import annotations
+
+import struct
+from itertools import islice
+from typing import Final
+
+from inspector.debugger import proc
+from inspector.debugger.attach import object_layout as at
+from inspector.debugger.attach.objects import Objects
+from inspector.debugger.attach.path import resolved
+from inspector.debugger.attach.runtime import Runtime
+from inspector.debugger.remote_memory import Unreadable
+from inspector.facts.remote import Entry, Remote
+from inspector.facts.unknown import Address, Immortal, ImmortalType, Unknown
+
+ENTRIES: Final = 40
+ATTRIBUTES_MAX: Final = 32_000
+_NUMBERS: Final = {
+    ("f", 8): "d", ("f", 4): "f", ("i", 8): "q", ("i", 4): "i", ("i", 2): "h", ("i", 1): "b",
+    ("u", 8): "Q", ("u", 4): "I", ("u", 2): "H", ("u", 1): "B", ("b", 1): "?",
+}  # fmt: skip
+"""(kind, bytes) of a dtype -> struct's letter."""
+_VALUES: Final = 6
+
+
+def look(objects: Objects, found: Runtime, expression: str) -> Remote:
+    """The object a path leads to. Raises InspectorError: not-a-path, no-such-path."""
+    address = resolved(objects, found.modules, expression)
+    pid = objects.memory.pid
+    entries, more = _entries(objects, address)
+    return Remote(
+        pid,
+        proc.program(pid),
+        found.version,
+        expression,
+        Address(address),
+        references(objects, address),
+        objects.values.describe(address),
+        _array(objects, address),
+        entries,
+        more,
+        Unknown("not measured"),
+    )
+
+
+def references(objects: Objects, address: int) -> int | ImmortalType:
+    """The count of an object, as its process holds it. Raises Unreadable."""
+    word = objects.memory.word(address)
+    if objects.where.minor == 11:
+        return word
+    low = word & 0xFFFFFFFF
+    return Immortal if low >> 31 else low
+
+
+def _entries(objects: Objects, address: int) -> tuple[tuple[Entry, ...], int]:
+    """What a dict, a sequence, an instance or a module contains, up to ENTRIES; and how many are left."""
+    try:
+        if objects.is_a(address, at.DICT):
+            count = objects.memory.word(address + at.DICT_USED)
+            rows = objects.some_items(address, ENTRIES)
+        elif objects.is_a(address, at.LIST) or objects.is_a(address, at.TUPLE):
+            start, count = objects.sequence(address)
+            word = objects.memory.word
+            rows = [(f"[{i}]", word(start + 8 * i)) for i in range(min(count, ENTRIES))]
+        else:
+            found = list(islice(objects.attributes(address), ATTRIBUTES_MAX))
+            named = [(f".{name}", value) for name, value, _ in found if not name.startswith("__")]
+            rows, count = named[:ENTRIES], len(named)
+    except Unreadable:
+        return (), 0
+    return tuple(Entry(key, objects.values.describe(value)) for key, value in rows), count - len(rows)
+
+
+def _array(objects: Objects, address: int) -> tuple[tuple[str, str], ...]:
+    """dtype, strides, where the bytes lie and the first values of an ndarray; empty for others.
+
+    PyArrayObject_fields and PyArray_Descr of numpy/ndarraytypes.h.
+    """
+    if objects.type_name(address) != "numpy.ndarray":
+        return ()
+    memory, word = objects.memory, objects.memory.word
+    start, nd = word(address + 16), struct.unpack("<i", memory.read(address + 24, 4))[0]
+    if not 0 <= nd <= 64:
+        return ()
+    shape = struct.unpack(f"<{nd}q", memory.read(word(address + 32), 8 * nd)) if nd else ()
+    strides = struct.unpack(f"<{nd}q", memory.read(word(address + 40), 8 * nd)) if nd else ()
+    descr, base = word(address + 56), word(address + 48)
+    kind, order = (chr(byte) for byte in memory.read(descr + 24, 3)[::2])
+    size = _item_bytes(objects, descr)
+    said = [("dtype", f"{kind}{size}"), ("shape", str(shape)), ("strides", str(strides))]
+    said.append(("bytes", f"at {start:#x}"))
+    if base:
+        said.append(("base", str(objects.values.describe(base))))
+    letter = _NUMBERS.get((kind, size))
+    if letter and order in "<|=" and all(shape):
+        said.append(("values", _head(objects, start, letter, size, shape, strides)))
+    return tuple(said)
+
+
+def _item_bytes(objects: Objects, descr: int) -> int:
+    """elsize of a dtype: NumPy 1 has two ints at 32, elsize and the alignment; NumPy 2 flags, then elsize."""
+    size, alignment = struct.unpack("<II", objects.memory.read(descr + 32, 8))
+    return size if alignment else objects.memory.word(descr + 40)
+
+
+def _head(
+    objects: Objects, start: int, letter: str, size: int, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> str:
+    """The first elements along the last dimension."""
+    count = min(shape[-1], _VALUES) if shape else 1
+    step = strides[-1] if strides else 0
+    said = []
+    for i in range(count):
+        said.append(str(struct.unpack(f"<{letter}", objects.memory.read(start + i * step, size))[0]))
+    return ", ".join(said) + (" …" if not shape or shape[-1] > count or len(shape) > 1 else "")

@@ -1,0 +1,93 @@
+"""Where the Python of a process is: found by its ELF section or symbol, proved by what lies there.
+
+`_PyRuntime` has a section of its own (`.PyRuntime`, Python/pylifecycle.c), which stripping leaves. So a
+shared libpython, one that was opened with dlopen, a static python and a host into which it was linked are
+found the same way. A version is believed when its layout finds sys.modules there, with `sys` in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from inspector.debugger import proc
+from inspector.debugger.attach.object_layout import LAYOUTS, ObjectLayout
+from inspector.debugger.attach.objects import Objects
+from inspector.debugger.python_layout import Layout, layout
+from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Unknown
+from inspector.symbol_table import Elf, elf
+
+_RUNTIME: Final = "_PyRuntime"
+_VERSION: Final = "Py_Version"
+
+
+class Runtime(NamedTuple):
+    """The Python of one process."""
+
+    address: int
+    """Of _PyRuntime."""
+    file: str
+    frames: Layout
+    where: ObjectLayout
+    interpreter: int
+    modules: int
+    """The dict sys.modules of the first interpreter."""
+
+    @property
+    def version(self) -> str:
+        """ "3.12"."""
+        return f"3.{self.where.minor}"
+
+
+def runtime(memory: RemoteMemory) -> Runtime:
+    """The Python of a process. Raises InspectorError: not-python, no-layout."""
+    seen = Unknown("no mapped file has a section .PyRuntime or a symbol _PyRuntime")
+    for path, bias, found in _candidates(memory.pid):
+        address = bias + (found.symbols.get(_RUNTIME) or found.sections[".PyRuntime"])
+        version = _version(memory, bias + found.symbols[_VERSION]) if _VERSION in found.symbols else 0
+        for name in [version] if version else [0x030B0000, 0x030C0000, 0x030D0000]:
+            made = _made(memory, address, path, name)
+            if isinstance(made, Runtime):
+                return made
+            seen = made
+    raise InspectorError(
+        f"{memory.pid} ({proc.program(memory.pid)}) is no Python that can be read.",
+        slug="not-python",
+        why=seen.reason,
+        do="`inspector break --pid` reads native frames of any program",
+    )
+
+
+def _version(memory: RemoteMemory, address: int) -> int:
+    try:
+        return memory.word(address) & 0xFFFFFFFF
+    except Unreadable:
+        return 0
+
+
+def _candidates(pid: int) -> Iterator[tuple[str, int, Elf]]:
+    """(path, load bias, what its file says) of mapped files that may be a Python, likely ones first."""
+    first = {row.path: row for row in reversed(proc.code(pid))}
+    for path in sorted(first, key=lambda path: "python" not in PurePath(path).name):
+        found = elf(f"/proc/{pid}/root{path}", (_RUNTIME, _VERSION), (".PyRuntime",))
+        if isinstance(found, Unknown) or not (_RUNTIME in found.symbols or found.sections):
+            continue
+        yield path, first[path].start - found.address(first[path].file_offset), found
+
+
+def _made(memory: RemoteMemory, address: int, path: str, version: int) -> Runtime | Unknown:
+    frames = layout(memory, address, version)
+    if isinstance(frames, Unknown):
+        return Unknown(frames.reason.replace("native frames only", "its objects are not read"))
+    where = LAYOUTS[frames.version]
+    try:
+        interpreter = memory.word(address + frames.interpreters)
+        modules = memory.word(interpreter + where.modules)
+        if any(name == "sys" for name, _ in Objects(memory, frames, where).text_items(modules)):
+            return Runtime(address, path, frames, where, interpreter, modules)
+    except Unreadable as error:
+        return Unknown(f"its interpreter cannot be read at {error}; it may not have started")
+    return Unknown("no sys.modules where its version has it")

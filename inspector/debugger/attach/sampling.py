@@ -1,0 +1,72 @@
+"""Where another process spends its time: its Python frames, read again and again while it runs.
+
+The process is not stopped: a stack that changes while it is read is thrown away and counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Final
+
+from inspector.debugger import preflight, proc
+from inspector.debugger.attach.runtime import Runtime
+from inspector.debugger.python_frames import PythonFrames
+from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.errors import InspectorError
+from inspector.facts.remote import Sampled, Samples
+from inspector.facts.stack import Frame, Stack
+
+PAUSE_S: Final = 0.01
+SECONDS_MAX: Final = 3600.0
+_STACKS_MAX: Final = 10_000
+
+
+def sampled(pid: int, found: Runtime, seconds: float) -> Samples:
+    """Look at the Python frames of process `pid` every 10 ms for `seconds`.
+
+    Raises InspectorError: ptrace-forbidden, bad-option; TargetGone: no-process.
+    """
+    if not 0 < seconds <= SECONDS_MAX:
+        raise InspectorError(
+            f"not a time to look: {seconds:g} s.",
+            slug="bad-option",
+            why=f"more than 0 and at most {SECONDS_MAX:g}",
+            do="inspector attach PID trace --seconds 5",
+        )
+    memory = opened(pid)
+    reader = PythonFrames(memory, found.address, found.frames)
+    counts: Counter[tuple[int, tuple[Frame, ...]]] = Counter()
+    rounds = unread = 0
+    program = proc.program(pid)
+    names: dict[int, str] = {}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and proc.alive(pid):
+        rounds += 1
+        for thread in proc.threads(pid):
+            names.setdefault(thread, proc.thread_name(pid, thread))
+            try:
+                frames = tuple(frame for segment in reader.segments(thread) for frame in segment)
+            except (Unreadable, UnicodeDecodeError, IndexError):
+                unread += 1
+                continue
+            if frames and (len(counts) < _STACKS_MAX or (thread, frames) in counts):
+                counts[thread, frames] += 1
+        time.sleep(PAUSE_S)
+    version = f"3.{found.where.minor}"
+    stacks = tuple(
+        Sampled(count, Stack(thread, names[thread], frames, version, False))
+        for (thread, frames), count in counts.most_common()
+    )
+    memory.close()
+    return Samples(pid, program, seconds, rounds, unread, stacks)
+
+
+def opened(pid: int) -> RemoteMemory:
+    """The memory of a process that may be read now. Raises InspectorError: ptrace-forbidden; TargetGone."""
+    if not proc.alive(pid):
+        raise preflight.gone(pid)
+    try:
+        return RemoteMemory(pid)
+    except Unreadable as error:
+        raise preflight.forbidden(pid, str(error), preflight.scope()) from None

@@ -1,0 +1,82 @@
+"""Memory of a process that stands still: pages kept once read, and no page brought in that was not in memory.
+
+A page that the process has never touched has no content of its own: that of its file, or zeros. So it is read
+from there, and the process has no page more than before (Documentation/admin-guide/mm/pagemap.rst).
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from pathlib import Path
+from typing import Final
+
+from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+
+_PAGE: Final = 4096
+_PAGES_MAX: Final = 16_384
+"""Pages that are kept: 64 MB."""
+
+
+class StillMemory(RemoteMemory):
+    """Valid only until the process goes on."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(pid)
+        self._pages: dict[int, bytes] = {}
+        self._pagemap = os.open(f"/proc/{pid}/pagemap", os.O_RDONLY | os.O_CLOEXEC)
+        self._rows = sorted(_mappings(pid))
+
+    def read(self, address: int, size: int) -> bytes:
+        """Exactly `size` bytes; raises Unreadable."""
+        first, last = address // _PAGE, (address + max(size, 1) - 1) // _PAGE
+        if not 0 < first <= last < 1 << 36 or last - first > _PAGES_MAX:
+            raise Unreadable(f"{address:#x}")
+        read = b"".join(self._page(page) for page in range(first, last + 1))
+        start = address - first * _PAGE
+        return read[start : start + size]
+
+    def close(self) -> None:
+        """Close the files."""
+        os.close(self._pagemap)
+        super().close()
+
+    def _page(self, page: int) -> bytes:
+        if page not in self._pages:
+            if len(self._pages) >= _PAGES_MAX:
+                self._pages.clear()
+            self._pages[page] = self._read_page(page)
+        return self._pages[page]
+
+    def _read_page(self, page: int) -> bytes:
+        told = os.pread(self._pagemap, 8, page * 8)
+        if len(told) == 8 and not told[7] >> 6:  # neither in memory nor in swap
+            return self._untouched(page * _PAGE)
+        return super().read(page * _PAGE, _PAGE)
+
+    def _untouched(self, address: int) -> bytes:
+        at = bisect_right(self._rows, (address, 1 << 64)) - 1
+        if at < 0 or address >= self._rows[at][1]:
+            raise Unreadable(f"{address:#x}")
+        start, _, offset, private, path = self._rows[at]
+        if private and not path:
+            return bytes(_PAGE)
+        if path.startswith("/") and not path.endswith(" (deleted)"):
+            try:
+                with Path(f"/proc/{self.pid}/root{path}").open("rb") as file:
+                    return os.pread(file.fileno(), _PAGE, offset + address - start).ljust(_PAGE, b"\0")
+            except OSError:
+                pass
+        return super().read(address, _PAGE)
+
+
+def _mappings(pid: int) -> list[tuple[int, int, int, bool, str]]:
+    """(start, stop, offset in the file, whether private, path or "") of what can be read."""
+    found = []
+    for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+        span, permissions, offset, _, inode, *path = line.split(maxsplit=5)
+        start, stop = (int(word, 16) for word in span.split("-"))
+        if permissions[0] == "r":
+            name = path[0] if path and inode != "0" else ""
+            found.append((start, stop, int(offset, 16), permissions[3] == "p", name))
+    return found

@@ -1,0 +1,76 @@
+"""Containers that the collector does not know: tuples and dicts of simple values only (pycore_gc.h).
+
+Found the other way round: a tuple by its header below the word; a dict by the word that points at its keys.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Final
+
+from inspector.debugger.attach import object_layout as at
+from inspector.debugger.attach.naming import ENTRIES, INSIDE, Holding
+from inspector.debugger.attach.objects import Objects
+from inspector.debugger.remote_memory import Unreadable
+
+_TUPLE_BYTES: Final = 8192
+_KEYS_BYTES: Final = 1 << 16
+_WORDS_MAX: Final = 64
+Words = Callable[[list[tuple[int, int]]], list[tuple[int, int]]]
+
+
+def untracked(objects: Objects, search: Words, words: list[int]) -> list[Holding]:
+    """The tuples and dicts that hold these words; words that no such container holds are left out."""
+    words = words[:_WORDS_MAX]
+    found = [Holding(word, holder, INSIDE) for word in words if (holder := _tuple_of(objects, word))]
+    left = [word for word in words if word not in {one.word for one in found}]
+    return found + (_dicts(objects, search, left) if left else [])
+
+
+def _tuple_of(objects: Objects, word: int) -> int:
+    """The tuple that has a word among its items; 0 where none begins below it."""
+    low = max(word - _TUPLE_BYTES, word & ~0xFFFFF)  # a pool does not cross an arena's border
+    try:
+        raw = objects.memory.read(low, word - low)
+    except Unreadable:
+        return 0
+    for start in range(len(raw) - 24, -1, -8):
+        references, kind, size = struct.unpack_from("<qQQ", raw, start)
+        if 0 < references < 1 << 40 and start + 24 + 8 * size > len(raw) and size < 1 << 20:
+            at_tuple = objects.values.type_name_of(kind) == "tuple"
+            if at_tuple:
+                return low + start
+    return 0
+
+
+def _dicts(objects: Objects, search: Words, words: list[int]) -> list[Holding]:
+    needles: list[tuple[int, int]] = []
+    for word in words:
+        start = word - _KEYS_BYTES
+        if needles and start < needles[-1][1]:
+            start = needles[-1][1]
+        needles.append((start, word))
+    found: dict[int, Holding] = {}
+    for address, keys in search(needles):
+        try:
+            _entry(objects, address - at.DICT_KEYS, keys, words, found)
+        except Unreadable:
+            continue
+    return list(found.values())
+
+
+def _entry(objects: Objects, holder: int, keys: int, words: list[int], found: dict[int, Holding]) -> None:
+    """Take the words that lie in the keys of what may be a dict at `holder`."""
+    references, kind = struct.unpack("<qQ", objects.memory.read(holder, 16))
+    if references <= 0 or objects.values.type_name_of(kind) != "dict":
+        return
+    head = objects.memory.read(keys, at.KEYS_HEAD)
+    size = struct.unpack_from("<Q", head, 24)[0]
+    if head[8] > 40 or head[9] > head[8] + 3 or head[10] > 2 or size > 1 << head[8]:
+        return  # freed, and used for something else since
+    start = keys + at.KEYS_HEAD + (1 << head[9])
+    stop = start + size * (24 if head[10] == 0 else 16)
+    for word in words[bisect_right(words, start - 1) : bisect_right(words, stop - 1)]:
+        found.setdefault(word, Holding(word, holder, ENTRIES))

@@ -1,0 +1,313 @@
+"""Another Python from outside: paths followed, owners named, hosts of every kind; each is left as it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import hosts
+import pytest
+from debugged import Program, until
+
+from inspector import running
+from inspector.debugger import proc
+from inspector.debugger.attach.attached import Attached
+from inspector.debugger.attach.look import look
+from inspector.debugger.attach.objects import Objects
+from inspector.debugger.attach.still_memory import StillMemory
+from inspector.errors import InspectorError, TargetGone
+from inspector.facts.unknown import Immortal
+
+pytestmark = [
+    pytest.mark.core,
+    pytest.mark.debugger,
+    pytest.mark.skipif(sys.version_info >= (3, 14), reason="not on CPython 3.14: hosts are of this version"),
+]
+
+OBJECTS = """
+class Marked: pass
+class Slotted: __slots__ = ("x", "y")
+class Plain: pass
+class Sub(dict): pass
+marked = Marked()
+marked.v = 7
+slotted = Slotted(); slotted.x, slotted.y = marked, -3
+plain = Plain(); plain.kept = marked; plain.text = "t" * 3
+dicted = Plain(); dicted.__dict__["held"] = marked
+cache = {"k": [1, 2, {"deep": marked}], 3: "three", None: 2.5, b"raw": True}
+row = (1, marked)
+sub = Sub(q=marked)
+members = {marked}
+big = list(range(1000))
+number, wide = -10**12, 10**200
+def generated(z):
+    yield 0
+running = generated(marked); next(running)
+def wait(argument):
+    say(ready=1)
+    sys.stdin.readline()
+    say(value=argument.v, count=sys.getrefcount(argument))
+    sys.stdin.readline()
+wait(marked)
+"""
+PYTHONS = hosts.others()
+
+
+@contextmanager
+def target(python: str, script: str = OBJECTS, **environment: str) -> Iterator[tuple[Program, Attached]]:
+    """A program that is ready, looked at; it is whole afterwards."""
+    with Program(script, python=python, **environment) as program:
+        program.said()
+        yield program, running.attach(program.pid)
+        program.assert_whole()
+
+
+VALUES = {
+    "number": "int -1000000000000",
+    "wide": "int (23 digits of 30 bits)",
+    "cache['k'][1]": "int 2",
+    "cache[3]": "str 'three'",
+    "cache[None]": "float 2.5",
+    "cache[b'raw']": "bool True",
+    "cache['k'][2]['deep'].v": "int 7",
+    "row[-1].v": "int 7",
+    "slotted.y": "int -3",
+    "plain.text": "str 'ttt'",
+    "dicted.held.v": "int 7",
+    "sub['q'].v": "int 7",
+    "big[-1]": "int 999",
+    "__main__.plain.kept": "Marked",
+    "os.path.sep": "str '/'",
+    "len": "builtin_function_or_method",
+    "Marked": "type Marked",
+}
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_paths_are_followed_on_every_python(python: str) -> None:
+    with target(python) as (program, other):
+        cache = other.inspect("cache")
+        assert [one.key for one in cache.entries] == ["['k']", "[3]", "[None]", "[b'raw']"]
+        assert (cache.more, cache.references) == (0, 1)
+        wait_reads(program)  # it stands still by itself: the rest is asked without a fork for each
+        found, memory = other._runtime, StillMemory(program.pid)
+        objects = Objects(memory, found.frames, found.where)
+        assert {path: look(objects, found, path).value for path in VALUES} == VALUES
+        assert look(objects, found, "big").more == 960
+        assert [one.key for one in look(objects, found, "plain").entries] == [".kept", ".text"]
+        memory.close()
+
+
+def wait_reads(program: Program) -> None:
+    """Until the program waits in read(0, ...)."""
+    until(lambda: Path(f"/proc/{program.pid}/syscall").read_text().startswith("0 0x0 "))
+
+
+OWNERS = {
+    ("global", "__main__", "marked"),
+    ("slot", "Slotted, global `slotted` of __main__", ".x"),
+    ("attribute", "Plain, global `plain` of __main__", ".kept"),
+    ("item", "tuple (2 items), global `row` of __main__", "[1]"),
+    ("item", "Sub (1 item), global `sub` of __main__", "['q']"),
+    ("item", "set, global `members` of __main__", ""),
+    ("item", "dict (1 item), item [2] of list (3 items)", "['deep']"),
+    ("generator local", "generator, global `running` of __main__", "z"),
+    ("local", "wait()", "argument"),
+}
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_owners_are_named_on_every_python(python: str) -> None:
+    with target(python) as (program, other):
+        found = other.owners("marked")
+        named = {(one.kind, one.holder, one.key) for one in found.owners if one.certain}
+        assert named >= OWNERS
+        (rest,) = named - OWNERS
+        assert rest[2] in ("['held']", ".held")
+        program.go_on()
+        counted = program.said()["count"] - 2  # the argument of getrefcount, and the stack of `wait`
+        assert found.references in (counted, counted + 1)
+        assert found.named == len(named) <= found.references
+
+
+def test_a_dict_of_plain_values_is_found_though_the_collector_does_not_know_it() -> None:
+    script = "words = {'a': str(10**60)}\npair = (str(10**61), 1)\nsay(ready=1)\nsys.stdin.readline()"
+    with target(sys.executable, script) as (_, other):
+        (owner,) = [one for one in other.owners("words['a']").owners if one.certain]
+        assert (owner.kind, owner.key) == ("item", "['a']")
+        assert owner.holder == "dict (1 item), global `words` of __main__"
+        (owner,) = [one for one in other.owners("pair[0]").owners if one.certain]
+        assert owner.holder.startswith("tuple (2 items)")
+
+
+def memory_of(pid: int) -> dict[int, tuple[str, bytes]]:
+    """Each writable mapping: which pages are in memory, and a hash of what they hold."""
+    found = {}
+    with Path(f"/proc/{pid}/pagemap").open("rb") as pages, Path(f"/proc/{pid}/mem").open("rb", 0) as memory:
+        for start, stop, _ in proc.writable(pid):
+            pages.seek(start // 4096 * 8)
+            words = pages.read((stop - start) // 4096 * 8)
+            here = [words[i + 7] >> 7 for i in range(0, len(words), 8)]
+            digest = hashlib.sha256()
+            for number, resident in enumerate(here):
+                if resident:
+                    digest.update(os.pread(memory.fileno(), 4096, start + number * 4096))
+            found[start] = ("".join(map(str, here)), digest.digest())
+    return found
+
+
+def test_memory_references_and_pages_are_as_before() -> None:
+    """The process waits in read(2); byte for byte and page for page it is the same after both looks."""
+    script = OBJECTS.replace("def generated", "untouched = bytearray(1 << 26)\ndef generated")
+    # The kernel writes the processor's number into a thread's rseq area whenever it moves: switched off.
+    with target(sys.executable, script, GLIBC_TUNABLES="glibc.pthread.rseq=0") as (program, other):
+        wait_reads(program)
+        before = memory_of(program.pid)
+        other.inspect("cache")
+        other.inspect("untouched")
+        other.owners("marked")
+        assert memory_of(program.pid) == before
+        program.go_on()
+        assert program.said()["value"] == 7
+
+
+@contextmanager
+def hosting(*command: str) -> Iterator[int]:
+    """A host that is ready."""
+    environment = {**os.environ, "PYTHONHOME": sys.base_prefix}
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert json.loads(child.stdout.readline()) == {"ready": 1}  # type: ignore[union-attr]
+        yield child.pid
+        assert child.poll() is None and proc.tracer(child.pid) == 0
+        assert not proc.thread_states(child.pid) & {"T", "t"}
+    finally:
+        child.kill()
+        child.communicate()
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="not on CPython without libpython.so"
+)
+@pytest.mark.parametrize("state", ["asleep", "holds", "without"])
+def test_a_host_linked_with_python_is_read_whatever_it_does(state: str) -> None:
+    program = hosts.host(hosts.EMBEDS, *hosts.linked(), stripped=state != "asleep")
+    with hosting(str(program), state, sys.base_prefix) as pid:
+        other = running.attach(pid)
+        assert other.inspect("cache['k'][2]").value == "str 'three'"
+        assert [one.key for one in other.owners("cache").owners if one.certain] == ["cache"]
+
+
+@pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="not on CPython without libpython.so"
+)
+def test_a_host_that_opened_python_is_read() -> None:
+    with hosting(str(hosts.host(hosts.OPENS, "-ldl")), "asleep", "", hosts.shared()) as pid:
+        assert running.attach(pid).inspect("cache['k'][2]").value == "str 'three'"
+
+
+def test_where_it_spends_its_time_is_seen_without_stopping_it() -> None:
+    script = "def spin():\n    while True: pass\nsay(ready=1)\nspin()"
+    with target(sys.executable, script) as (_, other):
+        found = other.trace(0.3)
+        assert found.rounds >= 2 and found.stacks[0].stack.frames[0].function == "spin"
+        assert found.stacks[0].samples <= found.rounds
+
+
+def test_an_immortal_object_says_so() -> None:
+    with target(PYTHONS[-1]) as (_, other):
+        found = other.inspect("cache[b'raw']").references
+        assert found is Immortal if other.python != "3.11" else isinstance(found, int)
+
+
+REFUSED = [
+    ("nowhere", "no-such-path", "no global of __main__"),
+    ("cache['no']", "no-such-path", "no such key"),
+    ("big[1000]", "no-such-path", "it has 1,000 items"),
+    ("big['k']", "no-such-path", "numbers"),
+    ("marked.absent", "no-such-path", "no attribute"),
+    ("number.real", "no-such-path", "computes it"),
+    ("members[0]", "no-such-path", "computes its items"),
+    ("f(1)", "not-a-path", "nothing is run"),
+    ("a +", "not-a-path", "nothing is run"),
+    ("big[1:2]", "not-a-path", "nothing is run"),
+]
+
+
+def test_what_cannot_be_read_is_one_sentence() -> None:
+    with target(sys.executable) as (_, other):
+        for expression, slug, why in REFUSED:
+            with pytest.raises(InspectorError) as caught:
+                other.inspect(expression)
+            assert (caught.value.slug, caught.value.exit_code) == (slug, 2)
+            assert why in caught.value.why, expression
+
+
+def test_what_is_no_python_and_what_is_not_there_are_refused() -> None:
+    with pytest.raises(TargetGone) as gone:
+        running.attach(2**22 - 1)
+    assert gone.value.slug == "no-process"
+    with subprocess.Popen(["sleep", "1000"]) as child:
+        with pytest.raises(InspectorError) as caught:
+            running.attach(child.pid)
+        assert caught.value.slug == "not-python"
+        child.kill()
+
+
+def test_a_client_that_is_killed_lets_the_process_go() -> None:
+    script = "keep = [[i] for i in range(300_000)]\n" + OBJECTS
+    with target(sys.executable, script) as (program, _):
+        command = [sys.executable, "-P", "-m", "inspector", "attach", str(program.pid), "owners", "marked"]
+        client = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        until(lambda: proc.tracer(program.pid) or client.poll() is not None)
+        os.killpg(client.pid, signal.SIGKILL)
+        client.wait()
+        until(lambda: proc.tracer(program.pid) == 0)
+        program.go_on()
+        assert program.said()["value"] == 7
+
+
+def test_signals_that_come_while_it_stands_still_arrive() -> None:
+    """One is sent again and again while it is looked at; every burst is seen, and the program goes on."""
+    script = (
+        "import signal\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
+        "say(ready=1)\nwhile not seen: signal.pause()\nsay(seen=len(seen))\nsys.stdin.readline()"
+    )
+    with target(sys.executable, script) as (program, other):
+        other.inspect("seen")
+        os.kill(program.pid, signal.SIGUSR1)
+        other.inspect("seen")
+        assert program.said()["seen"] == 1
+
+
+def test_the_terminal_asks_and_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    from inspector.cli import main
+
+    with target(sys.executable) as (program, _):
+        pid = str(program.pid)
+        assert main(["attach", pid, "show", "cache", "--json"]) == 0
+        facts = json.loads(capsys.readouterr().out)["facts"]["remote"]
+        assert facts["value"] == "dict (4 items)" and facts["stopped_ns"] > 0
+        assert main(["attach", pid, "owners", "marked", "--all"]) == 0
+        assert "`row` of __main__" in " ".join(capsys.readouterr().out.split())
+        assert main(["attach", pid, "trace", "--seconds", "0.05"]) == 0
+        assert "wait" in capsys.readouterr().out
+        assert main(["attach", pid, "show"]) == 2
+        assert main(["attach", pid, "trace", "--seconds", "0"]) == 2
+        assert main(["attach", "999999999", "show", "x"]) == 3
+
+
+def test_a_look_costs_a_few_milliseconds_of_standing_still() -> None:
+    with target(sys.executable) as (_, other):
+        begin = time.perf_counter_ns()
+        stopped = other.inspect("cache").stopped_ns
+        assert 0 < stopped < time.perf_counter_ns() - begin  # type: ignore[operator]
