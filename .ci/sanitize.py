@@ -66,6 +66,7 @@ def main(words):
             "-m",
             "pytest",
             "-q",
+            "--capture=sys",  # the sanitizers write to fd 2: captured, their last words would be lost
             "-m",
             "core and not slow and not debugger and not libraries and not r",
             *LEFT_OUT,

@@ -70,9 +70,9 @@ static int keeps_plain_memory(PyTypeObject *type) { return strncmp(type->tp_name
 // text of a bytearray, the name of a class, the buffer of a file.
 static __attribute__((no_sanitize("address"))) int keeps_no_reference(const link_question *q) {
     uintptr_t prefix = q->s->view.object_prefix > 0 ? (uintptr_t)q->s->view.object_prefix : 0;
-    uintptr_t offset = *(const uintptr_t *)q->link - q->row->range.start;
     PyObject *holder = q->found.object; // borrowed
-    if (!holder || (offset && offset != prefix && offset != 2 * prefix)) {
+    uintptr_t offset = q->link ? *(const uintptr_t *)q->link - q->row->range.start : 0;
+    if (!holder || !q->link || (offset && offset != prefix && offset != 2 * prefix)) {
         return 0;
     }
     if (q->found.kind == PLACE_STALE) {
