@@ -7,9 +7,9 @@ pointers (pairlists, symbols, ALTREP) or length, true length and the elements.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 
 from inspector import _native
+from inspector.facts.record import dataclass
 
 _NAMES = """NILSXP SYMSXP LISTSXP CLOSXP ENVSXP PROMSXP LANGSXP SPECIALSXP BUILTINSXP CHARSXP LGLSXP - -
 INTSXP REALSXP CPLXSXP STRSXP DOTSXP - VECSXP EXPRSXP BCODESXP EXTPTRSXP WEAKREFSXP RAWSXP S4SXP"""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from inspector import _native
 from inspector.errors import InspectorError
+from inspector.facts.record import dataclass
 from inspector.facts.refs import NOT_MEASURED, Owner, Owners, Refs, Scan
 from inspector.facts.unknown import Immortal, ImmortalType, Unknown
 from inspector.ownership.layouts import layouts
@@ -191,8 +191,10 @@ def _searched(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Gap:
+    """What the certain owners leave unexplained."""
+
     native: int | Unknown
     unstored: int | Unknown
     notes: tuple[str, ...] = ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import pkgutil
 from functools import cache, singledispatch
 from typing import Any
 
@@ -22,6 +21,8 @@ def _load(column: str) -> None:
     if column and importlib.util.find_spec(f"inspector.views.{column}"):
         importlib.import_module(f"inspector.views.{column}")
         return
+    import pkgutil
+
     for module in pkgutil.iter_modules(importlib.import_module("inspector.views").__path__):
         importlib.import_module(f"inspector.views.{module.name}")
 
