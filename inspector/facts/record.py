@@ -36,15 +36,12 @@ else:
 def _initializer(kind: Any) -> Any:
     """`__init__` with the fields as parameters, their defaults and annotations."""
     fields = kind.__dataclass_fields__.values()
-    plain = [
-        one.name if one.default is dataclasses.MISSING else f"{one.name}=_default_{one.name}"
-        for one in fields
-    ]
-    lines = [f" _set(self, '{one.name}', {one.name})" for one in fields]
-    names = {f"_default_{one.name}": one.default for one in fields}
-    space: dict[str, Any] = {**names, "_set": object.__setattr__}
-    exec("\n".join([f"def __init__(self, {', '.join(plain)}):", *lines, " pass"]), space)
+    names = ", ".join(one.name for one in fields)
+    lines = [f" __setattr__(self, '{one.name}', {one.name})" for one in fields]
+    space: dict[str, Any] = {"__setattr__": object.__setattr__}
+    exec("\n".join([f"def __init__(self, {names}):", *lines, " pass"]), space)
     made = space["__init__"]
+    made.__defaults__ = tuple(one.default for one in fields if one.default is not dataclasses.MISSING)
     made.__qualname__, made.__module__ = f"{kind.__qualname__}.__init__", kind.__module__
     made.__annotations__ = {**{one.name: one.type for one in fields}, "return": None}
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 
 import pytest
@@ -36,6 +37,12 @@ def test_it_behaves_as_the_standard_one() -> None:
         assert copy.deepcopy(x) == x
         with pytest.raises(dataclasses.FrozenInstanceError):
             x.a = 5
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            del x.a
+        assert x.a == 1 and pickle.loads(pickle.dumps(x)) == x
+        assert str(inspect.signature(kind)) == "(a: 'int', b: 'tuple[int, ...]' = ()) -> None"
+        with pytest.raises(TypeError, match="missing 1 required positional argument: 'a'"):
+            kind()
     assert Ours(1) != Theirs(1)
     assert pickle.loads(pickle.dumps(Unknown("why"))) == Unknown("why")
 
