@@ -70,7 +70,7 @@ def inspect(
     leave_out_call(subject)
     from inspector.report import Report
 
-    name = name or _typed(sys._getframe(1)) or "object"
+    name = name or _typed(_caller()) or "object"
     from inspector.verdicts.naming import named
 
     facts = named(_gathered(subject, names or {}, scan, ask, reveal, progress), known or {})
@@ -80,13 +80,35 @@ def inspect(
         facts["retained"] = _asked("retained", "retained", subject)
     if "aliases" in also:
         facts["aliases"] = _asked("aliases", "aliases", subject, known or {})
-    return Report(name, facts if reveal else _masked(name, facts))
+    report = Report(name, facts if reveal else _masked(name, facts))
+    return report.drawn(width=width) if (width := _console_width()) else report
 
 
-def _typed(frame: FrameType) -> str:
+def _console_width() -> int:
+    """Cells of a line at R's prompt; 0 where no R shows what is given."""
+    from inspector.ownership.r_holders import is_embedded
+
+    if not is_embedded():
+        return 0
+    from inspector.r_structs import console_width
+
+    return console_width()
+
+
+def _caller() -> FrameType | None:
+    """The frame that called a verb; None where R or another host called it, with no Python above."""
+    try:
+        return sys._getframe(2)
+    except ValueError:
+        return None
+
+
+def _typed(frame: FrameType | None) -> str:
     """What the user typed as the argument; "" where the source cannot tell."""
     from inspector.call_site import argument_text
 
+    if frame is None:
+        return ""
     try:
         return argument_text(frame, "inspect")
     except Exception:  # a source that its loader cannot give is no reason to give no report

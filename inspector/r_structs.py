@@ -18,6 +18,7 @@ TYPES = dict(enumerate(_NAMES.split()))
 ITEM_BYTES = {10: 4, 13: 4, 14: 8, 15: 16, 16: 8, 19: 8, 20: 8, 24: 1}
 DATA = 48
 """Elements of a plain vector begin here."""
+NOT_MUTABLE = 0xFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +47,44 @@ def header(address: int) -> Header | None:
     return Header(
         address, word & 31, bool(word >> 7 & 1), word >> 32 & 0xFFFF, attributes, first, second, third
     )
+
+
+def references_text(head: Header) -> str:
+    """REF, and what R does before it writes."""
+    if head.references == NOT_MUTABLE:
+        return f"{head.references}: not mutable, R copies before it writes"
+    return f"{head.references}{', R copies before it writes' if head.references > 1 else ''}"
+
+
+def symbol_name(address: int) -> str:
+    """A symbol's name: its PRINTNAME is a CHARSXP; "?" where it is no symbol."""
+    symbol = header(address)
+    name = header(symbol.first) if symbol is not None and symbol.type == 1 else None
+    if name is None or name.type != 9:
+        return "?"
+    return (_native.read(name.address + DATA, min(name.first, 200)) or b"?").decode("utf-8", "replace")
+
+
+def logical(address: int) -> str | None:
+    """TRUE, FALSE or NA of a logical vector of one; None for anything else."""
+    found = header(address)
+    raw = (
+        _native.read(address + DATA, 4)
+        if found is not None and (found.type, found.first) == (10, 1)
+        else None
+    )
+    return None if raw is None else {0: "FALSE", 1: "TRUE"}.get(int.from_bytes(raw, "little"), "NA")
+
+
+def console_width() -> int:
+    """`getOption("width")` of the R that runs here; 0 where it cannot be asked: R has one thread."""
+    import ctypes
+    import os
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
+        return 0
+    try:
+        return int(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD).Rf_GetOptionWidth())
+    except (OSError, AttributeError):
+        return 0

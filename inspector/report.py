@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -51,6 +52,8 @@ class Report:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
+        if "rpycall" in sys.modules:  # R prints a Python object by its repr
+            return self.to_text()
         return f"<Report {self.name}: {', '.join(self.facts)}>"
 
     def __str__(self) -> str:

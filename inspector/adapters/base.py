@@ -130,6 +130,9 @@ class Adapter(Protocol):
         None for what is no table. The cost must not grow with the number of columns beyond `most`.
         """
 
+    def called(self, x: Any) -> str:
+        """What its user calls it where the type says little: "R double, REF 2" for a capsule of R's."""
+
     def owns(self, x: Any) -> bool | Unknown:
         """Whether the object itself frees its bytes."""
 
@@ -194,6 +197,10 @@ class Defaults:
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
         """No table."""
         return None
+
+    def called(self, x: Any) -> str:
+        """Its type says enough."""
+        return ""
 
     def owns(self, x: Any) -> bool | Unknown:
         """Yes."""

@@ -9,7 +9,7 @@ from inspector import _native
 from inspector.adapters.base import Defaults
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.r_structs import DATA, ITEM_BYTES, header
+from inspector.r_structs import DATA, ITEM_BYTES, TYPES, header, references_text
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told
@@ -39,6 +39,12 @@ class Capsules(Defaults):
         start = found.address + DATA
         return (Range(Address(start), Address(start + found.first * ITEM_BYTES[found.type])),)
 
+    def called(self, x: Any) -> str:
+        """The R vector behind it, with R's own count of references."""
+        words = _words(x)
+        found = header(words[POINTER]) if _is_reticulate(words[DESTRUCTOR]) else None
+        return "" if found is None else f"R {TYPES.get(found.type, 'object')}, REF {references_text(found)}"
+
     def owns(self, x: Any) -> bool | Unknown:
         """A capsule of reticulate keeps its R vector alive."""
         return True if self.spans(x) else Unknown("a capsule does not tell what its pointer leads to")
@@ -48,6 +54,7 @@ class Capsules(Defaults):
         return (
             ("PyCapsule_GetName", name_of(x) or "NULL"),
             ("PyCapsule_GetPointer", f"{_words(x)[POINTER]:#x}"),
+            *_of_r(_words(x)),
         )
 
     def layers(self, x: Any) -> Told:
@@ -61,6 +68,14 @@ class Capsules(Defaults):
         title: Any = "owned" if used or self.spans(x) else why
         layer = Layer("wrapper", "PyCapsule", "consumed" if used else "computed", "none", title, (seen,))
         return Told((layer,), state="consumed" if used else why if isinstance(title, Unknown) else "owned")
+
+
+def _of_r(words: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
+    """SEXPTYPE and REF of the R vector that reticulate keeps."""
+    found = header(words[POINTER]) if _is_reticulate(words[DESTRUCTOR]) else None
+    if found is None:
+        return ()
+    return (("SEXPTYPE", TYPES.get(found.type, "unknown")), ("REF", references_text(found)))
 
 
 def name_of(x: Any) -> str:

@@ -12,14 +12,22 @@ from inspector.adapters.language import number_text
 from inspector.adapters.registry import numbers
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.r_structs import DATA, ITEM_BYTES, TYPES, Header, header
+from inspector.r_structs import (
+    DATA,
+    ITEM_BYTES,
+    NOT_MUTABLE,
+    TYPES,
+    Header,
+    header,
+    references_text,
+    symbol_name,
+)
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told
 
 NUMBERS = {10: ("logical", "i", 4), 13: ("int32", "i", 4), 14: ("float64", "d", 8), 24: ("uint8", "B", 1)}
 """SEXPTYPE -> format, PEP 3118 code, bytes."""
-NOT_MUTABLE = 0xFFFF
 MOST_ATTRIBUTES = 32
 EXPANDS = ("np.asarray(x)", "memoryview(x)", "hasattr(x, '__array_interface__')")
 KEEPS = ("x[i]", "len", "repr", "str")
@@ -85,7 +93,7 @@ class Rpy2Vectors(Defaults):
         rows = [
             ("SEXP", f"{head.address:#x}"),
             ("SEXPTYPE", f"{head.type} ({TYPES.get(head.type, 'unknown')})"),
-            ("REF", _references_text(head)),
+            ("REF", references_text(head)),
             ("rpy2 handles", str(handles)),
         ]
         if head.altrep:
@@ -135,7 +143,7 @@ def _container(head: Header, value: Any, spans: tuple[Range, ...]) -> Layer:
     from inspector.adapters.told import Layer, field
 
     what = f"R {TYPES.get(head.type, 'object')}"
-    evidence = [field("REF", _references_text(head))]
+    evidence = [field("REF", references_text(head))]
     if head.altrep:
         what += ", ALTREP " + " of ".join(altrep_class(head))
         evidence.append(field("data2", _slot_text(head.second)))
@@ -192,16 +200,7 @@ def altrep_class(head: Header) -> tuple[str, str]:
     kind = header(head.third)
     first = header(kind.attributes) if kind else None
     second = header(first.second) if first else None
-    return (_symbol(first.first) if first else "?", _symbol(second.first) if second else "?")
-
-
-def _symbol(address: int) -> str:
-    """A symbol's name: PRINTNAME is a CHARSXP."""
-    symbol = header(address)
-    name = header(symbol.first) if symbol is not None and symbol.type == 1 else None
-    if name is None or name.type != 9:
-        return "?"
-    return (_native.read(name.address + DATA, min(name.first, 200)) or b"?").decode("utf-8", "replace")
+    return (symbol_name(first.first) if first else "?", symbol_name(second.first) if second else "?")
 
 
 def _dim(head: Header, length: int) -> tuple[int, ...]:
@@ -211,7 +210,7 @@ def _dim(head: Header, length: int) -> tuple[int, ...]:
         if row is None or row.type != 2:
             break
         dim = header(row.first)
-        if _symbol(row.third) == "dim" and dim is not None and (dim.type, dim.altrep) == (13, False):
+        if symbol_name(row.third) == "dim" and dim is not None and (dim.type, dim.altrep) == (13, False):
             raw = _native.read(dim.address + DATA, 4 * min(dim.first, MOST_ATTRIBUTES)) or b""
             shape = struct.unpack(f"{len(raw) // 4}i", raw)
             return shape if _product(shape) == length else (length,)
@@ -224,12 +223,6 @@ def _product(lengths: tuple[int, ...]) -> int:
     for length in lengths:
         product *= length
     return product
-
-
-def _references_text(head: Header) -> str:
-    if head.references == NOT_MUTABLE:
-        return f"{head.references}: not mutable, R copies before it writes"
-    return f"{head.references}{', R copies before it writes' if head.references > 1 else ''}"
 
 
 def _slot_text(address: int) -> str:

@@ -37,6 +37,8 @@ class Owner:
             return f"{self.holder}{self.key}" if self.key[:1] == "[" else self.key
         if self.kind == "cell" and named:
             return f"{named[1]} in a closure"
+        if self.kind == "R environment":
+            return self.holder
         if self.kind in ("static", "heap block", "stack", "mapping"):
             return f"{self.holder} {self.key}".rstrip()
         return (named[1] if named else self.holder.partition(",")[0].partition(" (")[0]) + self.key
@@ -157,5 +159,6 @@ OWNER_KINDS = (
     "heap block",
     "stack",
     "mapping",
+    "R environment",
     "unknown holder",
 )

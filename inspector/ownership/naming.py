@@ -14,6 +14,7 @@ from inspector import _native
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 from inspector.ownership.layouts import fields
+from inspector.ownership.r_holders import KIND, r_holder
 from inspector.ownership.rows import (
     Frame,
     KnownName,
@@ -151,6 +152,10 @@ def _native_owner(row: Row) -> Owner:
         return Owner(
             "static", name, key, row.references, False, Address(row.word), found.symbol, found.library
         )
+    by_r = r_holder(row.word) if row.place in ("block", "mapping") else None
+    if by_r is not None:
+        unnamed = Unknown("held by R")
+        return Owner(KIND, by_r[0], "", row.references, False, Address(by_r[1]), unnamed, unnamed)
     kind, holder = _NATIVE_PLACES.get(row.place, ("unknown holder", "anonymous memory"))
     if row.place == "block" and row.link:
         holder += f" kept by {_file(str(found.library))} {found.symbol}"

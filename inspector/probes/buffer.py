@@ -162,7 +162,7 @@ def _holder(relation: str, subject: _native.Subject) -> Holder:
     references = subject.refcount()
     stranger = Unknown(f"{name} lays no bytes open" if adapter else f"no adapter knows {name}")
     return Holder(
-        name=name,
+        name=(adapter.called(subject.get()) if adapter else "") or name,
         type_name=name,
         address=Address(subject.address),
         relation=relation,

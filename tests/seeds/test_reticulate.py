@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,3 +40,25 @@ def test_a_logical_matrix_is_unowned_and_a_double_is_not(tmp_path: Path) -> None
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
     assert told == {"double": ["shared-foreign", []], "logical": ["unowned", ["unowned-bytes"]], "same": True}
+
+
+def test_what_the_page_for_r_users_shows(tmp_path: Path) -> None:
+    """Counts of the ownership table (1, 2, 2, 3, 1); R's environments by name; R's width; REF beside."""
+    rscript = shutil.which("Rscript")
+    if rscript is None:
+        pytest.skip("cannot be installed here: R")
+    done = subprocess.run(
+        [rscript, str(Path(__file__).with_name("from_r.R"))],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        cwd=tmp_path,
+        env={**os.environ, "RETICULATE_PYTHON": sys.executable},
+    )
+    assert done.returncode == 0, done.stderr
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    assert [told[step] for step in ("start", "one", "same", "two", "end")] == ["1", "2", "2", "3", "1"]
+    assert "R environment, convert=FALSE" in told["owners"].split("|")
+    assert int(told["widest"]) <= 60 and told["head"].split() == ["ob", "O"]
+    assert told["matrix"].startswith("R REALSXP, REF ") and told["vector"] == "list"
+    assert told["traced"] == "TRUE"
