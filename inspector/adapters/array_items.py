@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements
-from inspector.adapters.language import asked, count_follows, number_text
+from inspector.adapters.language import asked, count_follows
 from inspector.facts.unknown import Unknown
 
 
@@ -15,10 +15,7 @@ class ArrayItems(Defaults):
     """Exact array.array; its buffer leaves no trace."""
 
     library = "array"
-
-    def types(self) -> tuple[type, ...]:
-        """array.array."""
-        return (array.array,)
+    exact = ("array",)
 
     def self_test(self) -> None:
         """The export count follows a memoryview."""
@@ -31,10 +28,6 @@ class ArrayItems(Defaults):
     def exports(self, x: Any) -> int | Unknown:
         """From the C struct."""
         return _native.exports(x)
-
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One element, where it is a number."""
-        return number_text(block.typestr, raw)
 
 
 ADAPTER = ArrayItems()

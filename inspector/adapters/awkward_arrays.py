@@ -22,11 +22,7 @@ class AwkwardArrays(Holder):
 
     library = "awkward"
     versions = ("2.8", "3")
-
-    def families(self) -> tuple[type, ...]:
-        """The two."""
-        awkward = sys.modules["awkward"]
-        return (awkward.Array, awkward.Record)
+    inherited = ("Array", "Record")
 
     def self_test(self) -> None:
         """A list of lists has two buffers; from a generator it has none until it is used."""

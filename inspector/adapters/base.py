@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from math import prod
+from struct import calcsize
 from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from inspector.adapters.formats import format_name, letter, number_text
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
@@ -153,19 +157,29 @@ class Adapter(Protocol):
 
 
 class Defaults:
-    """The answers of a library that says nothing more: an adapter overrides what it knows."""
+    """What follows where a library says little: an adapter overrides what it knows (docs/adapters.md).
+
+    The types by name in `exact` and `inherited`; the bytes in `elements`, with `block` to describe them; who
+    frees them in `owner`; what the elements wait for in `waits`; one object for the self test in `sample`.
+    The questions of the protocol are answered from these.
+    """
 
     library: ClassVar[str] = ""
     versions: ClassVar[tuple[str, str]] = ("0", "9999")
     marks: ClassVar[tuple[str, ...]] = ()
+    exact: ClassVar[tuple[str, ...]] = ()
+    """Names of the exact types, in the library or below it: ("Ring", "parts.Part"). One with a dot may be
+    missing: its module may come later, or in other releases only."""
+    inherited: ClassVar[tuple[str, ...]] = ()
+    """The same for types that count with all their subclasses."""
 
     def types(self) -> Iterable[type]:
-        """No exact types."""
-        return ()
+        """Those named in `exact`."""
+        return tuple(named(self.library, self.exact))
 
     def families(self) -> Iterable[type]:
-        """No families."""
-        return ()
+        """Those named in `inherited`."""
+        return tuple(named(self.library, self.inherited))
 
     def claims(self, kind: type) -> bool:
         """None."""
@@ -175,20 +189,42 @@ class Defaults:
         """As soon as it is imported."""
         return True
 
+    def sample(self) -> Any:
+        """An object whose elements exist, made for the self test; None: it has nothing to check."""
+        return None
+
     def self_test(self) -> None:
-        """Nothing to check."""
+        """What is told of `sample` is true of it: trial.py."""
+        x = self.sample()
+        if x is not None:
+            from inspector.adapters.trial import check
+
+            check(self, x)
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
         """No bytes."""
         return ()
+
+    def owner(self, x: Any) -> Any:
+        """The object that keeps its bytes alive and frees them; None: it does so itself."""
+        return None
+
+    def waits(self, x: Any) -> str:
+        """What has to happen before its elements exist: "load()"; "": they do."""
+        return ""
+
+    def is_closed(self, x: Any) -> bool:
+        """Whether the handle is alive and its data gone."""
+        return False
 
     def spans(self, x: Any) -> tuple[Range, ...]:
         """The ranges of its elements."""
         return tuple(block.range for block in self.elements(x) if block.range.bytes)
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """Nobody else."""
-        return ()
+        """Its owner."""
+        owner = self.owner(x)
+        return () if owner is None else (("owner", owner),)
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """No parts."""
@@ -203,8 +239,8 @@ class Defaults:
         return ""
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Yes."""
-        return True
+        """Where nobody else is its owner."""
+        return self.owner(x) is None
 
     def exports(self, x: Any) -> int | Unknown:
         """Not counted."""
@@ -215,14 +251,54 @@ class Defaults:
         return ()
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """Unknown."""
-        return Unknown("no adapter reads these elements")
+        """One number of the formats of NumPy and of the struct module."""
+        return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
-        """Nothing that `elements`, `owns` and `holds` do not say already."""
-        from inspector.adapters.told import Told
+        """closed, lazy, partial by `is_closed`, `waits`, `elements`; else what the others say already."""
+        from inspector.adapters.told import closed, told
 
-        return Told()
+        if self.is_closed(x):
+            return closed(type_name(type(x)))
+        return told(type_name(type(x)), self.waits(x), bool(self.elements(x)))
+
+
+def named(library: str, names: Iterable[str]) -> Iterator[type]:
+    """The types of those names; AttributeError where one without a dot is missing."""
+    for name in names:
+        path, _, last = name.rpartition(".")
+        module = sys.modules.get(f"{library}.{path}" if path else library)
+        found = vars(module).get(last) if module is not None else None
+        if isinstance(found, type):
+            yield found
+        elif not path:
+            raise AttributeError(f"{library} has no type {name}")
+
+
+def block(
+    x: Any,
+    address: int,
+    shape: tuple[int, ...],
+    format: str,
+    strides_bytes: tuple[int, ...] | None = None,
+    *,
+    readonly: bool = False,
+) -> Elements:
+    """Elements of `x` in a block: numbers of a format of NumPy's ("<f8") or the struct module's ("d").
+
+    Without strides they lie in C order, one behind the other. Raises ValueError for another format.
+    """
+    code = letter(format)
+    if not code:
+        raise ValueError(f"{format!r} is no format of one number")
+    itemsize = calcsize(f"@{code}")
+    steps = strides_bytes
+    if steps is None:
+        steps = tuple(prod(shape[axis + 1 :]) * itemsize for axis in range(len(shape)))
+    return Elements(
+        "struct fields", address, tuple(shape), steps, itemsize, format_name(code, itemsize), format,
+        readonly, exporter=type_name(type(x)),
+    )  # fmt: skip
 
 
 def blocks_of(adapter: Adapter, x: Any, blocks: tuple[Elements, ...]) -> int:

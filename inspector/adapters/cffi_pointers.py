@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
-from inspector.adapters.language import format_name, number_text
+from inspector.adapters.formats import format_name
 from inspector.facts.layout import Member
 from inspector.facts.unknown import Unknown
 
@@ -90,10 +90,6 @@ class CffiPointers(Defaults):
         if type_name(type(x)) == "buffer":
             return (("ffi.buffer", f"{_words(x, 2, 3)[1]:,} B"),)
         return (("ffi.typeof", _typeof(x).cname), ("cdata type", type_name(type(x))))
-
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One number."""
-        return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
         """The cdata; its bytes follow by the probe."""

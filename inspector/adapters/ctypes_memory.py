@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from inspector.adapters.base import Defaults, Elements, type_attribute, type_bases, type_module
-from inspector.adapters.language import asked, number_text
+from inspector.adapters.language import asked
 from inspector.facts.unknown import Unknown
 
 _CDATA = ctypes.Structure.__mro__[-2]
@@ -52,10 +52,6 @@ class CtypesMemory(Defaults):
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """`_b_needsfree_` as ctypes says it."""
         return (("_b_needsfree_", str(_NEEDS_FREE(x))),)
-
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One element, where it is a number."""
-        return number_text(block.typestr, raw)
 
 
 def _user_buffer(kind: type) -> bool:

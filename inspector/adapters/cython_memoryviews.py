@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_bases, type_name
-from inspector.adapters.language import format_name, number_text
+from inspector.adapters.formats import format_name
 from inspector.adapters.registry import numbers
 from inspector.facts.unknown import Unknown
 
@@ -78,10 +78,6 @@ class CythonMemoryviews(Defaults):
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """How many typed memoryviews in C hold the buffer."""
         return (("acquisition_count", str(acquisition_count(x))),)
-
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One number."""
-        return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
         """The memoryview with its count; the probe adds the bytes."""

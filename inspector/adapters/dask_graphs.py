@@ -19,12 +19,6 @@ MOST_BLOCKS = 10_000
 MOST_HOPS = 8
 """Aliases from block to block (concatenate, persist) that are followed."""
 _RECIPES = ("Task", "tuple", "Alias", "GraphNode", "List", "Dict")
-_COLLECTIONS = {
-    "dask.array": ("Array",),
-    "dask.dataframe": ("DataFrame", "Series", "Index"),
-    "dask.bag": ("Bag", "Item"),
-    "dask.delayed": ("Delayed", "DelayedLeaf", "DelayedAttr"),
-}
 
 
 class DaskGraphs(Defaults):
@@ -32,12 +26,12 @@ class DaskGraphs(Defaults):
 
     library = "dask"
     versions = ("2025.1", "2027")
-
-    def types(self) -> tuple[type, ...]:
-        """Of those modules that are imported."""
-        found = ((sys.modules.get(module), names) for module, names in _COLLECTIONS.items())
-        kinds = (getattr(module, name, None) for module, names in found if module for name in names)
-        return tuple(kind for kind in kinds if isinstance(kind, type))
+    exact = (
+        "array.Array",
+        *(f"dataframe.{name}" for name in ("DataFrame", "Series", "Index")),
+        *(f"bag.{name}" for name in ("Bag", "Item")),
+        *(f"delayed.{name}" for name in ("Delayed", "DelayedLeaf", "DelayedAttr")),
+    )
 
     def self_test(self) -> None:
         """Of an array over two ndarrays both blocks exist; of its sum with one, none."""

@@ -21,11 +21,7 @@ class DuckdbRelations(Defaults):
 
     library = "duckdb"
     versions = ("1.1", "3")
-
-    def types(self) -> tuple[type, ...]:
-        """DuckDBPyRelation, DuckDBPyConnection."""
-        duckdb = sys.modules["duckdb"]
-        return (duckdb.DuckDBPyRelation, duckdb.DuckDBPyConnection)
+    exact = ("DuckDBPyRelation", "DuckDBPyConnection")
 
     def self_test(self) -> None:
         """A relation over no table can be made; it keeps no result from duckdb 2 on."""

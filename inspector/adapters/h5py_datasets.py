@@ -22,11 +22,7 @@ class H5pyDatasets(Defaults):
 
     library = "h5py"
     versions = ("3.11", "4")
-
-    def types(self) -> tuple[type, ...]:
-        """The three."""
-        h5py = sys.modules["h5py"]
-        return (h5py.Dataset, h5py.Group, h5py.File)
+    exact = ("Dataset", "Group", "File")
 
     def self_test(self) -> None:
         """In memory: a chunked dataset that nobody wrote has no chunk; a closed one is not valid."""

@@ -19,10 +19,7 @@ class IbisExpressions(Defaults):
 
     library = "ibis"
     versions = ("9.5", "13")
-
-    def families(self) -> tuple[type, ...]:
-        """Expr."""
-        return (sys.modules["ibis"].expr.types.core.Expr,)
+    inherited = ("expr.types.core.Expr",)
 
     def self_test(self) -> None:
         """A table expression holds its operation."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from inspector.adapters.base import Defaults
@@ -15,10 +14,7 @@ class ImportlibModules(Defaults):
     """The type alone says it: any getattr would load the module."""
 
     library = "importlib"
-
-    def types(self) -> tuple[type, ...]:
-        """importlib.util._LazyModule; the type changes to `module` when it loads."""
-        return (importlib.util._LazyModule,)  # type: ignore[attr-defined]
+    exact = ("util._LazyModule",)
 
     def layers(self, x: Any) -> Told:
         """lazy."""

@@ -9,7 +9,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from inspector.adapters.base import Defaults, Elements, type_attribute, type_name
-from inspector.adapters.language import number_text
 from inspector.adapters.registry import numbers
 from inspector.facts.unknown import Unknown
 
@@ -30,25 +29,19 @@ class JaxArrays(Defaults):
 
     library = "jax"
     versions = ("0.4.30", "0.11")
+    exact = (
+        "_src.array.ArrayImpl",
+        "_src.api.ShapeDtypeStruct",
+        "_src.sharding_impls.ShapeDtypeStruct",
+        "ShapeDtypeStruct",
+        "_src.prng.PRNGKeyArray",
+        "_src.random.prng.PRNGKeyArray",
+    )
+    inherited = ("_src.core.Tracer",)
 
     def is_ready(self) -> bool:
         """When the module of the arrays is there."""
         return hasattr(sys.modules.get("jax._src.array"), "ArrayImpl") and "jax._src.core" in sys.modules
-
-    def types(self) -> tuple[type, ...]:
-        """Arrays, ShapeDtypeStruct, and arrays of random keys."""
-        found = [sys.modules["jax._src.array"].ArrayImpl]
-        for name in ("jax._src.api", "jax._src.sharding_impls", "jax"):
-            if kind := vars(sys.modules.get(name, object)).get("ShapeDtypeStruct"):
-                found.append(kind)
-        for name in ("jax._src.prng", "jax._src.random.prng"):
-            if kind := getattr(sys.modules.get(name), "PRNGKeyArray", None):
-                found.append(kind)
-        return tuple(found)
-
-    def families(self) -> tuple[type, ...]:
-        """Tracer."""
-        return (sys.modules["jax._src.core"].Tracer,)
 
     def self_test(self) -> None:
         """The attributes that will be asked are there, and are C++'s or properties of jax's own."""
@@ -107,10 +100,6 @@ class JaxArrays(Defaults):
             ("sharding", type_name(type(x.sharding))),
             ("_npy_value", "None" if x._npy_value is None else "a host copy"),
         )
-
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One number."""
-        return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
         """Deleted, pending, computed; abstract for what stands for an array only while tracing."""

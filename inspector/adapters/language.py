@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.formats import format_name
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -61,19 +61,6 @@ class Language(Defaults):
             (Layer("wrapper", name, evidence=(of_type(name), field("exports", exports)), would=would),)
         )
 
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One number; a byte as its value."""
-        return number_text(block.typestr, raw)
-
-
-def number_text(typestr: str, raw: bytes) -> str | Unknown:
-    """One number of a PEP 3118 format (struct module), as Python prints it."""
-    code = typestr.lstrip("@=<")
-    if len(code) != 1 or code not in "bBhHiIlLqQnNefd?":
-        return Unknown(f"elements of format {typestr!r} are not numbers")
-    (value,) = struct.unpack(f"@{code}", raw)
-    return str(value)
-
 
 def asked(x: Any, numeric: bool = True) -> tuple[Elements, ...]:
     """What the buffer protocol answers, for types that may be asked; () where they refuse (closed)."""
@@ -117,17 +104,6 @@ def count_follows(x: Any) -> None:
     consumer.release()
     if (during - before, _native.exports(x)) != (1, before):
         raise ValueError(f"the export count of {type(x).__name__} is not where it was")
-
-
-def format_name(typestr: str, itemsize: int) -> str:
-    """A PEP 3118 format of one native number in NumPy's words: "d" -> "float64"; others as they are."""
-    code = typestr.lstrip("@=<")
-    if code == "?":
-        return "bool"
-    for word, codes in (("int", "bhilqn"), ("uint", "BHILQN"), ("float", "efd")):
-        if len(code) == 1 and code in codes:
-            return f"{word}{8 * itemsize}"
-    return typestr
 
 
 ADAPTER = Language()

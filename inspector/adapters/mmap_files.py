@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements
-from inspector.adapters.language import asked, count_follows, number_text
+from inspector.adapters.language import asked, count_follows
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -18,10 +18,7 @@ class MmapFiles(Defaults):
     """Exact mmap.mmap; a closed one has no bytes."""
 
     library = "mmap"
-
-    def types(self) -> tuple[type, ...]:
-        """mmap.mmap."""
-        return (mmap.mmap,)
+    exact = ("mmap",)
 
     def self_test(self) -> None:
         """The export count follows a memoryview."""
@@ -47,10 +44,6 @@ class MmapFiles(Defaults):
         exports = _native.exports(x)
         would = ("close(): BufferError",) if exports else ()
         return Told((Layer("wrapper", "mmap", evidence=(field("exports", exports),), would=would),))
-
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One element, where it is a number."""
-        return number_text(block.typestr, raw)
 
 
 ADAPTER = MmapFiles()

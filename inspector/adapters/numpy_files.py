@@ -18,11 +18,7 @@ class NumPyFiles(Defaults):
 
     library = "numpy"
     versions = ("1.26", "3")
-
-    def types(self) -> tuple[type, ...]:
-        """NpzFile (numpy.lib.npyio), nditer."""
-        numpy = sys.modules["numpy"]
-        return (numpy.lib.npyio.NpzFile, numpy.nditer)
+    exact = ("lib.npyio.NpzFile", "nditer")
 
     def self_test(self) -> None:
         """An nditer says when it is finished."""

@@ -24,11 +24,7 @@ class PolarsFrames(Defaults):
 
     library = "polars"
     versions = ("1.0", "3")
-
-    def types(self) -> tuple[type, ...]:
-        """The three."""
-        polars = sys.modules["polars"]
-        return (polars.Series, polars.DataFrame, polars.LazyFrame)
+    exact = ("Series", "DataFrame", "LazyFrame")
 
     def self_test(self) -> None:
         """A slice of two numbers lies 8 bytes on; strings give no address."""
@@ -68,12 +64,6 @@ class PolarsFrames(Defaults):
             return ()
         chunks, nulls = len(series.chunk_lengths()), series.null_count()
         return (("n_chunks", str(chunks)), ("null_count", str(nulls)))
-
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One number."""
-        from inspector.adapters.language import number_text
-
-        return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
         """A LazyFrame is a recipe; explain() and collect_schema() may open files: not asked."""

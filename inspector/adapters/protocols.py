@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Elements, type_name
-from inspector.adapters.language import format_name
+from inspector.adapters.formats import format_name
 from inspector.facts.unknown import Unknown
 
 LONGEST_REASON = 80

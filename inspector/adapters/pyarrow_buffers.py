@@ -165,12 +165,6 @@ class PyarrowBuffers(Defaults):
         kinds = {self._kind(_root(buffer))[0].title for _, buffer, _ in _rows(x)}
         return Unknown(UNSEEN.name) if "" in kinds else "foreign" not in kinds
 
-    def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One number."""
-        from inspector.adapters.language import number_text
-
-        return number_text(block.typestr, raw)
-
     def layers(self, x: Any) -> Told:
         """The object, then each buffer with the class of its C++ object."""
         from inspector.adapters.told import DERIVED, Layer, Told

@@ -15,15 +15,6 @@ from inspector.facts.unknown import Unknown
 if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told
 
-CLASSES = {
-    "pytensor.tensor.variable": ("TensorVariable", "TensorConstant"),
-    "pytensor.tensor.sharedvar": ("TensorSharedVariable",),
-    "pytensor.scalar.sharedvar": ("ScalarSharedVariable",),
-    "pytensor.compile.function.types": ("Function",),
-    "pytensor.compile.executor": ("Function",),
-    "pytensor.link.basic": ("Container",),
-}
-"""Module -> its classes; only what has been imported is known."""
 MOST_CELLS = 1024
 MOST_NAMED = 12
 
@@ -33,16 +24,19 @@ class PytensorVariables(Defaults):
 
     library = "pytensor"
     versions = ("2.30", "4")
+    exact = (
+        "tensor.variable.TensorVariable",
+        "tensor.variable.TensorConstant",
+        "tensor.sharedvar.TensorSharedVariable",
+        "scalar.sharedvar.ScalarSharedVariable",
+        "compile.function.types.Function",
+        "compile.executor.Function",
+        "link.basic.Container",
+    )
 
     def is_ready(self) -> bool:
         """When tensors are imported."""
         return hasattr(sys.modules.get("pytensor.tensor.sharedvar"), "TensorSharedVariable")
-
-    def types(self) -> tuple[type, ...]:
-        """The classes of the modules that are there."""
-        modules = ((sys.modules.get(module), names) for module, names in CLASSES.items())
-        found = [vars(module).get(name) for module, names in modules if module for name in names]
-        return tuple(kind for kind in found if isinstance(kind, type))
 
     def self_test(self) -> None:
         """A shared variable that borrows keeps the very array; a sum of it has an owner and no data."""

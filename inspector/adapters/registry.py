@@ -19,11 +19,13 @@ ENTRY_POINTS = "inspector.adapters"
 _NOT_ADAPTERS = (
     "__init__",
     "base",
+    "formats",
     "holders",
     "protocols",
     "registry",
     "spans",
     "told",
+    "trial",
     "numpy_layers",
     "pandas_layers",
 )

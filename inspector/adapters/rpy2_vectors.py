@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
-from inspector.adapters.language import number_text
+from inspector.adapters.formats import number_text
 from inspector.adapters.registry import numbers
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from inspector.adapters.base import Defaults, Elements
@@ -16,10 +15,7 @@ class SharedMemoryBlocks(Defaults):
     """Exact SharedMemory; after close() it has no buffer."""
 
     library = "multiprocessing"
-
-    def types(self) -> tuple[type, ...]:
-        """multiprocessing.shared_memory.SharedMemory."""
-        return (sys.modules["multiprocessing.shared_memory"].SharedMemory,)
+    exact = ("shared_memory.SharedMemory",)
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
         """The mapped bytes."""

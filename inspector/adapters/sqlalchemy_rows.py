@@ -22,13 +22,8 @@ class SqlalchemyRows(Defaults):
 
     library = "sqlalchemy"
     versions = ("2.0.30", "3")
+    inherited = ("engine.Result", "sql.Executable", "orm.Query")
     marks = ("_sa_class_manager",)
-
-    def families(self) -> tuple[type, ...]:
-        """Result, Query, and what can be executed."""
-        engine, sql = sys.modules["sqlalchemy"].engine, sys.modules["sqlalchemy"].sql
-        query = getattr(sys.modules.get("sqlalchemy.orm"), "Query", None)
-        return (engine.Result, sql.Executable, *((query,) if query is not None else ()))
 
     def self_test(self) -> None:
         """A statement is a recipe; a mapped class keeps its state in the instance dict."""

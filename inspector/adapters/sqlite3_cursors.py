@@ -21,15 +21,7 @@ class Sqlite3Cursors(Defaults):
     """Exact Connection, Cursor, Row, Blob; their C members are read."""
 
     library = "sqlite3"
-
-    def types(self) -> tuple[type, ...]:
-        """The four."""
-        return (
-            sqlite3.Connection,
-            sqlite3.Cursor,
-            sqlite3.Row,
-            *((sqlite3.Blob,) if hasattr(sqlite3, "Blob") else ()),
-        )
+    exact = ("Connection", "Cursor", "Row", "Blob")
 
     def self_test(self) -> None:
         """A cursor has a description once it has run; a closed connection says so."""

@@ -14,10 +14,12 @@ __all__ = [
     "Level",
     "Told",
     "attribute",
+    "closed",
     "field",
     "finding",
     "of_type",
     "recipe",
+    "told",
 ]
 
 DERIVED = Unknown("the probe derives it")
@@ -77,3 +79,18 @@ def recipe(
         would_not=would_not,
     )
     return Told((layer,), state="lazy", waits_for=waits_for, logical_bytes=logical_bytes)
+
+
+def closed(what: str, *evidence: Evidence) -> Told:
+    """An object whose handle is alive and whose data is gone."""
+    return Told((Layer("wrapper", what, "closed", "none", evidence=evidence or (of_type(what),)),))
+
+
+def told(what: str, waits_for: str, there: bool) -> Told:
+    """An object that waits for something, or for nothing, and has bytes already, or not."""
+    if not waits_for:
+        return Told()
+    if not there:
+        return recipe(what, waits_for, of_type(what))
+    layer = Layer("wrapper", what, "partial", evidence=(of_type(what),), would=(waits_for,))
+    return Told((layer,), waits_for=waits_for)

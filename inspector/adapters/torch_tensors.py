@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_bases, type_module, type_name
-from inspector.adapters.language import number_text
+from inspector.adapters.formats import number_text
 from inspector.facts.unknown import Unknown
 from inspector.tensor_structs import CPU, META, Storage, Tensor, storage, tensor
 
@@ -43,15 +43,11 @@ class TorchTensors(Defaults):
 
     library = "torch"
     versions = ("2.13", "2.14")
+    inherited = ("_C.TensorBase", "_C.StorageBase")
 
     def is_ready(self) -> bool:
         """When the import of all of torch has ended."""
         return hasattr(sys.modules["torch"], "UntypedStorage") and hasattr(sys.modules["torch"], "Tensor")
-
-    def families(self) -> tuple[type, ...]:
-        """TensorBase, StorageBase."""
-        c = sys.modules["torch._C"]
-        return (c.TensorBase, c.StorageBase)
 
     def self_test(self) -> None:
         """Shapes, addresses, deleters and copy-on-write counts are where they were in 2.13."""

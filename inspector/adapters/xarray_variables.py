@@ -26,11 +26,7 @@ class XarrayVariables(Holder):
 
     library = "xarray"
     versions = ("2024.7", "2027")
-
-    def types(self) -> tuple[type, ...]:
-        """The four."""
-        xarray = sys.modules["xarray"]
-        return (xarray.Dataset, xarray.DataArray, xarray.Variable, xarray.IndexVariable)
+    exact = ("Dataset", "DataArray", "Variable", "IndexVariable")
 
     def self_test(self) -> None:
         """An ndarray is found behind a DataArray, and by identity."""

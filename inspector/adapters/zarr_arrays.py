@@ -24,10 +24,7 @@ class ZarrArrays(Defaults):
 
     library = "zarr"
     versions = ("3.0.8", "4")
-
-    def types(self) -> tuple[type, ...]:
-        """zarr.Array."""
-        return (sys.modules["zarr"].Array,)
+    exact = ("Array",)
 
     def self_test(self) -> None:
         """The attributes that lead to the store are slots or in the instance dict of zarr's classes."""

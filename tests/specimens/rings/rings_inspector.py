@@ -1,0 +1,24 @@
+"""Rings for the inspector."""
+
+import rings
+
+from inspector.adapters.base import Defaults, block
+
+
+class Rings(Defaults):
+    library, versions, exact = "rings", ("1.4", "2"), ("Ring",)
+
+    def sample(self):
+        return rings.Ring(8).fill()
+
+    def waits(self, x):
+        return "" if x.filled else "fill()"
+
+    def elements(self, x):
+        return (block(x, x.address, (len(x),), "d"),) if x.filled else ()
+
+    def owner(self, x):
+        return x.base
+
+
+ADAPTER = Rings()
