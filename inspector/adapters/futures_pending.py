@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from inspector.adapters.base import Defaults
+from inspector.adapters.base import Defaults, type_name
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told
-
-VALUES = {"PENDING": "lazy", "RUNNING": "pending", "FINISHED": "computed"}
 
 
 class FuturesPending(Defaults):
     """Exact Future; its state is read without its lock."""
 
     library = "concurrent"
-
-    def types(self) -> tuple[type, ...]:
-        """concurrent.futures.Future."""
-        return (sys.modules["concurrent.futures._base"].Future,)
+    exact: ClassVar[tuple[str, ...]] = ("futures._base.Future",)
+    values: ClassVar[dict[str, Any]] = {"PENDING": "lazy", "RUNNING": "pending", "FINISHED": "computed"}
+    """The library's word for the state -> ours; cancelled ones are closed."""
 
     def self_test(self) -> None:
         """A fresh one is PENDING, one with a result FINISHED."""
-        made = self.types()[0]()
+        made = sys.modules["concurrent.futures._base"].Future()
         before = _state(made)
         made.set_result(1)
         if (before, _state(made)) != ("PENDING", "FINISHED"):
@@ -34,14 +31,18 @@ class FuturesPending(Defaults):
         """lazy, pending, computed; cancelled ones are closed."""
         from inspector.adapters.told import Layer, Told, attribute
 
-        state = _state(x)
-        value: Any = VALUES.get(state, "closed")
-        waits = "result()" if value in ("lazy", "pending") else ""
+        state, kind = _state(x), type_name(type(x))
+        value: Any = self.values.get(state, "closed")
+        waits = self.wakes(x) if value in ("lazy", "pending") else ""
         idle = ("done()", "repr") if waits else ()
         seen = (attribute("x._state", state),)
         storage: Any = "heap" if value == "computed" else "none"
-        layer = Layer("wrapper", "Future", value, storage, "owned", seen, (waits,) if waits else (), idle)
+        layer = Layer("wrapper", kind, value, storage, "owned", seen, (waits,) if waits else (), idle)
         return Told((layer,), waits_for=waits)
+
+    def wakes(self, x: Any) -> str:
+        """What waits until the result is there."""
+        return "result()"
 
 
 def _state(x: Any) -> str:

@@ -1,0 +1,25 @@
+"""Futures and tasks of asyncio: waiting, done, cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+LIBRARY = "asyncio"
+
+
+async def nothing() -> None:
+    """A coroutine that ends at once."""
+
+
+def samples() -> Iterator[Any]:
+    """A loop of its own makes them, and is closed."""
+    loop = asyncio.new_event_loop()
+    waiting, done, cancelled = (loop.create_future() for _ in range(3))
+    done.set_result([1])
+    cancelled.cancel()
+    task = loop.create_task(nothing())
+    loop.run_until_complete(task)
+    loop.close()
+    yield from (waiting, done, cancelled, task)
