@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from types import ModuleType
 
+from inspector.adapters import trial
 from inspector.adapters.base import Adapter, Defaults, type_attribute, type_bases, type_module
 from inspector.errors import InspectorWarning
 from inspector.facts.record import dataclass
@@ -139,6 +140,7 @@ class Registry:
                 return
             check_version(adapter)
             adapter.self_test()
+            trial.check(adapter)
             self._take(adapter)
         except (Exception, SystemExit) as error:  # a stranger's code: whatever it raises, the card must draw
             self._report(Problem(library, f"{type(error).__name__}: {error}"[:200]))

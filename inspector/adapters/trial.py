@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from inspector import _native
 from inspector.adapters.base import Adapter, type_name
 
+if TYPE_CHECKING:
+    from inspector._native import Subject
 
-def check(adapter: Adapter, x: Any) -> None:
-    """Raise ValueError where an answer about `x` is wrong, or a question changed it."""
+
+def check(adapter: Adapter) -> None:
+    """Raise ValueError where an answer about its sample is wrong, or a question keeps it."""
+    x: Any = adapter.sample()
+    if x is None:
+        return
+    from inspector import _native
+
     subject = _native.Subject(x)
     del x
     before = subject.refcount()
@@ -21,8 +28,10 @@ def check(adapter: Adapter, x: Any) -> None:
         raise ValueError("its answers keep a reference to the object")
 
 
-def _bytes(adapter: Adapter, subject: _native.Subject) -> None:
+def _bytes(adapter: Adapter, subject: Subject) -> None:
     """Its bytes can be read; where the object speaks the buffer protocol, they are those it lends."""
+    from inspector import _native
+
     spans = adapter.spans(subject.get())
     if not spans:
         raise ValueError(f"a {type_name(type(subject.get()))} made for the test has no bytes")
