@@ -95,6 +95,7 @@ class Arming(WorkerPlugin):  # type: ignore[misc]
         """Arm; a worker that cannot says so when it is asked."""
         self.worker = worker
         self.ran: deque[Any] = deque(maxlen=RAN)
+        self.delays: dict[Any, float] = {}
         try:
             from inspector.cluster.tracing import arm
         except ImportError:
@@ -103,10 +104,12 @@ class Arming(WorkerPlugin):  # type: ignore[misc]
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """Note when and in which thread a task ran: once released, the worker forgets it."""
+        if finish == "executing":
+            self.delays[key] = self.worker.scheduler_delay  # Dask adds it to the task's times
         task = self.worker.state.tasks.get(key)
         if start == "executing" and task is not None and task.startstops and key in self.worker.threads:
-            # Dask keeps times by the scheduler's clock
-            self.ran.append((key, self.worker.threads[key], task.startstops[-1], self.worker.scheduler_delay))
+            step, delay = task.startstops[-1], self.delays.pop(key, 0.0)
+            self.ran.append((key, self.worker.threads[key], step, delay))
 
     def teardown(self, worker: Any) -> None:
         """Disarm, asked or not."""

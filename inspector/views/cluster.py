@@ -139,20 +139,37 @@ def _amount(value: int | Unknown, style: str = "fact") -> tuple[Span, ...]:
 
 @blocks.register
 def _trace(fact: ClusterTrace) -> tuple[Block, ...]:
-    rows = tuple(_copy_row(fact.workers, one) for one in fact.copies)
-    copied = sum(one.copy.copied_bytes for one in fact.copies)
-    dropped = f"  {fact.dropped:,} records dropped" if fact.dropped else ""
+    ours = tuple(one for one in fact.copies if one.task)
+    others = tuple(one for one in fact.copies if not one.task)
+    dropped = f", {fact.dropped:,} records dropped" if fact.dropped else ""
+    left_out = f", {fact.copies_left_out:,} small ones left out" if fact.copies_left_out else ""
     line = Line(
         "copies",
         (
-            *text(size(copied)),
-            Span(f"  {fact.events:,} events in {fact.wall_ns / 1e9:.1f} s{dropped}", "dim"),
+            *text(_copied(ours)),
+            Span(f"  {fact.events:,} events in {fact.wall_ns / 1e9:.1f} s{dropped}{left_out}", "dim"),
         ),
-        explain="Bytes that native code copied, by the kind of task that ran it; the largest first.",
+        explain="Bytes that native code copied in tasks, by the kind of task; the largest first.",
         link=f"{_LINK}#trace",
     )
-    heads = ("worker", "task", "copied", "by", "why", "line")
-    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (2,)),), _SHOWN))
+    besides = Line(
+        "no task",
+        (*text(_copied(others)), Span("  copied by Dask itself: messages, serialization", "dim")),
+        link=f"{_LINK}#trace",
+    )
+    made: list[Block] = [Fold(line, (_copy_table(fact.workers, ours),), _SHOWN)] if ours else [line]
+    if others:
+        made.append(Fold(besides, (_copy_table(fact.workers, others),), 3))
+    return (*_workers(fact.workers), *made)
+
+
+def _copied(copies: tuple[TaskCopy, ...]) -> str:
+    return size(sum(one.copy.copied_bytes for one in copies))
+
+
+def _copy_table(workers: tuple[Worker, ...], copies: tuple[TaskCopy, ...]) -> Table:
+    rows = tuple(_copy_row(workers, one) for one in copies)
+    return Table(("worker", "task", "copied", "by", "why", "line"), rows, (2,))
 
 
 def _copy_row(workers: tuple[Worker, ...], one: TaskCopy) -> tuple[tuple[Span, ...], ...]:

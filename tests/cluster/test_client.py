@@ -149,6 +149,17 @@ def test_the_trace_says_which_task_copied_what(client: Any, asked: Any, workers:
     assert not [one for one in again.fact.copies if one.task], "nothing ran: nothing was left armed"
 
 
+def test_each_task_is_told_by_its_own_thread_and_time(client: Any, asked: Any, workers: list[str]) -> None:
+    given = [
+        client.submit(rows, MB, workers=[one], key=f"given-{i}", pure=False) for i, one in enumerate(workers)
+    ]
+    with asked.trace("numpy") as traced:
+        made = [client.submit(turned, one, workers=[at]) for one, at in zip(given, workers, strict=True)]
+        client.gather([client.submit(total, one) for one in made])
+    found = {one.worker: one for one in traced.fact.copies if "ascontiguousarray" in one.copy.function}
+    assert {address: one.task for address, one in found.items()} == dict.fromkeys(workers, "turned")
+
+
 def test_a_worker_that_joins_later_is_traced_and_followed(client: Any, cluster: Any, asked: Any) -> None:
     with asked.trace("numpy") as traced:
         cluster.scale(3)
