@@ -10,7 +10,11 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-ROOMS = {"10_reticulate.ipynb": pytest.mark.r, "30_torch_extension.ipynb": pytest.mark.newest}
+ROOMS = {
+    "10_reticulate.ipynb": pytest.mark.r,
+    "30_torch_extension.ipynb": pytest.mark.newest,
+    "70_cluster.ipynb": pytest.mark.newest,
+}
 """Those that need what only one room has."""
 SECONDS = 100
 
