@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help card demo test soak lab lint format bench sanitize system clean
+.PHONY: help card pictures demo test soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -43,6 +43,10 @@ card: # the picture of the README
 	@$(PYTHON3) .ci/ready.py test
 	@mkdir -p docs/pictures
 	@cd build && $(CURDIR)/$(BIN)/inspector show 'x' --script $(CURDIR)/notebooks/card.py --svg $(CURDIR)/docs/pictures/card.svg
+
+pictures: system # of the live views, in docs/views.md; tests/browser compares with them
+	@$(PYTHON3) .ci/ready.py test
+	@INSPECTOR_PICTURES=1 $(BIN)/pytest -q tests/browser/test_views.py
 
 sanitize: system ## the core tests with the extension under ASan and UBSan, after two planted bugs
 	@$(PYTHON3) .ci/sanitize.py $(ARGS)

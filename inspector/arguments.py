@@ -38,8 +38,15 @@ LOOK = (
 )
 """What to find out about an object."""
 
+LIVE = Option(("--live",), {"action": "store_true", "help": "as a live view, in a notebook"})
 VIEWS = (
-    Option(("--map",), {"action": "store_true", "help": "your names on the addresses they cover, to scale"}),
+    Option(("--map",), {"action": "store_true", "help": "your names on the addresses they cover"}),
+    Option(("--graph",), {"action": "store_true", "help": "who holds it and what it holds, to be walked"}),
+    Option(
+        ("--strides",), {"action": "store_true", "help": "elements of an array over the bytes they touch"}
+    ),
+    Option(("--layers",), {"action": "store_true", "help": "its layers as a tree, its pages as a strip"}),
+    LIVE,
 )
 """What to look at as a live view; in a terminal and in a saved notebook the same facts stand as text."""
 

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from inspector.facts.timeline import Timeline
     from inspector.report import Report
     from inspector.tracing.decode import Events
     from inspector.tracing.query import Query
     from inspector.tracing.recorder import Recorder
+    from inspector.tracing.timeline import Clock
 
 NOT_COMPARED = Unknown("values are not compared before and after a conversion yet")
 P = ParamSpec("P")
@@ -35,11 +37,12 @@ class Traced:
         self._recorder, self._events, self.name = recorder, events, name
         self._query: Query | None = None
         self._fact: Trace | None = None
+        self._clock: Clock | None = None
 
     def __enter__(self) -> Traced:
         if self._recorder is None:
             raise _not_live()
-        self._events = self._query = self._fact = None
+        self._events = self._query = self._fact = self._clock = None
         self._recorder.start()
         return self
 
@@ -160,6 +163,14 @@ class Traced:
         from inspector.tracing.table import columns
 
         return columns(self._recorded())
+
+    def timeline(self, begin_ns: int = 0, end_ns: int = 0) -> Timeline:
+        """What is seen in a window of time, short events merged and counted; without a window, of all."""
+        if self._clock is None:
+            from inspector.tracing.timeline import Clock
+
+            self._clock = Clock(self._recorded())
+        return self._clock.window(begin_ns, end_ns)
 
     def save(self, path: str | Path) -> None:
         """Write the trace; `inspector.load(path)` opens it, on any machine."""

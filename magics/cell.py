@@ -20,7 +20,8 @@ class Prepared:
     def __init__(self, shell: InteractiveShell, cell: str) -> None:
         self.shell = shell
         source = shell.transform_cell(cell)
-        self.name = shell.compile.cache(source, shell.execution_count, raw_code=cell)
+        number = shell.displayhook.prompt_count  # of the cell that runs; execution_count may be the next
+        self.name = shell.compile.cache(source, number, raw_code=cell)
         try:
             self.codes = _compiled(shell, source, self.name)
         except SyntaxError as error:

@@ -8,19 +8,20 @@ from typing import Any
 
 from inspector.magics import cell as cells
 from inspector.magics import showing
+from inspector.magics.widgets import chosen
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from inspector import running
-from inspector.arguments import BREAK, DRAW
+from inspector.arguments import BREAK, DRAW, LIVE
 from inspector.errors import InspectorError
 from inspector.report import Report
 
 
 def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed((*BREAK, *DRAW)):
+    for option in reversed((*BREAK, LIVE, *DRAW)):
         function = argument(*option.flags, **option.settings)(function)
     function = argument("places", nargs="*", help="functions, file.c:line, prototypes, patterns")(function)
     decorated: Callable[..., Any] = magic_arguments("inspect_break")(function)
@@ -48,6 +49,7 @@ class BreakMagics(Magics):
           np.asarray(rows)
 
           %%inspect_break --preset numpy --record count
+          %%inspect_break --live PyFloat_FromDouble         a panel: places, hits, both stacks of each
           %inspect_break PyFloat_FromString -- float("1.5")       one statement
         """
         try:
@@ -59,7 +61,8 @@ class BreakMagics(Magics):
         except InspectorError as error:
             showing.refuse(error)
             return
-        showing.show(facts.drawn(everything=options.all, verbose=options.verbose, explain=options.explain))
+        report = facts.drawn(everything=options.all, verbose=options.verbose, explain=options.explain)
+        showing.show(chosen.view(self.shell, report, options) or report)
 
     def _options(self, line: str) -> argparse.Namespace:
         try:

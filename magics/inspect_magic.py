@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
-from inspector import api
+from inspector import api, graph
 from inspector.arguments import DRAW, LOOK, VIEWS, WRITE
 from inspector.errors import InspectorError
 from inspector.facts.heap import Snapshot
@@ -54,12 +54,13 @@ class InspectMagics(Magics, Defaults):
           %inspect x                the card of x
           %inspect rows[0].T        of what an expression gives
           %inspect x --owners       search memory, so that holders in native code are named too
+          %inspect x --graph        who holds it and what it holds, to be walked (or --strides, --layers)
           %inspect x y              two side by side: what differs, which bytes they share
           %inspect                  the names there are, and who shares memory with whom
           %inspect --map            the same on the addresses they cover: a view to point at
           r = %inspect x            the report as a value: r.refs.references, r.to_json()
 
-          %%inspect                 runs the cell below and shows what it changed
+          %%inspect                 runs the cell below and shows what it changed (--live: to sort, filter)
           rows.append(x)
 
         Defaults: `%config InspectMagics`. A card tells how to read each line with --explain.
@@ -79,7 +80,7 @@ class InspectMagics(Magics, Defaults):
         except InspectorError as error:
             showing.refuse(error)
             return None
-        return made and showing.give(self.shell, made, chosen.view(self.shell, made, options))
+        return made and showing.give(self.shell, made, self._view(made, options))
 
     def _given(self, report: Report, options: argparse.Namespace) -> Report | None:
         """The report as the options draw it; None where they ask for JSON, which is printed."""
@@ -88,6 +89,10 @@ class InspectMagics(Magics, Defaults):
             return made
         print(made.to_json())
         return None
+
+    def _view(self, report: Report, options: argparse.Namespace) -> Any:
+        asked = {"names": names.namespaces(self.shell)} if options.graph else {}
+        return chosen.view(self.shell, report, options, **asked)
 
     def _options(self, parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
         try:
@@ -120,6 +125,9 @@ class InspectMagics(Magics, Defaults):
         )
 
     def _one(self, text: str, options: argparse.Namespace) -> Report:
+        if options.graph:
+            found = graph.graph(self._value(text), names=names.namespaces(self.shell))
+            return Report(text, {"graph": found})
         with progress.bar(options.owners) as told:
             return api.inspect(
                 self._value(text),
@@ -168,7 +176,7 @@ class InspectMagics(Magics, Defaults):
             await prepared.run_async()
         try:
             if made := self._given(self._changed(before), options):
-                showing.display_result(self.shell, made, chosen.view(self.shell, made, options))
+                showing.display_result(self.shell, made, self._view(made, options))
         except InspectorError as error:
             showing.refuse(error)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.magics import cell as cells
 from inspector.magics import showing
+from inspector.magics.widgets import chosen
 from inspector.magics.writing import drawn
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -17,7 +18,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, magic_arguments
 
 from inspector import traced
-from inspector.arguments import DRAW, MODULES, TRACE, WRITE
+from inspector.arguments import DRAW, LIVE, MODULES, TRACE, WRITE
 from inspector.errors import InspectorError
 from inspector.report import Report
 
@@ -31,7 +32,7 @@ WIDTH = 80
 
 def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The options that `inspector trace` has too."""
-    for option in reversed((MODULES, *TRACE, *DRAW, *WRITE)):
+    for option in reversed((MODULES, *TRACE, LIVE, *DRAW, *WRITE)):
         function = argument(*option.flags, **option.settings)(function)
     decorated: Callable[..., Any] = magic_arguments("inspect_trace")(function)
     return decorated
@@ -54,6 +55,7 @@ class InspectTraceMagics(Magics):
           %inspect_trace np.asarray(rows)      one expression
           %%inspect_trace -m numpy             the cell below, functions of numpy only
           %%inspect_trace                      the cell below, every extension module that is imported
+          %%inspect_trace --live               a timeline, the calls as a tree, the copies beside it
 
         What is hooked is put back when the cell ends, however it ends.
         """
@@ -66,7 +68,7 @@ class InspectTraceMagics(Magics):
             with self._traced(options) as trace:
                 prepared.run()
             report = self._drawn(trace, options)
-            return report and showing.give(self.shell, report)
+            return report and showing.give(self.shell, report, self._view(report, options, trace))
         except InspectorError as error:
             showing.refuse(error)
             return None
@@ -77,9 +79,12 @@ class InspectTraceMagics(Magics):
             with self._traced(options) as trace:
                 await prepared.run_async()
             if report := self._drawn(trace, options):
-                showing.display_result(self.shell, report)
+                showing.display_result(self.shell, report, self._view(report, options, trace))
         except InspectorError as error:
             showing.refuse(error)
+
+    def _view(self, report: Report, options: argparse.Namespace, trace: Traced) -> Any:
+        return chosen.view(self.shell, report, options, trace=trace) if options.live else None
 
     def _drawn(self, trace: Traced, options: argparse.Namespace) -> Report | None:
         """The report as the options draw it; None where they ask for JSON, which is printed."""

@@ -32,6 +32,7 @@ COLUMNS: Final = {
     "call": "compiled:CellCall",
     "namespace": "namespace:Namespace",
     "map": "memory_map:MemoryMap",
+    "graph": "graph:Graph",
     "breaks": "stack:Hits",
     "stack": "stack:Stack",
     "stacks": "stack:Stacks",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
 
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -14,18 +15,34 @@ from inspector.report import Report
 if TYPE_CHECKING:
     from inspector.magics.widgets.base import View
 
-COLUMNS: Final = {"map": "map"}
-"""Option -> the column that its view draws; the view is the function `open_view` of the file so named."""
-FILES: Final = {"map": "memory_map"}
+VIEWS: Final = {
+    "map": ("map", "memory_map"),
+    "graph": ("graph", "graph"),
+    "strides": ("layout", "strides"),
+    "layers": ("materialization", "layers"),
+}
+"""Option -> the column that its view draws, and the file that has it."""
+LIVE: Final = {"difference": "changes", "trace": "trace", "breaks": "breaks"}
+"""Column -> the file of the view that `--live` opens."""
 
 
-def view(shell: InteractiveShell, report: Report, options: argparse.Namespace) -> View | None:
-    """The live view of a report, or None where its page says all: no option, no kernel, no such facts."""
+def view(shell: InteractiveShell, report: Report, options: argparse.Namespace, **asked: Any) -> View | None:
+    """The live view of a report, or None where its page says all: no option, no kernel, no such facts.
+
+    `asked`: what the view asks when it is worked, a finished trace for one.
+    """
     if not hasattr(shell, "kernel"):
         return None
-    asked = [name for name in COLUMNS if getattr(options, name, False)]
-    fact = report.facts.get(COLUMNS[asked[0]]) if asked else None
-    if fact is None or isinstance(fact, Unknown):
-        return None
-    made: View = importlib.import_module(f"{__package__}.{FILES[asked[0]]}").open_view(fact, report)
-    return made
+    for column, file in _asked(report, options):
+        fact = report.facts.get(column)
+        if fact is not None and not isinstance(fact, Unknown):
+            made: View = importlib.import_module(f"{__package__}.{file}").open_view(fact, report, **asked)
+            return made
+    return None
+
+
+def _asked(report: Report, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
+    """(column, file) of what the options ask for, as far as the report has it."""
+    yield from (VIEWS[name] for name in VIEWS if getattr(options, name, False))
+    if getattr(options, "live", False):
+        yield from ((column, LIVE[column]) for column in report.facts if column in LIVE)

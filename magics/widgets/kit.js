@@ -13,6 +13,7 @@ const add = (parent, tag, attributes = {}, ...inside) => {
 
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 const count = (value) => (isNumber(value) ? Math.round(value).toLocaleString("en-US") : String(value ?? "?"));
+const many = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 const size = (value) => {
   if (!isNumber(value)) return String(value ?? "?");
   const units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
@@ -36,7 +37,7 @@ const letter = (group) => {
 // The frame of a view: a named group with a heading, and a line that is read aloud as it changes.
 const begin = (el, label, ...notes) => {
   const root = add(el, "div", { class: "inspector-view", role: "group", "aria-label": label });
-  const head = add(root, "div", { class: "head" }, add(null, "span", {}, label));
+  const head = add(root, "div", { class: "head" }, add(null, "span", { class: "title" }, label));
   for (const note of notes) if (note) add(head, "span", { class: "dim" }, note);
   return { root, head };
 };

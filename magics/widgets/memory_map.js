@@ -2,8 +2,8 @@
 export default {
   render({ model, el }) {
     const scene = model.get("scene");
-    const { root } = begin(el, "memory map", `${count(scene.bars.length)} bars in ${count(scene.regions.length)} regions`,
-      `${size(scene.total)} in all, each byte once`, scene.left_out ? `${count(scene.left_out)} more names not drawn` : "");
+    const { root } = begin(el, "memory map", `${many(scene.bars.length, "bar")} in ${many(scene.regions.length, "region")}`,
+      `${size(scene.total)} in all, each byte once`, scene.left_out ? `${many(scene.left_out, "name")} more, not drawn` : "");
     const order = [];
     scene.regions.forEach((region, at) => {
       order.push({ region, at });

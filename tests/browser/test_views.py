@@ -20,10 +20,23 @@ SETUP = """\
 %load_ext inspector
 import numpy as np
 big = np.zeros(1_000_000)
+big[:200_000] = 1.0
 head, x, every = big[:100_000], big[500_000:500_012], big[::2]
+"""
+MORE = """\
+m, numbers = np.arange(12.).reshape(3, 4).T, [float(i) for i in range(2000)]
+held = {"inner": [1, 2], "text": "<b>bold</b>"}
+keeper = [held]
+gone = bytearray(5_000_000)
 """
 CELLS = {
     "memory-map": "%inspect --map",
+    "graph": "%inspect held --graph",
+    "strides": "%inspect m --strides",
+    "layers": "%inspect big --layers",
+    "changes": "%%inspect --live\nborn = bytearray(10_000_000)\nrows = [[i] for i in range(1000)]\ndel gone",
+    "trace": "%%inspect_trace --live -m numpy\na = np.asarray(numbers)\nb = np.ascontiguousarray(m)",
+    "breaks": "%%inspect_break --live PyFloat_FromString\nfloat('1.5'), float('2.5')",
 }
 EVIL = "<img src=x onerror=document.title='owned'>"
 
@@ -69,6 +82,100 @@ def test_pointing_at_a_name_lights_up_who_shares_its_bytes(board) -> None:
     bar = view.locator(".row", has_text="head").locator(".bar").bounding_box()
     whole = view.locator(".row", has_text="big").first.locator(".bar").bounding_box()
     assert 0.08 < bar["width"] / whole["width"] < 0.12, "to scale"
+
+
+def test_a_graph_opens_to_both_sides(board) -> None:
+    view = board.view("graph")
+    assert "held" in view.get_by_label("path from a root").inner_text()
+    inner = view.locator(".down > .node", has_text="inner")
+    inner.click()
+    board.says("graph", "list (2 items): 2 references")
+    assert view.locator(".down .down > .node").count() == 2
+    assert inner.get_attribute("aria-expanded") == "true"
+    keeper = view.locator(".up > .node", has_text="list (1 item)")
+    keeper.focus()
+    keeper.press("Enter")
+    board.says("graph", "1 reference")
+    assert "keeper" in view.locator(".up .up > .node").first.inner_text()
+    assert "<b>bold</b>" in view.inner_text() and view.locator("b").count() == 0
+    inner.click()
+    assert view.locator(".down .down > .node").count() == 0
+
+
+def test_moving_in_a_grid_shows_the_bytes_touched(board) -> None:
+    grid = board.view("strides").get_by_role("grid")
+    grid.focus()
+    grid.press("ArrowDown")
+    board.says("strides", "[1, 0] = 1.0: 8 bytes at +8")
+    grid.press("ArrowRight")
+    board.says("strides", "[1, 1] = 5.0: 8 bytes at +40")
+    grid.press("ArrowLeft")
+    grid.press("ArrowUp")
+    board.says("strides", "[0, 0] = 0.0: 8 bytes at +0")
+    assert board.view("strides").locator(".bytes .on").count() == 8
+    assert "→ 32 B" in board.view("strides").inner_text()
+
+
+def test_a_layer_tells_its_evidence_and_a_strip_its_pages(board) -> None:
+    view = board.view("layers")
+    view.locator(".row", has_text="pages").click()
+    board.says("layers", "pages: ")
+    strip = view.locator(".pages")
+    strip.focus()
+    board.says("layers", "part 1 of")
+    board.says("layers", "private")
+    strip.press("End")
+    board.says("layers", "mostly absent")
+
+
+def test_changes_are_filtered_and_sorted(board) -> None:
+    view = board.view("changes")
+    assert {"born", "gone", "rows"} <= set(view.locator(".row .name").all_inner_texts())
+    assert "-5.0 MB" in view.locator(".row", has_text="gone").first.inner_text()
+    view.get_by_label("filter by name").fill("ro")
+    board.says("changes", "1 of 3 names")
+    view.get_by_label("filter by name").fill("")
+    view.get_by_role("button", name="types").click()
+    board.says("changes", "types. Solid")
+    assert view.locator(".row .name").first.inner_text() == "bytearray"
+    view.get_by_role("button", name="names").click()
+
+
+def test_a_trace_is_zoomed_folded_sorted_and_leads_to_its_line(board) -> None:
+    view = board.view("trace")
+    whole = view.locator(".head .dim", has_text="events in").inner_text()
+    view.get_by_role("button", name="zoom in").click()
+    view.locator(".head .dim", has_text="events in").filter(has_not_text=whole).wait_for()
+    view.get_by_role("button", name="whole").click()
+    view.locator(".head .dim", has_text=whole).wait_for()
+    tree = view.get_by_role("tree")
+    tree.focus()
+    closed = view.get_by_role("treeitem").count()
+    tree.press("ArrowRight")
+    assert view.get_by_role("treeitem").count() > closed
+    tree.press("ArrowLeft")
+    assert view.get_by_role("treeitem").count() == closed
+    view.get_by_label("filter the copies").fill("asarray")
+    copied = view.get_by_role("listbox").get_by_role("option")
+    assert copied.count() == 1 and "16 kB" in copied.inner_text()
+    copied.click()
+    board.says("trace", "a list has no buffer")
+    assert "np.asarray(numbers)" in board.page.evaluate("() => getSelection().toString()")
+    view.get_by_label("filter the copies").fill("")
+
+
+def test_a_hit_shows_its_arguments_and_both_stacks(board) -> None:
+    view = board.view("breaks")
+    hits = view.get_by_role("listbox")
+    hits.focus()
+    hits.press("End")
+    board.says("breaks", "hit 2: PyFloat_FromString")
+    stack = view.locator(".stack").inner_text()
+    assert "Py" in stack and "<module>" in stack
+    view.get_by_role("button", name="interpreter frames").click()
+    assert len(view.locator(".stack").inner_text()) > len(stack)
+    view.get_by_role("button", name="interpreter frames").click()
+    hits.press("Home")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

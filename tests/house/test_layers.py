@@ -28,8 +28,8 @@ FLOOR_2 = {
     "layers",
 }
 FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
-FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "api", "running", "cluster", "arguments"}
-FACE = {"api", "traced", "running", "report", "errors", "arguments", "facts"}
+FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "api", "running", "graph", "cluster", "arguments"}
+FACE = {"api", "traced", "running", "graph", "report", "errors", "arguments", "facts"}
 VERBS = {*FACE, "cluster"}
 
 MAY_IMPORT = {
@@ -60,6 +60,7 @@ MAY_IMPORT = {
     "report": {*FLOOR_1, "views"},
     "api": FLOOR_3 | {"report", "views"},
     "running": FLOOR_3,
+    "graph": FLOOR_3,
     "traced": {*FLOOR_1, "tracing", "verdicts", "report"},
     "arguments": FLOOR_1,
     "cli": VERBS,

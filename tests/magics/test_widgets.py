@@ -22,6 +22,8 @@ import numpy as np
 from inspector.magics.widgets import base
 big = np.zeros(100_000)
 head = big[:10]
+held = {{"inner": [1], "<b>": 2}}
+numbers = [float(i) for i in range(1000)]
 globals()["{EVIL}"] = big[5:]
 globals()["n" * 1_000_000] = big[7:]
 """
@@ -80,7 +82,18 @@ def told(kernel: BlockingKernelClient, comm: str, data: object) -> list[dict[str
     raise AssertionError("the kernel never became idle")
 
 
-@pytest.mark.parametrize("cell", ["%inspect --map"])
+CELLS = {
+    "map": "%inspect --map",
+    "graph": "%inspect held --graph",
+    "strides": "%inspect head --strides",
+    "layers": "%inspect head --layers",
+    "changes": "%%inspect --live\nborn = bytearray(10_000)",
+    "awaited": "%%inspect --live\nimport asyncio\nawait asyncio.sleep(0)\nborn_too = [1]",
+    "trace": "%%inspect_trace --live -m numpy\nnp.asarray(numbers);",
+}
+
+
+@pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
 def test_a_view_comes_with_its_page_and_its_text_and_is_small(kernel, cell: str) -> None:
     bundle, state = opened(kernel, cell)
     assert {"text/plain", "text/html"} <= set(bundle)
@@ -123,6 +136,50 @@ def test_a_message_for_a_view_that_is_gone_does_no_harm(kernel) -> None:
     message = kernel.session.msg("comm_msg", {"comm_id": uuid.uuid4().hex, "data": {"method": "custom"}})
     kernel.shell_channel.send(message)
     assert run(kernel, "1")[0]["status"] == "ok"
+
+
+def answered(kernel: BlockingKernelClient, comm: str, **asked: object) -> dict[str, Any]:
+    """The content of the one answer to a question."""
+    (said,) = told(kernel, comm, {"method": "custom", "content": {"number": "7", **asked}})
+    assert said["method"] == "custom" and said["content"]["number"] == "7"
+    return said["content"]
+
+
+def test_a_graph_answers_for_nodes_that_it_sent_and_no_others(kernel) -> None:
+    bundle, state = opened(kernel, "%inspect held --graph")
+    comm = bundle[WIDGET]["model_id"]
+    inner = next(edge for edge in state["scene"]["down"]["edges"] if edge["key"] == "['inner']")
+    step = answered(kernel, comm, ask="neighbours", at=inner["at"], up=False)["step"]
+    assert [edge["key"] for edge in step["edges"]] == ["[0]"]
+    for at in ("0x10", 16, None, ["0x10"], "0x" + "f" * 100_000):
+        assert "not of this view" in answered(kernel, comm, ask="neighbours", at=at)["refused"]
+
+
+def test_a_graph_says_when_an_object_has_gone(kernel) -> None:
+    setup = "class Passing(list): pass\ngoing = {'passing': Passing([1])}"
+    assert run(kernel, setup)[0]["status"] == "ok"
+    bundle, state = opened(kernel, "%inspect going --graph")
+    (edge,) = (edge for edge in state["scene"]["down"]["edges"] if edge["key"] == "['passing']")
+    run(kernel, "going.clear()")
+    step = answered(kernel, bundle[WIDGET]["model_id"], ask="neighbours", at=edge["at"])["step"]
+    assert step["edges"] == [] and "any more" in step["says"]
+
+
+def test_a_timeline_answers_windows_and_bad_ones_with_the_whole(kernel) -> None:
+    bundle, state = opened(kernel, CELLS["trace"])
+    comm, first = bundle[WIDGET]["model_id"], state["scene"]["timeline"]
+    half = answered(kernel, comm, ask="window", begin=0, end=first["whole"] // 2)["timeline"]
+    assert (half["begin"], half["end"]) == (0, first["whole"] // 2)
+    assert 0 < half["events"] <= first["events"]
+    for begin, end in ((5, 1), (-1, 10), ("a", None), (True, [1]), (1 << 80, 1 << 90)):
+        assert answered(kernel, comm, ask="window", begin=begin, end=end)["timeline"] == first
+
+
+def test_the_line_of_a_trace_is_in_the_cell_with_its_prompt(kernel) -> None:
+    reply, sent = run(kernel, CELLS["trace"])
+    states = [one["content"]["data"]["state"] for one in sent if one["msg_type"] == "comm_open"]
+    sites = next(state["scene"]["sites"] for state in states if "scene" in state)
+    assert {(site["cell"], site["line"]) for site in sites} == {(reply["execution_count"], 1)}
 
 
 def test_numbers_that_json_has_not_are_words(kernel) -> None:

@@ -1,0 +1,60 @@
+"""An object between what holds it and what it holds: the path from a root, then a table each way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.facts.graph import Edge, Graph, Step
+from inspector.facts.unknown import Address
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.plain import clipped
+from inspector.views.view import blocks
+
+SHOWN = 12
+_LONGEST = 44
+
+
+@blocks.register
+def graph(fact: Graph) -> tuple[Block, ...]:
+    """Lines path, held by, holds."""
+    path = " → ".join(clipped(step, _LONGEST) for step in fact.path) or "? no path from a root was found"
+    return (
+        Line("object", (Span(fact.type_name), Span(f"  at {fact.address:#x}", "dim")), verbose=False),
+        Line("path", text(path), explain="The shortest path from a module, a frame or a thread to it."),
+        *_side("held by", fact.held_by),
+        *_side("holds", fact.holds),
+    )
+
+
+def _side(label: str, step: Step) -> Iterator[Block]:
+    more = f", {step.left_out:,} more were not looked at" if step.left_out else ""
+    rows = tuple(_row(edge) for edge in step.edges)
+    head = Line(label, text(str(len(step.edges) + step.left_out)), text(step.says + more, "dim"))
+    yield Fold(head, (Table(("", "", ""), rows),), SHOWN) if rows else head
+
+
+def _row(edge: Edge) -> tuple[tuple[Span, ...], ...]:
+    times = f" ×{edge.references:,}" if edge.references > 1 else ""
+    sure = "" if edge.certain else "possible  "
+    return (
+        text(clipped(edge.key, _LONGEST), "name"),
+        text(clipped(edge.label, _LONGEST)),
+        text(f"{sure}{edge.kind}{times}", "dim"),
+    )
+
+
+def _sample() -> Graph:
+    up = Edge("x", "global", "notebook", "", Address(0x7F0000), 1, True, True)
+    item = Edge(
+        "[0]", "item", "list (2 items), global `rows` of notebook", "list", Address(16), 1, True, False
+    )
+    down = Edge("['k']", "item", "list (0 items)", "list", Address(32), 1, True, False)
+    return Graph(
+        "dict", Address(0x7F10), ("notebook.x",), Step((up, item), 0, "2 references"), Step((down,), 0, "")
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(graph(_sample()))

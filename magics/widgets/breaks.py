@@ -1,0 +1,85 @@
+"""Breakpoints' hits: places, a list of the hits, arguments and mixed stack of the one chosen."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from inspector.magics.widgets.base import View, said, source
+
+from inspector.facts.stack import Argument, Frame, Hit, Hits
+from inspector.facts.unknown import Unknown
+from inspector.report import Report
+
+MOST_HITS: Final = 1_000
+"""Hits that go to the page; like stacks and frames are sent once."""
+
+
+class BreaksView(View):
+    """`%%inspect_break --live`."""
+
+    _esm = source("kit.js", "breaks.js")
+
+
+def open_view(fact: Hits, report: Report) -> BreaksView:
+    """The view of the hits."""
+    return BreaksView(scene(fact), report)
+
+
+def scene(fact: Hits) -> dict[str, Any]:
+    """Hits that name their stack by number, stacks that name their frames."""
+    shown = fact.hits[:MOST_HITS]
+    stacks = list(dict.fromkeys(hit.stack.frames for hit in shown))
+    frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
+    stack_at = {stack: at for at, stack in enumerate(stacks)}
+    frame_at = {frame: at for at, frame in enumerate(frames)}
+    places = {place.place: at for at, place in enumerate(fact.places)}
+    begun = min((hit.at_ns for hit in shown), default=0)
+    return {
+        "places": [
+            {"name": said(one.place, 60), "hits": one.hits, "says": said(one.says)} for one in fact.places
+        ],
+        "counted": sum(one.hits for one in fact.places),
+        "hits": [
+            {
+                "place": places.get(hit.place, -1),
+                "at": hit.at_ns - begun,
+                "stack": stack_at[hit.stack.frames],
+                **_hit(hit),
+            }
+            for hit in shown
+        ],
+        "stacks": [[frame_at[frame] for frame in stack] for stack in stacks],
+        "frames": [_frame(frame) for frame in frames],
+        "dropped": fact.dropped + len(fact.hits) - len(shown),
+        "frozen": fact.frozen_ns,
+        "stopped": fact.stopped_ns,
+        "ended": said(fact.ended, 200),
+    }
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    given = () if isinstance(hit.arguments, Unknown) else hit.arguments
+    return {
+        "number": hit.number,
+        "thread": hit.stack.thread_id,
+        "arguments": [_argument(one) for one in given],
+    }
+
+
+def _argument(one: Argument) -> dict[str, str]:
+    return {
+        "name": said(one.name, 40),
+        "type": said(one.type_name, 60),
+        "value": said(one.value),
+        "evidence": one.evidence,
+    }
+
+
+def _frame(frame: Frame) -> dict[str, Any]:
+    return {
+        "function": said(frame.function),
+        "library": "" if isinstance(frame.library, Unknown) else said(frame.library, 60),
+        "line": "" if isinstance(frame.line, Unknown) else said(frame.line.rpartition("/")[2], 60),
+        "python": frame.kind == "python",
+        "plumbing": frame.plumbing,
+    }

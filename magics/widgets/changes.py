@@ -1,0 +1,56 @@
+"""Before and after of a cell: names and types that moved, to be sorted and filtered."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from inspector.magics.widgets.base import View, amount, said, source
+
+from inspector.facts.heap import Difference, NameChange
+from inspector.facts.unknown import Unknown
+from inspector.report import Report
+
+MOST_ROWS: Final = 1_000
+"""Names, and types, that go to the page; those that moved least are counted."""
+
+
+class ChangesView(View):
+    """`%%inspect --live`."""
+
+    _esm = source("kit.js", "changes.js")
+
+
+def open_view(fact: Difference, report: Report) -> ChangesView:
+    """The view of a difference."""
+    return ChangesView(scene(fact), report)
+
+
+def scene(fact: Difference) -> dict[str, Any]:
+    """Rows of names and of types with what they moved."""
+    names = [
+        {
+            "name": said(row.name, 60),
+            "change": row.change,
+            "type": said(row.type_name, 40),
+            "count": _moved(row, row.references),
+            "bytes": _moved(row, row.bytes),
+        }
+        for row in fact.names[:MOST_ROWS]
+    ]
+    types = [
+        {"name": said(row.type_name, 60), "count": row.objects, "bytes": row.bytes}
+        for row in fact.types[:MOST_ROWS]
+    ]
+    return {
+        "objects": fact.objects,
+        "bytes": fact.bytes,
+        "walk": fact.walk_ns,
+        "names": names,
+        "types": types,
+        "left_out": len(fact.names) + len(fact.types) - len(names) - len(types),
+    }
+
+
+def _moved(row: NameChange, number: int | Unknown) -> float | int | str:
+    """The number as a change: what a gone name had is less now."""
+    return amount(-number if row.change == "gone" and not isinstance(number, Unknown) else number)

@@ -1,0 +1,74 @@
+"""Materialization as a tree of layers over a strip of pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.magics.widgets.base import View, amount, said, source
+
+from inspector.facts.materialization import Layer, Materialization, Residency
+from inspector.facts.unknown import Unknown
+from inspector.report import Report
+from inspector.views.materialization import MILD
+
+
+class LayersView(View):
+    """`%inspect x --layers`."""
+
+    _esm = source("kit.js", "layers.js")
+
+
+def open_view(fact: Materialization, report: Report) -> LayersView:
+    """The view of a materialization."""
+    return LayersView(scene(fact, report.name), report)
+
+
+def scene(fact: Materialization, name: str) -> dict[str, Any]:
+    """Layers with their answers and evidence; the pages of the last layer."""
+    pages = next(
+        (one.residency for one in reversed(fact.layers) if isinstance(one.residency, Residency)), None
+    )
+    return {
+        "name": said(name, 40),
+        "state": said(fact.state),
+        "logical": amount(fact.logical_bytes),
+        "resident": amount(fact.resident_bytes),
+        "waits": said(fact.waits_for),
+        "layers": [_layer(layer) for layer in fact.layers],
+        "layersLeftOut": fact.layers_left_out,
+        "findings": [
+            {
+                "slug": said(one.slug),
+                "what": said(one.what, 200),
+                "do": said(one.do, 200),
+                "mild": one.slug in MILD,
+            }
+            for one in fact.findings
+        ],
+        **(_pages(pages) if pages is not None else {"strip": ""}),
+    }
+
+
+def _layer(layer: Layer) -> dict[str, Any]:
+    answers = (layer.value, layer.storage, layer.title)
+    return {
+        "level": layer.level,
+        "what": said(layer.what),
+        "depth": layer.depth,
+        "answers": " · ".join(said(one, 30) for one in answers if not isinstance(one, Unknown)),
+        "evidence": [said(f"{one.source} {one.place}: {one.says}", 120) for one in layer.evidence],
+        "would": [said(one) for one in layer.would],
+        "wouldNot": [said(one) for one in layer.would_not],
+    }
+
+
+def _pages(pages: Residency) -> dict[str, Any]:
+    amounts = {
+        "p": pages.private_bytes,
+        "f": pages.file_bytes,
+        "s": pages.shared_bytes,
+        "z": pages.zero_page_bytes,
+        "w": pages.swapped_bytes,
+        ".": pages.absent_bytes,
+    }
+    return {"strip": pages.strip, "span": pages.span_bytes, "way": pages.way, "amounts": amounts}

@@ -1,0 +1,63 @@
+"""A graph of real objects: both sides, steps by address, objects that are gone, nothing disturbed."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+from fingerprints import fingerprint
+
+from inspector.graph import graph, step
+
+pytestmark = pytest.mark.core
+
+
+class Node:
+    """With a repr that must not run."""
+
+    def __repr__(self) -> str:
+        raise AssertionError("user code ran")
+
+
+def test_who_holds_it_and_what_it_holds() -> None:
+    inner = Node()
+    x = {"inner": inner, "list": [1, 2], 3: "three"}
+    keeper = [x, x]
+    found = graph(x)
+    assert found.type_name == "dict" and found.address == id(x)
+    ups = {(edge.kind, edge.address): edge for edge in found.held_by.edges}
+    assert ("item", id(keeper)) in ups and not ups["item", id(keeper)].root
+    downs = {edge.key: edge for edge in found.holds.edges}
+    assert set(downs) == {"['inner']", "['list']", "[3]"}
+    assert downs["['inner']"].label == "<Node>" and downs["['inner']"].address == id(inner)
+    assert downs["[3]"].root, "nothing is asked behind a str"
+
+
+def test_a_step_goes_on_from_an_address_in_both_directions() -> None:
+    inner = ["only here"]
+    x = {"inner": inner}
+    down = step(id(inner), "list", up=False)
+    assert [(edge.key, edge.label) for edge in down.edges] == [("[0]", "'only here'")]
+    up = step(id(inner), "list", up=True)
+    assert id(x) in {edge.address for edge in up.edges}
+
+
+def test_an_object_that_is_gone_or_another_is_not_followed() -> None:
+    x = [1]
+    assert step(id(x), "Table", up=False).edges == ()
+    assert "any more" in step(16, "list", up=True).says
+
+
+def test_wide_objects_are_cut_and_counted() -> None:
+    x = list(range(10_000))
+    found = graph(x).holds
+    assert len(found.edges) + found.left_out == 10_000 and len(found.edges) < 100
+
+
+def test_nothing_is_disturbed() -> None:
+    x = {"inner": [1], "node": Node()}
+    gc.collect()
+    before = fingerprint(x), fingerprint(x["inner"]), fingerprint(x["node"])
+    graph(x)
+    step(id(x["inner"]), "list", up=True)
+    assert (fingerprint(x), fingerprint(x["inner"]), fingerprint(x["node"])) == before
