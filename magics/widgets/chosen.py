@@ -22,7 +22,7 @@ VIEWS: Final = {
     "layers": ("materialization", "layers"),
 }
 """Option -> the column that its view draws, and the file that has it."""
-LIVE: Final = {"difference": "changes", "trace": "trace", "breaks": "breaks"}
+LIVE: Final = {"difference": "changes", "trace": "timeline", "breaks": "breaks"}
 """Column -> the file of the view that `--live` opens."""
 
 

@@ -24,7 +24,7 @@ LONGEST_NS: Final = 1 << 62
 class TraceView(View):
     """`%%inspect_trace --live`."""
 
-    _esm = source("kit.js", "trace.js")
+    _esm = source("kit.js", "timeline.js")
 
 
 def open_view(fact: Trace, report: Report, trace: Traced | None = None) -> TraceView:
