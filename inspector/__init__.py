@@ -27,6 +27,7 @@ _DOORS = {
     "attach": "inspector.running",
     "breakpoints": "inspector.running",
     "stacks": "inspector.running",
+    "writes": "inspector.running",
     "trace": "inspector.traced",
     "no_copy": "inspector.traced",
     "load": "inspector.traced",

@@ -642,6 +642,24 @@ def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, 
 def got_clear_counts() -> None:
     """Set the calls counted to 0."""
 
+# --- writes.c ----------------------------------------------------------------------------------
+
+def writes_arm(words: list[tuple[int, int]], threads: list[int], budget: int, /) -> int:
+    """Watch at most four words, (address, 1, 2, 4 or 8 bytes), in these threads and those they start.
+
+    Gives the number of events. Raises OSError as perf_event_open(2) fails; RuntimeError when armed already.
+    `budget` writes are recorded, the rest counted. SIGTRAP is the watch's own until `writes_disarm`.
+    """
+
+def writes_disarm() -> tuple[
+    list[tuple[int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]], int, bool
+]:
+    """End the watch: the records, the number of writes, and whether a word changed without a write of ours.
+
+    A record is (ns, thread, word's number, before, after, native return addresses, Python frames as (name,
+    file, line, whether C called it)), innermost first. Times are CLOCK_MONOTONIC.
+    """
+
 # --- remote.c ----------------------------------------------------------------------------------
 
 def remote_stop(pid: int, seconds: float, /) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from inspector.debugger.attach.attached import Attached
     from inspector.debugger.forked import Forked
     from inspector.debugger.session import Breakpoints
+    from inspector.debugger.writes import WriteWatch
     from inspector.facts.stack import Hits, Stacks
 
 
@@ -115,3 +116,17 @@ def attach(pid: int) -> Attached:
     from inspector.debugger.attach.attached import Attached
 
     return Attached(pid)
+
+
+def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:
+    """`with writes(x[3:4]) as found: ...`, then iterate: each write with value, native and Python stack.
+
+    `part`: "bytes" (at most 32, of an array, tensor or buffer), "refcount", or ".name", an attribute that is
+    stored. All threads are watched, and those they start, by the processor's own watchpoints
+    (perf_event_open(2)): nothing stops, a write costs some 20 us and nothing else does. `budget` writes are
+    recorded, the rest counted. A change by the operating system (read(2)) is noticed at the end.
+    Raises InspectorError: too-wide, nothing-to-watch, and on entering writes-refused, watch-running.
+    """
+    from inspector.debugger.writes import WriteWatch
+
+    return WriteWatch(x, part, budget)

@@ -65,6 +65,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(traps) \
     PART(remote) \
     PART(remote_objects) \
+    PART(writes) \
     PART(docs)
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);

@@ -38,6 +38,7 @@ COLUMNS: Final = {
     "stacks": "stack:Stacks",
     "stop": "stack:Stop",
     "remote": "remote:Remote",
+    "writes": "write:Writes",
     "samples": "remote:Samples",
     "machine": "machine:Machine",
     "trace": "conversion:Trace",

@@ -73,7 +73,7 @@ def _group(hits: list[Hit]) -> Fold:
     spans = (Span(first.place, "native"), *((Span(f" ({said})"),) if said else ()))
     thread = f"thread {first.stack.thread_id} {first.stack.name}".rstrip()
     note = f"×{len(hits):,}" if len(hits) > 1 else thread
-    return Fold(Line(f"hit {first.number}", spans, text(note, "dim")), (_table(first.stack),), _SHOWN)
+    return Fold(Line(f"hit {first.number}", spans, text(note, "dim")), (stack_table(first.stack),), _SHOWN)
 
 
 def _arguments(hits: list[Hit]) -> str:
@@ -100,7 +100,7 @@ def _value(argument: Argument) -> str:
 
 @blocks.register
 def _stack(fact: Stack) -> tuple[Block, ...]:
-    return (Fold(_thread(fact), (_table(fact),), 40),)
+    return (Fold(_thread(fact), (stack_table(fact),), 40),)
 
 
 @blocks.register
@@ -120,7 +120,7 @@ def _stop(fact: Stop) -> tuple[Block, ...]:
             Fold(Line("locals", text(_count(len(rows), "variable"))), (Table(("", "", ""), rows),), _SHOWN)
         )
     made.append(
-        Fold(Line("stack", text(_count(len(fact.stack.frames), "frame"))), (_table(fact.stack),), _SHOWN)
+        Fold(Line("stack", text(_count(len(fact.stack.frames), "frame"))), (stack_table(fact.stack),), _SHOWN)
     )
     return tuple(made)
 
@@ -137,7 +137,8 @@ def _thread(fact: Stack) -> Line:
     return Line("thread", (Span(f"{fact.thread_id} {fact.name}".rstrip()),), text(python, "dim"))
 
 
-def _table(stack: Stack) -> Table:
+def stack_table(stack: Stack) -> Table:
+    """The frames as rows, plumbing folded."""
     rows: list[Row] = []
     for folded, run in groupby(stack.frames, key=lambda frame: frame.plumbing):
         frames = list(run)

@@ -1,0 +1,78 @@
+"""Writes to an object's memory: how many, then each place that wrote, with what and its stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from inspector.facts.stack import Frame, Stack
+from inspector.facts.unknown import Address, Unknown
+from inspector.facts.write import Write, Writes
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.stack import stack_table
+from inspector.views.view import blocks
+
+_GROUPS: Final = 8
+_SHOWN: Final = 14
+_LINK: Final = "docs/debugging.md#writes"
+_MEANING: Final = "Each instruction that wrote to these bytes, whether the value changed or not."
+
+
+@blocks.register
+def writes(fact: Writes) -> tuple[Block, ...]:
+    """A line for the watch, then one stack for each place that wrote."""
+    count = f"{fact.counted:,} write{'' if fact.counted == 1 else 's'}"
+    what = "" if fact.watched == "bytes" else f" to {fact.watched}"
+    said = f"{count}{what}  {size(fact.watched_bytes)} at {fact.address:#x}"
+    made: list[Block] = [Line("writes", text(said), text(fact.means, "dim"), _MEANING, _LINK)]
+    groups = sorted(_groups(fact), key=len, reverse=True)
+    made += [_group(group) for group in groups[:_GROUPS]]
+    if len(groups) > _GROUPS:
+        left = sum(map(len, groups[_GROUPS:]))
+        made.append(
+            Line("", text(f"… {left:,} writes more from {len(groups) - _GROUPS:,} stacks (--json)", "dim"))
+        )
+    if dropped := fact.counted - len(fact.writes):
+        made.append(Line("dropped", text(f"{dropped:,} writes were counted and not recorded", "warn")))
+    if fact.silent:
+        told = "it changed without a write of a thread: the operating system wrote to it, as in read(2)"
+        made.append(Line("warn", text(told, "warn")))
+    return tuple(made)
+
+
+def _groups(fact: Writes) -> Iterator[list[Write]]:
+    """Writes to one word from the same frames."""
+    found: dict[tuple[int, tuple[Frame, ...]], list[Write]] = {}
+    for write in fact.writes:
+        found.setdefault((write.offset, write.stack.frames), []).append(write)
+    yield from found.values()
+
+
+def _group(group: list[Write]) -> Fold:
+    first, last = group[0], group[-1]
+    at = f"  at +{first.offset}" if first.offset else ""
+    if len(group) == 1:
+        values, note = f"{first.before} → {first.after}", f"thread {first.stack.thread_id}"
+    else:
+        values, note = f"{first.before} → … → {last.after}", f"×{len(group):,}"
+    head = Line(f"write {first.number}", (Span(values), Span(at, "dim")), text(note, "dim"))
+    return Fold(head, (stack_table(first.stack),), _SHOWN)
+
+
+def sample() -> Writes:
+    """Two writes by a C function, one by another thread."""
+    none = Unknown("no debug information is read here")
+    frames = (
+        Frame("native", "fill", "app.so", none, False),
+        Frame("python", "run", "app.py", "app.py:9", False),
+    )
+    stack = Stack(4711, "MainThread", frames, "3.11.7", False)
+    rows = (Write(1, 5, 0, "0", "1", stack), Write(2, 9, 0, "1", "2", stack))
+    return Writes("bytes", Address(0x7F0010), 8, "1 hardware watchpoint, 3 events", rows, 3, True)
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(writes(sample()))
