@@ -634,9 +634,9 @@ def got_objects() -> list[str]:
 def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, int]]:
     """Every slot found so far; its number is `slot` of a record.
 
-    Rows are (number, path of the module, function, row of CAPI_ROWS or -1, address of the slot, calls
-    counted, 1 if patched, 1 if another tracer's function is called in between, 1 if in RELRO, the word
-    it held, the word we store).
+    Rows are (number, path of the module, function, row of CAPI_ROWS or -1 (-2: one of ALLOCATORS), address
+    of the slot, calls counted, 1 if patched, 1 if another tracer's function is called in between, 1 if in
+    RELRO, the word it held, the word we store).
     """
 
 def got_clear_counts() -> None:
@@ -701,6 +701,25 @@ def remote_holders(
     Gives ((word, object, how), ...), objects walked, and whether the lists were read to their ends. `how`:
     0 in the object, 1 list items, 2 dict entries, 3 dict values, 4 set table, 5 instance values.
     """
+
+# --- allocations.c -----------------------------------------------------------------------------
+
+ALLOCATORS: tuple[str, ...]
+"""Functions that give memory: `func` of an ALLOCATION record is an index."""
+
+def allocations_arm() -> tuple[int, int, int, int]:
+    """Patch the slots through which loaded objects ask for memory, and Python's own allocators.
+
+    Again after something was loaded: what is patched stays so. Returns (slots patched, slots whose page
+    could not be made writable, slots for which there is no thunk left, domains of Python hooked).
+    Raises RuntimeError in another interpreter than the main one.
+    """
+
+def allocations_disarm() -> tuple[int, int, int, int, int]:
+    """Restore all: (slots restored, another tracer's now, gone, read-only, domains another tracer has)."""
+
+def allocations_open(open: bool, /) -> None:
+    """Record blocks of 4 KiB and more, or stop."""
 
 # --- traps.c -----------------------------------------------------------------------------------
 

@@ -237,7 +237,7 @@ def trace(
     for option, asked in (("native", native), ("pointers", pointers), ("mode", mode != "ring")):
         if asked:
             raise _not_built(option)
-    made = Traced(Recorder(tuple(modules), grade, cells or {}))
+    made = Traced(Recorder(tuple(modules), grade, cells or {}, allocations=copies))
     made.copies_wanted, made.out = copies, out
     return made
 

@@ -55,7 +55,8 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(METHOD, "a method of the chosen modules returned: slot names it") \
     KIND(SLOT, "a type slot returned: slot names it") \
     KIND(VECTORCALL, "a call through an instance's vectorcall pointer returned: slot names it") \
-    KIND(ALLOCATION, "val bytes were allocated at obj; aux is the allocator's domain") \
+    KIND(ALLOCATION, \
+         "val bytes were given at obj by func, a row of ALLOCATORS; aux: where Python was asked from") \
     KIND(RELEASE, "the block at obj was freed") \
     KIND(GIL, "the GIL is released (func 0), taken (1), or the thread state is swapped (2)") \
     KIND(CALLBACK, "native code called Python: obj is the callable") \

@@ -23,6 +23,7 @@
 #include "native.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "relocations.h"
@@ -34,12 +35,12 @@ uint16_t got_rows[GOT_SLOTS];
 
 typedef struct {
     void **address;
-    void *before;     // the word found when it was patched
-    void *patch;      // our thunk; NULL: never patched
-    const char *name; // borrowed: in Python's string table
-    uint32_t module;  // index into modules
-    uint8_t on;       // we stored our thunk and did not take it back
-    uint8_t chained;  // another tracer's function stays between
+    void *before;                // the word found when it was patched
+    void *patch;                 // our thunk; NULL: never patched
+    const exports_row *function; // borrowed: for as long as the process lives
+    uint32_t module;             // index into modules
+    uint8_t on;                  // we stored our thunk and did not take it back
+    uint8_t chained;             // another tracer's function stays between
     uint8_t in_relro;
 } got_slot;
 
@@ -49,7 +50,7 @@ typedef struct {
     const elf_segment *headers; // borrowed: tells a module from one loaded later at the same address
     relocations_range relro;
     uint32_t first, count; // slots
-    int wanted;
+    got_family family;     // an object that is searched for both has two records
 } got_module;
 
 static got_slot slots[GOT_SLOTS];
@@ -59,10 +60,11 @@ static uint32_t no_room; // slots that found no thunk left
 
 // One walk over the loaded objects.
 typedef struct {
-    PyObject *paths; // borrowed: a set of str
+    PyObject *paths; // borrowed: a set of str; NULL: every object that is no allocator itself
     got_grade grade;
+    got_family family;
     int turn_on;
-    uint32_t stored, foreign, failed;
+    got_outcome done;
     int error; // memory is out
 } got_walk;
 
@@ -95,7 +97,8 @@ static int is_compared(const char *name) {
 
 static void slot_add(const relocation *found, void *argument) {
     got_module *module = argument;
-    const exports_row *function = exports_find(found->name);
+    const exports_row *function =
+        module->family == GOT_CAPI ? exports_find(found->name) : allocations_find(found->name);
     if (!function || (found->is_value && is_compared(found->name))) {
         return;
     }
@@ -105,7 +108,7 @@ static void slot_add(const relocation *found, void *argument) {
     }
     got_slot *slot = &slots[slot_count];
     slot->address = found->address;
-    slot->name = function->name;
+    slot->function = function;
     slot->module = (uint32_t)(module - modules);
     slot->in_relro =
         (uintptr_t)found->address >= module->relro.start && (uintptr_t)found->address < module->relro.stop;
@@ -114,11 +117,11 @@ static void slot_add(const relocation *found, void *argument) {
 }
 
 // The module's record, made and searched for slots at the first sight of it; NULL when memory is out.
-static got_module *module_of(const struct dl_phdr_info *object, int make) {
+static got_module *module_of(const struct dl_phdr_info *object, got_family family, int make) {
     for (uint32_t i = 0; i < module_count; i++) {
         got_module *module = &modules[i];
-        if (module->base == object->dlpi_addr && module->headers == object->dlpi_phdr &&
-            strcmp(module->path, object->dlpi_name) == 0) {
+        if (module->family == family && module->base == object->dlpi_addr &&
+            module->headers == object->dlpi_phdr && strcmp(module->path, object->dlpi_name) == 0) {
             return module;
         }
     }
@@ -128,7 +131,10 @@ static got_module *module_of(const struct dl_phdr_info *object, int make) {
     }
     modules = grown;
     got_module *module = &modules[module_count];
-    *module = (got_module){strdup(object->dlpi_name), object->dlpi_addr, object->dlpi_phdr, {0, 0}, 0, 0, 0};
+    *module = (got_module){.path = strdup(object->dlpi_name),
+                           .base = object->dlpi_addr,
+                           .headers = object->dlpi_phdr,
+                           .family = family};
     if (!module->path) {
         return NULL;
     }
@@ -139,22 +145,29 @@ static got_module *module_of(const struct dl_phdr_info *object, int make) {
     return module;
 }
 
-// What the slot's callers are to reach when our thunk is done, and whether another tracer is between.
-static void original_find(const struct dl_phdr_info *object, got_slot *slot, void *held) {
+// What the slot's callers are to reach when our thunk is done, and whether another tracer is between. 0 where
+// that is not known: a slot that is not bound yet, of a library that this one does not see.
+static int original_find(const struct dl_phdr_info *object, got_slot *slot, void *held) {
     uint32_t number = (uint32_t)(slot - slots);
-    void *python = exports_find(slot->name)->address, *original = held;
-    if (held != python && relocations_inside(object, held)) { // lazy: not bound yet
-        original = dlsym(RTLD_DEFAULT, slot->name);
-        original = original ? original : python;
+    void *exported = slot->function->address, *original = held;
+    if (held != exported && relocations_inside(object, held)) { // lazy: not bound yet
+        original = dlsym(RTLD_DEFAULT, slot->function->name);
+        original = original ? original : exported;
     }
-    slot->chained = original != python;
+    slot->chained = exported && original != exported;
     slot->before = held;
     __atomic_store_n(&got_originals[number], original, __ATOMIC_RELEASE);
+    return original != NULL;
 }
 
 static int is_ours(const got_slot *slot, const void *held) {
     uint32_t number = (uint32_t)(slot - slots);
     return held == thunks_of(GOT_COUNT, number) || held == thunks_of(GOT_RECORD, number);
+}
+
+static void *hook_of(uint16_t row, got_grade grade) {
+    int allocator = row >= GOT_ALLOCATOR_FIRST && row != CAPI_NO_ROW;
+    return allocator ? allocations_hook(row) : capi_hook(row, grade);
 }
 
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
@@ -163,25 +176,25 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
     int counted = walk->grade == GOT_RECORD && got_rows[number] == CAPI_NO_ROW;
     void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
     void *patch = thunks_of(counted ? GOT_COUNT : walk->grade, number);
-    if (!is_ours(slot, held)) {
-        original_find(object, slot, held);
+    if (!is_ours(slot, held) && !original_find(object, slot, held)) {
+        return;
     }
     if (walk->grade != GOT_COUNT) {
-        __atomic_store_n(&got_targets[number], capi_hook(got_rows[number], walk->grade), __ATOMIC_RELEASE);
+        __atomic_store_n(&got_targets[number], hook_of(got_rows[number], walk->grade), __ATOMIC_RELEASE);
     }
     slot->patch = patch;
     slot->on = 1;
     __atomic_store_n(slot->address, patch, __ATOMIC_RELEASE);
-    walk->stored++;
+    walk->done.stored++;
 }
 
 static void slot_disarm(got_slot *slot, got_walk *walk) {
     void *patch = slot->patch;
     if (__atomic_compare_exchange_n(slot->address, &patch, slot->before, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
-        walk->stored++;
+        walk->done.stored++;
     } else if (patch != slot->before && patch != got_originals[slot - slots]) {
-        walk->foreign++;
+        walk->done.foreign++;
     }
     slot->on = 0;
 }
@@ -200,7 +213,7 @@ static void module_store(const struct dl_phdr_info *object, got_module *module, 
     int writable = !in_relro || relro_open(module, PROT_READ | PROT_WRITE) == 0;
     for (uint32_t i = module->first; i < module->first + module->count; i++) {
         if (slots[i].in_relro && !writable) {
-            walk->failed++;
+            walk->done.failed++;
         } else if (walk->turn_on) {
             slot_arm(object, &slots[i], walk);
         } else if (slots[i].on) {
@@ -212,7 +225,16 @@ static void module_store(const struct dl_phdr_info *object, got_module *module, 
     }
 }
 
+// Whether the object holds a function that gives memory: libc, or what was preloaded in its place.
+static int allocations_inside(const struct dl_phdr_info *object) {
+    void *giver = allocations_find("malloc")->address;
+    return relocations_inside(object, giver) || relocations_inside(object, (void *)&getauxval);
+}
+
 static int is_wanted(const struct dl_phdr_info *object, const got_walk *walk) {
+    if (!walk->paths) {
+        return 1;
+    }
     _owned_ PyObject *path = PyUnicode_DecodeFSDefault(object->dlpi_name);
     if (!path) {
         PyErr_Clear();
@@ -221,33 +243,71 @@ static int is_wanted(const struct dl_phdr_info *object, const got_walk *walk) {
     return PySet_Contains(walk->paths, path) == 1;
 }
 
+// Python itself, this extension, the dynamic linker, and for allocators the libraries that give memory.
+static int is_left_out(const struct dl_phdr_info *object, const got_walk *walk) {
+    return !object->dlpi_name || !*object->dlpi_name || relocations_inside(object, (void *)PyLong_FromLong) ||
+           relocations_inside(object, slots) || object->dlpi_addr == getauxval(AT_BASE) ||
+           (walk->family == GOT_ALLOCATORS && allocations_inside(object));
+}
+
 static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) {
     got_walk *walk = argument;
-    if (!object->dlpi_name || !*object->dlpi_name || relocations_inside(object, (void *)PyLong_FromLong) ||
-        relocations_inside(object, slots) || !is_wanted(object, walk)) {
+    if (is_left_out(object, walk) || !is_wanted(object, walk)) {
         return 0;
     }
-    got_module *module = module_of(object, 1);
+    got_module *module = module_of(object, walk->family, 1);
     if (!module) {
         walk->error = 1;
         return 1;
     }
-    module->wanted = 1;
     module_store(object, module, walk);
     return 0;
 }
 
 static int object_disarm(struct dl_phdr_info *object, size_t size, void *argument) {
-    got_module *module = module_of(object, 0);
+    got_walk *walk = argument;
+    got_module *module = module_of(object, walk->family, 0);
     if (module) {
-        module->wanted = 0;
-        module_store(object, module, argument);
+        module_store(object, module, walk);
     }
     return 0;
 }
 
+static int patch(got_walk *walk) {
+    if (!running_is_ours()) {
+        PyErr_Format(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
+        return -1;
+    }
+    no_room = 0;
+    dl_iterate_phdr(object_arm, walk);
+    walk->done.no_room = no_room;
+    if (walk->error) {
+        PyErr_NoMemory();
+    }
+    return walk->error ? -1 : 0;
+}
+
+int got_patch_allocators(got_outcome *ret) {
+    got_walk walk = {.turn_on = 1, .grade = GOT_RECORD, .family = GOT_ALLOCATORS};
+    int result = patch(&walk);
+    *ret = walk.done;
+    return result;
+}
+
+void got_restore(got_family family, got_outcome *ret) {
+    got_walk walk = {.turn_on = 0, .family = family};
+    dl_iterate_phdr(object_disarm, &walk);
+    for (uint32_t i = 0; i < slot_count; i++) {
+        if (slots[i].on && modules[slots[i].module].family == family) {
+            walk.done.gone++;
+            slots[i].on = 0;
+        }
+    }
+    *ret = walk.done;
+}
+
 static PyObject *got_arm(PyObject *module, PyObject *args) {
-    got_walk walk = {.turn_on = 1};
+    got_walk walk = {.turn_on = 1, .family = GOT_CAPI};
     int grade;
     if (!PyArg_ParseTuple(args, "O!i", &PyFrozenSet_Type, &walk.paths, &grade) || exports_prepare() < 0) {
         return NULL;
@@ -255,25 +315,15 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
     if (grade < GOT_COUNT || grade > GOT_DEEP) {
         return PyErr_Format(PyExc_ValueError, "grade %d: it is 0 (count), 1 (record) or 2 (deep)", grade);
     }
-    if (!running_is_ours()) {
-        return PyErr_Format(PyExc_RuntimeError,
-                            "patches are process-wide: only the main interpreter arms them");
-    }
     walk.grade = (got_grade)grade;
-    no_room = 0;
-    dl_iterate_phdr(object_arm, &walk);
-    return walk.error ? PyErr_NoMemory() : Py_BuildValue("(III)", walk.stored, walk.failed, no_room);
+    return patch(&walk) < 0 ? NULL
+                            : Py_BuildValue("(III)", walk.done.stored, walk.done.failed, walk.done.no_room);
 }
 
 static PyObject *got_disarm(PyObject *module, PyObject *unused) {
-    got_walk walk = {.turn_on = 0};
-    dl_iterate_phdr(object_disarm, &walk);
-    uint32_t gone = 0;
-    for (uint32_t i = 0; i < slot_count; i++) {
-        gone += slots[i].on;
-        slots[i].on = 0;
-    }
-    return Py_BuildValue("(IIII)", walk.stored, walk.foreign, gone, walk.failed);
+    got_outcome done;
+    got_restore(GOT_CAPI, &done);
+    return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
 }
 
 static int object_name(struct dl_phdr_info *object, size_t size, void *argument) {
@@ -295,8 +345,9 @@ static PyObject *got_objects(PyObject *module, PyObject *unused) {
 
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
-    int row = got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
-    return Py_BuildValue("(IssiKKiiiKK)", number, modules[slot->module].path, slot->name, row,
+    int is_allocator = modules[slot->module].family == GOT_ALLOCATORS;
+    int row = is_allocator ? -2 : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
+    return Py_BuildValue("(IssiKKiiiKK)", number, modules[slot->module].path, slot->function->name, row,
                          (unsigned long long)(uintptr_t)slot->address, (unsigned long long)got_counts[number],
                          (int)slot->on, (int)slot->chained, (int)slot->in_relro,
                          (unsigned long long)(uintptr_t)slot->before,

@@ -11,12 +11,15 @@
 #define GOT_SLOTS 16384 // thunks of 16 and 32 bytes: 768 KiB of text, touched where used
 
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP } got_grade;
+// What the patched slots of one family import: Python's C API, or what gives memory (allocations.c).
+typedef enum { GOT_CAPI, GOT_ALLOCATORS } got_family;
 
 // What the thunks read, by slot. Written before the thunk is stored anywhere.
 extern void *got_originals[GOT_SLOTS] __attribute__((visibility("hidden"))); // what the slot held
 extern void *got_targets[GOT_SLOTS] __attribute__((visibility("hidden"))); // the hook of grade record or deep
 extern uint64_t got_counts[GOT_SLOTS] __attribute__((visibility("hidden"))); // calls; exact under the GIL
-extern uint16_t got_rows[GOT_SLOTS] __attribute__((visibility("hidden"))); // row of capi.def, or CAPI_NO_ROW
+extern uint16_t got_rows[GOT_SLOTS]
+    __attribute__((visibility("hidden"))); // row of capi.def, CAPI_NO_ROW, or of an allocator
 
 // thunks.c
 extern char thunks_count[] __attribute__((visibility("hidden"))); // 16 bytes each: count, jump on
@@ -30,6 +33,7 @@ void *thunks_note(const uint64_t *words); // hooks.c: records a call that begins
 
 // hooks.c: the rows of capi.def.
 #define CAPI_NO_ROW UINT16_MAX
+#define GOT_ALLOCATOR_FIRST 0xF000    // the rows of allocations.c, from here to CAPI_NO_ROW
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
 void *capi_hook(uint16_t row, got_grade grade);
 
@@ -43,5 +47,20 @@ int running_is_ours(void); // running.c: whether this thread runs in the main in
 int exports_prepare(void); // once; 0, or -1 with an exception set
 const exports_row *exports_find(const char *name);
 uint32_t exports_count(void);
+
+// got.c, for the sources beside the C API.
+typedef struct {
+    uint32_t stored;  // slots patched, or restored
+    uint32_t failed;  // their page could not be made writable
+    uint32_t foreign; // another tracer's now
+    uint32_t no_room; // no thunk was left
+    uint32_t gone;    // of modules that were unloaded
+} got_outcome;
+int got_patch_allocators(got_outcome *ret); // every loaded object; 0, or -1 with an exception set
+void got_restore(got_family family, got_outcome *ret);
+
+// allocations.c: functions that give memory, as slots import them.
+const exports_row *allocations_find(const char *name); // borrowed, or NULL
+void *allocations_hook(uint16_t row);
 
 #endif

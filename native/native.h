@@ -62,6 +62,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(methods) \
     PART(capi) \
     PART(got) \
+    PART(allocations) \
     PART(traps) \
     PART(remote) \
     PART(remote_objects) \

@@ -4,7 +4,9 @@
 
 #include "native.h"
 
-enum { SPAN_C = 1, SPAN_F = 2, SPAN_READONLY = 4, SPAN_OWNED = 8 };
+// OWNED: the object frees the bytes; LINKED: they come from an allocator inside its library, which no hook
+// sees.
+enum { SPAN_C = 1, SPAN_F = 2, SPAN_READONLY = 4, SPAN_OWNED = 8, SPAN_LINKED = 16 };
 
 typedef struct {
     uintptr_t start;        // the lowest byte that an element uses

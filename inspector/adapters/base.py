@@ -98,6 +98,8 @@ class Adapter(Protocol):
     """Import name; "" for Python itself."""
     versions: ClassVar[tuple[str, str]]
     """First version it was checked with, and the first it is not good for: ("1.26", "3")."""
+    links_allocator: ClassVar[bool]
+    """Whether its memory comes from an allocator linked into it (mimalloc): no import slot is used."""
     marks: ClassVar[tuple[str, ...]]
     """Class attributes by which the library marks classes of the user's: ("_sa_class_manager",)."""
 
@@ -169,6 +171,7 @@ class Defaults:
 
     library: ClassVar[str] = ""
     versions: ClassVar[tuple[str, str]] = ("0", "9999")
+    links_allocator: ClassVar[bool] = False
     marks: ClassVar[tuple[str, ...]] = ()
     exact: ClassVar[tuple[str, ...]] = ()
     """Names of the exact types, in the library or below it: ("Ring", "parts.Part"). One with a dot may be

@@ -25,6 +25,7 @@ class PolarsFrames(Defaults):
     library = "polars"
     versions = ("1.0", "3")
     exact = ("Series", "DataFrame", "LazyFrame")
+    links_allocator = True
 
     def self_test(self) -> None:
         """A slice of two numbers lies 8 bytes on; strings give no address."""

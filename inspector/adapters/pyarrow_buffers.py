@@ -64,6 +64,7 @@ class PyarrowBuffers(Defaults):
 
     library = "pyarrow"
     versions = ("17", "27")
+    links_allocator = True
 
     def __init__(self) -> None:
         self._kinds: dict[int, Kind] = {}

@@ -9,7 +9,8 @@ from inspector.facts.unknown import Address, Unknown
 
 Verdict = Literal["copied", "computed", "made", "shared", "in place"]
 """Of the bytes behind a call's result: an argument's values in fresh memory; other values in fresh memory;
-fresh memory without an argument that has bytes; an argument's own memory; the argument itself."""
+fresh memory without an argument that has bytes; memory that was there before the call, an argument's or one
+that something else keeps; the argument itself."""
 
 Confidence = Literal["certain", "by sample", "likely"]
 """Read from addresses alone; from a few elements compared; from what the function was given."""
@@ -128,6 +129,8 @@ class ByteEvidence:
     """Of all the results."""
     span_bytes: int
     allocator: str | Unknown
+    was_there: bool = False
+    """The memory was given before the call, and is not an argument's: something keeps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ class Copy:
     function: str
     times: int
     allocator: str | Unknown
-    """Library that allocated the result's memory."""
+    """Library that asked for the result's memory, and through which function."""
     source: str
     result: str
     """Type and element kind, in words."""

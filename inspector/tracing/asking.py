@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.adapters.registry import shared
 
-SPAN_C, SPAN_READONLY = 1, 4
+SPAN_C, SPAN_READONLY, SPAN_LINKED = 1, 4, 16
 MOST = 4
 """Blocks told of one object."""
 
@@ -25,11 +25,12 @@ def spans(x: Any) -> list[Row] | None:
     if adapter is None:
         return None
     rows: list[Row] = []
+    linked = SPAN_LINKED if adapter.links_allocator and adapter.owns(x) is not False else 0
     for block in adapter.elements(x)[:MOST]:
         extent = block.range
         flags = SPAN_READONLY if block.readonly else 0
         whole = extent.bytes == block.size * block.itemsize_bytes
         letter = next((one for one in block.typestr if one in "biufcSUVOmM?"), "V")
         size = block.size * block.itemsize_bytes
-        rows.append((extent.start, extent.bytes, size, block.itemsize_bytes, letter, flags | whole))
-    return rows or [(e.start, e.bytes, e.bytes, 1, "V", SPAN_C) for e in adapter.spans(x)[:MOST]]
+        rows.append((extent.start, extent.bytes, size, block.itemsize_bytes, letter, flags | whole | linked))
+    return rows or [(e.start, e.bytes, e.bytes, 1, "V", SPAN_C | linked) for e in adapter.spans(x)[:MOST]]

@@ -62,6 +62,12 @@ class Events:
     seen: tuple[Seen, ...] = ()
     import_modules: dict[int, str] = field(default_factory=dict)
     """Import slot -> extension that it belongs to."""
+    askers: dict[int, str] = field(default_factory=dict)
+    """Import slot -> library that asks for memory through it."""
+    callers: dict[int, str] = field(default_factory=dict)
+    """Return address in a record of Python's own allocators -> library, or "Python"."""
+    givers: tuple[str, ...] = ()
+    """Functions that give memory, by the number in an ALLOCATION record; empty: none was recorded."""
     hooked_imports: int = 0
     """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from inspector import _native
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Seen
 from inspector.tracing import asking, decode, sites
+from inspector.tracing.allocations import AllocationSlots, callers, library_of
 from inspector.tracing.decode import Events
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.sources import CapiSlots
@@ -22,6 +23,8 @@ CAPACITY: Final = 1 << 19
 """Records a thread's ring holds: 32 MiB, of which only what is written is touched."""
 ALL_RINGS_BYTES: Final = 128 << 20
 BOTH_CLOCKS: Final = 2
+ALLOCATOR: Final = -2
+"""Row that `got_slots` gives for a slot through which memory is asked for."""
 _one_at_a_time = threading.Lock()
 
 
@@ -32,9 +35,12 @@ class Recorder:
     modules: tuple[str, ...]
     grade: Grade = "record"
     cells: Mapping[str, int] = field(default_factory=dict)
+    allocations: bool = True
+    """Record who asked for the memory that results lie in; never with grade count."""
     found: Targets = field(default_factory=Targets)
     numbers: list[int] = field(default_factory=list)
     imports: CapiSlots | None = None
+    blocks: AllocationSlots | None = None
     watch: ImportWatch | None = None
     running: bool = False
     began_ns: int = 0
@@ -57,6 +63,9 @@ class Recorder:
             self._arm()
             self.imports = CapiSlots(self.modules or self.found.packages(), self.grade)
             self.imports.begin()
+            if self.allocations and self.grade != "count":
+                self.blocks = AllocationSlots()
+                self.blocks.begin()
             self.watch = ImportWatch(self._arm)
             self.watch.begin()
         except BaseException:
@@ -65,29 +74,38 @@ class Recorder:
         _native.ask_spans(asking.spans)
         self.began_ns = time.monotonic_ns()
         _native.calls_open(True)
+        _native.allocations_open(self.blocks is not None)
 
     def _arm(self) -> None:
         """Hook the functions that have been imported since."""
+        if self.blocks is not None:
+            self.blocks.widen()
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
 
     def stop(self) -> Events:
         """Disarm, and read what was recorded."""
+        _native.allocations_open(False)
         _native.calls_open(False)
         wall_ns = time.monotonic_ns() - self.began_ns
         _native.ask_spans(None)
         if self.watch is not None:
             self.watch.end()
-        slots = [slot for slot in _native.got_slots() if slot[6]]
+        patched = [slot for slot in _native.got_slots() if slot[6]]
+        slots = [slot for slot in patched if slot[3] != ALLOCATOR]
+        askers = {slot[0]: library_of(slot[1]) for slot in patched if slot[3] == ALLOCATOR}
         if self.imports is not None:
             self.imports.end()
+        givers = _native.ALLOCATORS if self.blocks is not None else ()
+        if self.blocks is not None:
+            self.blocks.end()
         _native.calls_disarm()
         try:
             rings = _native.ring_end() if self.running else ([], 0, 0, 0)
-            return self._events(rings, wall_ns, slots)
+            return replace(self._events(rings, wall_ns, slots), givers=givers, askers=askers)
         finally:
             self.running = False
-            self.watch = self.imports = None
+            self.watch = self.imports = self.blocks = None
             _native.interned_clear()
             _one_at_a_time.release()
 
@@ -106,8 +124,9 @@ class Recorder:
             names=dict(zip(self.numbers, self.found.names, strict=False)),
             modules=dict(zip(self.numbers, self.found.modules, strict=False)),
             seen=self._seen(slots),
-            import_modules={slot[0]: _library(slot[1]) for slot in slots},
+            import_modules={slot[0]: library_of(slot[1]) for slot in slots},
             hooked_imports=len(slots),
+            callers=callers(records),
             tick_ps=_native.ring_clock()[2],
             dropped=dropped + rings[1],
             wall_ns=wall_ns,
@@ -130,11 +149,6 @@ class Recorder:
             )
             for package in packages
         )
-
-
-def _library(path: str) -> str:
-    """ "_multiarray_umath" of its path."""
-    return path.rpartition("/")[2].partition(".")[0]
 
 
 _name_of = type.__dict__["__qualname__"].__get__

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from inspector.facts.conversion import ByteEvidence, Call
 from inspector.facts.unknown import Unknown
+from inspector.tracing.allocations import Blocks
 from inspector.tracing.decode import FLAGS, Events, Rows
 from inspector.tracing.nesting import Nesting
 
 SAMPLES_COMPARED, SAMPLES_UNEQUAL = 1 << 31, 1 << 30
 _SAMPLES: tuple[Literal["", "different", "equal"], ...] = ("", "different", "equal")
 SMALL_TEXT = (ord("U"), ord("S"))
+LOOKED_AT = 8
+"""Results of like calls whose memory is looked for."""
 
 
 def weighed(events: Events, nesting: Nesting, calls: dict[int, Call]) -> tuple[ByteEvidence, ...]:
@@ -31,10 +34,12 @@ def weighed(events: Events, nesting: Nesting, calls: dict[int, Call]) -> tuple[B
     own = ~_passed_on(events.records, nesting, results, made_by, same | overlaps)
     results, made_by, same, overlaps = results[own], made_by[own], same[own], overlaps[own]
     sample = _sampled(events.records["code"][results])
+    blocks = Blocks(events)
+    heads = nesting.heads[made_by]
     way = (nesting.group[made_by] * 2 + same) * 2 + overlaps
     different, inverse = np.unique(way * 3 + sample, return_inverse=True)
     return tuple(
-        _evidence(events, calls, code, results[inverse == number])
+        _evidence(events, calls, blocks, code, results[inverse == number], heads[inverse == number])
         for number, code in enumerate(different.tolist())
     )
 
@@ -81,7 +86,9 @@ def _sampled(masks: Rows) -> Rows:
     return np.where(compared, np.where(equal, 2, 1), 0)
 
 
-def _evidence(events: Events, calls: dict[int, Call], code: int, results: Rows) -> ByteEvidence:
+def _evidence(
+    events: Events, calls: dict[int, Call], blocks: Blocks, code: int, results: Rows, heads: Rows
+) -> ByteEvidence:
     way, sample = divmod(code, 3)
     return ByteEvidence(
         call=calls[way >> 2],
@@ -91,9 +98,16 @@ def _evidence(events: Events, calls: dict[int, Call], code: int, results: Rows) 
         sample=_SAMPLES[sample],
         logical_bytes=int(events.records["start"][results].sum()),
         span_bytes=int(events.records["aux"][results].sum()),
-        allocator=_allocator(events, results[0]),
+        allocator=_allocator(events, blocks, results, heads),
+        was_there=blocks.was_there(events.records[results[0]], events.records[heads[0]]),
     )
 
 
-def _allocator(events: Events, result: Any) -> str | Unknown:
-    return Unknown("allocations were not recorded")
+def _allocator(events: Events, blocks: Blocks, results: Rows, heads: Rows) -> str | Unknown:
+    """Who asked for the memory of the results; they are alike, so the first that is known tells."""
+    said: str | Unknown = Unknown("no result was recorded")
+    for result, head in zip(results[:LOOKED_AT], heads[:LOOKED_AT], strict=True):
+        said = blocks.giver(events.records[result], events.records[head])
+        if not isinstance(said, Unknown):
+            break
+    return said

@@ -9,6 +9,7 @@ from inspector.facts.unknown import Unknown
 
 COMPUTING = ("numpy.ufunc",)
 """Types of callables that compute each element, whatever the values come to."""
+ITS_ARGUMENTS = Unknown("it is an argument's memory")
 KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "S": "bytes", "U": "str"}
 
 
@@ -37,7 +38,7 @@ def _judged(one: ByteEvidence) -> Copy:
         avoid=avoid,
         function=one.call.name,
         times=one.times,
-        allocator=one.allocator,
+        allocator=one.allocator if fresh or one.was_there else ITS_ARGUMENTS,
         source=", ".join(_said(value) for value in _sources(one.call)) or "nothing that has bytes",
         result=_said(one.call.result) if isinstance(one.call.result, Value) else str(one.call.result),
         site=one.call.site,
@@ -48,6 +49,8 @@ def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
     if one.same_object:
         return "in place", "certain"
     if one.overlaps:
+        return "shared", "certain"
+    if one.was_there:
         return "shared", "certain"
     if one.call.callable_type in COMPUTING:
         return "computed", "certain"
@@ -80,6 +83,8 @@ def _said(value: Value) -> str:
 def _reason(one: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
     """(why it had to be, what would save it)."""
     result, sources = one.call.result, _sources(one.call)
+    if one.was_there and not one.same_object and not one.overlaps:
+        return "the memory was there before the call: something keeps it", ""
     if verdict in ("shared", "in place"):
         return (
             "the result's bytes are an argument's" if verdict == "shared" else "it gave its argument back"

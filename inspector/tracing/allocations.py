@@ -1,0 +1,129 @@
+"""Blocks of 4 KiB and more, with who asked for them: armed, restored, and found again under a result."""
+
+from __future__ import annotations
+
+import atexit
+from typing import Any, Final
+
+import numpy as np
+
+from inspector import _native
+from inspector.facts.unknown import Unknown
+from inspector.tracing.decode import COARSE_TICKS, FLAGS, KINDS, Events, Rows
+
+LEAST_BYTES: Final = 4096
+PYTHON: Final = "Python"
+"""Who asks where a block comes from Python's own allocators."""
+LINKED: Final = "its own allocator"
+"""What gives a block that no hook saw, of a library that has an allocator linked into it."""
+SPAN_OWNED, SPAN_LINKED = 8, 16
+"""Flags of a span (native/spans.h): its object frees the bytes; by an allocator linked into its library."""
+_CPP: Final = "_Zn"
+_NOT_RECORDED: Final = Unknown("allocations were not recorded")
+_SMALL: Final = Unknown("blocks under 4 KiB are not recorded")
+_NO_CLOCK: Final = Unknown("without a clock a block cannot be told from an earlier one")
+_NOT_GIVEN: Final = Unknown(
+    "no hooked function gave this memory: it was there before the trace, or comes from an allocator that is "
+    "linked into a library"
+)
+
+
+def callers(records: Rows) -> dict[int, str]:
+    """Return addresses told by Python's own allocators -> who asked, while the libraries are still loaded."""
+    told = np.unique(records["aux"][(records["kind"] == KINDS["ALLOCATION"]) & (records["aux"] != 0)])
+    python = _native.image(id(int))
+    ours = {python[0] if python else "", _native.__file__}
+    found = {address: _native.image(address) for address in told.tolist()}
+    return {
+        address: PYTHON if image is None or image[0] in ours else library_of(image[0])
+        for address, image in found.items()
+    }
+
+
+def library_of(path: str) -> str:
+    """ "_multiarray_umath" of its path."""
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+class AllocationSlots:
+    """The slots through which libraries ask for memory, and Python's own allocators, while hooked."""
+
+    def __init__(self) -> None:
+        self.armed = False
+
+    def begin(self) -> None:
+        """Hook what is loaded. Raises RuntimeError in a second interpreter."""
+        atexit.register(self.end)
+        self.armed = True
+        try:
+            self.widen()
+        except BaseException:
+            self.end()
+            raise
+
+    def widen(self) -> None:
+        """Hook what has been loaded since."""
+        if self.armed:
+            _native.allocations_arm()
+
+    def end(self) -> None:
+        """Put everything back; a second call does nothing."""
+        if self.armed:
+            self.armed = False
+            _native.allocations_open(False)
+            _native.allocations_disarm()
+            atexit.unregister(self.end)
+
+
+class Blocks:
+    """The recorded blocks of a trace, by time."""
+
+    def __init__(self, events: Events) -> None:
+        self._events = events
+        rows = events.of_kind("ALLOCATION")
+        self._rows = events.records[rows[np.argsort(events.records["start"][rows], kind="stable")]]
+        self._start = self._rows["obj"]
+        self._stop = self._start + self._rows["val"]
+
+    def giver(self, result: Any, call: Any) -> str | Unknown:
+        """Who asked for the memory that a result of a call lies in: "_multiarray_umath (malloc)"."""
+        if not self._events.givers:
+            return _NOT_RECORDED
+        if result["aux"] < LEAST_BYTES:
+            return _SMALL
+        if not call["start"]:
+            return _NO_CLOCK
+        block = self._block(result, call)
+        if block is not None:
+            return self._name(block)
+        if result["flags"] & FLAGS["OUTPUT"] and result["refs"] & SPAN_LINKED:
+            kind = self._events.types[int(result["type"])]
+            return f"{kind.partition('.')[0]} ({LINKED})"
+        return _NOT_GIVEN
+
+    def was_there(self, result: Any, call: Any) -> bool:
+        """Whether the memory of a result was given before its call: a cache holds it.
+
+        Told of objects that own a block from a hooked allocator (ndarray, bytes, ...) of 4 KiB and more.
+        """
+        can_tell = self._events.givers and not self._events.dropped and call["start"]
+        owned = result["refs"] & SPAN_OWNED and not result["refs"] & SPAN_LINKED
+        if not can_tell or not owned or result["aux"] < LEAST_BYTES:
+            return False
+        block = self._block(result, call)
+        return block is None or bool(block["start"] < call["start"])
+
+    def _block(self, result: Any, call: Any) -> Any:
+        """The last block given by the end of the call that holds the result's bytes."""
+        ticks = int(call["duration"]) * (COARSE_TICKS if call["flags"] & FLAGS["COARSE"] else 1)
+        before = np.searchsorted(self._rows["start"], int(call["start"]) + ticks, side="right")
+        low, high = result["val"], result["val"] + result["aux"]
+        found = np.flatnonzero((self._start[:before] <= low) & (high <= self._stop[:before]))
+        return self._rows[found[-1]] if len(found) else None
+
+    def _name(self, row: Any) -> str:
+        function = self._events.givers[int(row["func"])]
+        if function.startswith("Py"):
+            return f"{self._events.callers.get(int(row['aux']), PYTHON)} ({function})"
+        library = self._events.askers.get(int(row["slot"]), "a library that is gone")
+        return f"{library} ({'operator new' if function.startswith(_CPP) else function})"

@@ -1,0 +1,183 @@
+// Blocks of 4 KiB and more, with the library that asked for them: the memory that a result lies in.
+//
+// Overview. A library asks for memory through its import slots (malloc, posix_memalign, mmap, operator new
+// ...). got.c patches those of every loaded object but Python, which has allocators of its own (pymem.c), and
+// but the library that gives the memory. The thunk says the slot, the slot says who asked; the address and
+// the size make one record. A block that is asked for on behalf of another library (operator new asks malloc)
+// is recorded by both, the outer one last.
+//
+// Not hooked: free. Which block a result lies in is told by the records of the call that made it; later calls
+// have records of their own. And libraries compare the address of free with a deleter they were given.
+//
+// Limits and why. An allocator that is linked into a library (mimalloc in Arrow, jemalloc in polars) gives
+// blocks out of memory it mapped before: no slot is used, nothing is recorded. Blocks under 4 KiB cost two
+// compares and are not recorded. Hooks run in any thread, with and without the GIL: no Python, no lock.
+#define _GNU_SOURCE
+#include "allocations.h"
+
+#include "native.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include "got.h"
+
+int allocations_open;
+
+void allocations_record(uint32_t slot, uint32_t func, const void *block, size_t bytes, const void *caller) {
+    event *record = ring_open();
+    if (record) {
+        *record = (event){.kind = EVENT_ALLOCATION,
+                          .slot = slot,
+                          .func = (uint16_t)func,
+                          .flags = EVENT_FLAG_NO_GIL,
+                          .obj = (uint64_t)(uintptr_t)block,
+                          .val = bytes,
+                          .aux = (uint64_t)(uintptr_t)caller,
+                          .start = ring_start_ticks(),
+                          .depth = ring_depth_byte(ring_here.depth)};
+        ring_commit();
+    }
+}
+
+// ----- hooks, one a signature ----------------------------------------------------------------------
+
+static void note(uint32_t slot, const void *block, size_t bytes) {
+    allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL);
+}
+
+#define CALL(type, ...) ((type)got_originals[slot])(__VA_ARGS__)
+
+static void *hook_size(size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(size_t), bytes);
+    note(slot, block, bytes);
+    return block;
+}
+
+static void *hook_first(size_t bytes, size_t second) {
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(size_t, size_t), bytes, second);
+    note(slot, block, bytes);
+    return block;
+}
+
+static void *hook_second(size_t first, size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(size_t, size_t), first, bytes);
+    note(slot, block, bytes);
+    return block;
+}
+
+static void *hook_product(size_t count, size_t each) { // a product that overflows gives no block
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(size_t, size_t), count, each);
+    note(slot, block, count * each);
+    return block;
+}
+
+static void *hook_grown(void *before, size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(void *, size_t), before, bytes);
+    note(slot, block, bytes);
+    return block;
+}
+
+static void *hook_grown_product(void *before, size_t count, size_t each) {
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(void *, size_t, size_t), before, count, each);
+    note(slot, block, count * each);
+    return block;
+}
+
+static int hook_stored(void **ret, size_t alignment, size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    int failed = CALL(int (*)(void **, size_t, size_t), ret, alignment, bytes);
+    note(slot, failed ? NULL : *ret, bytes);
+    return failed;
+}
+
+static void *hook_mapped(void *wanted, size_t bytes, int access, int flags, int file, off_t offset) {
+    uint32_t slot = ring_here.slot;
+    void *block =
+        CALL(void *(*)(void *, size_t, int, int, int, off_t), wanted, bytes, access, flags, file, offset);
+    note(slot, block == MAP_FAILED ? NULL : block, bytes);
+    return block;
+}
+
+// ----- the table ----------------------------------------------------------------------------------
+
+static exports_row imported[] = {
+#define ALLOCATOR(name, hook) {#name, NULL, GOT_ALLOCATOR_FIRST + ALLOCATION_##name},
+    ALLOCATIONS_IMPORTED(ALLOCATOR)
+#undef ALLOCATOR
+};
+static void *const hooks[] = {
+#define ALLOCATOR(name, hook) (void *)hook_##hook,
+    ALLOCATIONS_IMPORTED(ALLOCATOR)
+#undef ALLOCATOR
+};
+
+const exports_row *allocations_find(const char *name) {
+    for (int i = 0; i < ALLOCATIONS_IMPORTED_COUNT; i++) {
+        if (strcmp(imported[i].name, name) == 0) {
+            return &imported[i];
+        }
+    }
+    return NULL;
+}
+
+void *allocations_hook(uint16_t row) { return hooks[row - GOT_ALLOCATOR_FIRST]; }
+
+// What C++ exports is found once its library is there, and in sight of this one.
+static void find_addresses(void) {
+    for (int i = 0; i < ALLOCATIONS_IMPORTED_COUNT; i++) {
+        imported[i].address =
+            imported[i].address ? imported[i].address : dlsym(RTLD_DEFAULT, imported[i].name);
+    }
+}
+
+static PyObject *allocations_arm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    find_addresses();
+    if (got_patch_allocators(&done) < 0) {
+        return NULL;
+    }
+    return Py_BuildValue("(IIIi)", done.stored, done.failed, done.no_room, pymem_arm());
+}
+
+static PyObject *allocations_disarm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    int left = pymem_disarm();
+    got_restore(GOT_ALLOCATORS, &done);
+    return Py_BuildValue("(IIIIi)", done.stored, done.foreign, done.gone, done.failed, left);
+}
+
+static PyObject *allocations_set_open(PyObject *module, PyObject *open) {
+    allocations_open = open == Py_True;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef allocations_methods[] = {
+    {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
+    {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
+    {"allocations_open", allocations_set_open, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int allocations_exec(PyObject *module) {
+#define ALLOCATOR(name, ...) #name,
+    static const char *const names[] = {ALLOCATIONS_IMPORTED(ALLOCATOR) ALLOCATIONS_DOMAINS(ALLOCATOR)};
+#undef ALLOCATOR
+    _owned_ PyObject *table = PyTuple_New(ALLOCATIONS_COUNT);
+    for (Py_ssize_t i = 0; table && i < ALLOCATIONS_COUNT; i++) {
+        PyObject *name = PyUnicode_FromString(names[i]); // given to the table
+        if (!name) {
+            return -1;
+        }
+        PyTuple_SET_ITEM(table, i, name);
+    }
+    return table && PyModule_AddObjectRef(module, "ALLOCATORS", table) == 0
+               ? PyModule_AddFunctions(module, allocations_methods)
+               : -1;
+}

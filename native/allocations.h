@@ -1,0 +1,62 @@
+// Blocks of memory that code asks for, as events: what the hooks of allocations.c and pymem.c share.
+#ifndef INSPECTOR_ALLOCATIONS_H
+#define INSPECTOR_ALLOCATIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ring.h"
+
+// ALLOCATOR(name, hook): functions that slots import. Appended to, never reordered: traces hold the numbers.
+// The names of C++ are operator new and new[], with and without alignment, with and without exceptions.
+#define ALLOCATIONS_IMPORTED(ALLOCATOR) \
+    ALLOCATOR(malloc, size) \
+    ALLOCATOR(calloc, product) \
+    ALLOCATOR(realloc, grown) \
+    ALLOCATOR(reallocarray, grown_product) \
+    ALLOCATOR(aligned_alloc, second) \
+    ALLOCATOR(memalign, second) \
+    ALLOCATOR(posix_memalign, stored) \
+    ALLOCATOR(mmap, mapped) \
+    ALLOCATOR(mmap64, mapped) \
+    ALLOCATOR(_Znwm, size) \
+    ALLOCATOR(_Znam, size) \
+    ALLOCATOR(_ZnwmRKSt9nothrow_t, first) \
+    ALLOCATOR(_ZnamRKSt9nothrow_t, first) \
+    ALLOCATOR(_ZnwmSt11align_val_t, first) \
+    ALLOCATOR(_ZnamSt11align_val_t, first)
+// The domains of Python's own allocators (pymem.c).
+#define ALLOCATIONS_DOMAINS(DOMAIN) DOMAIN(PyMem_RawMalloc) DOMAIN(PyMem_Malloc) DOMAIN(PyObject_Malloc)
+
+enum {
+#define ALLOCATIONS_ID(name, ...) ALLOCATION_##name,
+    ALLOCATIONS_IMPORTED(ALLOCATIONS_ID)
+#undef ALLOCATIONS_ID
+        ALLOCATIONS_IMPORTED_COUNT,
+    ALLOCATIONS_BEFORE_DOMAINS = ALLOCATIONS_IMPORTED_COUNT - 1,
+#define ALLOCATIONS_ID(name) ALLOCATION_##name,
+    ALLOCATIONS_DOMAINS(ALLOCATIONS_ID)
+#undef ALLOCATIONS_ID
+        ALLOCATIONS_COUNT
+};
+
+#define ALLOCATIONS_LEAST_BYTES 4096
+
+extern int allocations_open __attribute__((visibility("hidden"))); // blocks are recorded
+
+void allocations_record(uint32_t slot, uint32_t func, const void *block, size_t bytes, const void *caller);
+
+// A block was given. Smaller ones are let pass: they are many, and no payload worth naming.
+static inline void allocations_note(uint32_t slot, uint32_t func, const void *block, size_t bytes,
+                                    const void *caller) {
+    if (__builtin_expect(bytes >= ALLOCATIONS_LEAST_BYTES, 0) && block && allocations_open &&
+        !ring_here.quiet) {
+        allocations_record(slot, func, block, bytes, caller);
+    }
+}
+
+// pymem.c
+int pymem_arm(void);    // how many domains are hooked
+int pymem_disarm(void); // how many were left to another tracer, which stands before us
+
+#endif
