@@ -79,13 +79,14 @@ def _told(address: str, one: asyncio.Future[Any], deadline_s: float) -> Told:
     if reply is None:
         return _silent(address, "lost", "the scheduler no longer knows it")
     if "told" in reply:
-        return _read(address, reply["told"])
+        return read_answer(address, reply["told"])
     if "absent" in reply:
         return _silent(address, "no extension", f"pip install native-inspector there: {reply['absent']}")
     return _silent(address, "failed", reply["failed"])
 
 
-def _read(address: str, text: str) -> Told:
+def read_answer(address: str, text: str) -> Told:
+    """What a worker sent: JSON text of `worker.told`."""
     wire = json.loads(text)
     if wire["schema"] != SCHEMA:
         return _silent(address, "other version", f"its facts have schema {wire['schema']}, ours {SCHEMA}")

@@ -4,29 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from inspector.cluster import joining
 from inspector.cluster.asking import Progress, Told, ask_all
 from inspector.errors import InspectorError
-from inspector.facts.cluster import (
-    ClusterFindings,
-    ClusterHeap,
-    ClusterTrace,
-    Danger,
-    Kept,
-    Key,
-    Keys,
-    Sent,
-    TaskCopy,
-    Transfers,
-    Worker,
-    WorkerTypes,
-)
-from inspector.facts.namespace import Namespace
-from inspector.facts.wire import from_wire
+from inspector.facts.cluster import ClusterTrace
 from inspector.report import Report
 
 if TYPE_CHECKING:
@@ -73,14 +57,7 @@ class Cluster:
 
     def namespace(self, limit: int = 30) -> Report:
         """What every worker holds in memory: at most `limit` keys of each, the heaviest."""
-        told = self._asked("keys", {"limit": limit})
-        tables = [None if one.answer is None else from_wire(Namespace, one.answer["table"]) for one in told]
-        found = Keys(
-            workers=tuple(_holding(one.worker, table) for one, table in zip(told, tables, strict=True)),
-            keys=_keys(told, tables),
-            left_out=sum(table.left_out for table in tables if table is not None),
-        )
-        return Report("cluster", {"cluster_keys": found})
+        return Report("cluster", {"cluster_keys": joining.keys(self._asked("keys", {"limit": limit}))})
 
     def inspect(self, key: Any, *, scan: bool = False, also: tuple[str, ...] = ()) -> Report:
         """The card of a key's value (or a Future's), made on the first worker that holds it in memory.
@@ -106,21 +83,11 @@ class Cluster:
 
     def heap(self, types: int = 20) -> Report:
         """The census of every worker: its `types` heaviest types."""
-        told = self._asked("heap", {"types": types})
-        heaps = tuple(from_wire(WorkerTypes, one.answer) for one in told if one.answer)
-        return Report("heap", {"cluster_heap": ClusterHeap(_workers(told), heaps)})
+        return Report("heap", {"cluster_heap": joining.heap(self._asked("heap", {"types": types}))})
 
     def findings(self, limit: int = 200) -> Report:
         """What is wrong where: dangers of keys, values that outlive their keys, versions that differ."""
-        told = self._asked("findings", {"limit": limit})
-        answers = [one.answer for one in told if one.answer]
-        found = ClusterFindings(
-            workers=_workers(told),
-            dangers=tuple(from_wire(Danger, row) for answer in answers for row in answer["dangers"]),
-            kept=tuple(from_wire(Kept, row) for answer in answers for row in answer["kept"]),
-            unfollowed=sum(answer["unfollowed"] for answer in answers),
-            differing=_differing(told),
-        )
+        found = joining.findings(self._asked("findings", {"limit": limit}))
         return Report("findings", {"cluster_findings": found})
 
     def transfers(self, limit: int = 50, largest_bytes: int = LARGEST_TRIED) -> Report:
@@ -130,9 +97,7 @@ class Cluster:
         dropped.
         """
         told = self._asked("transfers", {"limit": limit, "largest_bytes": largest_bytes})
-        sent = [from_wire(Sent, row) for one in told if one.answer for row in one.answer]
-        sent.sort(key=lambda one: -one.copied_bytes if isinstance(one.copied_bytes, int) else 1)
-        return Report("transfers", {"cluster_transfers": Transfers(_workers(told), tuple(sent))})
+        return Report("transfers", {"cluster_transfers": joining.transfers(told)})
 
     @contextlib.contextmanager
     def trace(self, *modules: str, limit: int = 100) -> Iterator[ClusterTraced]:
@@ -142,12 +107,14 @@ class Cluster:
         traced, began, at_first = ClusterTraced(), time.monotonic_ns(), set(self.client.nthreads())
         self.client.register_plugin(sent.Arming(tuple(modules)))
         try:
-            yield traced
+            try:
+                yield traced
+            finally:
+                everyone = at_first | set(self.client.nthreads())
+                told = ask_all(self.client, "copies", {"limit": limit}, everyone, self.progress)
+                traced.fact = joining.trace(told, limit, time.monotonic_ns() - began)
         finally:
-            everyone = at_first | set(self.client.nthreads())
-            told = ask_all(self.client, "copies", {"limit": limit}, everyone, self.progress)
-            self.client.unregister_worker_plugin(TRACE)
-            traced.fact = _joined(told, limit, time.monotonic_ns() - began)
+            self.client.unregister_worker_plugin(TRACE)  # disarms what was not asked
 
     def _asked(self, verb: str, options: dict[str, Any]) -> list[Told]:
         return ask_all(self.client, verb, options, progress=self.progress)
@@ -172,46 +139,3 @@ class ClusterTraced:
                 do="ask it after the `with` block",
             )
         return Report("trace", {"cluster_trace": self.fact})
-
-
-def _holding(worker: Worker, table: Namespace | None) -> Worker:
-    if table is None:
-        return worker
-    return replace(worker, owned_bytes=table.total_bytes, resident_bytes=table.resident_bytes)
-
-
-def _keys(told: list[Told], tables: list[Namespace | None]) -> tuple[Key, ...]:
-    found = [
-        (one.worker.address, row, managed)
-        for one, table in zip(told, tables, strict=True)
-        if table is not None
-        for row, managed in zip(table.rows, one.answer["managed_bytes"], strict=True)
-    ]
-    copies = Counter(row.name for _, row, _ in found)
-    return tuple(Key(worker, row, managed, copies[row.name]) for worker, row, managed in found)
-
-
-def _workers(told: list[Told]) -> Any:
-    return tuple(one.worker for one in told)
-
-
-def _differing(told: list[Told]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for one in told:
-        for package, version in one.worker.versions.items():
-            found.setdefault(package, {})[one.worker.address] = version
-    return {package: versions for package, versions in found.items() if len(set(versions.values())) > 1}
-
-
-def _joined(told: list[Told], limit: int, wall_ns: int) -> ClusterTrace:
-    answers = [one.answer for one in told if one.answer]
-    copies = [from_wire(TaskCopy, row) for answer in answers for row in answer["copies"]]
-    copies.sort(key=lambda row: -row.copy.copied_bytes)
-    return ClusterTrace(
-        workers=_workers(told),
-        copies=tuple(copies[:limit]),
-        copies_left_out=sum(answer["left_out"] for answer in answers) + max(len(copies) - limit, 0),
-        events=sum(answer["events"] for answer in answers),
-        dropped=sum(answer["dropped"] for answer in answers),
-        wall_ns=wall_ns,
-    )

@@ -66,7 +66,7 @@ def _findings(fact: ClusterFindings) -> tuple[Block, ...]:
     made: list[Block] = [*_workers(fact.workers)]
     kept = tuple(_kept_row(fact.workers, one) for one in fact.kept)
     if kept:
-        line = Line("kept", text(f"{len(kept)} values outlive their keys", "warn"), link=f"{_LINK}#kept")
+        line = Line("kept", text(_outliving(len(kept)), "warn"), link=f"{_LINK}#kept")
         made.append(Fold(line, (Table(("worker", "key", "type", "bytes", "held by"), kept, (3,)),), _SHOWN))
     for danger in fact.dangers:
         made.append(_danger(fact.workers, danger))
@@ -79,6 +79,10 @@ def _findings(fact: ClusterFindings) -> tuple[Block, ...]:
     if not (fact.kept or fact.dangers or fact.differing):
         made.append(Line("findings", text("none")))
     return tuple(made)
+
+
+def _outliving(count: int) -> str:
+    return "1 value outlives its key" if count == 1 else f"{count:,} values outlive their keys"
 
 
 def _danger(workers: tuple[Worker, ...], danger: Danger) -> Line:

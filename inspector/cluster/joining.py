@@ -1,0 +1,102 @@
+"""The answers of all workers become one fact; workers that gave none are rows all the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from inspector.cluster.asking import Told
+from inspector.facts.cluster import (
+    ClusterFindings,
+    ClusterHeap,
+    ClusterTrace,
+    Danger,
+    Kept,
+    Key,
+    Keys,
+    Sent,
+    TaskCopy,
+    Transfers,
+    Worker,
+    WorkerTypes,
+)
+from inspector.facts.namespace import Namespace
+from inspector.facts.wire import from_wire
+
+
+def keys(told: list[Told]) -> Keys:
+    """The tables of the workers as one."""
+    tables = [None if one.answer is None else from_wire(Namespace, one.answer["table"]) for one in told]
+    found = [
+        (one.worker.address, row, managed)
+        for one, table in zip(told, tables, strict=True)
+        if table is not None
+        for row, managed in zip(table.rows, one.answer["managed_bytes"], strict=True)
+    ]
+    copies = Counter(row.name for _, row, _ in found)
+    return Keys(
+        workers=tuple(_holding(one.worker, table) for one, table in zip(told, tables, strict=True)),
+        keys=tuple(Key(worker, row, managed, copies[row.name]) for worker, row, managed in found),
+        left_out=sum(table.left_out for table in tables if table is not None),
+    )
+
+
+def _holding(worker: Worker, table: Namespace | None) -> Worker:
+    if table is None:
+        return worker
+    return replace(worker, owned_bytes=table.total_bytes, resident_bytes=table.resident_bytes)
+
+
+def heap(told: list[Told]) -> ClusterHeap:
+    """A census a worker."""
+    return ClusterHeap(_workers(told), tuple(from_wire(WorkerTypes, answer) for answer in _answers(told)))
+
+
+def findings(told: list[Told]) -> ClusterFindings:
+    """Everything that is wrong anywhere."""
+    return ClusterFindings(
+        workers=_workers(told),
+        dangers=tuple(from_wire(Danger, row) for answer in _answers(told) for row in answer["dangers"]),
+        kept=tuple(from_wire(Kept, row) for answer in _answers(told) for row in answer["kept"]),
+        unfollowed=sum(answer["unfollowed"] for answer in _answers(told)),
+        differing=_differing(told),
+    )
+
+
+def transfers(told: list[Told]) -> Transfers:
+    """What was sent, the most copied bytes first."""
+    sent = [from_wire(Sent, row) for answer in _answers(told) for row in answer]
+    sent.sort(key=lambda one: -one.copied_bytes if isinstance(one.copied_bytes, int) else 1)
+    return Transfers(_workers(told), tuple(sent))
+
+
+def trace(told: list[Told], limit: int, wall_ns: int) -> ClusterTrace:
+    """The `limit` largest copies of all workers."""
+    copies = [from_wire(TaskCopy, row) for answer in _answers(told) for row in answer["copies"]]
+    copies.sort(key=lambda row: -row.copy.copied_bytes)
+    return ClusterTrace(
+        workers=_workers(told),
+        copies=tuple(copies[:limit]),
+        copies_left_out=sum(answer["left_out"] for answer in _answers(told)) + max(len(copies) - limit, 0),
+        events=sum(answer["events"] for answer in _answers(told)),
+        dropped=sum(answer["dropped"] for answer in _answers(told)),
+        wall_ns=wall_ns,
+    )
+
+
+def _workers(told: list[Told]) -> tuple[Worker, ...]:
+    return tuple(one.worker for one in told)
+
+
+def _answers(told: list[Told]) -> Iterator[Any]:
+    return (one.answer for one in told if one.answer)
+
+
+def _differing(told: list[Told]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for one in told:
+        for package, version in one.worker.versions.items():
+            found.setdefault(package, {})[one.worker.address] = version
+    return {package: versions for package, versions in found.items() if len(set(versions.values())) > 1}
