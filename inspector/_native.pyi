@@ -577,6 +577,14 @@ def interned() -> list[Any]:
 def interned_clear() -> None:
     """Forget them, and give their references back."""
 
+# --- journal.c ---------------------------------------------------------------------------------
+
+def journal(path: str, bytes: int, /) -> None:
+    """Write what interned numbers mean into a new file of this size, as they are given; "" ends it.
+
+    The form is told in journal.c. Raises OSError where the file cannot be made or its space not be had.
+    """
+
 # --- asked.c -----------------------------------------------------------------------------------
 
 def ask_spans(callable: Callable[[Any], list[tuple[int, int, int, int, str, int]] | None] | None, /) -> None:

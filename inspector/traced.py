@@ -232,6 +232,7 @@ def trace(
     Raises InspectorError `unknown-module`, `trace-running`, and `not-built` for native frames, pointer
     tables, and modes other than "ring": this version does not have them.
     """
+    from inspector.tracing import decode  # noqa: F401 - NumPy is imported before, not in the trace
     from inspector.tracing.recorder import Recorder
 
     for option, asked in (("native", native), ("pointers", pointers), ("mode", mode != "ring")):

@@ -6,6 +6,7 @@
 #include "native.h"
 
 #include "interned.h"
+#include "journal.h"
 
 enum { INTERNED_MAX = 1 << 16, INTERNED_HASHED = 1 << 17 };
 
@@ -27,6 +28,7 @@ uint32_t interned_id(PyObject *object) {
         return *place;
     }
     interned[interned_count] = Py_NewRef(object);
+    journal_add(interned_count, object);
     return *place = interned_count++;
 }
 

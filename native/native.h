@@ -57,6 +57,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(lazy_vector) \
     PART(ring_read) \
     PART(interned) \
+    PART(journal) \
     PART(asked) \
     PART(calls) \
     PART(methods) \

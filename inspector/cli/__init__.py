@@ -137,6 +137,7 @@ def _guarded(words: Sequence[str]) -> int:
     """The command's exit code; an error becomes one block on stderr, a closed pipe is silent."""
     try:
         options = parser([words[0]] if _is_command(words[0]) else commands()).parse_args(words)
+        options.words = words
         code = int(options.run(options))
         sys.stdout.flush()
         return code

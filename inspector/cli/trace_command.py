@@ -5,6 +5,7 @@ It is run as python would:
   inspector trace script.py ARGS       a script, with its arguments
   inspector trace -m package ARGS      a module, as python -m runs it
   inspector trace --of numpy app.py    functions of numpy only
+  inspector trace -- PROGRAM ARGS      any program that is or embeds Python
 
 What the program prints comes first; with --json it goes to stderr.
 """
@@ -12,9 +13,15 @@ What the program prints comes first; with --json it goes to stderr.
 from __future__ import annotations
 
 import argparse
+import signal
+import sys
+from typing import TYPE_CHECKING
 
 from inspector.arguments import DRAW, TRACE, WRITE, add_options
 from inspector.errors import EXIT_DONE, InspectorError
+
+if TYPE_CHECKING:
+    from inspector.traced import Traced
 
 GROUP = "look at running programs"
 
@@ -25,6 +32,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--of", dest="modules", metavar="MODULE", action="append", help="trace this module only"
     )
     parser.add_argument("-o", "--out", metavar="FILE", help="save the trace")
+    parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
     add_options(parser, TRACE, DRAW, WRITE)
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
@@ -33,25 +41,65 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the program traced, and draw the trace."""
-    from inspector import traced
+    trace, failure = (_launched if _behind_dashes(options) else _run_here)(options)
     from inspector.cli.output import show
-    from inspector.cli.program import readable
-    from inspector.cli.program import run as run_program
 
-    if not options.module:
-        readable(options.program)
-    trace = traced.trace(*options.modules or (), grade=options.grade)
-    failure: InspectorError | None = None
-    try:
-        with trace:
-            run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
-    except InspectorError as error:
-        if error.slug != "script-failed":
-            raise
-        failure = error
     if options.out:
         trace.save(options.out)
     show(trace.report, options)
     if failure is not None:
         raise failure
     return EXIT_DONE
+
+
+def _behind_dashes(options: argparse.Namespace) -> bool:
+    """Whether PROGRAM was typed behind `--`; argparse takes that word away."""
+    words: list[str] = options.words
+    at = len(words) - len(options.arguments) - 1
+    return words[at - 1 : at + 1] == ["--", options.program]
+
+
+def _run_here(options: argparse.Namespace) -> tuple[Traced, InspectorError | None]:
+    """Run a script or a module in this process: its trace, and how it failed."""
+    from inspector import traced
+    from inspector.cli.program import readable
+    from inspector.cli.program import run as run_program
+
+    if not options.module:
+        readable(options.program)
+    trace = traced.trace(*options.modules or (), grade=options.grade)
+    try:
+        with trace:
+            run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
+    except InspectorError as error:
+        if error.slug != "script-failed":
+            raise
+        return trace, error
+    return trace, None
+
+
+def _launched(options: argparse.Namespace) -> tuple[Traced, InspectorError | None]:
+    """Run a program of its own: its trace, and how it failed."""
+    from inspector import launched
+
+    command = [options.program, *options.arguments]
+    made = launched.launch(
+        command, *options.modules or (), grade=options.grade, children=options.children, quiet=options.json
+    )
+    for note in made.notes:
+        sys.stderr.write(f"inspector: {note}\n")
+    return made.trace, _program_failed(options.program, made.code)
+
+
+def _program_failed(program: str, code: int) -> InspectorError | None:
+    from inspector.cli.target import ProgramFailed
+
+    if not code:
+        return None
+    how = f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exited with {code}"
+    return ProgramFailed(
+        f"{program[:60]} {how}.",
+        slug="script-failed",
+        why="what it did until then is shown",
+        do="see whether it runs without inspector",
+    )

@@ -10,6 +10,7 @@ import numpy as np
 from inspector import _native
 from inspector.facts.unknown import Unknown
 from inspector.tracing.decode import COARSE_TICKS, FLAGS, KINDS, Events, Rows
+from inspector.tracing.tables import library_of
 
 LEAST_BYTES: Final = 4096
 PYTHON: Final = "Python"
@@ -38,11 +39,6 @@ def callers(records: Rows) -> dict[int, str]:
         address: PYTHON if image is None or image[0] in ours else library_of(image[0])
         for address, image in found.items()
     }
-
-
-def library_of(path: str) -> str:
-    """ "_multiarray_umath" of its path."""
-    return path.rpartition("/")[2].partition(".")[0]
 
 
 class AllocationSlots:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from inspector import _native
 from inspector.errors import InspectorError
-from inspector.facts.conversion import Seen
-from inspector.tracing import asking, decode, sites
-from inspector.tracing.allocations import AllocationSlots, callers, library_of
-from inspector.tracing.decode import Events
+from inspector.tracing import asking
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.sources import CapiSlots
+from inspector.tracing.tables import Tables, library_of, told
 from inspector.tracing.targets import Targets
+
+if TYPE_CHECKING:
+    from inspector.tracing.allocations import AllocationSlots
+    from inspector.tracing.decode import Events
 
 Grade = Literal["count", "record", "deep"]
 CAPACITY: Final = 1 << 19
@@ -25,6 +28,8 @@ ALL_RINGS_BYTES: Final = 128 << 20
 BOTH_CLOCKS: Final = 2
 ALLOCATOR: Final = -2
 """Row that `got_slots` gives for a slot through which memory is asked for."""
+NOTHING_YET: Final = ("",)
+"""A pattern that fits no module: no package with an extension is imported so far."""
 _one_at_a_time = threading.Lock()
 
 
@@ -44,6 +49,10 @@ class Recorder:
     watch: ImportWatch | None = None
     running: bool = False
     began_ns: int = 0
+    directory: str = ""
+    """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
+    armed: Callable[[Tables], None] | None = None
+    """Told what is hooked, each time that more is."""
 
     def start(self) -> None:
         """Arm. Raises InspectorError `trace-running` while another trace runs."""
@@ -58,19 +67,22 @@ class Recorder:
                 do="end the other trace first",
             )
         try:
-            _native.ring_begin("", CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
+            _native.ring_begin(self.directory, CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
             self.running = True
             self._arm()
-            self.imports = CapiSlots(self.modules or self.found.packages(), self.grade)
+            self.imports = CapiSlots(self.modules or self.found.packages() or NOTHING_YET, self.grade)
             self.imports.begin()
             if self.allocations and self.grade != "count":
+                from inspector.tracing.allocations import AllocationSlots
+
                 self.blocks = AllocationSlots()
                 self.blocks.begin()
-            self.watch = ImportWatch(self._arm)
+            self.watch = ImportWatch(self._widen)
             self.watch.begin()
         except BaseException:
-            self.stop()
+            self.leave()
             raise
+        self._tell()
         _native.ask_spans(asking.spans)
         self.began_ns = time.monotonic_ns()
         _native.calls_open(True)
@@ -83,80 +95,86 @@ class Recorder:
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
 
+    def _widen(self) -> None:
+        """An import is over."""
+        known, packages = len(self.found.names), self.found.packages()
+        self._arm()
+        if not self.modules and self.imports is not None and self.found.packages() != packages:
+            self.imports.choose(self.found.packages())
+        if len(self.found.names) > known:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.armed is not None:
+            self.armed(told(self.found, self.numbers, self._slots()[0]))
+
     def stop(self) -> Events:
         """Disarm, and read what was recorded."""
+        try:
+            slots, askers = self._slots()
+            givers = _native.ALLOCATORS if self.blocks is not None else ()
+            wall_ns, rings = self._disarm()
+            return replace(self._events(rings, wall_ns, slots), givers=givers, askers=askers)
+        finally:
+            self._forget()
+
+    def leave(self) -> int:
+        """Disarm, and read nothing: the rings lie in files. Nanoseconds since the start."""
+        try:
+            return self._disarm()[0]
+        finally:
+            self._forget()
+
+    def _disarm(self) -> tuple[int, tuple[Any, ...]]:
+        """Put every pointer back: nanoseconds since the start, and the rings."""
         _native.allocations_open(False)
         _native.calls_open(False)
         wall_ns = time.monotonic_ns() - self.began_ns
         _native.ask_spans(None)
-        if self.watch is not None:
-            self.watch.end()
+        for source in (self.watch, self.imports, self.blocks):
+            if source is not None:
+                source.end()
+        _native.calls_disarm()
+        return wall_ns, _native.ring_end() if self.running else ([], 0, 0, 0)
+
+    def _forget(self) -> None:
+        self.running = False
+        self.watch = self.imports = self.blocks = None
+        _native.interned_clear()
+        _one_at_a_time.release()
+
+    @staticmethod
+    def _slots() -> tuple[list[Any], dict[int, str]]:
+        """(import slots in use, those through which memory is asked for: which library asks)."""
         patched = [slot for slot in _native.got_slots() if slot[6]]
         slots = [slot for slot in patched if slot[3] != ALLOCATOR]
-        askers = {slot[0]: library_of(slot[1]) for slot in patched if slot[3] == ALLOCATOR}
-        if self.imports is not None:
-            self.imports.end()
-        givers = _native.ALLOCATORS if self.blocks is not None else ()
-        if self.blocks is not None:
-            self.blocks.end()
-        _native.calls_disarm()
-        try:
-            rings = _native.ring_end() if self.running else ([], 0, 0, 0)
-            return replace(self._events(rings, wall_ns, slots), givers=givers, askers=askers)
-        finally:
-            self.running = False
-            self.watch = self.imports = self.blocks = None
-            _native.interned_clear()
-            _one_at_a_time.release()
+        return slots, {slot[0]: library_of(slot[1]) for slot in patched if slot[3] == ALLOCATOR}
 
     def _events(self, rings: tuple[Any, ...], wall_ns: int, slots: list[Any]) -> Events:
-        records, thread, threads, dropped = decode.joined(rings[0])
-        interned = _native.interned()
-        located = (records["flags"] & decode.FLAGS["DEEP"]) != 0
-        places, site = sites.resolved(records, located, interned, self.cells)
-        return Events(
-            records=records,
-            thread=thread,
-            threads=threads,
-            types=tuple(_type_name(one) for one in interned),
-            sites=places,
-            site=site,
-            names=dict(zip(self.numbers, self.found.names, strict=False)),
-            modules=dict(zip(self.numbers, self.found.modules, strict=False)),
-            seen=self._seen(slots),
-            import_modules={slot[0]: library_of(slot[1]) for slot in slots},
-            hooked_imports=len(slots),
-            callers=callers(records),
+        from inspector.tracing.allocations import callers
+        from inspector.tracing.assembling import assembled
+
+        made = assembled(
+            rings[0],
+            refused=rings[1],
+            interned=[_meant(one) for one in _native.interned()],
+            tables=told(self.found, self.numbers, slots),
+            cells=self.cells,
             tick_ps=_native.ring_clock()[2],
-            dropped=dropped + rings[1],
             wall_ns=wall_ns,
             grade=self.grade,
         )
-
-    def _seen(self, slots: list[Any]) -> tuple[Seen, ...]:
-        """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
-        packages = dict.fromkeys(name.partition(".")[0] for name in self.found.modules)
-        return tuple(
-            Seen(
-                module=package,
-                functions_hooked=sum(
-                    number >= 0 and name.partition(".")[0] == package
-                    for number, name in zip(self.numbers, self.found.modules, strict=False)
-                ),
-                functions_unseen=self.found.unseen_of(package),
-                imports_hooked=sum(slot[3] >= 0 for slot in slots if f"/{package}/" in slot[1]),
-                imports=sum(f"/{package}/" in slot[1] for slot in slots),
-            )
-            for package in packages
-        )
+        return replace(made, callers=callers(made.records))
 
 
 _name_of = type.__dict__["__qualname__"].__get__
 _module_of = type.__dict__["__module__"].__get__
 
 
-def _type_name(one: Any) -> str:
-    """The full name of a type, as its struct says it; "" for anything else."""
+def _meant(one: Any) -> str | CodeType:
+    """A code object itself; of a type its full name, as its struct says it."""
+    if isinstance(one, CodeType):
+        return one
     if not isinstance(one, type):
         return ""
     module = _module_of(one)

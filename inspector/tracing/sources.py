@@ -70,6 +70,11 @@ class CapiSlots:
             self.end()
             raise
 
+    def choose(self, modules: Iterable[str]) -> None:
+        """Patch these modules' slots from now on, those of them that are loaded already too."""
+        self.modules, self._paths = tuple(modules), frozenset()
+        self._widen()
+
     def end(self) -> None:
         """Restore every slot; a second call does nothing."""
         if self._original is not None:

@@ -55,12 +55,12 @@ class Targets:
 
     def look(self) -> None:
         """Find the callables of modules that are imported by now and were not looked at before."""
+        for pattern in self.patterns or _packages():
+            self._add(pattern)
         for kind in _buffers():
             if id(kind) not in self._seen:
                 self._seen.add(id(kind))
                 self._keep("builtins", kind.__name__, kind)
-        for pattern in self.patterns or _packages():
-            self._add(pattern)
 
     def require(self) -> None:
         """Raise InspectorError `unknown-module` for a pattern that fits nothing."""
@@ -180,7 +180,9 @@ def _can_come(pattern: str) -> bool:
     """Whether its package is installed: it is hooked when the program imports it."""
     named = all(part.isidentifier() or "*" in part for part in pattern.split("."))
     try:
-        return named and importlib.machinery.PathFinder.find_spec(_package(pattern)) is not None
+        package = _package(pattern)
+        built_in = package in sys.builtin_module_names
+        return named and (built_in or importlib.machinery.PathFinder.find_spec(package) is not None)
     except (ImportError, ValueError):
         return False
 

@@ -28,8 +28,8 @@ FLOOR_2 = {
     "layers",
 }
 FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
-FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "api", "running", "graph", "cluster", "arguments"}
-FACE = {"api", "traced", "running", "graph", "report", "errors", "arguments", "facts"}
+FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "launched", "api", "running", "graph", "cluster", "arguments"}
+FACE = {"api", "traced", "launched", "running", "graph", "report", "errors", "arguments", "facts"}
 VERBS = {*FACE, "cluster"}
 
 MAY_IMPORT = {
@@ -62,6 +62,7 @@ MAY_IMPORT = {
     "running": FLOOR_3,
     "graph": FLOOR_3,
     "traced": {*FLOOR_1, "tracing", "verdicts", "report"},
+    "launched": {*FLOOR_1, "tracing", "traced"},
     "arguments": FLOOR_1,
     "cli": VERBS,
     "__main__": {"cli"},
@@ -109,7 +110,7 @@ OUTSIDE = {
     "shtab": {"cli"},
 }
 """Library -> the rooms that may import it."""
-RESERVED = {"subprocess": {"debugger", "compiler", "doctor"}, "multiprocessing": set()}
+RESERVED = {"subprocess": {"debugger", "compiler", "doctor", "tracing"}, "multiprocessing": set()}
 """Standard library modules that belong to some rooms only."""
 
 

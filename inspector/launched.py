@@ -1,0 +1,153 @@
+"""The verb trace on a program that is launched: begun by its own Python, read here when it is over."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from inspector.errors import InspectorError
+
+if TYPE_CHECKING:
+    from inspector.traced import Traced
+
+FIRST: Final = Path(__file__).parent / "startup" / "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A program's trace, and how the program ended."""
+
+    trace: Traced
+    code: int
+    """Its exit code; -N: signal N."""
+    notes: tuple[str, ...]
+    """What of it was not traced, a sentence each."""
+
+
+def launch(
+    command: Sequence[str],
+    *modules: str,
+    grade: Literal["count", "record", "deep"] = "record",
+    children: bool = False,
+    quiet: bool = False,
+) -> Launched:
+    """Run `command`, a program that is or embeds Python, and give its trace.
+
+    Its Python begins the trace at its start, by a `sitecustomize` of ours before the program's own; Pythons
+    that it starts are counted; with `children` they are traced too, and where the launched program is no
+    Python, the first of them is what is given. `quiet`: what it prints goes to stderr. A program that is killed leaves what was written. Raises InspectorError `no-program`,
+    `no-python`, `python-isolated`, `no-build`, and what `trace` raises.
+    """
+    from inspector.tracing import launch as launching
+
+    folder = Path(tempfile.mkdtemp(prefix="inspector-trace-"))
+    try:
+        ended = launching.run(command, _settings(folder, modules, grade, children), str(FIRST), quiet)
+        pid = _first(folder, ended.pid)
+        if pid is None:
+            raise _refused(folder, ended, command)
+        return Launched(_read(folder, pid, grade), ended.code, tuple(_notes(folder, pid)))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def begin(settings: dict[str, Any]) -> None:
+    """In the launched program: trace from now to the end of its Python."""
+    import atexit
+
+    from inspector.tracing.leaving import Leaving
+
+    leaving = Leaving(Path(settings["folder"]), tuple(settings["modules"]), settings["grade"])
+    leaving.begin()
+    atexit.register(leaving.end)
+
+
+def _settings(folder: Path, modules: Sequence[str], grade: str, children: bool) -> dict[str, Any]:
+    from importlib.metadata import version
+
+    package = str(Path(__file__).parent)
+    return {
+        "folder": str(folder),
+        "modules": list(modules),
+        "grade": grade,
+        "children": children,
+        "package": package,
+        "version": version("native-inspector"),
+    }
+
+
+def _read(folder: Path, pid: int, grade: str) -> Traced:
+    from inspector.traced import Traced
+    from inspector.tracing.folder import read
+
+    return Traced(None, read(folder, pid, grade))
+
+
+def _told(folder: Path, name: str, pid: int | str) -> dict[str, Any] | None:
+    path = folder / f"{name}-{pid}.json"
+    found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
+    return found
+
+
+def _first(folder: Path, pid: int) -> int | None:
+    """The process whose trace is given: the launched one, else the first that began; None: there is none."""
+    began = sorted(folder.glob("began-*.json"), key=lambda path: path.stat().st_mtime_ns)
+    pids = [int(path.stem.rpartition("-")[2]) for path in began]
+    return pid if pid in pids else next(iter(pids), None)
+
+
+def _refused(folder: Path, ended: Any, command: Sequence[str]) -> InspectorError:
+    """What kept the trace from beginning."""
+    refused = _told(folder, "refused", ended.pid)
+    if refused is None:
+        return _no_python(command[0], ended.python_seen, len(list(folder.glob("other-*.json"))))
+    if refused["slug"] == "no-build":
+        return _no_build(refused)
+    return InspectorError(
+        f"the trace did not begin: {refused['what']}", slug=refused["slug"], do="mend that and run it again"
+    )
+
+
+def _no_python(program: str, seen: bool, others: int) -> InspectorError:
+    if seen:
+        return InspectorError(
+            f"the Python in {program[:60]} did not read its start-up files.",
+            slug="python-isolated",
+            why="it was isolated (-I, -E, -S, or PyConfig's isolated, use_environment or site_import)",
+            do="start it without that, or begin the trace in its code: inspector.trace()",
+        )
+    why = (
+        f"programs that it started did: {others}" if others else "no libpython was loaded, and it holds none"
+    )
+    return InspectorError(
+        f"{program[:60]} ran no Python.",
+        slug="no-python",
+        why=why,
+        do="trace what it starts: --children" if others else "give a program that is or embeds Python",
+    )
+
+
+def _no_build(told: dict[str, Any]) -> InspectorError:
+    version, where = told["version"], told["executable"] or told["prefix"]
+    return InspectorError(
+        f"the program's Python is {version} ({where}), for which there is no build of inspector here.",
+        slug="no-build",
+        why="the extension is built for one version of CPython",
+        do=f"{where} -m pip install native-inspector" if told["executable"] else f"install it in {where}",
+    )
+
+
+def _notes(folder: Path, pid: int) -> list[str]:
+    from inspector.tracing.folder import forked
+
+    found = []
+    if others := len(list(folder.glob("other-*.json"))):
+        found.append(f"Pythons that it started and that were not traced: {others}")
+    if count := forked(folder, pid):
+        found.append(f"its other processes that recorded too, which are not shown: {count}")
+    return found

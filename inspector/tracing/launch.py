@@ -1,0 +1,98 @@
+"""Run a program whose Python begins the trace by itself, and watch whether there is any Python in it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from inspector.errors import InspectorError
+
+SETTINGS: Final = "INSPECTOR_TRACE"
+STARTED_BY: Final = (b"Py_InitializeFromConfig", b"Py_InitializeEx", b"Py_BytesMain", b"Py_RunMain")
+"""Names that stand in a program that holds libpython, or is linked to it."""
+FIRST_S, EVERY_S = 0.02, 0.2
+"""Pauses between looks at the running program: short ones in its first second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of a launched program."""
+
+    pid: int
+    code: int
+    """Exit code; -N: signal N."""
+    python_seen: bool
+    """A libpython was mapped, or the program itself holds one."""
+
+
+def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: bool) -> Ended:
+    """Run `command` with the folder `first` before its PYTHONPATH; `quiet`: what it prints goes to stderr.
+
+    Raises InspectorError `no-program`.
+    """
+    environment = dict(os.environ)
+    settings = {**settings, "parent": os.getpid(), "pythonpath": environment.get("PYTHONPATH")}
+    environment[SETTINGS] = json.dumps(settings)
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [first, environment.get("PYTHONPATH")]))
+    try:
+        child = subprocess.Popen(command, env=environment, stdout=sys.stderr.fileno() if quiet else None)
+    except OSError as error:
+        raise _cannot_run(command[0], error) from None
+    seen = _holds_python(command[0])
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):  # the terminal's reaches the program too: it decides
+            seen = _watched(child, seen)
+            return Ended(child.pid, child.wait(), seen)
+
+
+def _watched(child: subprocess.Popen[bytes], seen: bool) -> bool:
+    """Whether Python was seen in it by its end."""
+    began = time.monotonic()
+    while not seen:
+        seen = _maps_python(child.pid)
+        try:
+            child.wait(FIRST_S if time.monotonic() - began < 1 else EVERY_S)
+        except subprocess.TimeoutExpired:
+            continue
+        return seen
+    return True
+
+
+def _maps_python(pid: int) -> bool:
+    try:
+        if "/libpython3" in Path(f"/proc/{pid}/maps").read_text():
+            return True
+        return _names_start(Path(f"/proc/{pid}/exe"))
+    except OSError:
+        return False
+
+
+def _holds_python(program: str) -> bool:
+    path = shutil.which(program)
+    return path is not None and _names_start(Path(path))
+
+
+def _names_start(path: Path) -> bool:
+    """Whether a program's names tell that it starts an interpreter."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return False
+    return any(name in content for name in STARTED_BY)
+
+
+def _cannot_run(program: str, error: OSError) -> InspectorError:
+    return InspectorError(
+        f"cannot run {program[:80]!r}: {error.strerror}.",
+        slug="no-program",
+        do="give its path, or put it on PATH",
+    )

@@ -1,0 +1,60 @@
+"""Record into a folder, so that another process reads the trace: what a launched program does."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final
+
+from inspector import _native
+from inspector.facts.wire import to_wire
+from inspector.tracing.recorder import Grade, Recorder
+from inspector.tracing.tables import Tables
+
+JOURNAL_BYTES: Final = 16 << 20
+
+
+class Leaving:
+    """A recorder that writes all it knows as it comes to know it; NumPy is not needed here."""
+
+    def __init__(self, folder: Path, modules: tuple[str, ...], grade: Grade) -> None:
+        self.folder = folder
+        self.tables = folder / f"tables-{os.getpid()}.jsonl"
+        self.told = Tables()
+        self.recorder = Recorder(
+            modules, grade, allocations=False, directory=str(folder), armed=self._told
+        )
+
+    def begin(self) -> None:
+        """Arm. Raises InspectorError as a trace does, OSError where the folder takes no files."""
+        _native.journal(str(self.folder / f"names-{os.getpid()}.journal"), JOURNAL_BYTES)
+        self.recorder.start()
+
+    def end(self) -> None:
+        """Disarm; a process that does not come here has left a whole trace too."""
+        if self.recorder.running and str(os.getpid()) in self.tables.name:
+            wall_ns = self.recorder.leave()
+            self._write({"wall_ns": wall_ns})
+            _native.journal("", 0)
+
+    def _told(self, tables: Tables) -> None:
+        """One line of what is new."""
+        before, self.told = self.told, tables
+        self._write(
+            {
+                "names": _new(tables.names, before.names),
+                "modules": _new(tables.modules, before.modules),
+                "import_modules": _new(tables.import_modules, before.import_modules),
+                "hooked_imports": tables.hooked_imports,
+                "seen": [to_wire(one) for one in tables.seen],
+            }
+        )
+
+    def _write(self, row: dict[str, Any]) -> None:
+        with self.tables.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _new(now: dict[int, str], before: dict[int, str]) -> dict[int, str]:
+    return {number: name for number, name in now.items() if before.get(number) != name}

@@ -1,0 +1,60 @@
+"""What the numbers in records lead to, beside types and lines: names of calls, libraries of import slots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from inspector.facts.conversion import Seen
+
+if TYPE_CHECKING:
+    from inspector.tracing.targets import Targets
+
+
+@dataclass(slots=True)
+class Tables:
+    """One trace's tables; the same whether its process lives or left them in a file."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    """Patched place -> name of the call."""
+    modules: dict[int, str] = field(default_factory=dict)
+    """Patched place -> module it belongs to."""
+    import_modules: dict[int, str] = field(default_factory=dict)
+    """Import slot -> extension that it belongs to."""
+    hooked_imports: int = 0
+    seen: tuple[Seen, ...] = ()
+
+
+def told(found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...]]) -> Tables:
+    """The tables of what is hooked now; `slots` as `_native.got_slots()` gives them, those in use."""
+    return Tables(
+        names=dict(zip(numbers, found.names, strict=False)),
+        modules=dict(zip(numbers, found.modules, strict=False)),
+        import_modules={slot[0]: library_of(slot[1]) for slot in slots},
+        hooked_imports=len(slots),
+        seen=_seen(found, numbers, slots),
+    )
+
+
+def _seen(found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...]]) -> tuple[Seen, ...]:
+    """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
+    packages = dict.fromkeys(name.partition(".")[0] for name in found.modules)
+    return tuple(
+        Seen(
+            module=package,
+            functions_hooked=sum(
+                number >= 0 and name.partition(".")[0] == package
+                for number, name in zip(numbers, found.modules, strict=False)
+            ),
+            functions_unseen=found.unseen_of(package),
+            imports_hooked=sum(slot[3] >= 0 for slot in slots if f"/{package}/" in slot[1]),
+            imports=sum(f"/{package}/" in slot[1] for slot in slots),
+        )
+        for package in packages
+    )
+
+
+def library_of(path: str) -> str:
+    """ "_multiarray_umath" of its path."""
+    return path.rpartition("/")[2].partition(".")[0]

@@ -1,0 +1,215 @@
+"""Programs that are or embed Python, traced from their start: linked, by dlsym, killed, isolated."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from programs import inspector
+
+from inspector import launched
+from inspector.errors import InspectorError
+from inspector.facts.conversion import Trace
+from inspector.report import from_text
+
+HOST = r"""
+#include <Python.h>
+int main(int count, char **words) {
+    PyConfig config;
+    if (count > 2) PyConfig_InitIsolatedConfig(&config); else PyConfig_InitPythonConfig(&config);
+    PyStatus status = Py_InitializeFromConfig(&config);
+    PyConfig_Clear(&config);
+    if (PyStatus_Exception(status)) return 70;
+    int failed = PyRun_SimpleString(words[1]) != 0;
+    return Py_FinalizeEx() < 0 ? 71 : failed;
+}
+"""
+BY_NAME = r"""
+#include <dlfcn.h>
+int main(int count, char **words) {
+    void *python = dlopen(words[2], RTLD_NOW | RTLD_GLOBAL);
+    if (!python) return 70;
+    ((void (*)(int))dlsym(python, "Py_InitializeEx"))(0);
+    return ((int (*)(const char *))dlsym(python, "PyRun_SimpleString"))(words[1]) != 0; // never finalized
+}
+"""
+CODE = "import json, array; print(json.loads('[1, 2.5]')); array.array('d', [1.0, 2.0]).tobytes()"
+
+
+@pytest.fixture(scope="module")
+def library() -> Path:
+    """This Python's own libpython."""
+    folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
+    path = Path(folder, name)
+    if not path.exists() or path.suffix == ".a":
+        pytest.skip("not on CPython without a shared libpython")
+    return path
+
+
+def built(folder: Path, source: str, *flags: str) -> str:
+    (folder / "host.c").write_text(source)
+    command = ["gcc", "-o", str(folder / "host"), str(folder / "host.c"), *flags]
+    subprocess.run(command, check=True, capture_output=True)
+    return str(folder / "host")
+
+
+def linked(folder: Path, library: Path) -> str:
+    include, place = sysconfig.get_path("include"), library.parent
+    return built(folder, HOST, f"-I{include}", str(library), f"-Wl,-rpath,{place}", "-ldl")
+
+
+def traced(*words: str, **options: str) -> Trace:
+    """The trace of `inspector trace --json WORDS`."""
+    ran = inspector("trace", "--json", *words, **options)
+    assert ran.stdout.startswith("{"), ran.stderr
+    return from_text(ran.stdout, "stdout").trace
+
+
+def names(trace: Trace) -> set[str]:
+    return {call.name for call in trace.calls}
+
+
+@pytest.mark.core
+def test_a_host_that_is_linked_to_python(tmp_path: Path, library: Path) -> None:
+    trace = traced("--of", "_json", "--of", "array", "--", linked(tmp_path, library), CODE)
+    assert "array.array.tobytes" in names(trace)
+    (copy,) = [copy for copy in trace.copies if copy.function == "array.array.tobytes"]
+    assert (copy.verdict, copy.copied_bytes) == ("copied", 16)
+
+
+def test_a_host_that_finds_python_by_name_and_never_ends_it(tmp_path: Path, library: Path) -> None:
+    host = built(tmp_path, BY_NAME, "-ldl")
+    assert "Py" not in subprocess.run(["nm", "-D", host], capture_output=True, text=True).stdout
+    trace = traced("--of", "array", "--", host, CODE, str(library))
+    assert "array.array.tobytes" in names(trace)
+    assert 0 < trace.wall_ns < 60e9
+
+
+def test_an_isolated_python_is_said(tmp_path: Path, library: Path) -> None:
+    ran = inspector("trace", "--", linked(tmp_path, library), CODE, "isolated")
+    assert ran.returncode == 2 and "python-isolated" in ran.stderr and "[1, 2.5]" in ran.stdout
+    for option in ("-I", "-S"):
+        ran = inspector("trace", "--", sys.executable, option, "-c", "pass")
+        assert ran.returncode == 2 and "python-isolated" in ran.stderr, option
+
+
+def test_a_program_without_python_and_one_that_is_none() -> None:
+    ran = inspector("trace", "--", "true")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("inspector: true ran no Python.") and "no-python" in ran.stderr
+    ran = inspector("trace", "--", "no-such-program-x")
+    assert ran.returncode == 2 and "no-program" in ran.stderr
+
+
+SCRIPT = """
+import array, json, os, signal, subprocess, sys
+rows = array.array("d", range(1000))
+told = rows.tobytes()
+inner = (
+    "import os, sys, json;"
+    "print(json.dumps([os.environ.get('PYTHONPATH'), 'INSPECTOR_TRACE' in os.environ]))"
+)
+print(subprocess.run([sys.executable, "-c", inner], capture_output=True, text=True).stdout, end="")
+print(json.dumps([os.environ.get("PYTHONPATH"), "INSPECTOR_TRACE" in os.environ, sys.argv[1:]]))
+print("numpy" in sys.modules, any("startup" in path for path in sys.path))
+sys.stdout.flush()
+if sys.argv[1:2] == ["die"]:
+    os.kill(os.getpid(), signal.SIGKILL)
+sys.exit(int(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "app.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+@pytest.mark.core
+def test_a_script_its_environment_and_its_exit_code(script: Path) -> None:
+    """The program and its children meet nothing of ours but the trace."""
+    ran = inspector("trace", "--of", "array", "--", sys.executable, str(script), "3", "--", "x")
+    assert ran.returncode == 1 and "exited with 3" in ran.stderr
+    inner, outer, loaded, rest = ran.stdout.split("\n", 3)
+    user = os.environ.get("PYTHONPATH")
+    assert json.loads(inner) == [user, False]
+    assert json.loads(outer) == [user, False, ["3", "--", "x"]]
+    assert loaded == "False False"
+    assert "app.py:4" in rest and "copied 8.0 kB" in rest
+
+
+@pytest.mark.core
+def test_what_a_killed_program_wrote_is_read_back(script: Path) -> None:
+    ran = inspector("trace", "--of", "array", "--", sys.executable, str(script), "die")
+    assert ran.returncode == 1 and "signal 9" in ran.stderr
+    assert "app.py:4" in ran.stdout and "copied 8.0 kB" in ran.stdout and "0 dropped" in ran.stdout
+
+
+def test_the_users_own_sitecustomize_runs_after_ours(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.own = 'mine'; MARK = 1\n")
+    code = "import sys, sitecustomize; print(sys.own, sitecustomize.MARK, sitecustomize.__file__)"
+    ran = inspector("trace", "--", sys.executable, "-c", code, PYTHONPATH=str(tmp_path))
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith(f"mine 1 {tmp_path / 'sitecustomize.py'}\n")
+
+
+def test_a_python_without_a_build_is_told_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Where ours does not fit, the program's own is taken if it is the same version."""
+    real = launched._settings
+    more = {"package": str(tmp_path)}
+    monkeypatch.setattr(launched, "_settings", lambda *given: {**real(*given), **more})
+    command = [sys.executable, "-c", "import array; array.array('d', [1.0]).tobytes()"]
+    assert "array.array.tobytes" in names(launched.launch(command, "array").trace.fact)
+    more["version"] = "0"
+    with pytest.raises(InspectorError) as caught:
+        launched.launch(command, "array")
+    assert caught.value.slug == "no-build"
+    assert caught.value.do == f"{sys.executable} -m pip install native-inspector"
+    assert capfd.readouterr() == ("", "")
+
+
+R_PROGRAM = """
+library(reticulate)
+np <- import("numpy", convert = FALSE)
+x <- np$array(c(1.5, 2.5, 3.5))
+y <- np$ascontiguousarray(r_to_py(matrix(c(1, 2, 3, 4), 2)))
+cat(py_to_r(np$sum(y)), "\\n")
+cat(sprintf("[%s]", system("python3 -c 'import os; print(os.environ.get(\\"PYTHONPATH\\"))'", intern = TRUE)), "\\n")
+"""
+
+
+@pytest.mark.r
+@pytest.mark.timeout(300)
+def test_reticulate_in_rscript(tmp_path: Path) -> None:
+    """A host that keeps pointers by dlsym; its Python is never finalized, and it starts another to look around."""
+    if shutil.which("Rscript") is None:
+        pytest.skip("cannot be installed here: R")
+    (tmp_path / "app.R").write_text(R_PROGRAM)
+    ran = inspector(
+        "trace", "--of", "numpy", "--", "Rscript", str(tmp_path / "app.R"), RETICULATE_PYTHON=sys.executable
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("10 \n[None] \n"), ran.stdout[:200]
+    assert "numpy.ascontiguousarray" in ran.stdout and "layout changes: Fortran order → C order" in ran.stdout
+
+
+def test_a_module_that_cannot_be_traced_is_refused() -> None:
+    ran = inspector("trace", "--of", "no_such_module_x", "--", sys.executable, "-c", "print(1)")
+    assert (ran.returncode, ran.stdout) == (2, "1\n")
+    assert "unknown-module" in ran.stderr
+
+
+def test_the_pythons_it_starts_are_counted_and_traced_when_asked() -> None:
+    command = ("sh", "-c", f"{sys.executable} -c 'import array; array.array(\"d\", [1.0]).tobytes()'; true")
+    ran = inspector("trace", "--", *command)
+    assert ran.returncode == 2 and "programs that it started did: 1" in ran.stderr, ran.stderr
+    assert "array.array.tobytes" in names(traced("--children", "--of", "array", "--", *command))
