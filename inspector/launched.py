@@ -39,9 +39,10 @@ def launch(
     """Run `command`, a program that is or embeds Python, and give its trace.
 
     Its Python begins the trace at its start, by a `sitecustomize` of ours before the program's own; Pythons
-    that it starts are counted; with `children` they are traced too, and where the launched program is no
-    Python, the first of them is what is given. `quiet`: what it prints goes to stderr. A program that is killed leaves what was written. Raises InspectorError `no-program`,
-    `no-python`, `python-isolated`, `no-build`, and what `trace` raises.
+    that it starts are counted. With `children` they are traced too, and where the launched program is no
+    Python, the first of them is what is given. `quiet`: what it prints goes to stderr. A program that is
+    killed leaves what was written. Raises InspectorError `no-program`, `no-python`, `python-isolated`,
+    `no-build`, and what `trace` raises.
     """
     from inspector.tracing import launch as launching
 

@@ -183,14 +183,15 @@ np <- import("numpy", convert = FALSE)
 x <- np$array(c(1.5, 2.5, 3.5))
 y <- np$ascontiguousarray(r_to_py(matrix(c(1, 2, 3, 4), 2)))
 cat(py_to_r(np$sum(y)), "\\n")
-cat(sprintf("[%s]", system("python3 -c 'import os; print(os.environ.get(\\"PYTHONPATH\\"))'", intern = TRUE)), "\\n")
+said <- system("python3 -c 'import os; print(os.getenv(\\"PYTHONPATH\\"))'", intern = TRUE)
+cat(sprintf("[%s]", said), "\\n")
 """
 
 
 @pytest.mark.r
 @pytest.mark.timeout(300)
 def test_reticulate_in_rscript(tmp_path: Path) -> None:
-    """A host that keeps pointers by dlsym; its Python is never finalized, and it starts another to look around."""
+    """A host that keeps pointers by dlsym; it never finalizes its Python, and starts another before."""
     if shutil.which("Rscript") is None:
         pytest.skip("cannot be installed here: R")
     (tmp_path / "app.R").write_text(R_PROGRAM)
