@@ -116,6 +116,7 @@ C_CELL = (
 """How a C cell is compiled and run."""
 
 
+PLACES = Option(("places",), {"nargs": "*", "help": "functions, file.c:line, prototypes, patterns"})
 BREAK = (
     Option(("--preset",), {"help": "the places of a library: numpy, cffi, host, reticulate, torch"}),
     Option(

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any
 
 from inspector.magics import cell as cells
+from inspector.magics import options as taken
 from inspector.magics import showing
 from inspector.magics.widgets import chosen
-from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import parse_argstring
 
 from inspector import running
-from inspector.arguments import BREAK, DRAW, LIVE
+from inspector.arguments import BREAK, DRAW, LIVE, PLACES
 from inspector.errors import InspectorError
 from inspector.report import Report
-
-
-def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed((*BREAK, LIVE, *DRAW)):
-        function = argument(*option.flags, **option.settings)(function)
-    function = argument("places", nargs="*", help="functions, file.c:line, prototypes, patterns")(function)
-    decorated: Callable[..., Any] = magic_arguments("inspect_break")(function)
-    return decorated
 
 
 @magics_class
@@ -36,7 +26,7 @@ class BreakMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @_with_options
+    @taken.declared("inspect_break", PLACES, *BREAK, LIVE, *DRAW)
     def inspect_break(self, line: str, cell: str | None = None) -> None:
         """Run a cell and show each time it reached a native function: arguments, both stacks in one order.
 
@@ -65,15 +55,8 @@ class BreakMagics(Magics):
         showing.show(chosen.view(self.shell, report, options) or report)
 
     def _options(self, line: str) -> argparse.Namespace:
-        try:
+        with taken.refusing("%inspect_break", line):
             options: argparse.Namespace = parse_argstring(type(self).inspect_break, line)
-        except (UsageError, ValueError) as error:
-            raise InspectorError(
-                f"{error}.",
-                slug="bad-option",
-                why=f"typed: {line.strip()}",
-                do="%inspect_break? lists the options",
-            ) from None
         options.places = [place.strip("'\"") for place in options.places]
         return options
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import ast
 import re
-from collections.abc import Callable
 from typing import Any, Final
 
+from inspector.magics import options as taken
 from inspector.magics import showing
-from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import parse_argstring
 
 from inspector import api
 from inspector.arguments import C_CELL
@@ -24,13 +23,6 @@ SECTIONS: Final = ("support", "init", "cleanup", "code")
 _SECTION = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+inspector[ \t]+(\w+)[ \t]*$", re.MULTILINE)
 
 
-def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(C_CELL):
-        function = argument(*option.flags, **option.settings)(function)
-    decorated: Callable[..., Any] = magic_arguments("%%inspect_c")(function)
-    return decorated
-
-
 @magics_class
 class CMagics(Magics):
     """The magic of C cells."""
@@ -39,7 +31,7 @@ class CMagics(Magics):
 
     @no_var_expand
     @cell_magic
-    @_with_options
+    @taken.declared("%%inspect_c", *C_CELL)
     def inspect_c(self, line: str, cell: str) -> None:
         """Compile a C cell, and show what a call of it does to the references around it.
 
@@ -65,18 +57,11 @@ class CMagics(Magics):
         print(drawn.to_json()) if options.json else showing.show(drawn)
 
     def _options(self, line: str) -> argparse.Namespace:
-        try:
+        with taken.refusing("%%inspect_c", line):
             options: argparse.Namespace = parse_argstring(type(self).inspect_c, line)
             options.cache_version = ast.literal_eval((options.cache_version or "None").strip("'\""))
             if not isinstance(options.cache_version, tuple | None):
                 raise ValueError("--cache-version is a tuple, such as (1, 0)")
-        except (UsageError, ValueError, SyntaxError) as error:
-            raise InspectorError(
-                f"{error}.",
-                slug="bad-option",
-                why=f"typed: {line.strip()}",
-                do="%%inspect_c? lists the options",
-            ) from None
         return options
 
     def _run(self, options: argparse.Namespace, sections: dict[str, str]) -> Report:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from inspector.magics import cell as cells
 from inspector.magics import names, progress, showing
+from inspector.magics import options as taken
 from inspector.magics.configuration import Defaults
 from inspector.magics.expressions import evaluate, split
 from inspector.magics.widgets import chosen
 from inspector.magics.writing import drawn
-from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments
 
 from inspector import api, graph
 from inspector.arguments import DRAW, LOOK, VIEWS, WRITE
@@ -24,14 +23,6 @@ from inspector.errors import InspectorError
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
-
-
-def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that `inspector show` has too, so that `inspect?` prints them under the examples."""
-    for option in reversed((*LOOK, *VIEWS, *DRAW, *WRITE)):
-        function = argument(*option.flags, **option.settings)(function)
-    decorated: Callable[..., Any] = magic_arguments("inspect")(function)
-    return decorated
 
 
 @magics_class
@@ -43,7 +34,7 @@ class InspectMagics(Magics, Defaults):
 
     @no_var_expand
     @line_cell_magic
-    @_with_options
+    @taken.declared("inspect", *LOOK, *VIEWS, *DRAW, *WRITE)
     def inspect(self, line: str, cell: str | None = None) -> Report | Awaitable[None] | None:
         """Show one object whole: what it is, who holds it, where its bytes are.
 
@@ -65,7 +56,7 @@ class InspectMagics(Magics, Defaults):
 
         Defaults: `%config InspectMagics`. A card tells how to read each line with --explain.
         """
-        parser: argparse.ArgumentParser = vars(type(self))["inspect"].parser
+        parser = taken.parser_of(self, "inspect")
         try:
             words, expressions = split(line, parser)
             options = self._options(parser, words)
@@ -95,15 +86,8 @@ class InspectMagics(Magics, Defaults):
         return chosen.view(self.shell, report, options, **asked)
 
     def _options(self, parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-        try:
+        with taken.refusing("%inspect", " ".join(words)):
             options = parser.parse_args(words)
-        except UsageError as error:
-            raise InspectorError(
-                f"{error}.",
-                slug="bad-option",
-                why=f"typed: {' '.join(words)}",
-                do="%inspect? lists the options",
-            ) from None
         for name in ("owners", "ask", "explain", "verbose"):
             setattr(options, name, getattr(options, name) or getattr(self, name))
         options.all = options.all or self.everything

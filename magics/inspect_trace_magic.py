@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from inspector.magics import cell as cells
+from inspector.magics import options as taken
 from inspector.magics import showing
 from inspector.magics.widgets import chosen
 from inspector.magics.writing import drawn
-from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments
 
 from inspector import traced
 from inspector.arguments import DRAW, LIVE, MODULES, TRACE, WRITE
@@ -30,14 +29,6 @@ WIDTH = 80
 """Cells a line of the text form."""
 
 
-def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that `inspector trace` has too."""
-    for option in reversed((MODULES, *TRACE, LIVE, *DRAW, *WRITE)):
-        function = argument(*option.flags, **option.settings)(function)
-    decorated: Callable[..., Any] = magic_arguments("inspect_trace")(function)
-    return decorated
-
-
 @magics_class
 class InspectTraceMagics(Magics):
     """The magic."""
@@ -46,7 +37,7 @@ class InspectTraceMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @_with_options
+    @taken.declared("inspect_trace", MODULES, *TRACE, LIVE, *DRAW, *WRITE)
     def inspect_trace(self, line: str, cell: str | None = None) -> Report | Coroutine[Any, Any, None] | None:
         """Run it, and show what crossed between Python and native code: copies, conversions, losses.
 
@@ -59,7 +50,7 @@ class InspectTraceMagics(Magics):
 
         What is hooked is put back when the cell ends, however it ends.
         """
-        parser: argparse.ArgumentParser = vars(type(self))["inspect_trace"].parser
+        parser = taken.parser_of(self, "inspect_trace")
         try:
             options, source = self._read(parser, line, cell)
             prepared = cells.Prepared(self.shell, source)
@@ -99,15 +90,8 @@ class InspectTraceMagics(Magics):
     ) -> tuple[argparse.Namespace, str]:
         """The options, and the code to run: the cell, or what stands behind the options of the line."""
         words, expression = _split(line, parser)
-        try:
+        with taken.refusing("%inspect_trace", line[:60]):
             options = parser.parse_args(words)
-        except UsageError as error:
-            raise InspectorError(
-                f"{error}.",
-                slug="bad-option",
-                why=f"typed: {line[:60]}",
-                do="%inspect_trace? lists the options",
-            ) from None
         if (cell is None) == (not expression):
             raise InspectorError(
                 "there is nothing to run." if cell is None else f"a cell is traced, not {expression[:60]!r}.",

@@ -1,0 +1,44 @@
+"""A magic's options: declared from the table that the terminal has too, and refused in one way."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics
+from IPython.core.magic_arguments import argument, magic_arguments
+
+from inspector.arguments import Option
+from inspector.errors import InspectorError
+
+
+def declared(name: str, *options: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that gives a magic its options, which `name?` prints under the examples."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = argument(*option.flags, **option.settings)(function)
+        decorated: Callable[..., Any] = magic_arguments(name)(function)
+        return decorated
+
+    return decorate
+
+
+def parser_of(magics: Magics, name: str) -> argparse.ArgumentParser:
+    """What reads the options of the magic `name`."""
+    parser: argparse.ArgumentParser = vars(type(magics))[name].parser
+    return parser
+
+
+@contextmanager
+def refusing(magic: str, typed: str) -> Iterator[None]:
+    """Make of a parse error in the block an InspectorError `bad-option`; `magic` as it is typed."""
+    try:
+        yield
+    except (UsageError, ValueError, SyntaxError) as error:
+        raise InspectorError(
+            f"{error}.", slug="bad-option", why=f"typed: {typed.strip()}", do=f"{magic}? lists the options"
+        ) from None
