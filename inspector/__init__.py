@@ -30,6 +30,7 @@ _DOORS = {
     "writes": "inspector.running",
     "trace": "inspector.traced",
     "no_copy": "inspector.traced",
+    "conversions": "inspector.previewed",
     "load": "inspector.traced",
     "on": "inspector.cluster.client",
     "Report": "inspector.report",

@@ -50,6 +50,19 @@ VIEWS = (
 )
 """What to look at as a live view; in a terminal and in a saved notebook the same facts stand as text."""
 
+PREVIEW = (
+    Option(
+        ("--to",),
+        {
+            "nargs": "+",
+            "metavar": "LIBRARY",
+            "help": "what handing it to numpy, torch ... would copy and lose; stands last",
+        },
+    ),
+    Option(("--after",), {"metavar": "EXPR", "help": "what this expression would copy and materialize"}),
+)
+"""What would happen to an object."""
+
 MODULES = Option(
     ("-m", "--of"),
     {

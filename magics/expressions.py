@@ -13,6 +13,10 @@ from typing import Any
 from inspector.errors import InspectorError
 
 _LONG = re.compile(r"--[a-z][a-z-]*")
+_WORD = re.compile(r"""(?:"[^"]*"|'[^']*')(?=\s|$)|\S+""")
+_QUOTED = re.compile(r"""^(["'])(.*)\1$""")
+MANY = 1000
+"""Words that an option takes which takes all that follow."""
 _CLIP = 200
 _MOST_WORDS = 30
 """A longer text is one expression or none: it is not searched for two."""
@@ -23,26 +27,33 @@ _FRAME_AND_US = 3
 def split(line: str, parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
     """(option words, expressions) of a line such as `--all a + b` or `x y -v`.
 
-    Options stand before or after the expressions, so a minus inside an expression stays a minus.
+    Options stand before or after the expressions, so a minus inside an expression stays a minus. The value
+    of an option may be quoted.
     """
     line = line.strip().removesuffix(";")
-    words, takes = line.split(), _takes(parser)
+    words, takes = _WORD.findall(line), _takes(parser)
     start = _options_from(words, 0, takes)
     stop = next(i for i in range(start, len(words) + 1) if _options_from(words, i, takes) == len(words))
-    return [*words[:start], *words[stop:]], list(_apart(_between(line, words, start, stop)))
+    options = [_QUOTED.sub(r"\2", word) for word in (*words[:start], *words[stop:])]
+    return options, list(_apart(_between(line, words, start, stop)))
 
 
 def _takes(parser: argparse.ArgumentParser) -> dict[str, int]:
     """Option -> number of words it takes."""
     return {
-        flag: 0 if action.nargs == 0 else 1 for action in parser._actions for flag in action.option_strings
+        flag: 0 if action.nargs == 0 else MANY if action.nargs == "+" else 1
+        for action in parser._actions
+        for flag in action.option_strings
     }
 
 
 def _options_from(words: list[str], start: int, takes: Mapping[str, int]) -> int:
     """Where the run of options that begins at `start` ends."""
     while start < len(words) and _is_option(words[start], takes):
-        start += 1 + takes.get(words[start], 0)
+        count = takes.get(words[start], 0)
+        start += 1
+        while count and start < len(words) and not _is_option(words[start], takes):
+            start, count = start + 1, count - 1
     return min(start, len(words))
 
 

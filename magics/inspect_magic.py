@@ -17,8 +17,8 @@ from inspector.magics.writing import drawn
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
-from inspector import api, graph
-from inspector.arguments import DRAW, LOOK, VIEWS, WRITE
+from inspector import api, graph, previewed
+from inspector.arguments import DRAW, LOOK, PREVIEW, VIEWS, WRITE
 from inspector.errors import InspectorError
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
@@ -34,7 +34,7 @@ class InspectMagics(Magics, Defaults):
 
     @no_var_expand
     @line_cell_magic
-    @taken.declared("inspect", *LOOK, *VIEWS, *DRAW, *WRITE)
+    @taken.declared("inspect", *LOOK, *PREVIEW, *VIEWS, *DRAW, *WRITE)
     def inspect(self, line: str, cell: str | None = None) -> Report | Awaitable[None] | None:
         """Show one object whole: what it is, who holds it, where its bytes are.
 
@@ -46,6 +46,8 @@ class InspectMagics(Magics, Defaults):
           %inspect rows[0].T        of what an expression gives
           %inspect x --owners       search memory, so that holders in native code are named too
           %inspect x --graph        who holds it and what it holds, to be walked (or --strides, --layers)
+          %inspect x --to numpy     what handing it to a library would copy, lose and materialize
+          %inspect x --after "f(x)" what an expression would
           %inspect x y              two side by side: what differs, which bytes they share
           %inspect                  the names there are, and who shares memory with whom
           %inspect --map            the same on the addresses they cover: a view to point at
@@ -97,6 +99,8 @@ class InspectMagics(Magics, Defaults):
     def _report(self, expressions: list[str], options: argparse.Namespace) -> Report:
         if not expressions:
             return self._namespace(options)
+        if options.to or options.after:
+            return self._previewed(expressions, options)
         if len(expressions) == 1:
             return self._one(expressions[0], options)
         if len(expressions) == 2:
@@ -124,6 +128,21 @@ class InspectMagics(Magics, Defaults):
                 reveal=options.reveal,
                 progress=told,
             )
+
+    def _previewed(self, expressions: list[str], options: argparse.Namespace) -> Report:
+        """What would happen to one object."""
+        if len(expressions) != 1:
+            raise InspectorError(
+                "--to and --after are about one object.",
+                slug="too-many-objects" if expressions else "not-an-expression",
+                do="%inspect x --to numpy torch",
+            )
+        x, facts = self._value(expressions[0]), dict[str, Any]()
+        if options.to:
+            facts["previews"] = previewed.conversions(x, options.to)
+        if options.after:
+            facts["prediction"] = previewed.after(x, options.after, self.shell.user_ns)
+        return Report(expressions[0], facts)
 
     def _two(self, first: str, second: str) -> Report:
         both = api.compare(self._value(first), self._value(second), names=(first, second))

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
-from inspector.arguments import DRAW, LOOK, WRITE, add_options
+from inspector.arguments import DRAW, LOOK, PREVIEW, WRITE, add_options
 from inspector.errors import EXIT_DONE
 
 GROUP = "look at objects"
@@ -21,11 +22,13 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("expression", metavar="EXPR", help="what to look at")
     parser.add_argument("--script", metavar="FILE", help="run this first and use its names")
-    add_options(parser, LOOK, DRAW, WRITE)
+    add_options(parser, LOOK, PREVIEW, DRAW, WRITE)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Draw the card of EXPR."""
+    """Draw the card of EXPR, or what would happen to it."""
+    if options.to or options.after:
+        return _previewed(options)
     from inspector import api
     from inspector.cli.output import show
     from inspector.cli.progress import Progress
@@ -47,4 +50,21 @@ def run(options: argparse.Namespace) -> int:
     if progress is not None:
         progress.clear()
     show(report, options)
+    return EXIT_DONE
+
+
+def _previewed(options: argparse.Namespace) -> int:
+    from inspector import previewed
+    from inspector.cli.output import show
+    from inspector.cli.target import Target
+    from inspector.report import Report
+
+    target = Target(options.script, quiet=options.json)
+    x = target.evaluate(options.expression)
+    facts: dict[str, Any] = {}
+    if options.to:
+        facts["previews"] = previewed.conversions(x, options.to)
+    if options.after:
+        facts["prediction"] = previewed.after(x, options.after, vars(target.module))
+    show(Report(options.expression, facts), options)
     return EXIT_DONE

@@ -47,6 +47,8 @@ COLUMNS: Final = {
     "cluster_findings": "cluster:ClusterFindings",
     "cluster_transfers": "cluster:Transfers",
     "cluster_trace": "cluster:ClusterTrace",
+    "previews": "preview:Previews",
+    "prediction": "preview:Prediction",
 }
 """Column -> file in inspector/facts and class in it, in the order a report shows them."""
 

@@ -28,8 +28,8 @@ FLOOR_2 = {
     "layers",
 }
 FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
-FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "launched", "api", "running", "graph", "cluster", "arguments"}
-FACE = {"api", "traced", "launched", "running", "graph", "report", "errors", "arguments", "facts"}
+FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "launched", "previewed", "api", "running", "graph", "cluster", "arguments"}
+FACE = {"api", "traced", "launched", "previewed", "running", "graph", "report", "errors", "arguments", "facts"}
 VERBS = {*FACE, "cluster"}
 
 MAY_IMPORT = {
@@ -63,6 +63,8 @@ MAY_IMPORT = {
     "graph": FLOOR_3,
     "traced": {*FLOOR_1, "tracing", "verdicts", "report"},
     "launched": {*FLOOR_1, "tracing", "traced"},
+    "preview": FLOOR_2,
+    "previewed": {*FLOOR_2, "preview", "verdicts", "traced", "api"},
     "arguments": FLOOR_1,
     "cli": VERBS,
     "__main__": {"cli"},
@@ -79,6 +81,7 @@ TOGETHER = {
     "adapters",
     "debugger",
     "tracing",
+    "preview",
     "lazy",
     "compiler",
     "verdicts",

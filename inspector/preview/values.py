@@ -1,0 +1,47 @@
+"""The elements of an object as Python values, to be compared before and after; runs in the child only."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, Final
+
+MOST: Final = 100_000
+"""Elements compared: the first."""
+SHOWN: Final = 3
+_LISTS: Final = ("to_pylist", "to_list", "tolist")
+
+
+def elements(x: Any) -> list[Any] | None:
+    """The first elements, nested ones flattened; None where the object has no list of them."""
+    part = x[:MOST] if hasattr(type(x), "__getitem__") and not hasattr(type(x), "columns") else x
+    for name in _LISTS:
+        if callable(method := getattr(part, name, None)):
+            try:
+                return list(islice(_flat(method()), MOST))
+            except (NotImplementedError, TypeError, ValueError):  # a memoryview of characters
+                return None
+    return list(islice(_flat(part), MOST)) if type(part) in (list, tuple, bytes, bytearray) else None
+
+
+def _flat(items: Any) -> Any:
+    for item in items if isinstance(items, list | tuple | bytes | bytearray) else [items]:
+        if isinstance(item, list | tuple):
+            yield from _flat(item)
+        else:
+            yield item
+
+
+def lost(before: list[Any] | None, after: list[Any] | None) -> tuple[int, list[str]] | str:
+    """(how many differ, the first ones in words); why they could not be compared."""
+    if before is None or after is None:
+        return "its elements cannot be listed"
+    if len(before) != len(after):
+        return f"{len(before):,} elements became {len(after):,}"
+    changed = [(one, other) for one, other in zip(before, after, strict=True) if not _same(one, other)]
+    return len(changed), [f"{one!r:.30} → {other!r:.30}" for one, other in changed[:SHOWN]]
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is other or (one != one and other != other):
+        return True
+    return type(one == other) is bool and one == other

@@ -1,0 +1,107 @@
+"""What a library does with an object, by rule: for where trying is not safe. Each row is tested on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from inspector.facts.given import Given
+from inspector.facts.preview import Preview
+from inspector.facts.unknown import Unknown
+
+
+class Rule(NamedTuple):
+    """For these kinds of objects, where `when` holds."""
+
+    consumer: str
+    kinds: tuple[str, ...]
+    when: Callable[[Given], bool]
+    copies: bool | None
+    """None: it fails."""
+    reason: str
+    avoid: str = ""
+
+
+def _numeric(given: Given) -> bool:
+    """Numbers of C, in the machine's own order."""
+    return given.typestr[-2:-1] in ("i", "u", "f") and not given.typestr.startswith(">")
+
+
+def _plain(given: Given) -> bool:
+    return _numeric(given) and given.contiguous and not given.backwards
+
+
+def _always(given: Given) -> bool:
+    return True
+
+
+_BUFFERS: Final = ("bytearray", "memoryview", "array")
+_LISTS: Final = ("list", "tuple")
+_NO_BUFFER: Final = "a list has no buffer"
+_START: Final = "keep it an array from the start"
+RULES: Final = (
+    Rule("numpy", ("ndarray", *_BUFFERS), _always, False, ""),
+    Rule("numpy", ("Tensor",), _numeric, False, ""),
+    Rule("numpy", ("Series",), _numeric, False, ""),
+    Rule("numpy", _LISTS, _always, True, _NO_BUFFER, _START),
+    Rule("torch", ("ndarray",), lambda g: g.backwards, None, "torch has no negative strides", "x.copy()"),
+    Rule("torch", ("ndarray",), lambda g: g.typestr[1:2] in "OUSMm", None, "no tensor has such elements"),
+    Rule("torch", ("ndarray",), _numeric, False, ""),
+    Rule("torch", ("Tensor",), _always, False, ""),
+    Rule("torch", _LISTS, _always, True, _NO_BUFFER, _START),
+    Rule("pyarrow", ("ndarray",), lambda g: _plain(g) and g.dimensions == 1, False, ""),
+    Rule(
+        "pyarrow",
+        ("ndarray",),
+        lambda g: g.dimensions == 1 and g.typestr.endswith("b1"),
+        True,
+        "Arrow keeps booleans as bits",
+    ),
+    Rule(
+        "pyarrow",
+        ("ndarray",),
+        lambda g: _numeric(g) and not g.contiguous and g.dimensions == 1,
+        True,
+        "layout changes: gaps → one axis",
+        "np.ascontiguousarray(x) once",
+    ),
+    Rule("pyarrow", ("Arrow array",), _always, False, ""),
+    Rule("pyarrow", _LISTS, _always, True, _NO_BUFFER, _START),
+    Rule("pandas", ("Series",), _always, False, ""),
+    Rule("pandas", _LISTS, _always, True, _NO_BUFFER, _START),
+    Rule("memoryview", ("ndarray", "bytes", *_BUFFERS), _always, False, ""),
+    Rule("bytes", ("ndarray", *_BUFFERS), _always, True, "bytes own their memory", "memoryview(x) shares it"),
+    Rule("bytes", ("bytes",), _always, False, ""),
+)
+"""The first that fits."""
+
+
+def ruled(given: Given, consumer: str, function: str, why: str) -> Preview:
+    """What the first fitting rule says; Unknown with `why` it was not tried where none fits."""
+    fits = (
+        rule for rule in RULES if rule.consumer == consumer and given.kind in rule.kinds and rule.when(given)
+    )
+    rule = next(fits, None)
+    untold = Unknown(f"not tried: {why}")
+    if rule is None:
+        nothing = Unknown(f"no rule tells, and it was not tried: {why}")
+        return Preview(consumer, function, nothing, nothing, nothing, nothing, "", "", "", False, "not found")
+    if rule.copies is None:
+        fails = Unknown("the conversion fails")
+        return Preview(
+            consumer, function, fails, fails, fails, fails, "", rule.reason, rule.avoid, True, "by rule"
+        )
+    copied = given.size_bytes if rule.copies and given.blocks else 0 if not rule.copies else untold
+    return Preview(
+        consumer,
+        function,
+        rule.copies,
+        copied,
+        untold,
+        untold,
+        "",
+        rule.reason,
+        rule.avoid,
+        False,
+        "by rule",
+    )

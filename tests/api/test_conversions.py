@@ -1,0 +1,186 @@
+"""What would happen: previews beside the real conversion, rules beside it too, nothing changed here."""
+
+from __future__ import annotations
+
+import array
+import itertools
+import json
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from programs import inspector as command
+
+import inspector
+from inspector import previewed
+from inspector.errors import InspectorError
+from inspector.facts.preview import Preview
+from inspector.facts.unknown import Unknown
+from inspector.preview import consumers
+from inspector.preview.features import features
+from inspector.report import Report, from_text
+from inspector.verdicts.rules import RULES, ruled
+
+
+def one(x: Any, to: str) -> Preview:
+    (row,) = inspector.conversions(x, [to]).rows
+    return row
+
+
+MATRIX = np.arange(12.0).reshape(3, 4)
+TRIED: list[tuple[Any, str, Callable[[Any], Any]]] = [
+    (MATRIX, "numpy", np.asarray),
+    (MATRIX.T, "bytes", bytes),
+    ([1.0, 2.0], "numpy", np.asarray),
+    (np.arange(5), "pyarrow", pa.array),
+    (np.arange(10)[::2], "pyarrow", pa.array),
+    (bytearray(8), "numpy", np.asarray),
+]
+
+
+@pytest.mark.parametrize(("x", "to", "call"), TRIED, ids=[f"{to}-{n}" for n, (_, to, _) in enumerate(TRIED)])
+def test_a_preview_says_what_the_conversion_does(x: Any, to: str, call: Callable[[Any], Any]) -> None:
+    """Found the other way here: whether a change of the source shows in the result."""
+    row = one(x, to)
+    if row.found == "by rule":
+        assert isinstance(row.losses, Unknown)  # another thread ran: it could not be forked
+        return
+    made = np.asarray(call(x)) if to != "bytes" else np.frombuffer(call(x), x.dtype)
+    shares = np.may_share_memory(made, np.asarray(x)) if not isinstance(x, list) else False
+    assert row.copies is (not shares) and row.found == "tried", row
+    assert row.copied_bytes == (0 if shares else made.nbytes)
+    assert not row.fails
+    if to != "bytes":
+        assert (row.losses, row.loses) == (0, ())
+
+
+def test_what_is_lost_is_counted_and_shown() -> None:
+    row = one(pa.array([1, None, 2**53 + 1]), "numpy")
+    if row.found != "tried":
+        pytest.skip("not on CPython with a thread that runs: it could not be forked")
+    assert row.losses == 2 and row.loses[0] == "None → nan"
+
+
+def test_what_fails_and_what_materializes() -> None:
+    row = one({1: 2}, "memoryview")
+    assert row.fails or row.found == "not found"
+    vector = inspector.lazy.arange(1000)
+    row = one(vector, "numpy")
+    if row.found == "tried":
+        assert row.materializes and row.copies is False
+    assert inspector.materialization(vector).state != row.materializes
+
+
+def test_nothing_changes_here(fingerprint: Callable[[object], Any]) -> None:
+    subjects = [inspector.lazy.arange(1000), np.arange(10)[::-1], [1, 2, 3], pd.Series([1.0, 2.0])]
+    before = [(fingerprint(x), inspector.materialization(x).state) for x in subjects]
+    modules = set(sys.modules)
+    for x in subjects:
+        inspector.conversions(x, ["numpy", "pyarrow"])
+        previewed.after(x, "x * 2", {"x": x})
+    del x
+    assert [(fingerprint(x), inspector.materialization(x).state) for x in subjects] == before
+    assert not {name for name in set(sys.modules) - modules if not name.startswith("inspector")}
+
+
+def test_after_an_expression() -> None:
+    y = np.arange(1000.0)[::-1]
+    told = previewed.after(y, "np.ascontiguousarray(y)", {"np": np, "y": y})
+    if not isinstance(told.copies, Unknown):
+        assert [(copy.copied_bytes, copy.verdict) for copy in told.copies] == [(8000, "copied")]
+        assert "ZeroDivisionError" in previewed.after(y, "1 / 0", {}).fails
+
+
+def test_an_unknown_library_is_refused() -> None:
+    with pytest.raises(InspectorError) as caught:
+        inspector.conversions([], ["nowhere"])
+    assert caught.value.slug == "unknown-consumer"
+
+
+SAMPLES: dict[str, list[Any]] = {
+    "ndarray": [np.arange(4.0), np.arange(8)[::2], np.array([True, False]), np.array(["a"])],
+    "bytearray": [bytearray(b"abcd")],
+    "memoryview": [memoryview(b"abcd")],
+    "array": [array.array("d", [1.0, 2.0])],
+    "bytes": [b"abcd"],
+    "list": [[1.0, 2.0]],
+    "tuple": [(1.0, 2.0)],
+    "Series": [pd.Series([1.0, 2.0]), pd.Series([1, 2])],
+    "Arrow array": [pa.array([1.0, 2.0])],
+}
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES if r.consumer != "torch" and r.kinds != ("Tensor",)])
+def test_each_rule_is_what_the_library_does(rule: Any) -> None:
+    from inspector.preview.trying import tried
+
+    used = 0
+    for x in itertools.chain(*(SAMPLES[kind] for kind in rule.kinds)):
+        told = ruled(features(x), rule.consumer, "", "")
+        if not rule.when(features(x)) or told.reason != rule.reason:
+            continue
+        real = tried(x, consumers.CONSUMERS[rule.consumer], features(x).is_table, lambda _: "", call_only)
+        assert (real["copied"] > 0) is rule.copies, (x, real)
+        used += 1
+    assert used, "no sample meets it"
+
+
+def call_only(call: Callable[[], Any]) -> list[tuple[str, str, int]]:
+    call()
+    return []
+
+
+TORCH = """
+import json, warnings
+import numpy as np, torch, inspector
+from inspector.preview.consumers import CONSUMERS
+from inspector.preview.features import features
+from inspector.preview.trying import tried
+warnings.simplefilter("ignore")
+def traces(call): call(); return []
+rows = []
+for x, to in [(np.arange(4.0), "torch"), (np.arange(8)[::2], "torch"), (np.arange(4)[::-1], "torch"),
+              (np.array(["a"]), "torch"), ([1.0, 2.0], "torch"), ((1.0,), "torch"),
+              (torch.arange(4.0), "torch"), (torch.arange(4.0), "numpy")]:
+    (told,) = inspector.conversions(x, [to]).rows
+    real = tried(x, CONSUMERS[to], features(x).is_table, lambda _: "", traces)
+    real = None if "fails" in real else real["copied"] > 0
+    rows.append([told.found, told.fails, None if told.fails else told.copies, real])
+print(json.dumps(rows))
+"""
+
+
+@pytest.mark.libraries
+def test_where_torch_is_loaded_rules_answer_and_are_right() -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", textwrap.dedent(TORCH)], capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    for found, fails, copies, real in json.loads(done.stdout):
+        assert found == "by rule" and copies == real and fails == (real is None)
+
+
+def test_the_terminal() -> None:
+    ran = command("show", "[1.0, 2.0]", "--to", "numpy", "bytes", "--json")
+    assert ran.returncode == 0, ran.stderr
+    rows = from_text(ran.stdout, "stdout").previews.rows
+    assert [(row.consumer, row.copies, row.copied_bytes, row.fails) for row in rows[:1]] == [
+        ("numpy", True, 16, False)
+    ]
+    assert rows[1].fails
+    ran = command("show", "numpy.arange(1000.)[::2]", "--after", "numpy.arange(10.).copy()")
+    assert "would copy 80 B" in ran.stdout, ran.stdout
+    text = str(Report("x", {"previews": from_text_sample()}))
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def from_text_sample() -> Any:
+    from inspector.views.preview import sample
+
+    return sample()
