@@ -27,9 +27,32 @@ FLOOR_2 = {
     "ownership",
     "layers",
 }
-FLOOR_3 = {*FLOOR_2, "probes", "tracing", "debugger", "lazy", "compiler", "verdicts"}
-FLOOR_5 = {*FLOOR_3, "views", "report", "traced", "launched", "previewed", "api", "running", "graph", "cluster", "arguments"}
-FACE = {"api", "traced", "launched", "previewed", "running", "graph", "report", "errors", "arguments", "facts"}
+FLOOR_3 = {*FLOOR_2, "probes", "tracing", "preview", "debugger", "lazy", "compiler", "verdicts"}
+FLOOR_5 = {
+    *FLOOR_3,
+    "views",
+    "report",
+    "traced",
+    "launched",
+    "previewed",
+    "api",
+    "running",
+    "graph",
+    "cluster",
+    "arguments",
+}
+FACE = {
+    "api",
+    "traced",
+    "launched",
+    "previewed",
+    "running",
+    "graph",
+    "report",
+    "errors",
+    "arguments",
+    "facts",
+}
 VERBS = {*FACE, "cluster"}
 
 MAY_IMPORT = {

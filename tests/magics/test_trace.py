@@ -66,3 +66,13 @@ def test_what_cannot_be_traced_is_one_block(run: Run, line: str, slug: str) -> N
 def test_a_cell_that_awaits(run: Run) -> None:
     _, shown = run("%%inspect_trace -m numpy\nimport asyncio\nawait asyncio.sleep(0)\nb = np.arange(5)")
     assert "np.arange(5)" in text(shown)
+
+
+def test_what_would_happen_to_an_object(run: Run) -> None:
+    _, shown = run("%inspect rows --to numpy bytes")
+    said = text(shown)
+    assert "numpy.asarray" in said and ("copies 8.0 kB" in said or "by rule" in said)
+    _, shown = run('%inspect np.arange(4.0) --after "np.arange(4.0) * 2"')
+    assert "np.arange(4.0) * 2" in text(shown)
+    _, shown = run("%inspect rows np --to numpy")
+    assert "too-many-objects" in text(shown)
