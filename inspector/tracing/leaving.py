@@ -22,9 +22,7 @@ class Leaving:
         self.folder = folder
         self.tables = folder / f"tables-{os.getpid()}.jsonl"
         self.told = Tables()
-        self.recorder = Recorder(
-            modules, grade, allocations=False, directory=str(folder), armed=self._told
-        )
+        self.recorder = Recorder(modules, grade, allocations=False, directory=str(folder), armed=self._told)
 
     def begin(self) -> None:
         """Arm. Raises InspectorError as a trace does, OSError where the folder takes no files."""
