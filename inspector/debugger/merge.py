@@ -54,7 +54,9 @@ def merged(native: Iterable[Frame], segments: Sequence[Sequence[Frame]]) -> tupl
     """
     left, found = list(segments), list[Frame]()
     for frame in native:
-        if frame.function.startswith(_LOOPS):
+        if frame.kind == "r":
+            found.append(frame)
+        elif frame.function.startswith(_LOOPS):
             found.extend(left.pop(0) if left else ())
         else:
             found.append(

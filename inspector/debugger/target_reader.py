@@ -13,6 +13,7 @@ from inspector.debugger.native_values import NativeValues
 from inspector.debugger.python_frames import PythonFrames, python_frames
 from inspector.debugger.python_layout import layout
 from inspector.debugger.python_values import Values
+from inspector.debugger.r_frames import contexts, placed
 from inspector.debugger.remote_memory import RemoteMemory, Unreadable
 from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Unknown
@@ -52,8 +53,9 @@ class TargetReader:
     def stack(self, thread: int, depth: int, mode: str = "full") -> Stack:
         """The selected thread's frames; mode "full", "native" or "python"."""
         self._find_python()
-        native = [] if mode == "python" else list(self._native(depth + 1))
-        cut = len(native) > depth
+        read = [] if mode == "python" else list(self._native(depth + 1))
+        cut = len(read) > depth
+        native = self._with_r(read, depth) if mode == "full" else [frame for frame, _ in read[:depth]]
         segments: list[list[Frame]] = []
         says = self._version
         if mode != "native" and not isinstance(self._python, Unknown):
@@ -62,13 +64,27 @@ class TargetReader:
             except Unreadable as error:
                 says = Unknown(f"Python's frames cannot be read at {error}")
         name = gdb.selected_thread().name or ""
-        return Stack(thread, name, merged(native[:depth], segments), says, cut)
+        return Stack(thread, name, merged(native, segments), says, cut)
 
-    def _native(self, depth: int) -> list[Frame]:
-        found: list[Frame] = []
+    def _with_r(self, read: list[tuple[Frame, int]], depth: int) -> list[Frame]:
+        """R's functions between the native frames, where R runs here."""
+        native, tops = [frame for frame, _ in read[:depth]], [top for _, top in read]
+        where = _symbol("R_GlobalContext")
+        if not where:
+            return native
+        try:
+            running = contexts(self.memory, self.memory.word(where))
+        except Unreadable:
+            return native
+        on_this_stack = [one for one in running if tops and one.address >= tops[0]]
+        return placed(native, tops, on_this_stack)
+
+    def _native(self, depth: int) -> list[tuple[Frame, int]]:
+        """Frames with their stack pointers, the innermost first."""
+        found: list[tuple[Frame, int]] = []
         frame: gdb.Frame | None = gdb.newest_frame()
         while frame is not None and len(found) < depth:
-            found.append(self._frame(frame))
+            found.append((self._frame(frame), int(frame.read_register("rsp")) & (1 << 64) - 1))
             try:
                 frame = frame.older()
             except gdb.error:  # the unwinder is lost: what is known is known

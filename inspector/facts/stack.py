@@ -28,7 +28,8 @@ class Argument:
 class Frame:
     """One frame of a stack."""
 
-    kind: Literal["native", "python"]
+    kind: Literal["native", "python", "r"]
+    """"r": a function of R, from its chain of contexts."""
     function: str
     """Demangled; "0x..." where no symbol names the place."""
     library: str | Unknown

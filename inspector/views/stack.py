@@ -158,7 +158,8 @@ def _row(frame: Frame) -> Row:
     style = "native" if native else "python"
     library = "" if isinstance(frame.library, Unknown) else frame.library
     where = library if isinstance(frame.line, Unknown) else _short(frame.line)
-    return (text("C" if native else "Py", style), text(frame.function, style), text(where, "dim"))
+    label = {"native": "C", "python": "Py", "r": "R"}[frame.kind]
+    return (text(label, style), text(frame.function, style), text(where, "dim"))
 
 
 def _short(line: str) -> str:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -62,3 +63,50 @@ def test_what_the_page_for_r_users_shows(tmp_path: Path) -> None:
     assert int(told["widest"]) <= 60 and told["head"].split() == ["ob", "O"]
     assert told["matrix"].startswith("R REALSXP, REF ") and told["vector"] == "list"
     assert told["traced"] == "TRUE"
+
+
+CONVERSIONS = 'library(reticulate)\npy_run_string("x = 1")\ninvisible(py$x)\npy$a <- 1\n'
+
+
+@pytest.mark.timeout(300)
+def test_the_two_backtraces_with_r_s_functions_between(tmp_path: Path) -> None:
+    """`py$x` and `py$a <- 1`: the frames of the article, in its order, and who in R called them."""
+    rscript = shutil.which("Rscript")
+    if rscript is None:
+        pytest.skip("cannot be installed here: R")
+    (tmp_path / "seed.R").write_text(CONVERSIONS)
+    command = [Path(sys.executable).parent / "inspector", "break", "--json", "--preset", "reticulate", "--"]
+    done = subprocess.run(
+        [*command, rscript, str(tmp_path / "seed.R")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "RETICULATE_PYTHON": sys.executable},
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr
+    hits = json.loads(done.stdout)["facts"]["breaks"]["hits"]
+    down = stack_of(hits, "py_to_r", "int 1")
+    assert down[:5] == [
+        "py_to_r",
+        "py_ref_to_r",
+        "_reticulate_py_ref_to_r",
+        "R py_ref_to_r",
+        "R py_to_r.default",
+    ]
+    assert down[5] == "R py_to_r" and down[-1] == "R $"
+    up = stack_of(hits, "r_to_py_cpp", "double (1 item) 1")
+    assert up[0] == "r_to_py_cpp" and "_reticulate_py_set_attr_impl" in up
+    r = [name for name in up if name.startswith("R ")]
+    assert r == ["R py_set_attr_impl", "R py_set_attr", "R $<-.python.builtin.object", "R $<-"]
+
+
+def stack_of(hits: list[Any], place: str, value: str) -> list[str]:
+    """Functions of the last hit with this first argument, without plumbing and parameters; R's as "R f"."""
+    (*_, hit) = (one for one in hits if one["place"] == place and one["arguments"][0]["value"] == value)
+    convert = {one["name"]: one["value"] for one in hit["arguments"]}["convert"]
+    assert convert == "true"
+    frames = [frame for frame in hit["stack"]["frames"] if not frame["plumbing"]]
+    return [
+        f"R {frame['function']}" if frame["kind"] == "r" else frame["function"].partition("(")[0]
+        for frame in frames
+    ]
