@@ -18,7 +18,7 @@ from inspector.r_structs import Header, header, logical, symbol_name
 KIND: Final = "R environment"
 _LISTSXP, _ENVSXP, _EXTPTRSXP, _VECSXP = 2, 4, 22, 19
 _CAR, _CDR, _HASHTAB = 32, 40, 48
-_DATA: Final = 48
+_ITEMS: Final = 48
 _STEPS_MAX: Final = 8
 _SLOTS_MAX: Final = 4096
 
@@ -78,11 +78,11 @@ def _tables(value: int) -> Iterator[Header]:
     """Lists that have a pointer among their items: the word is at most `_SLOTS_MAX` items behind the head."""
     hits, *_ = _native.scan_words([(value, value + 1)], limit=_SLOTS_MAX)
     for word, _ in hits:
-        for place in range(word - _DATA, word - _DATA - 8 * _SLOTS_MAX, -8):
+        for place in range(word - _ITEMS, word - _ITEMS - 8 * _SLOTS_MAX, -8):
             found = header(place)
             if found is None:
                 break
-            items = (word - place - _DATA) // 8
+            items = (word - place - _ITEMS) // 8
             if found.type == _VECSXP and not found.altrep and items < found.first <= _SLOTS_MAX:
                 yield found
                 break
@@ -93,7 +93,7 @@ def _bound(environment: Header, name: str) -> Header | None:
     chains = [environment.first]
     table = header(environment.third)
     if table is not None and table.type == _VECSXP:
-        raw = _native.read(table.address + _DATA, 8 * min(table.first, _SLOTS_MAX)) or b""
+        raw = _native.read(table.address + _ITEMS, 8 * min(table.first, _SLOTS_MAX)) or b""
         chains += [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
     for chain in chains:
         binding = header(chain)

@@ -64,14 +64,14 @@ MAY_IMPORT = {
     "mappings": {*FLOOR_1, "_native"},
     "strides": set(),  # arithmetic
     "overlap": {"facts"},  # arithmetic; facts for their cheaper dataclass
-    "r_structs": {"_native"},
+    "r_structs": {*FLOOR_1, "_native"},
     "tensor_structs": {"_native"},
     "isolation": FLOOR_1,
     "call_site": set(),
     "call_arguments": {"_native", "stack_height"},
     "stack_height": set(),
     "adapters": {*FLOOR_1, "_native", "places", "mappings", "overlap", "r_structs", "tensor_structs"},
-    "ownership": {*FLOOR_1, "_native", "places", "stack_height"},
+    "ownership": {*FLOOR_1, "_native", "places", "r_structs", "stack_height"},
     "layers": {*FLOOR_1, "_native", "adapters", "mappings", "overlap"},
     "probes": FLOOR_2,
     "tracing": FLOOR_2,
