@@ -89,7 +89,7 @@ MAY_IMPORT = {
     "preview": FLOOR_2,
     "previewed": {*FLOOR_2, "preview", "verdicts", "traced", "api"},
     "arguments": FLOOR_1,
-    "cli": VERBS,
+    "cli": VERBS | {"screens"},  # the commands that open them
     "__main__": {"cli"},
     "cluster": FACE,
     "startup": FACE,
@@ -117,7 +117,8 @@ TOGETHER = {
 """Rooms whose files may import each other. Probes never do: what two of them need lives on floor 2."""
 
 OUTSIDE = {
-    "rich": {"views", "report", "cli", "magics"},
+    "rich": {"views", "report", "cli", "magics", "screens"},
+    "textual": {"screens"},
     "IPython": {"magics", "inspector"},
     "ipywidgets": {"magics"},
     "anywidget": {"magics"},

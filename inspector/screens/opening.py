@@ -1,0 +1,29 @@
+"""What must be there before a screen opens: textual, and a terminal to draw on."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+from inspector.errors import InspectorError
+
+
+def check(instead: str) -> None:
+    """Raise InspectorError `textual-missing` or `not-a-terminal`; `instead` is what works without."""
+    try:
+        importlib.import_module("textual")
+    except ImportError:
+        raise missing() from None
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        raise InspectorError(
+            "a screen needs a terminal, and this is a pipe or a file.", slug="not-a-terminal", do=instead
+        )
+
+
+def missing() -> InspectorError:
+    """The error where textual is not installed."""
+    return InspectorError(
+        "the screens are drawn by textual, which is not installed.",
+        slug="textual-missing",
+        do="pip install 'native-inspector[live]'",
+    )
