@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
-from inspector.adapters.base import Column, Defaults, Elements, type_module, type_name
+from inspector.adapters.base import Column, Defaults, Elements, stored, type_module, type_name
 from inspector.adapters.holders import MOST_BASES, owner_address
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.facts.unknown import Unknown
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.adapters.told import Told
 
 _get = object.__getattribute__
-_INNER = ("_ndarray", "_data", "_mask", "_codes", "_sparse_values")
+_INNER = ("_ndarray", "_mask", "_codes", "_sparse_values")
 """Where pandas' own extension arrays keep their ndarrays."""
 MOST_CHUNKS = 64
 MOST_BLOCKS = 1000
@@ -161,9 +161,10 @@ def _inner(values: Any) -> Iterator[Any]:
     if _is_ndarray(values):
         yield values
     elif _is_known(type(values)):
-        inner = {id(one): one for one in (_attribute(values, name) for name in _INNER) if one is not None}
+        data = stored(values, "_data")  # of Arrow's in pandas 2 a property, which warns
+        inner = {id(one): one for one in (data, *(_attribute(values, name) for name in _INNER))}
         for one in inner.values():  # each once: a Categorical's `_codes` are its `_ndarray`
-            if _is_ndarray(one) or one is _attribute(values, "_data"):
+            if _is_ndarray(one) or (one is data and one is not None):
                 yield from _inner(one)
         chunks = getattr(_attribute(values, "_pa_array"), "chunks", ())
         yield from chunks[:MOST_CHUNKS]

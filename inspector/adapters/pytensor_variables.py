@@ -13,7 +13,7 @@ from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
+    from inspector.adapters.told import Finding, Layer, Told
 
 MOST_CELLS = 1024
 MOST_NAMED = 12
@@ -119,7 +119,28 @@ def _of_function(x: Any) -> Told:
     kept = field("storage_map", f"{len(arrays)} of {len(cells)} cells hold an array")
     layers = [Layer("wrapper", type_name(type(x)), evidence=(kept,), would=("a call",))]
     layers += [_cell_layer(name, value) for name, value in arrays[:MOST_NAMED]]
-    return Told(tuple(layers), layers_left_out=max(len(arrays) - MOST_NAMED, 0))
+    return Told(tuple(layers), findings=tuple(_lent(x)), layers_left_out=max(len(arrays) - MOST_NAMED, 0))
+
+
+def _lent(function: Any) -> Iterator[Finding]:
+    """What a call writes that is the caller's: inputs that are mutable, results that the next call reuses."""
+    from inspector.adapters.told import finding
+
+    maker = _stored(function, "maker")
+    inputs, outputs = _stored(maker, "inputs"), _stored(maker, "outputs")
+    for one in inputs if type(inputs) is list else ():
+        if _stored(one, "mutable") is True and _stored(one, "implicit") is not True:
+            what = f"a call may write into its argument {_name(one)}: In(mutable=True)"
+            yield finding("unnoticed-write", what, do="f(a.copy())")
+    for one in outputs if type(outputs) is list else ():
+        if _stored(one, "borrow") is True:
+            what = "the next call may write into the result of this one: Out(borrow=True)"
+            yield finding("unnoticed-write", what, do="f(a).copy()")
+
+
+def _name(one: Any) -> str:
+    name = _stored(_stored(one, "variable"), "name")
+    return name if type(name) is str else "without a name"
 
 
 def _cell_layer(name: str, value: Any) -> Layer:

@@ -7,6 +7,7 @@ believed only where a dict lies at that address.
 
 from __future__ import annotations
 
+import functools
 import gc
 import types
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from inspector import _native
 from inspector.adapters.base import Defaults, type_bases, type_module, type_name
 from inspector.facts.unknown import Unknown
+from inspector.layers import text_caches
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told
@@ -47,7 +49,8 @@ class Plain(Defaults):
 
         name = type_name(type(x))
         storage: Any = "heap" if _BUILTIN[id(type(x))] else "inline"
-        return Told((Layer("wrapper", name, "computed", storage, "owned", (of_type(name),)),))
+        evidence = (of_type(name), *(text_caches.evidence(x) if type(x) is str else ()))
+        return Told((Layer("wrapper", name, "computed", storage, "owned", evidence),))
 
 
 class Instances(Defaults):
@@ -83,6 +86,9 @@ def _dict_layers(x: Any) -> tuple[Layer, ...]:
     kind = type(x)
     if not _FLAGS(kind) & _MANAGED_DICT:
         return ()
+    if not knows_instance_dicts():
+        why = Unknown("this interpreter keeps the dicts of instances elsewhere")
+        return (Layer("container", "__dict__", why, why, why, depth=1),)
     made = instance_dict(x)
     there = made is not None
     layer = Layer(
@@ -97,6 +103,20 @@ def _dict_layers(x: Any) -> tuple[Layer, ...]:
         depth=1,
     )
     return (layer, *_cached(kind, made or {}))
+
+
+class _Probe:
+    """An instance whose dict is not made until it is asked for."""
+
+
+@functools.cache
+def knows_instance_dicts() -> bool:
+    """The self test: no dict is seen before `vars()` made one, and then that one."""
+    x = _Probe()
+    x.a = 1  # type: ignore[attr-defined]
+    before = instance_dict(x)
+    made = vars(x)
+    return before is None and instance_dict(x) is made
 
 
 def instance_dict(x: Any) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import inspector
 from inspector.adapters.registry import adapter_of
 from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
@@ -128,3 +129,39 @@ def test_an_extension_type_of_the_users_is_not_asked(pa: Any, look: Look) -> Non
         __repr__ = __str__
 
     assert look(pa.ExtensionArray.from_storage(Kind(), pa.array([1, 2]))).state == "owned"
+
+
+def test_arrays_without_a_copy_and_those_that_need_one(pa: Any, look: Look) -> None:
+    whole = pa.array([1.0, 2.0])
+    view = whole.to_numpy()
+    told = look(view)
+    assert told.state == "shared-foreign"
+    assert "WRITEABLE" in {one.place for one in told.layers[0].evidence}
+    for copies in (pa.array([1, None]), pa.array([True])):
+        with pytest.raises(pa.ArrowInvalid):
+            copies.to_numpy()
+        look(copies)
+
+
+def test_the_pool_counts_nothing_for_a_look(pa: Any, look: Look) -> None:
+    mine, theirs = pa.array([1.0] * 1000), pa.array(np.arange(1000.0))
+    before = (pa.total_allocated_bytes(), pa.default_memory_pool().backend_name)
+    look(mine), look(theirs), look(pa.table({"a": mine, "b": theirs}))
+    assert (pa.total_allocated_bytes(), pa.default_memory_pool().backend_name) == before
+
+
+def test_views_of_other_libraries_have_them_as_bases(pa: Any, look: Look) -> None:
+    import cffi
+    import polars
+    import torch
+
+    ffi = cffi.FFI()
+    numbers = ffi.new("double[]", [1.0, 2.0])
+    views = {
+        "Tensor": torch.ones(4).numpy(),
+        "buffer": np.frombuffer(ffi.buffer(numbers), "f8"),
+        "PySeries": polars.Series([1.0, 2.0]).to_numpy(),
+    }
+    for name, view in views.items():
+        assert look(view).state == "shared-foreign", name
+        assert name in {one.type_name for one in inspector.inspect(view, name="x").buffer.holders}

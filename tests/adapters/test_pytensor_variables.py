@@ -69,3 +69,24 @@ def test_a_function_keeps_intermediates_only_without_its_gc(told: Callable[[Any]
         told(f)
         kept[allow_gc] = [array.tolist() for _, array in adapter(f).parts(f)]
     assert [0, 2, 4] in kept[False] and [0, 2, 4] not in kept[True]
+
+
+def test_what_a_call_writes_that_is_the_callers(told: Callable[[Any], Told]) -> None:
+    from pytensor import In, Out
+    from pytensor.compile.mode import Mode
+
+    x = pt.dvector("x")
+    mode = Mode("py", "fast_run")
+    plain = pytensor.function([x], x + 1, mode=mode)
+    plain(np.ones(3))
+    assert told(plain).findings == ()
+    writes = pytensor.function([In(x, mutable=True)], x + 1, mode=mode)
+    a = np.ones(3)
+    result = writes(a)
+    assert a.tolist() == [2, 2, 2] and result.tolist() == [2, 2, 2], "what the finding says"
+    (found,) = told(writes).findings
+    assert (found.slug, "argument x" in found.what) == ("unnoticed-write", True)
+    lends = pytensor.function([x], Out(x * 3, borrow=True), mode=mode)
+    lends(np.ones(3))
+    (found,) = told(lends).findings
+    assert "Out(borrow=True)" in found.what

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from asking import adapter
 
+import inspector
 from inspector import _native
 from inspector.adapters.told import Told
 
@@ -224,3 +225,35 @@ def test_an_unknown_struct_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensor_structs, "VTABLES", {})
     told = adapter(x).layers(x)
     assert isinstance(told.state, Unknown) and adapter(x).elements(x) == ()
+
+
+def test_memory_that_was_only_reserved(told: Callable[[Any], Told]) -> None:
+    from fingerprints import resident_pages
+
+    empty = torch.empty(8 << 20, dtype=torch.uint8)
+    (span,) = adapter(empty).spans(empty)
+    before = resident_pages(span.start, span.bytes)
+    told(empty)
+    fact = inspector.materialization(empty)
+    assert resident_pages(span.start, span.bytes) == before
+    assert fact.resident_bytes == pytest.approx(before * 4096, abs=8192)
+    written = inspector.materialization(torch.zeros(8 << 20, dtype=torch.uint8))
+    assert written.resident_fraction == 1.0, "torch writes its zeros"
+
+
+def test_a_saved_tensor_and_its_version(told: Callable[[Any], Told]) -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = x.exp()
+    saved = y.grad_fn._saved_result
+    assert adapter(saved).elements(saved)[0].address == adapter(y).elements(y)[0].address
+    told(saved), told(y)
+    with torch.no_grad():
+        y.add_(1)
+    told(y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    dear = (x * 2).pow(2)
+    copied = torch._lazy_clone(dear.grad_fn._saved_self.detach())
+    assert told(copied).layers[1].title == "cow"
+    dear.sum().backward()
+    assert x.grad.tolist() == [8, 8, 8], "a look neither split nor released what backward needs"

@@ -6,6 +6,7 @@ Rows of docs/materialization.md that belong to other libraries are tested with t
 from __future__ import annotations
 
 import array
+import asyncio
 import ctypes
 import functools
 import importlib.util
@@ -15,6 +16,7 @@ import mmap
 import os
 import threading
 import types
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -31,8 +33,12 @@ import inspector
 from inspector import lazy
 from inspector.facts.materialization import STATES, Materialization, Residency
 from inspector.facts.unknown import Unknown
+from inspector.layers import plain
 
-pytestmark = pytest.mark.core
+pytestmark = [
+    pytest.mark.core,
+    pytest.mark.contract,
+]  # the rooms of the libraries have other NumPys and pandas
 PANDAS_3 = int(pd.__version__.partition(".")[0]) >= 3
 
 
@@ -129,6 +135,103 @@ def test_the_language(kind: str) -> None:
     fact = seen(make())
     assert fact.state == state
     assert fact.layers[0].evidence
+
+
+async def awaited() -> None:
+    """Nothing to wait for."""
+
+
+async def streamed() -> Any:
+    yield 1
+
+
+def test_coroutines_and_asynchronous_generators() -> None:
+    coroutine, stream = awaited(), streamed()
+    assert (seen(coroutine).state, seen(coroutine).waits_for) == ("lazy", "await")
+    assert (seen(stream).state, seen(stream).waits_for) == ("lazy", "async for")
+    coroutine.close()
+    assert seen(coroutine).state == "consumed"
+
+
+def test_futures_and_tasks_of_asyncio() -> None:
+    loop = asyncio.new_event_loop()
+    try:
+        future, task = loop.create_future(), loop.create_task(awaited())
+        for x in (future, task):
+            assert (seen(x).state, seen(x).waits_for) == ("pending", "await")
+        loop.run_until_complete(task)
+        future.set_exception(ValueError("lost"))
+        assert (seen(task).state, seen(future).state) == ("owned", "owned")
+        assert future._log_traceback, "a look does not take the error for seen"  # type: ignore[attr-defined]
+        assert isinstance(future.exception(), ValueError)
+        cancelled = loop.create_future()
+        cancelled.cancel()
+        assert seen(cancelled).state == "closed"
+    finally:
+        loop.close()
+
+
+def test_iterators_over_a_dict_that_grew_and_after_one_step() -> None:
+    grown: dict[int, int] = {1: 1}
+    walk = iter(grown)
+    grown[2] = 2
+    seen(walk)
+    with pytest.raises(RuntimeError, match="changed size"):
+        next(walk)
+    for make in (lambda: zip([1], [2], strict=True), lambda: enumerate([1])):
+        made: Any = make()
+        assert seen(made).state == "lazy"
+        assert next(made), "a look takes nothing"
+
+
+def test_the_caches_of_a_text() -> None:
+    made = "".join(("\u00e9t\u00e9", str(os.getpid())))
+    assert evidence(made) == {"hash": "not computed yet", "utf8": "not made yet"}
+    assert made.encode() and evidence(made)["utf8"] == "not made yet", "encode() keeps nothing"
+    type(made, (), {})  # asks for it as UTF-8, as C code does
+    assert evidence(made)["utf8"] == "kept beside the text"
+    hash(made)
+    assert "hash" not in evidence(made)
+    assert "utf8" not in evidence("ascii" + str(os.getpid()))
+
+
+def evidence(x: Any) -> dict[str, str]:
+    """What the first layer says, by place."""
+    return {one.place: one.says for one in seen(x).layers[0].evidence if one.place != "type(x)"}
+
+
+def test_the_words_before_an_instance_are_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert plain.knows_instance_dicts()
+    monkeypatch.setattr(plain, "knows_instance_dicts", lambda: False)
+    layer = seen(Plain()).layers[1]
+    assert isinstance(layer.value, Unknown) and layer.what == "__dict__"
+
+
+def test_a_cast_frees_only_its_cell() -> None:
+    numbers = (ctypes.c_int * 4)()
+    pointer = ctypes.cast(numbers, ctypes.POINTER(ctypes.c_int))
+    fact = seen(pointer)
+    assert fact.retained_bytes == 8 + 16, "the cell, and what it points to, which _objects keeps"
+    assert seen(ctypes.pointer(numbers)).retained_bytes == 8 + 16
+
+
+@pytest.mark.parametrize("lend", [bytearray, lambda n: mmap.mmap(-1, n)])
+def test_what_is_lent_is_not_resized(lend: Callable[[int], Any]) -> None:
+    made = lend(4096)
+    first = memoryview(made)
+    second = first[1:]
+    assert ("exports", "1") in {(one.place, one.says) for one in seen(made).layers[0].evidence}, "one, shared"
+    with pytest.raises(BufferError):
+        made.close() if isinstance(made, mmap.mmap) else made.extend(bytes(9000))
+    second.release(), first.release()
+    assert ("exports", "0") in {(one.place, one.says) for one in seen(made).layers[0].evidence}
+
+
+def test_a_fresh_mapping_has_no_pages() -> None:
+    made = mmap.mmap(-1, 100 * mmap.PAGESIZE)
+    assert (seen(made).state, seen(made).resident_bytes) == ("reserved-not-resident", 0)
+    made[0] = 1
+    assert seen(made).resident_bytes
 
 
 def test_a_running_generator_is_pending() -> None:
@@ -293,6 +396,86 @@ def test_a_truncated_memmap_is_no_sigbus(tmp_path: Path) -> None:
     assert report.to_html() and report.to_json()
 
 
+UNOWNED = """
+#include <Python.h>
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
+/* As reticulate 1.28 makes an ndarray of a logical matrix: new memory, and a base that holds other bytes. */
+static PyObject *leak(PyObject *self, PyObject *base) {
+    npy_intp length = 100;
+    char *made = malloc(100);
+    memset(made, 1, 100);
+    PyObject *array = PyArray_New(&PyArray_Type, 1, &length, NPY_BOOL, NULL, made, 0, NPY_ARRAY_CARRAY, NULL);
+    if (array && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(base)) < 0) Py_CLEAR(array);
+    return array;
+}
+static PyMethodDef methods[] = {{"leak", leak, METH_O, ""}, {NULL}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "unowned_array", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_unowned_array(void) {
+    import_array();
+    return PyModule_Create(&module);
+}
+"""
+
+
+def test_bytes_that_no_base_covers_are_unowned(specimens: types.ModuleType) -> None:
+    leaks = specimens.build("unowned_array", UNOWNED, flags=(f"-I{np.get_include()}",))
+    content = np.ones(100, "i4")
+    for base in (content, content[5:], bytearray(400)):
+        made = leaks.leak(base)
+        fact = seen(made)
+        assert fact.state == "unowned"
+        (found,) = [one for one in fact.findings if one.slug == "unowned-bytes"]
+        assert hex(made.__array_interface__["data"][0]) in found.what
+    assert "unowned-bytes: " in inspector.inspect(made, name="made").to_text()
+    assert seen(content[5:]).state == "view", "the same base, which covers the bytes"
+    assert seen(leaks.leak(object())).state != "unowned", "a base whose bytes nobody knows proves nothing"
+
+
+def test_kinds_of_bases() -> None:
+    class Lends:
+        def __init__(self, array: Any) -> None:
+            self.kept = array
+            self.__array_interface__ = array.__array_interface__
+
+    source = np.arange(100.0)
+    memory = mmap.mmap(-1, 800)
+    windows = np.lib.stride_tricks.as_strided(source, (3,), (8,))
+    foreign = (np.from_dlpack(source), np.asarray(Lends(source)), np.frombuffer(memory, "f8"))
+    first = [inspector.inspect(x, name="x").buffer.holders[0].type_name for x in (*foreign, windows)]
+    assert first == ["PyCapsule", "Lends", "memoryview", "DummyArray"]
+    assert inspector.inspect(foreign[2], name="x").buffer.holders[-1].type_name == "mmap"
+    assert seen(foreign[2]).state == "reserved-not-resident" or seen(foreign[2]).state == "shared-foreign"
+    assert seen(windows).state == "view" and seen(windows).retained_bytes == 800
+    assert [seen(x).span_bytes for x in (*foreign, windows)] == [800, 800, 800, 24]
+
+
+def test_a_look_does_not_stand_in_the_way_of_a_resize() -> None:
+    made = np.arange(10.0)
+    seen(made)
+    made.resize(20)  # counts references, ours would be one too many
+    view = made[3:]
+    seen(made), seen(view)
+    with pytest.raises(ValueError, match="referenced"):
+        made.resize(30)
+    assert seen(view).layers[-2].title == "view"
+
+
+def test_a_delayed_nditer_has_no_buffers_yet() -> None:
+    delayed = np.nditer(
+        [np.arange(6, dtype="i4")],
+        ["buffered", "delay_bufalloc"],
+        [["readonly"]],
+        op_dtypes=["f8"],
+        casting="safe",  # type: ignore[list-item]
+    )
+    wrapper = seen(delayed).layers[0]
+    assert wrapper.storage == "none" and evidence(delayed)["x.has_delayed_bufalloc"] == "True"
+    delayed.reset()
+    assert seen(delayed).layers[0].storage == "heap"
+    delayed.close()
+
+
 def test_a_pending_write_back() -> None:
     source = np.arange(6, dtype="i4")
     with np.nditer(
@@ -364,15 +547,63 @@ def test_columns_share_their_block_until_a_write() -> None:
     shared = "copy-on-write pending" if PANDAS_3 else "view"
     assert (seen(column).state, seen(frame).state) == (shared, shared if PANDAS_3 else seen(frame).state)
     del column
-    assert seen(frame).state == "owned"
+    kept = not PANDAS_3 and not pd.get_option("mode.copy_on_write")  # frame._item_cache keeps the column
+    assert seen(frame).state == ("view" if kept else "owned")
+
+
+def test_a_lazy_copy_and_who_splits_it() -> None:
+    frame = pd.DataFrame({"a": np.arange(5.0)})
+    copy = frame.reset_index(drop=True)
+    splits = PANDAS_3 or pd.get_option("mode.copy_on_write")
+    shared = "copy-on-write pending" if splits else "owned"
+    assert (seen(frame).state, seen(copy).state) == (shared, shared)
+    copy.iloc[0, 0] = 9.0
+    assert frame.iloc[0, 0] == 0.0
+    assert seen(copy).state == "owned"
+
+
+def test_a_write_to_a_column_and_what_the_mode_says() -> None:
+    frame = pd.DataFrame({"a": [1, 2]})
+    column = frame["a"]
+    off = not PANDAS_3 and not pd.get_option("mode.copy_on_write")
+    fact = inspector.inspect(frame, name="frame")
+    said = dict(fact.buffer.facts)["copy-on-write"]
+    assert said.startswith("off" if off else "2 holders")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pandas 2 says that 3 will not write to the frame
+        column.iloc[0] = 9
+    assert frame["a"].tolist() == ([9, 2] if off else [1, 2])
+    if off:
+        assert seen(frame).state != "copy-on-write pending", "its holders are told, its writes are not"
+
+
+@pytest.mark.skipif(PANDAS_3, reason="cannot be installed beside pandas 3: the option went away in it")
+def test_pandas_2_with_copy_on_write_on() -> None:
+    with pd.option_context("mode.copy_on_write", True):
+        frame = pd.DataFrame({"a": [1, 2]})
+        column = frame["a"]
+        assert (seen(frame).state, seen(column).state) == ("copy-on-write pending",) * 2
+
+
+def test_arrays_to_and_from_a_series() -> None:
+    numbers = np.arange(5.0)
+    shared = pd.Series(numbers, copy=False)
+    seen(shared)
+    assert inspector.shares(shared, numbers).overlap is True
+    view = pd.Series([1.0, 2.0]).to_numpy()
+    on = PANDAS_3 or pd.get_option("mode.copy_on_write")
+    assert ("WRITEABLE" in evidence(view)) is bool(on)
+    assert (inspector.shares(pd.Series(numbers), numbers).overlap is False) is bool(PANDAS_3)
 
 
 def test_a_range_index_and_its_values() -> None:
     index = pd.RangeIndex(1000)
+    before = index.memory_usage()
     fact = seen(index)
     assert (fact.state, fact.logical_bytes, fact.span_bytes) == ("virtual", 8000, 0)
     assert index.values.nbytes == 8000
     assert seen(index).span_bytes == 8000
+    assert index.memory_usage() == before, "which is why it is not asked"
 
 
 def test_tables_of_an_index() -> None:

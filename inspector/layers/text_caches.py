@@ -1,0 +1,50 @@
+"""What a str has computed beside its text: its hash, and its UTF-8 form (PyUnicode_AsUTF8) for C.
+
+Both lie in the object's struct (CPython: Include/cpython/unicodeobject.h, PyASCIIObject and
+PyCompactUnicodeObject); `wstr` stood between them until 3.12. An ASCII text is its own UTF-8.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import TYPE_CHECKING
+
+from inspector import _native
+
+if TYPE_CHECKING:
+    from inspector.facts.materialization import Evidence
+
+WORD = 8
+HASH = 3 * WORD
+UTF8 = (6 if sys.version_info >= (3, 12) else 7) * WORD
+NOT_COMPUTED = 2**64 - 1
+"""-1, which no hash is."""
+
+
+def evidence(x: str) -> tuple[Evidence, ...]:
+    """What is cached in an exact str; nothing where this interpreter keeps it elsewhere."""
+    from inspector.adapters.told import field
+
+    if not knows():
+        return ()
+    hashed = (field("hash", "not computed yet"),) if _word(x, HASH) == NOT_COMPUTED else ()
+    if x.isascii():
+        return hashed
+    made = _word(x, UTF8) != 0
+    return (*hashed, field("utf8", "kept beside the text" if made else "not made yet"))
+
+
+@functools.cache
+def knows() -> bool:
+    """The self test: hash() fills one word; a class's name is asked for as UTF-8, which fills the other."""
+    x = "".join(("\u00e9", "tat"))
+    before = (_word(x, HASH), _word(x, UTF8))
+    type(x, (), {})
+    kept = _native.read(_word(x, UTF8), 6) if _word(x, UTF8) else None
+    hashed = hash(x) % 2**64
+    return before == (NOT_COMPUTED, 0) and kept == x.encode() + b"\0" and _word(x, HASH) == hashed
+
+
+def _word(x: str, offset: int) -> int:
+    return int.from_bytes(_native.read(id(x) + offset, WORD) or b"", "little")
