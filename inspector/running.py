@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Unknown
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -12,7 +15,9 @@ if TYPE_CHECKING:
     from inspector.debugger.forked import Forked
     from inspector.debugger.session import Breakpoints
     from inspector.debugger.writes import WriteWatch
+    from inspector.facts.crash import Crash
     from inspector.facts.stack import Hits, Stacks
+    from inspector.tracing.remains import Remains
 
 
 def breakpoints(
@@ -130,3 +135,37 @@ def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:
     from inspector.debugger.writes import WriteWatch
 
     return WriteWatch(x, part, budget)
+
+
+def _without_core(left: Remains) -> Crash:
+    from inspector.facts.crash import Crash
+
+    none = Unknown("no core file was given")
+    return Crash(left.pid, none, none, none, none, none, none, left.last, left.recorded, left.sources)
+
+
+def crash(*paths: str) -> Crash:
+    """What a process that died left: a core file, a folder that `trace(keep=FOLDER)` used, or both.
+
+    Raises InspectorError: pystack-missing, bad-core, no-remains, bad-option.
+    """
+    from dataclasses import replace
+
+    from inspector.debugger import core_file
+    from inspector.tracing.remains import remains
+
+    found: Crash | None = None
+    for path in sorted(paths, key=lambda path: not core_file.is_core(path)):
+        if core_file.is_core(path):
+            found = core_file.read(path)
+            continue
+        left = remains(path)
+        if found is None:
+            found = _without_core(left)
+        else:
+            found = replace(
+                found, last=left.last, recorded=left.recorded, sources=(*found.sources, *left.sources)
+            )
+    if found is None:
+        raise InspectorError("which crash?", slug="bad-option", do="inspector crash CORE, or FOLDER")
+    return found

@@ -51,6 +51,10 @@ class Traced:
     ) -> None:
         if self._recorder is not None:
             self._events = self._recorder.stop()
+            if self._recorder.directory:
+                from inspector.tracing.remains import take_away
+
+                take_away(self._recorder.directory)
             if self.out is not None:
                 self.save(self.out)
 
@@ -221,6 +225,7 @@ def trace(
     pointers: bool = False,
     mode: Literal["ring", "stream", "sample"] = "ring",
     out: str | Path | None = None,
+    keep: str | Path | None = None,
     cells: Mapping[str, int] | None = None,
 ) -> Traced:
     """Trace what crosses between Python and native code in a `with` block or a decorated function.
@@ -228,7 +233,8 @@ def trace(
     `modules` name what is traced: "numpy" (its submodules too), "math.gcd", "pandas.*"; none: every package
     with an extension module that is imported. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`,
     `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `copies=False` leaves the copies
-    out, `out` saves the trace when the block ends. `cells`: file name -> number of a notebook cell.
+    out, `out` saves the trace when the block ends; `keep` names a folder where the last records outlive a
+    crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell.
     Raises InspectorError `unknown-module`, `trace-running`, and `not-built` for native frames, pointer
     tables, and modes other than "ring": this version does not have them.
     """
@@ -238,7 +244,12 @@ def trace(
     for option, asked in (("native", native), ("pointers", pointers), ("mode", mode != "ring")):
         if asked:
             raise _not_built(option)
-    made = Traced(Recorder(tuple(modules), grade, cells or {}, allocations=copies))
+    recorder = Recorder(tuple(modules), grade, cells or {}, allocations=copies)
+    if keep is not None:
+        from inspector.tracing.remains import keeping
+
+        recorder = keeping(keep, tuple(modules), grade, cells or {}, copies)
+    made = Traced(recorder)
     made.copies_wanted, made.out = copies, out
     return made
 

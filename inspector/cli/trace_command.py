@@ -33,6 +33,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--out", metavar="FILE", help="save the trace")
     parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
+    parser.add_argument("--keep", metavar="FOLDER", help="where a script's last records outlive a crash")
     add_options(parser, TRACE, DRAW, WRITE)
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
@@ -67,7 +68,7 @@ def _run_here(options: argparse.Namespace) -> tuple[Traced, InspectorError | Non
 
     if not options.module:
         readable(options.program)
-    trace = traced.trace(*options.modules or (), grade=options.grade)
+    trace = traced.trace(*options.modules or (), grade=options.grade, keep=options.keep)
     try:
         with trace:
             run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)

@@ -40,14 +40,20 @@ def stacks(pid: int) -> Stacks:
             do="is it a Python? `inspector break --pid` reads native frames of any program",
         ) from None
     took = time.perf_counter_ns() - begin
-    return Stacks(pid, proc.program(pid), tuple(_stack(pid, thread) for thread in threads), took)
+    return Stacks(
+        pid,
+        proc.program(pid),
+        tuple(stack_of(thread, proc.thread_name(pid, thread.tid)) for thread in threads),
+        took,
+    )
 
 
-def _stack(pid: int, thread: Any) -> Stack:
+def stack_of(thread: Any, name: str) -> Stack:
+    """One thread of pystack's as a Stack."""
     version = thread.python_version
     python = ".".join(map(str, version)) if version else Unknown("pystack does not say")
     frames = merged(list(_native(thread)), list(_segments(thread)))
-    return Stack(thread.tid, proc.thread_name(pid, thread.tid), frames, python, False)
+    return Stack(thread.tid, name, frames, python, False)
 
 
 def _native(thread: Any) -> Iterator[Frame]:

@@ -37,6 +37,7 @@ COLUMNS: Final = {
     "stack": "stack:Stack",
     "stacks": "stack:Stacks",
     "stop": "stack:Stop",
+    "crash": "crash:Crash",
     "remote": "remote:Remote",
     "writes": "write:Writes",
     "samples": "remote:Samples",

@@ -34,7 +34,8 @@ def writes(fact: Writes) -> tuple[Block, ...]:
             Line("", text(f"… {left:,} writes more from {len(groups) - _GROUPS:,} stacks (--json)", "dim"))
         )
     if dropped := fact.counted - len(fact.writes):
-        made.append(Line("dropped", text(f"{dropped:,} writes were counted and not recorded", "warn")))
+        were = "write was" if dropped == 1 else "writes were"
+        made.append(Line("dropped", text(f"{dropped:,} {were} counted and not recorded", "warn")))
     if fact.silent:
         told = "it changed without a write of a thread: the operating system wrote to it, as in read(2)"
         made.append(Line("warn", text(told, "warn")))

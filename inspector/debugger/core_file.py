@@ -1,0 +1,91 @@
+"""A core file read by pystack: who died of what, and the stacks of all threads in one order."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from inspector.debugger.outside import stack_of
+from inspector.errors import InspectorError
+from inspector.facts.crash import Crash
+from inspector.facts.stack import Stack, Stacks
+from inspector.facts.unknown import Address, Unknown
+
+_ELF: Final = b"\x7fELF"
+_CORE: Final = 4  # ET_CORE, elf(5)
+_FAULTS: Final = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+
+
+def is_core(path: str) -> bool:
+    """Whether a file begins as an ELF core file."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(18)
+    except OSError:
+        return False
+    return head[:4] == _ELF and int.from_bytes(head[16:18], "little") == _CORE
+
+
+def read(path: str) -> Crash:
+    """The crash of a core file, without its last calls. Raises InspectorError: pystack-missing, bad-core."""
+    try:
+        from pystack.engine import CoreFileAnalyzer, NativeReportingMode, get_process_threads_for_core
+    except ImportError:
+        raise InspectorError(
+            "core files are read by pystack, which is not installed.",
+            slug="pystack-missing",
+            do="pip install native-inspector[stacks]",
+        ) from None
+    begin = time.perf_counter_ns()
+    try:
+        core = CoreFileAnalyzer(path)
+        program, told = str(core.extract_executable()), core.extract_failure_info()
+        pid = int(core.extract_pid())
+        threads = list(get_process_threads_for_core(path, program, native_mode=NativeReportingMode.ALL))
+    except Exception as error:  # pystack's own errors and the system's: all mean the same here
+        raise InspectorError(
+            f"{path} cannot be read as the core file of a Python.",
+            slug="bad-core",
+            why=" ".join(str(error).split())[:200] or type(error).__name__,
+            do="is the program it is of still installed as it was? `gdb PROGRAM CORE` reads any core file",
+        ) from None
+    found = tuple(stack_of(thread, "") for thread in threads)
+    stacks = Stacks(pid, Path(program).name, found, time.perf_counter_ns() - begin)
+    number = int(told.get("si_signo", 0))
+    died = found[-1] if found else None  # the kernel writes it first, pystack lists the last first
+    return Crash(
+        pid=pid,
+        program=Path(program).name,
+        signal=_signal(number),
+        fault=_address(told, number),
+        thread_id=died.thread_id if died else Unknown("the core file does not say"),
+        place=_place(died),
+        stacks=stacks,
+        last=Unknown("no trace was kept"),
+        recorded=0,
+        sources=(path,),
+    )
+
+
+def _signal(number: int) -> str | Unknown:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return Unknown("the core file does not say")
+
+
+def _address(told: dict[str, Any], number: int) -> Address | Unknown:
+    if number in _FAULTS and not told.get("sender_pid"):
+        return Address(int(told.get("failed_addr", 0)))
+    return Unknown("not a fault of memory")
+
+
+def _place(died: Stack | None) -> str | Unknown:
+    """The innermost native frame that has a name."""
+    for frame in died.frames if died else ():
+        if frame.kind == "native" and not frame.function.startswith(("0x", "???")):
+            library = "" if isinstance(frame.library, Unknown) else f" ({frame.library})"
+            return f"{frame.function}{library}"
+    return Unknown("no frame of it has a name")

@@ -1,0 +1,45 @@
+"""What a process that died left behind: stacks in a core file, last conversions in a trace's rings."""
+
+from __future__ import annotations
+
+from inspector.facts.record import dataclass
+from inspector.facts.stack import Stacks
+from inspector.facts.unknown import Address, Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class LastCall:
+    """A call that had returned when the process died."""
+
+    thread_id: int
+    """As threading.get_ident() says it."""
+    function: str
+    direction: str
+    """"to native", "to Python"; "" for a function of a module."""
+    value: str
+    """The C value where it has one; "" else."""
+    before_ns: int
+    """How long before the last record of the process it began."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """The column `crash`."""
+
+    pid: int
+    program: str | Unknown
+    signal: str | Unknown
+    """"SIGSEGV"; unknown without a core file."""
+    fault: Address | Unknown
+    """The address that could not be read or written."""
+    thread_id: int | Unknown
+    """Who died."""
+    place: str | Unknown
+    """The function it died in, "name (library)"."""
+    stacks: Stacks | Unknown
+    last: tuple[LastCall, ...] | Unknown
+    """The last calls of all threads, the oldest first."""
+    recorded: int
+    """Calls the rings hold, shown or not."""
+    sources: tuple[str, ...]
+    """The files that were read."""

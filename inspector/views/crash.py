@@ -1,0 +1,88 @@
+"""What a dead process left: of what and where it died, its last calls, its stacks."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Final
+
+from inspector.facts.crash import Crash, LastCall
+from inspector.facts.stack import Frame, Stack, Stacks
+from inspector.facts.unknown import Address, Unknown
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.stack import stack_table
+from inspector.views.view import blocks
+
+Row = tuple[tuple[Span, ...], ...]
+_SHOWN: Final = 10
+_LINK: Final = "docs/debugging.md#crashes"
+_MEANING: Final = "Read from what the process left behind: a core file, the rings of its trace."
+
+
+@blocks.register
+def crash(fact: Crash) -> tuple[Block, ...]:
+    """Signal and place first; then the stack that died, the last calls, the other threads."""
+    program = "" if isinstance(fact.program, Unknown) else f"{fact.program} "
+    signal = "ended" if isinstance(fact.signal, Unknown) else f"died of {fact.signal}"
+    where = "" if isinstance(fact.place, Unknown) else f" in {fact.place}"
+    fault = "" if isinstance(fact.fault, Unknown) else f"at address {fact.fault:#x}"
+    said = f"{program}({fact.pid}) {signal}{where}"
+    made: list[Block] = [Line("crash", text(said, "danger"), text(fault, "dim"), _MEANING, _LINK)]
+    made += _last(fact)
+    if isinstance(fact.stacks, Unknown):
+        made.append(Line("stack", text(str(fact.stacks), "dim")))
+        return tuple(made)
+    for stack in sorted(fact.stacks.threads, key=lambda one: one.thread_id != fact.thread_id):
+        died = stack.thread_id == fact.thread_id
+        head = Line(
+            "died" if died else "thread", (Span(f"{stack.thread_id}"),), text(f"{stack.python}", "dim")
+        )
+        made.append(Fold(head, (stack_table(stack),), 40 if died else _SHOWN))
+    return tuple(made)
+
+
+def _last(fact: Crash) -> list[Block]:
+    if isinstance(fact.last, Unknown):
+        return [Line("last", text(str(fact.last), "dim"))]
+    said = f"{len(fact.last):,} calls before it" if fact.last else "no call had returned"
+    of = f"of {fact.recorded:,} recorded" if fact.recorded > len(fact.last) else ""
+    rows = [_row(list(run)) for _, run in groupby(reversed(fact.last), key=_alike)]
+    return [Fold(Line("last", text(said), text(of, "dim")), (Table(("", "", "", ""), tuple(rows)),), _SHOWN)]
+
+
+def _alike(call: LastCall) -> tuple[int, str, str]:
+    return call.thread_id, call.function, call.value
+
+
+def _row(run: list[LastCall]) -> Row:
+    first = run[0]
+    times = f" ×{len(run):,}" if len(run) > 1 else ""
+    ago = f"-{first.before_ns / 1e6:.3f} ms"
+    return (
+        text(ago, "dim"),
+        text(first.function + times, "native"),
+        text(first.value),
+        text(first.direction or f"thread {first.thread_id}", "dim"),
+    )
+
+
+def sample() -> Crash:
+    """A crash with both kinds of remains."""
+    none = Unknown("no debug information")
+    frames = (
+        Frame("native", "store_one", "app.so", none, False),
+        Frame("python", "run", "app.py", "app.py:9", False),
+    )
+    stacks = Stacks(4711, "python3", (Stack(4711, "", frames, "3.11.7", False),), 9)
+    last = (
+        LastCall(4711, "PyLong_AsLong", "to native", "5", 9_000),
+        LastCall(4711, "PyLong_AsLong", "to native", "6", 0),
+    )
+    return Crash(
+        4711, "python3", "SIGSEGV", Address(8), 4711, "store_one (app.so)", stacks, last, 250, ("core",)
+    )
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(crash(sample()))
