@@ -9,7 +9,7 @@ import sysconfig
 from dataclasses import dataclass
 from typing import Any, Final
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Raised whenever the text written around a cell changes."""
 
 FLAGS: Final = ("-O2", "-g", "-fPIC", "-std=gnu11", "-fno-omit-frame-pointer", "-Wall", "-Wno-unused")

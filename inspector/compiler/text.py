@@ -66,7 +66,7 @@ def head(recipe: Recipe, imports_numpy: bool) -> str:
 
 def written(recipe: Recipe) -> str:
     """The C file of a recipe. The lines of the cell keep their numbers, in the file called `cell`."""
-    parts = [head(recipe, imports_numpy=False)]
+    parts = [head(recipe, imports_numpy=recipe.is_extension)]  # its PyInit_ calls import_array() itself
     if recipe.support:
         parts.append(f'#line 1 "support"\n{recipe.support}\n')
     parts.append(_body(recipe) if recipe.is_body else f'#line 1 "{CELL}"\n{recipe.code}\n')
