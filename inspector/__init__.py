@@ -31,6 +31,7 @@ _DOORS = {
     "trace": "inspector.traced",
     "no_copy": "inspector.traced",
     "conversions": "inspector.previewed",
+    "leaks": "inspector.leaked",
     "load": "inspector.traced",
     "on": "inspector.cluster.client",
     "Report": "inspector.report",

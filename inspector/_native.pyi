@@ -602,6 +602,9 @@ def calls_disarm() -> tuple[int, int]:
 def calls_armed() -> int:
     """How many pointers are replaced now."""
 
+def calls_function(number: int, /) -> int:
+    """Address of the C function behind an armed place; 0 for a number that was not given out."""
+
 # --- methods.c ---------------------------------------------------------------------------------
 
 def methods_arm(callables: list[Any], /) -> list[int]:
@@ -728,6 +731,49 @@ def allocations_disarm() -> tuple[int, int, int, int, int]:
 
 def allocations_open(open: bool, /) -> None:
     """Record blocks of 4 KiB and more, or stop."""
+
+# --- ledger.c ----------------------------------------------------------------------------------
+
+LEDGER_FLAGS: dict[str, int]
+"""The bits of a row's flags (native/ledger.h)."""
+LEDGER_RELATIONS: tuple[str, ...]
+"""What the object of a row was to the argument of the unbalanced call."""
+LEDGER_FAULTS: tuple[str, ...]
+"""The kinds of faults, by number."""
+
+LedgerTouch = tuple[str, int, int, int, int, int, int, int]
+"""Role (a letter of native/ledger.h), row of CAPI_ROWS or -1, slot, return address, id in INTERNED of the
+running code, offset in its bytecode, 1 + number of the method (0: none), change of the count."""
+
+LedgerRow = tuple[Subject | None, int, str, int, int, int, int, int, int, int, int, int, list[LedgerTouch]]
+"""The object (None where it lies in a free list), address, type, flags, count at the first touch, count now
+(of a dead object: minus what was taken since), references that the gc's objects and variables show, balance
+of the calls, calls that were unbalanced, how many in a row of these fell, relation, argument (0: self),
+touches."""
+
+LedgerFault = tuple[int, int, int, int, int, int, int, int]
+"""Kind, row of CAPI_ROWS or -1, slot, return address, code id, offset, 1 + number of the method, address."""
+
+def ledger_open() -> None:
+    """Begin to note, in hooks of grade 3 and in armed methods, which objects are made, given and freed.
+
+    Raises RuntimeError while the ledger is open.
+    """
+
+def ledger_close(limit: int, /) -> tuple[list[LedgerRow], list[LedgerFault], int, int, int]:
+    """End noting: (what the counts make suspicious, up to `limit`; faults; left out; not noted; kept blocks).
+
+    ledger_release must follow. Empty when the ledger is not open.
+    """
+
+def ledger_release(keep: set[int], /) -> None:
+    """Free what was kept apart, and the references held for safety, but for the addresses in `keep`."""
+
+def ledger_rooms() -> list[tuple[int, int]]:
+    """The memory of the ledger, which a search for owners leaves out; empty ranges while it is closed."""
+
+def ledger_give_back(subject: Subject, count: int, /) -> None:
+    """Add `count` references to an object that lost as many without right."""
 
 # --- traps.c -----------------------------------------------------------------------------------
 

@@ -72,6 +72,22 @@ MODULES = Option(
         "help": "trace this module only; may be repeated",
     },
 )
+LEAKS = (
+    Option(
+        ("-m", "--of"),
+        {
+            "dest": "modules",
+            "metavar": "MODULE",
+            "action": "append",
+            "help": "watch this extension module only; may be repeated",
+        },
+    ),
+    Option(
+        ("--repeat",),
+        {"type": int, "metavar": "N", "help": "run it 3 times, then N times watched: what every run shows"},
+    ),
+)
+"""What to watch for lost references."""
 TRACE = (
     Option(
         ("--grade",),

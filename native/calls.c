@@ -20,6 +20,7 @@
 #include "native.h"
 
 #include "calls.h"
+#include "ledger.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -90,10 +91,13 @@ static void leave(const uint32_t *depth) { ring_exit(*depth); }
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
     const call_row *row = &rows[number];
+    const uintptr_t words[5] = {a, b, c, d, e};
     if (ring_here.quiet || !witness_open) {
+        if (ledger_is_open && !ring_here.quiet && row->convention <= CALL_VECTOR) {
+            return ledger_call(&(ledger_called){row->original, number, row->convention}, words);
+        }
         return row->original(a, b, c, d, e);
     }
-    const uintptr_t words[5] = {a, b, c, d, e};
     witness seen;
     event record = {.kind = row->kind, .slot = number, .func = row->convention};
     witness_before((call_convention)row->convention, words, &record, &seen);
@@ -237,7 +241,16 @@ static PyObject *calls_armed(PyObject *module, PyObject *ignored) {
     return PyLong_FromSsize_t(armed);
 }
 
+static PyObject *calls_function(PyObject *module, PyObject *number) {
+    unsigned long wanted = PyLong_AsUnsignedLong(number);
+    if (wanted >= row_count) {
+        return PyErr_Occurred() ? NULL : PyLong_FromLong(0);
+    }
+    return PyLong_FromVoidPtr((void *)rows[wanted].original);
+}
+
 static PyMethodDef calls_methods[] = {
+    {"calls_function", calls_function, METH_O, NULL},
     {"calls_disarm", calls_disarm, METH_NOARGS, NULL},
     {"calls_armed", calls_armed, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -172,6 +172,9 @@ static void *hook_of(uint16_t row, got_grade grade) {
 
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
     uint32_t number = (uint32_t)(slot - slots);
+    if (walk->grade == GOT_LEDGER && !capi_hook(got_rows[number], GOT_LEDGER)) {
+        return; // it moves no reference
+    }
     // What has no row converts nothing that could be shown: it is counted, and recorded in grade deep only.
     int counted = walk->grade == GOT_RECORD && got_rows[number] == CAPI_NO_ROW;
     void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
@@ -312,8 +315,9 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "O!i", &PyFrozenSet_Type, &walk.paths, &grade) || exports_prepare() < 0) {
         return NULL;
     }
-    if (grade < GOT_COUNT || grade > GOT_DEEP) {
-        return PyErr_Format(PyExc_ValueError, "grade %d: it is 0 (count), 1 (record) or 2 (deep)", grade);
+    if (grade < GOT_COUNT || grade > GOT_LEDGER) {
+        return PyErr_Format(PyExc_ValueError, "grade %d: it is 0 (count), 1 (record), 2 (deep) or 3 (ledger)",
+                            grade);
     }
     walk.grade = (got_grade)grade;
     return patch(&walk) < 0 ? NULL

@@ -10,7 +10,7 @@
 
 #define GOT_SLOTS 16384 // thunks of 16 and 32 bytes: 768 KiB of text, touched where used
 
-typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP } got_grade;
+typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER } got_grade;
 // What the patched slots of one family import: Python's C API, or what gives memory (allocations.c).
 typedef enum { GOT_CAPI, GOT_ALLOCATORS } got_family;
 

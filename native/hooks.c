@@ -8,6 +8,7 @@
 #include "hooks.h"
 
 #include "capi_failures.h"
+#include "ledger.h"
 
 #define NO_TEXT
 #define TEXT(start, length) hook_text(&call, start, length)
@@ -112,6 +113,9 @@ static void *const hooks[CAPI_ROW_COUNT][2] = {
 #undef CAPI_ENTRY
 
 void *capi_hook(uint16_t row, got_grade grade) {
+    if (grade == GOT_LEDGER) {
+        return ledger_hook(row);
+    }
     if (row == CAPI_NO_ROW) {
         return thunks_entry;
     }

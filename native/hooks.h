@@ -49,6 +49,7 @@ running_place running_where(void);
 // What a call began with.
 typedef struct {
     uint64_t start;
+    uintptr_t from; // where the caller goes on
     uint32_t slot, depth;
     running_place place; // deep
     uint32_t type;       // deep: of obj, read before the call
@@ -62,6 +63,7 @@ static inline uint32_t hook_type(PyObject *object /* borrowed */) {
 
 static inline __attribute__((always_inline)) hook_call hook_begin(int deep, PyObject *object /* borrowed */) {
     hook_call call = {.slot = ring_here.slot, .type = 0, .refs = 0, .place = {0}};
+    call.from = (uintptr_t)__builtin_return_address(0);
     call.depth = ring_enter();
     if (deep) {
         call.place = running_where();

@@ -12,6 +12,7 @@
 #include "hooks.h"
 
 #include "capi_failures.h"
+#include "ledger.h"
 
 // Exported by every version so far, in no public header.
 __attribute__((weak)) int _PyArg_VaParse_SizeT(PyObject * /* borrowed */, const char *, va_list);
@@ -30,6 +31,10 @@ typedef struct {
 
 // The record of the call itself: 1 when it was written.
 static int outcome_put(const hook_call *call, int deep, va_outcome outcome) {
+    if (ledger_is_open && outcome.flags & EVENT_FLAG_NEW) {
+        PyObject *result = outcome.made ? outcome.object : (PyObject *)outcome.val; // borrowed
+        ledger_note_result(call->slot, outcome.row, call->from, result);
+    }
     event *record = hook_open(call, outcome.row, outcome.flags);
     if (!record) {
         return 0;

@@ -64,6 +64,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(capi) \
     PART(got) \
     PART(allocations) \
+    PART(ledger) \
     PART(traps) \
     PART(remote) \
     PART(remote_objects) \

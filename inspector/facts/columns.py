@@ -50,6 +50,7 @@ COLUMNS: Final = {
     "cluster_trace": "cluster:ClusterTrace",
     "previews": "preview:Previews",
     "prediction": "preview:Prediction",
+    "leaks": "leaks:Leaks",
 }
 """Column -> file in inspector/facts and class in it, in the order a report shows them."""
 

@@ -33,6 +33,22 @@ NOTHING_YET: Final = ("",)
 _one_at_a_time = threading.Lock()
 
 
+def take_turn() -> None:
+    """Raise InspectorError `trace-running` where a trace or a ledger runs; else the turn is the caller's."""
+    if not _one_at_a_time.acquire(blocking=False):
+        raise InspectorError(
+            "another trace is running.",
+            slug="trace-running",
+            why="function pointers are the process's own: two traces would undo each other",
+            do="end the other trace first",
+        )
+
+
+def turn_is_over() -> None:
+    """Let others have their turn."""
+    _one_at_a_time.release()
+
+
 @dataclass(slots=True)
 class Recorder:
     """Arms the sources that a trace asks for; `stop` disarms them and gives the events."""
@@ -59,13 +75,7 @@ class Recorder:
         self.found, self.numbers = Targets(self.modules), []
         self.found.require()
         asking.prepare()
-        if not _one_at_a_time.acquire(blocking=False):
-            raise InspectorError(
-                "another trace is running.",
-                slug="trace-running",
-                why="function pointers are the process's own: two traces would undo each other",
-                do="end the other trace first",
-            )
+        take_turn()
         try:
             _native.ring_begin(self.directory, CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
             self.running = True
@@ -141,7 +151,7 @@ class Recorder:
         self.running = False
         self.watch = self.imports = self.blocks = None
         _native.interned_clear()
-        _one_at_a_time.release()
+        turn_is_over()
 
     @staticmethod
     def _slots() -> tuple[list[Any], dict[int, str]]:

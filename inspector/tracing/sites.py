@@ -23,18 +23,19 @@ def resolved(
     records: Rows, located: Rows, interned: Sequence[Any], cells: Mapping[str, int]
 ) -> tuple[tuple[Site, ...], Rows]:
     """The different sites of the `located` records, and which of them each record has (0: none)."""
-    site = np.zeros(len(records), np.int32)
+    numbers = np.zeros(len(records), np.int32)
     pairs = records["code"][located].astype(np.int64) << 32 | records["lasti"][located].astype(np.int64)
     different, inverse = np.unique(pairs, return_inverse=True)
     sites = [NOWHERE]
     for pair in different.tolist():
         code = interned[pair >> 32] if pair >> 32 < len(interned) else None
-        sites.append(_site(code, pair & 0xFFFFFFFF, cells) if isinstance(code, CodeType) else NOWHERE)
-    site[located] = inverse + 1
-    return tuple(sites), site
+        sites.append(site(code, pair & 0xFFFFFFFF, cells) if isinstance(code, CodeType) else NOWHERE)
+    numbers[located] = inverse + 1
+    return tuple(sites), numbers
 
 
-def _site(code: CodeType, instruction: int, cells: Mapping[str, int]) -> Site:
+def site(code: CodeType, instruction: int, cells: Mapping[str, int]) -> Site:
+    """The line of Python at an offset of its bytecode; `cells`: file name -> number of the notebook cell."""
     place = next(islice(code.co_positions(), instruction // 2, None), None)
     line = place[0] if place and place[0] is not None else Unknown("the code has no line table")
     cell = cells.get(code.co_filename, Unknown("not in a notebook"))

@@ -22,8 +22,8 @@ from typing import Any, Final, Literal
 from inspector import _native
 from inspector.errors import InspectorError
 
-Grade = Literal["count", "record", "deep"]
-GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2}
+Grade = Literal["count", "record", "deep", "ledger"]
+GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2, "ledger": 3}
 
 
 @dataclass(frozen=True, slots=True)

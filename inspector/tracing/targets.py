@@ -50,6 +50,8 @@ class Targets:
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
     """Module -> kind -> how many have no pointer to replace."""
     left_out: int = 0
+    buffers: bool = True
+    """Whether types that hand bytes on are hooked whatever the patterns say."""
     _seen: set[int] = field(default_factory=set)
     _walked: set[str] = field(default_factory=set)
 
@@ -57,7 +59,7 @@ class Targets:
         """Find the callables of modules that are imported by now and were not looked at before."""
         for pattern in self.patterns or _packages():
             self._add(pattern)
-        for kind in _buffers():
+        for kind in _buffers() if self.buffers else ():
             if id(kind) not in self._seen:
                 self._seen.add(id(kind))
                 self._keep("builtins", kind.__name__, kind)

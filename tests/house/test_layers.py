@@ -16,6 +16,7 @@ FLOOR_2 = {
     "isolation",
     "places",
     "symbol_table",
+    "line_table",
     "mappings",
     "strides",
     "overlap",
@@ -33,6 +34,7 @@ FLOOR_5 = {
     "views",
     "report",
     "traced",
+    "leaked",
     "launched",
     "previewed",
     "api",
@@ -44,6 +46,7 @@ FLOOR_5 = {
 FACE = {
     "api",
     "traced",
+    "leaked",
     "launched",
     "previewed",
     "running",
@@ -61,6 +64,7 @@ MAY_IMPORT = {
     "errors": set(),
     "places": {*FLOOR_1, "_native", "mappings", "symbol_table"},
     "symbol_table": FLOOR_1,
+    "line_table": FLOOR_1,
     "mappings": {*FLOOR_1, "_native"},
     "strides": set(),  # arithmetic
     "overlap": {"facts"},  # arithmetic; facts for their cheaper dataclass
@@ -88,6 +92,7 @@ MAY_IMPORT = {
     "launched": {*FLOOR_1, "tracing", "traced"},
     "preview": FLOOR_2,
     "previewed": {*FLOOR_2, "preview", "verdicts", "traced", "api"},
+    "leaked": {*FLOOR_1, "_native", "tracing", "verdicts", "report"},
     "arguments": FLOOR_1,
     "cli": VERBS | {"screens"},  # the commands that open them
     "__main__": {"cli"},
@@ -126,7 +131,7 @@ OUTSIDE = {
     "numpy": {"adapters", "lazy", "compiler", "tracing"},
     "pandas": {"adapters"},
     "psutil": {"mappings", "probes", "debugger"},
-    "elftools": {"symbol_table", "compiler"},
+    "elftools": {"symbol_table", "line_table", "compiler"},
     "cffi": {"compiler"},
     "gdb": {"debugger"},
     "pystack": {"debugger"},

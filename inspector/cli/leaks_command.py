@@ -1,0 +1,54 @@
+"""References that native code lost, released too often or stole, while a program runs.
+
+It is run as python would:
+
+  inspector leaks script.py ARGS          a script, with its arguments
+  inspector leaks -m pytest tests/        a module, as python -m runs it
+  inspector leaks --of mymodule app.py    what the extension module mymodule did
+
+What the program prints comes first; with --json it goes to stderr. Exit code 1: a certain fault was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from inspector.arguments import DRAW, WRITE, add_options
+from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
+
+GROUP = "look at running programs"
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--of", dest="modules", metavar="MODULE", action="append", help="watch this extension module only"
+    )
+    add_options(parser, DRAW, WRITE)
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
+    parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the program under the ledger, and draw the verdicts."""
+    from inspector import leaked
+    from inspector.cli.output import show
+    from inspector.cli.program import readable
+    from inspector.cli.program import run as run_program
+
+    if not options.module:
+        readable(options.program)
+    found = leaked.leaks(*options.modules or ())
+    failure: InspectorError | None = None
+    try:
+        with found:
+            run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
+    except InspectorError as error:
+        if error.slug != "script-failed":
+            raise
+        failure = error
+    show(found.report, options)
+    if failure is not None:
+        raise failure
+    return EXIT_FINDINGS if any(one.certain for one in found.verdicts) else EXIT_DONE

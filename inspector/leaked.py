@@ -1,0 +1,170 @@
+"""What `inspector.leaks(...)` gives: a context manager, and afterwards the verdicts on references."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.errors import InspectorError
+from inspector.facts.leaks import Kept, Leaks, Suspect, Verdict
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from inspector.report import Report
+    from inspector.tracing.ledger import Found, Ledger
+
+WARM_UP: Final = 3
+"""Runs before the ledger is opened: caches fill (CPython's regrtest -R)."""
+
+
+class Leaked:
+    """One stretch of code under the ledger: `with` it, or `run` a function; then ask it."""
+
+    def __init__(
+        self, modules: tuple[str, ...], cells: Mapping[str, int] | None = None, name: str = "leaks"
+    ) -> None:
+        self._modules, self._cells, self.name = modules, dict(cells or {}), name
+        self._ledger: Ledger | None = None
+        self._fact: Leaks | None = None
+
+    def __enter__(self) -> Leaked:
+        from inspector.tracing.ledger import Ledger
+
+        self._fact = None
+        self._ledger = Ledger(self._modules, self._cells)
+        self._ledger.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        ledger, self._ledger = self._ledger, None
+        if ledger is not None:
+            self._fact = _judged(ledger.stop())
+
+    def run(self, function: Callable[[], Any], repeat: int = 3) -> Leaked:
+        """Call `function` 3 times unwatched, then `repeat` times; a fault is one that every run shows."""
+        for _ in range(WARM_UP):
+            function()
+        facts = []
+        for _ in range(repeat):
+            with self:
+                function()
+            facts.append(self.fact)
+        self._fact = _repeated(facts)
+        return self
+
+    @property
+    def fact(self) -> Leaks:
+        """Everything, as one fact. Raises InspectorError `trace-not-finished` before a block has ended."""
+        if self._fact is None:
+            raise InspectorError(
+                "nothing has run under this ledger yet.",
+                slug="trace-not-finished",
+                do="with inspector.leaks() as leaks: ...",
+            )
+        return self._fact
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Faults found, certain ones first."""
+        return self.fact.verdicts
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """What native code keeps on purpose."""
+        return self.fact.kept
+
+    @property
+    def report(self) -> Report:
+        """The verdicts as they are shown."""
+        from inspector.report import Report
+
+        return Report(self.name, {"leaks": self.fact})
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return iter(self.verdicts)
+
+    def __repr__(self) -> str:
+        if self._fact is None:
+            return "<leaks: not run>"
+        kinds = ", ".join(f"{one.kind} in {one.method or '?'}" for one in self.verdicts)
+        return f"<leaks: {kinds or 'none found'}>"
+
+
+def leaks(*modules: str, cells: Mapping[str, int] | None = None) -> Leaked:
+    """Watch the references that native code of `modules` (none: all) obtains, gives away and loses.
+
+    `with leaks("mymodule") as found: ...` and then `found.verdicts`; or `leaks("mymodule").run(function)`,
+    which asks what each of several runs shows. `cells`: file name -> number of the notebook cell.
+    Raises InspectorError `unknown-module`, `trace-running`.
+    """
+    return Leaked(modules, cells)
+
+
+def _judged(found: Found) -> Leaks:
+    from inspector.tracing.suspects import searched
+    from inspector.verdicts.leaks import kept, verdicts
+
+    keep: set[int] = set()
+    was_on = gc.isenabled()
+    gc.disable()  # a collection would meet the dead that are kept apart
+    try:
+        facts = searched(found)
+        keep = {int(one.address) for one in facts.suspects if one.died and one.certain_owners}
+        given = _give_back(found, facts.suspects, keep)
+    finally:
+        found.release(keep)
+        if was_on:
+            gc.enable()
+    return Leaks(
+        verdicts=verdicts(facts.suspects, facts.faults),
+        kept=kept(facts.suspects),
+        suspects=len(facts.suspects),
+        left_out=facts.left_out,
+        not_noted=found.not_noted,
+        given_back=given,
+        runs=1,
+        wall_ns=found.wall_ns,
+        scan_ns=facts.scan_ns,
+        scanned_bytes=facts.scanned_bytes,
+        hooked=len(found.slots),
+    )
+
+
+def _give_back(found: Found, suspects: tuple[Suspect, ...], keep: set[int]) -> int:
+    """Objects with more owners than references get the missing ones: else they would die under them."""
+    from inspector import _native
+
+    subjects = {row[1]: (row[0], row[3] & _native.LEDGER_FLAGS["HELD"]) for row in found.rows}
+    given = 0
+    for one in suspects:
+        missing = one.certain_owners - one.references
+        subject, held = subjects.get(int(one.address), (None, 0))
+        if one.died or subject is None or missing <= 0:
+            continue
+        if held:  # the reference held for safety becomes its own
+            keep.add(int(one.address))
+        _native.ledger_give_back(subject, missing - bool(held))
+        given += missing
+    return given
+
+
+def _repeated(facts: list[Leaks]) -> Leaks:
+    """What every run shows. One that only some show filled a cache."""
+    from dataclasses import replace
+
+    from inspector.verdicts.leaks import key
+
+    common = set.intersection(*({key(one) for one in fact.verdicts} for fact in facts))
+    last = facts[-1]
+    once = sum(key(one) not in common for fact in facts for one in fact.verdicts)
+    notes = (f"{once} seen in some runs only: a cache that filled",) if once else ()
+    verdicts = tuple(
+        replace(one, reason=f"{one.reason}; again in each of {len(facts)} runs")
+        for one in last.verdicts
+        if key(one) in common
+    )
+    return replace(last, verdicts=verdicts, runs=len(facts), notes=notes)

@@ -1,0 +1,43 @@
+"""Owners that no traversal tells: fields of live objects whose type leaves them out of tp_traverse.
+
+Cython's functions keep their annotations so. The gc must not follow what it is not told of, and neither does
+the search for owners; but before an object is called leaked, such a field counts as a possible owner.
+"""
+
+from __future__ import annotations
+
+import gc
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, Final
+
+from inspector import _native
+
+WORDS_MAX: Final = 1 << 14
+
+
+def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, ...]]:
+    """Address -> types of the live gc objects that hold it in a field they do not report."""
+    if not subjects:
+        return {}
+    needles = sorted((subject.address, subject.address + 1) for subject in subjects)
+    words = _native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0]
+    objects = gc.get_objects()
+    addresses = sorted((id(x), number) for number, x in enumerate(objects))
+    starts = [address for address, _ in addresses]
+    found: dict[int, list[str]] = {}
+    for word, address in words:
+        at = bisect_right(starts, word) - 1
+        holder = objects[addresses[at][1]] if at >= 0 else None
+        if holder is not None and word < id(holder) + _own_bytes(holder) and not _reports(holder, address):
+            found.setdefault(address, []).append(f"<{type(holder).__name__}> +{word - id(holder):#x}")
+    return {address: tuple(some) for address, some in found.items()}
+
+
+def _own_bytes(x: Any) -> int:
+    """Bytes of the struct alone, of its type's own telling."""
+    return int(type.__dict__["__basicsize__"].__get__(type(x)))
+
+
+def _reports(holder: Any, address: int) -> bool:
+    return any(id(x) == address for x in gc.get_referents(holder))

@@ -1,0 +1,102 @@
+"""The ledger while code runs: hooks that note references armed, and everything put back on every way out.
+
+What it finds is raw (`Found`): suspects.py asks for owners and makes facts of it. A trace and a ledger
+exclude each other: function pointers are the process's own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from inspector import _native
+from inspector.tracing.imports import ImportWatch
+from inspector.tracing.recorder import take_turn, turn_is_over
+from inspector.tracing.sources import CapiSlots
+from inspector.tracing.targets import Targets
+
+SUSPECTS_MAX: Final = 1 << 14
+"""Objects handed over at the end; the rest are counted."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What the ledger held when it was closed; `release` must be called."""
+
+    rows: list[_native.LedgerRow]
+    faults: list[_native.LedgerFault]
+    left_out: int
+    not_noted: int
+    methods: Mapping[int, str]
+    """1 + number of a method -> its name."""
+    slots: Mapping[int, str]
+    """Number of a slot -> its module."""
+    interned: list[Any]
+    cells: Mapping[str, int]
+    wall_ns: int
+
+    def release(self, keep: set[int]) -> None:
+        """Free what was kept apart, but for the addresses in `keep`; a second call does nothing."""
+        self.rows = []
+        _native.ledger_release(keep)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Arms and disarms; `modules` as in `inspector.trace`, none: every extension module."""
+
+    modules: tuple[str, ...]
+    cells: Mapping[str, int] = field(default_factory=dict)
+    found: Targets = field(default_factory=Targets)
+    numbers: list[int] = field(default_factory=list)
+    slots: CapiSlots | None = None
+    watch: ImportWatch | None = None
+    began_ns: int = 0
+
+    def start(self) -> None:
+        """Arm. Raises InspectorError `trace-running` while a trace or another ledger runs."""
+        self.found, self.numbers = Targets(self.modules, buffers=False), []
+        self.found.require()
+        take_turn()
+        try:
+            self._arm()
+            self.slots = CapiSlots(self.modules or self.found.packages(), "ledger")
+            self.slots.begin()
+            self.watch = ImportWatch(self._arm)
+            self.watch.begin()
+            _native.ledger_open()
+            self.began_ns = time.monotonic_ns()
+        except BaseException:
+            self.stop().release(set())
+            raise
+
+    def _arm(self) -> None:
+        """Hook the functions that have been imported since."""
+        self.found.look()
+        self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
+
+    def stop(self) -> Found:
+        """Disarm, and hand over what was noted."""
+        wall_ns = time.monotonic_ns() - self.began_ns
+        try:
+            self._disarm()
+            self.found.callables.clear()  # our references to what is judged now
+            self.found.types.clear()
+            rows, faults, left_out, not_noted, _kept = _native.ledger_close(SUSPECTS_MAX)
+            slots = {slot[0]: slot[1] for slot in _native.got_slots()}
+            methods = {number + 1: name for number, name in zip(self.numbers, self.found.names, strict=False)}
+            interned = _native.interned()
+            return Found(rows, faults, left_out, not_noted, methods, slots, interned, self.cells, wall_ns)
+        finally:
+            _native.interned_clear()
+            turn_is_over()
+
+    def _disarm(self) -> None:
+        if self.watch is not None:
+            self.watch.end()
+        if self.slots is not None:
+            self.slots.end()
+        _native.calls_disarm()
+        self.watch = self.slots = None

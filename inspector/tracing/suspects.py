@@ -1,0 +1,232 @@
+"""What a closed ledger found becomes facts: each suspicious object with its count, and the owners that one
+search of memory finds for all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+from typing import Any, Final
+
+from inspector import _native
+from inspector.facts.conversion import Site
+from inspector.facts.leaks import Fault, Relation, Role, Suspect, Touch
+from inspector.facts.refs import Owner
+from inspector.facts.unknown import Address, Unknown
+from inspector.line_table import source_line
+from inspector.ownership.layouts import layouts
+from inspector.ownership.naming import Context, owner
+from inspector.ownership.rows import rows, type_name
+from inspector.ownership.second_look import look, module_namespaces
+from inspector.places import place
+from inspector.tracing.hidden import hidden_owners
+from inspector.tracing.ledger import Found
+from inspector.tracing.sites import NOWHERE, site
+
+SEARCHED_MAX: Final = 512
+LIKE_MAX: Final = 16
+"""Objects of one origin whose owners are searched."""
+HITS_MAX: Final = 1 << 17
+OWNERS_SHOWN: Final = 4
+SHOWN_CHARS: Final = 40
+BORROWING: Final = ("stack", "unknown holder")
+_OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
+_ROLES: Final[dict[str, Role]] = {
+    "n": "new", "b": "borrowed", "S": "stolen", "s": "stolen", "+": "kept", "-": "released", "=": "stored",
+    "o": "borrowed", "*": "replaced", "x": "died", "B": "unbalanced", "r": "returned",
+}  # fmt: skip
+_RELATIONS: Final[tuple[Relation, ...]] = ("itself", "dtype", "base", "type")
+_BY_RESULT: Final = ("n", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The facts, and what the search took."""
+
+    suspects: tuple[Suspect, ...]
+    faults: tuple[Fault, ...]
+    left_out: int
+    scan_ns: int
+    scanned_bytes: int
+
+
+def searched(found: Found) -> Searched:
+    """Facts of everything suspicious; owners are searched once, for all together."""
+    chosen, left_out = _chosen(found.rows)
+    owners, did = _owners([row[0] for row in chosen if row[0] is not None])
+    if did["truncated"]:  # not all places were looked at: what is missing proves nothing
+        chosen = [row for row in chosen if row[3] & _native.LEDGER_FLAGS["DEAD"]]
+        left_out = len(found.rows) - len(chosen)
+    unexplained = [row[0] for row in chosen if row[0] is not None and _is_unexplained(row, owners)]
+    hidden = hidden_owners(unexplained)
+    suspects = tuple(_suspect(found, row, owners.get(row[1], ()), hidden.get(row[1], ())) for row in chosen)
+    faults = tuple(_fault(found, row) for row in found.faults)
+    return Searched(suspects, faults, left_out + found.left_out, did["scan_ns"], did["scanned_bytes"])
+
+
+def _chosen(found: Sequence[_native.LedgerRow]) -> tuple[list[_native.LedgerRow], int]:
+    """A few of each origin: objects made at one place are alike."""
+    seen: Counter[tuple[Any, ...]] = Counter()
+    chosen: list[_native.LedgerRow] = []
+    for row in found:
+        first = row[12][0] if row[12] else ()
+        origin = (row[2], row[3] & _native.LEDGER_FLAGS["DEAD"], *first[:4], *first[6:7])
+        seen[origin] += 1
+        if seen[origin] <= LIKE_MAX and len(chosen) < SEARCHED_MAX:
+            chosen.append(row)
+    return chosen, len(found) - len(chosen)
+
+
+def _owners(subjects: list[_native.Subject]) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
+    """Address -> its owners."""
+    if not subjects:
+        return {}, {"scan_ns": 0, "scanned_bytes": 0, "truncated": 0}
+    leave_out = _native.ledger_rooms()
+    context = Context({})
+    seen, did = _native.find_holders(
+        tuple(subjects), leave_out, layouts(), _OWN_CODE, HITS_MAX, None, module_namespaces(), True
+    )
+    found = rows(seen)
+    del seen
+    look(found, context, _OWN_CODE, leave_out)
+    owners: dict[int, list[Owner]] = {}
+    for row in found:
+        if (one := owner(row, context)) is not None and not _is_runtime(one):
+            owners.setdefault(subjects[row.subject].address, []).append(one)
+    return {address: _sorted(some) for address, some in owners.items()}, dict(did)
+
+
+def _is_runtime(one: Owner) -> bool:
+    """Whether it lies in CPython's own state: free lists there still name what they gave out."""
+    return one.kind == "static" and one.symbol == "_PyRuntime"
+
+
+def _is_unexplained(row: _native.LedgerRow, owners: dict[int, tuple[Owner, ...]]) -> bool:
+    return row[5] > sum(one.references for one in owners.get(row[1], ()))
+
+
+def _sorted(some: list[Owner]) -> tuple[Owner, ...]:
+    return tuple(sorted(some, key=lambda one: (not one.certain, one.kind in BORROWING)))
+
+
+def _suspect(
+    found: Found, row: _native.LedgerRow, owners: tuple[Owner, ...], hidden: tuple[str, ...]
+) -> Suspect:
+    subject, address, kind, flags, baseline, count, _seen, balance, calls, falls, relation, _, touches = row
+    masks = _native.LEDGER_FLAGS
+    died = bool(flags & (masks["DEAD"] | masks["LISTED"]))
+    return Suspect(
+        shown=kind.rpartition(".")[2] if subject is None or died else shown(subject),
+        type_name=kind,
+        address=Address(address),
+        relation=_RELATIONS[relation],
+        fresh=bool(flags & masks["FRESH"]),
+        died=died,
+        references=count,
+        baseline=baseline,
+        certain_owners=sum(one.references for one in owners if one.certain),
+        possible_owners=sum(one.references for one in owners if not one.certain and one.kind not in BORROWING)
+        + len(hidden),
+        borrowing=sum(one.references for one in owners if not one.certain and one.kind in BORROWING),
+        owners=(*(_said(one) for one in owners[:OWNERS_SHOWN]), *hidden[:1]),
+        balance=balance,
+        unbalanced_calls=calls,
+        falls_in_a_row=falls,
+        blurred=bool(flags & masks["BLURRED"]),
+        touches=tuple(_touch(found, touch) for touch in touches),
+    )
+
+
+def _said(one: Owner) -> str:
+    return f"{one.holder} {one.key}".strip()
+
+
+def shown(subject: _native.Subject) -> str:
+    """Type and value, where the value can be told without running code: "str 'k2'", "dtype('float64')"."""
+    kind = type_name(subject)
+    text = _native.preview(subject, ())
+    if text is None and kind.endswith("DType"):
+        return f"dtype({_native_name(subject)!r})"
+    if not text or len(text) > SHOWN_CHARS:
+        return kind
+    return text if text.startswith(kind) else f"{kind} {text}"
+
+
+def _native_name(subject: _native.Subject) -> str:
+    """NumPy's name of a dtype: its own C code, no user's."""
+    import numpy
+
+    return str(numpy.dtype.name.__get__(subject.get()))
+
+
+def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
+    letter, number, slot, from_, code, offset, method, change = row
+    name = _native.CAPI_ROWS[number][0] if number >= 0 else ""
+    symbol, source = (
+        _native_place(from_, found.slots.get(slot, "")) if number >= 0 else _function_place(method - 1)
+    )
+    return Touch(
+        role=_ROLES[letter],
+        function=name,
+        parameter=_parameter(number, letter) if number >= 0 and letter not in _BY_RESULT else "",
+        method=found.methods.get(method, ""),
+        symbol=symbol,
+        source=source,
+        site=_site(found, code, offset),
+        change=change,
+    )
+
+
+def _function_place(method: int) -> tuple[str | Unknown, str | Unknown]:
+    """Symbol of the C function that Python called, and the line where it begins."""
+    address = _native.calls_function(method) if method >= 0 else 0
+    return _place_of(address, begins=True) if address else (_CALLED, _CALLED)
+
+
+_CALLED = Unknown("a call from Python")
+
+
+def _native_place(address: int, module: str) -> tuple[str | Unknown, str | Unknown]:
+    """Symbol and source line of a call: the address it returns to, less one. A tail call left none."""
+    spot = place(address - 1)
+    if spot.library != module:
+        tail = Unknown("the C function ended with this call: it left no return address")
+        return tail, tail
+    return _place_of(address - 1)
+
+
+def _place_of(address: int, begins: bool = False) -> tuple[str | Unknown, str | Unknown]:
+    spot, image = place(address), _native.image(address)
+    if image is None or isinstance(spot.library, Unknown):
+        return spot.symbol, Unknown("in no loaded file")
+    return spot.symbol, source_line(spot.library, address - image[1], begins=begins)
+
+
+def _parameter(number: int, letter: str) -> str:
+    """Name of the first parameter with this letter in the column of effects."""
+    row = _native.CAPI_ROWS[number]
+    at = row[9].find(letter)
+    names = [part.split()[-1].lstrip("*") for part in row[2].strip("()").split(",") if part.split()]
+    return names[at] if 0 <= at < len(names) else ""
+
+
+def _site(found: Found, code: int, offset: int) -> Site:
+    known = found.interned[code] if code < len(found.interned) else None
+    return site(known, offset, found.cells) if isinstance(known, CodeType) else NOWHERE
+
+
+_KINDS: Final = {
+    "NULL_WITHOUT_EXCEPTION": "NULL without an exception",
+    "RESULT_WITH_EXCEPTION": "result with an exception set",
+    "WITHOUT_GIL": "C-API call without the GIL",
+    "DIED_IN_CALL": "over-released",
+}
+
+
+def _fault(found: Found, row: _native.LedgerFault) -> Fault:
+    kind, number, slot, from_, code, offset, method, address = row
+    touch = _touch(found, ("B", number, slot, from_, code, offset, method, 0))
+    object_ = f"object at {address:#x}" if address else ""
+    return Fault(_KINDS[_native.LEDGER_FAULTS[kind]], touch, object_)  # type: ignore[arg-type]

@@ -1,0 +1,158 @@
+"""Draws the verdicts on references: what was lost, where it was made, which rule was broken, what to do."""
+
+from __future__ import annotations
+
+from inspector.facts.conversion import Site
+from inspector.facts.leaks import Kept, Leaks, Touch, Verdict
+from inspector.facts.unknown import Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.view import blocks
+
+PAGE = "docs/leaks.md"
+TOUCHES_SHOWN = 5
+_WORDS = {
+    "new": "returns a new reference",
+    "borrowed": "lends its result",
+    "stolen": "steals its {parameter}",
+    "kept": "does not steal its {parameter}",
+    "released": "gives a reference back",
+    "stored": "stores a new reference",
+    "replaced": "replaces the reference",
+    "died": "its last reference went",
+    "unbalanced": "left {change:+d}",
+    "returned": "returned it",
+}
+
+
+@blocks.register
+def of_leaks(fact: Leaks) -> tuple[Block, ...]:
+    """One block a verdict, then what is kept on purpose, then what was looked at."""
+    lines: list[Block] = [line for one in fact.verdicts for line in _verdict(one)]
+    if not fact.verdicts:
+        lines.append(Line("leaks", text("none found", "good"), text(_runs(fact), "dim"), link=PAGE))
+    if fact.kept:
+        lines.append(_kept(fact.kept))
+    return (*lines, _looked(fact), *(Line("note", text(note, "dim")) for note in fact.notes))
+
+
+def _verdict(one: Verdict) -> tuple[Line, ...]:
+    many = f" ×{one.objects}" if one.objects > 1 else ""
+    head = Line(
+        "fault",
+        (
+            *text(f"{one.method or 'native code'}  ", "native"),
+            *text(one.kind, "danger" if one.certain else "warn"),
+            *text(f"  {one.object}{many}" if one.object else ""),
+        ),
+        text("certain" if one.certain else "possible", "danger" if one.certain else "warn"),
+        explain="certain: no other explanation is left by the counts, owners and deaths.",
+        link=f"{PAGE}#verdicts",
+    )
+    steps = [_touch(touch) for touch in _shown(one)]
+    rule = Line("rule", text(one.rule), link=f"{PAGE}#rules")
+    cure = Line("cure", text(one.cure, "good"))
+    why = Line("why", (*text(one.reason, "dim"), *_owners(one)))
+    return (head, *steps, rule, cure, why)
+
+
+def _shown(one: Verdict) -> tuple[Touch, ...]:
+    """The touches that tell the story: the conversion first, then what followed."""
+    if isinstance(one.conversion, Unknown):
+        return one.stack[:TOUCHES_SHOWN]
+    rest = [touch for touch in one.stack if touch != one.conversion and touch.role != "unbalanced"]
+    return (one.conversion, *rest[: TOUCHES_SHOWN - 1])
+
+
+def _touch(touch: Touch) -> Line:
+    name = touch.function or touch.method or "a call from Python"
+    where = touch.source if isinstance(touch.source, str) else _symbol(touch)
+    words = _WORDS[touch.role].format(parameter=touch.parameter, change=touch.change)
+    if not touch.function and not touch.change:
+        words = ""
+    evidence = "  ".join(part for part in (where, words) if part)
+    return Line(
+        "C" if touch.function else "Py",
+        (*text(f"{name}  ", "native"), *text(evidence, "dim")),
+        _site(touch.site),
+    )
+
+
+def _symbol(touch: Touch) -> str:
+    return f"in {touch.symbol}" if isinstance(touch.symbol, str) else ""
+
+
+def _site(site: Site) -> tuple[Span, ...]:
+    if isinstance(site.line, Unknown) or isinstance(site.file, Unknown):
+        return ()
+    name = f"cell {site.cell}" if not isinstance(site.cell, Unknown) else site.file.rpartition("/")[2]
+    return text(f"{name}:{site.line}", "python")
+
+
+def _owners(one: Verdict) -> tuple[Span, ...]:
+    named = "; ".join(one.owners[:3])
+    return text(f"  held by {named}", "dim") if named and one.certain else ()
+
+
+def _kept(kept: tuple[Kept, ...]) -> Block:
+    objects = sum(one.objects for one in kept)
+    rows = tuple(
+        Line("", (*text(f"{one.object} ×{one.objects}  "), *text(f"{one.holder}  {one.method}", "dim")))
+        for one in kept
+    )
+    head = Line(
+        "kept",
+        text(
+            f"{objects} object{'s' if objects != 1 else ''} by native code on purpose, as far as memory tells"
+        ),
+        explain="A pointer in a static or a struct of C accounts for each of them.",
+        link=f"{PAGE}#kept-on-purpose",
+    )
+    return Fold(head, rows, shown=0)
+
+
+def _looked(fact: Leaks) -> Line:
+    words = [f"{fact.suspects} searched in {size(fact.scanned_bytes)}, {fact.scan_ns / 1e6:.0f} ms"]
+    if fact.left_out:
+        words.append(f"{fact.left_out:,} more like them not searched")
+    if fact.not_noted:
+        words.append(f"{fact.not_noted:,} events not noted: no room")
+    if fact.given_back:
+        words.append(f"{fact.given_back} given back, so that the process lives")
+    return Line("suspects", text(" · ".join(words), "dim"), text(_runs(fact) if fact.verdicts else "", "dim"))
+
+
+def _runs(fact: Leaks) -> str:
+    return f"{fact.wall_ns / 1e6:.1f} ms" if fact.runs == 1 else f"{fact.runs} runs"
+
+
+def sample() -> tuple[Leaks, ...]:
+    """Saved facts: a key that was not released, and a dtype that was stolen."""
+    line = Site("app.py", 7, "<module>", Unknown("not in a notebook"), "make(d)")
+    made = Touch("new", "PyUnicode_FromFormat", "", "heldmod.make", "make", "heldmod.c:14", line, 0)
+    keeps = Touch("kept", "PyDict_SetItem", "key", "heldmod.make", "make", "heldmod.c:15", line, 0)
+    leak = Verdict(
+        "leaked", "str 'k2'", True, 1, 1, made, (made, keeps), "heldmod.make",
+        "PyUnicode_FromFormat returns a new reference; PyDict_SetItem does not steal its key",
+        "release it: Py_DECREF after heldmod.c:15", "2 references, 1 owners found",
+        ("dict (1 item) key 'k2'",),
+    )  # fmt: skip
+    call = Touch(
+        "unbalanced", "", "", "seed.vector_times_scalar", "vector_times_scalar", "cell.c:9", line, -1
+    )
+    name = "seed.vector_times_scalar"
+    stolen = Verdict(
+        "borrowed reference stolen", "dtype('float64')", True, 1, 1, call, (call,), name,
+        "functions that take a PyArray_Descr * steal it (PyArray_Empty, PyArray_NewFromDescr, ...)",
+        "Py_INCREF the descr first: PyArray_DESCR only lends it",
+        "its count is 1 fewer after 1 call", (),
+    )  # fmt: skip
+    kept = Kept("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
+    return (Leaks((leak, stolen), (kept,), 3, 0, 0, 0, 1, 2_400_000, 9_000_000, 41_000_000, 12),)
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    for fact in sample():
+        draw(blocks(fact))

@@ -1,0 +1,101 @@
+"""`%%inspect_leaks`: the references that native code lost while the cell below it ran."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from inspector.magics import cell as cells
+from inspector.magics import showing
+from inspector.magics.writing import drawn
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from inspector import leaked
+from inspector.arguments import DRAW, LEAKS, WRITE
+from inspector.errors import InspectorError
+from inspector.report import Report
+
+WIDTH = 80
+"""Cells a line of the text form."""
+
+
+def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options as `inspector leaks` has them."""
+    for option in reversed((*LEAKS, *DRAW, *WRITE)):
+        function = argument(*option.flags, **option.settings)(function)
+    decorated: Callable[..., Any] = magic_arguments("inspect_leaks")(function)
+    return decorated
+
+
+@magics_class
+class InspectLeaksMagics(Magics):
+    """The magic."""
+
+    shell: InteractiveShell
+
+    @no_var_expand
+    @cell_magic
+    @_with_options
+    def inspect_leaks(self, line: str, cell: str) -> Report | None:
+        """Run the cell, and show references that native code leaked, released too often or stole.
+
+        ::
+
+          %%inspect_leaks -m mymodule          what the extension module mymodule did
+          %%inspect_leaks --repeat 3           what each of 3 runs shows, after 3 to warm up
+
+        What is hooked is put back when the cell ends, however it ends.
+        """
+        try:
+            options = self._read(line)
+            prepared = cells.Prepared(self.shell, cell)
+            if prepared.awaits:
+                raise InspectorError(
+                    "a cell that awaits cannot be watched for leaks.",
+                    slug="not-an-expression",
+                    do="put it into a function, and run it with asyncio.run",
+                )
+            found = leaked.leaks(*options.modules or (), cells=self._cells())
+            self._run(prepared, found, options)
+            if options.json:
+                print(found.report.to_json())
+                return None
+            return showing.give(self.shell, drawn(found.report, options))
+        except InspectorError as error:
+            showing.refuse(error)
+            return None
+
+    def _run(self, prepared: cells.Prepared, found: leaked.Leaked, options: argparse.Namespace) -> None:
+        """Once, or by the repeat rule; what was found is shown too where the cell raises."""
+        if options.repeat:
+            found.run(prepared.run, options.repeat)
+            return
+        try:
+            with found:
+                prepared.run()
+        except InspectorError:
+            raise
+        except BaseException:
+            showing.show(drawn(found.report, options))
+            raise
+
+    def _read(self, line: str) -> argparse.Namespace:
+        try:
+            options: argparse.Namespace = parse_argstring(vars(type(self))["inspect_leaks"], line)
+        except UsageError as error:
+            raise InspectorError(
+                f"{error}.",
+                slug="bad-option",
+                why=f"typed: {line[:60]}",
+                do="%%inspect_leaks? lists the options",
+            ) from None
+        options.width = options.width or WIDTH
+        return options
+
+    def _cells(self) -> dict[str, int]:
+        """File names that IPython gave to cells -> their numbers."""
+        return {**getattr(self.shell.compile, "_filename_map", {})}

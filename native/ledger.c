@@ -1,0 +1,315 @@
+// The ledger as Python sees it: opened, closed with the rows that the counts make suspicious, released.
+//
+// Closing asks the cheap witness first: what every object in the gc's lists refers to, and the variables of
+// running functions, counted once for all entries. An object whose count that explains is dropped here; the
+// rest, and all that a call left unbalanced or that died with holders, is handed to Python in Subjects, which
+// searches memory for their owners. Between ledger_close and ledger_release nothing is recorded.
+#define INSPECTOR_INTERNALS
+#include "ledger.h"
+
+#include "hooks.h"
+
+enum { HEADER_WORDS = 2 };
+
+static int count_reference(PyObject *object, void *unused) {
+    ledger_entry *entry = ledger_find((uintptr_t)object);
+    if (entry) {
+        entry->found++;
+    }
+    return 0;
+}
+
+static int count_frame(const frame_view *view, void *unused) {
+    for (int i = 0; i < view->values; i++) {
+        PyObject *value = compat_slot(view->slots[i]); // borrowed
+        if (value) {
+            count_reference(value, NULL);
+        }
+    }
+    return 0;
+}
+
+static void count_references(void) {
+    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
+    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
+        PyGC_Head *list = compat_gc_list(gc, i);
+        for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
+            edges_visit(compat_gc_object(at), count_reference, NULL);
+        }
+    }
+    frames_each(count_frame, NULL);
+}
+
+// Whether an object stands at the address still: for types whose blocks are freed out of our sight.
+static int is_there(const ledger_entry *entry) {
+    uintptr_t header[HEADER_WORDS];
+    if (memory_read(entry->address, header, sizeof header) != sizeof header) {
+        return 0;
+    }
+    Py_ssize_t count = Py_REFCNT((PyObject *)entry->address);
+    return header[1] == entry->type && count > 0 && count < (Py_ssize_t)1 << 40;
+}
+
+static int is_suspicious(ledger_entry *entry) {
+    PyObject *object = (PyObject *)entry->address; // borrowed
+    if (entry->flags & LEDGER_DEAD) {
+        return 1;
+    }
+    if (entry->flags & LEDGER_LISTED) {
+        if (Py_REFCNT(object) < 0) {
+            entry->flags |= LEDGER_OVER;
+            return 1;
+        }
+        return 0;
+    }
+    if (!is_there(entry) || compat_is_immortal(object)) {
+        return 0;
+    }
+    Py_ssize_t count = Py_REFCNT(object) - !!(entry->flags & LEDGER_HELD);
+    if (!entry->balance && PyUnicode_CheckExact(object) && PyUnicode_CHECK_INTERNED(object)) {
+        return 0; // kept by CPython's own table, once
+    }
+    if (entry->balance || entry->flags & LEDGER_HELD || entry->found > (uint64_t)count) {
+        return 1;
+    }
+    return count > (Py_ssize_t)entry->found && count > entry->baseline;
+}
+
+static PyObject *subject_of(PyObject *module, const ledger_entry *entry) {
+    if (entry->flags & LEDGER_LISTED) {
+        Py_RETURN_NONE;
+    }
+    PyObject *type = (PyObject *)native_get_state(module)->subject_type; // borrowed
+    return PyObject_CallOneArg(type, (PyObject *)entry->address);
+}
+
+static PyObject *touches_of(const ledger_entry *entry) {
+    _owned_ PyObject *touches = PyList_New(0);
+    for (const ledger_touch *at = ledger_touch_at(entry->first); touches && at;
+         at = ledger_touch_at(at->next)) {
+        _owned_ PyObject *row =
+            Py_BuildValue("(CiIKIiIi)", at->role, at->row == CAPI_ROW_COUNT ? -1 : at->row, at->slot,
+                          (unsigned long long)at->from, at->code, at->lasti, at->method, at->delta);
+        if (!row || PyList_Append(touches, row) < 0) {
+            return NULL;
+        }
+    }
+    return take(touches);
+}
+
+// Whether an object of the gc lives at the address.
+static int is_listed(uintptr_t address) {
+    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
+    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
+        PyGC_Head *list = compat_gc_list(gc, i);
+        for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
+            if ((uintptr_t)compat_gc_object(at) == address) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+// The name of a type that may be gone with its last instance: static ones stay.
+static PyObject *type_of(const ledger_entry *entry) {
+    PyTypeObject *type = (PyTypeObject *)entry->type; // borrowed
+    unsigned long flags;
+    uintptr_t place = entry->type + offsetof(PyTypeObject, tp_flags);
+    int is_known = memory_read(place, &flags, sizeof flags) == sizeof flags && !(flags & Py_TPFLAGS_HEAPTYPE);
+    return is_known || !(entry->flags & LEDGER_DEAD) || is_listed(entry->type)
+               ? layout_type_name(type)
+               : PyUnicode_FromString("object");
+}
+
+static PyObject *row_of(PyObject *module, const ledger_entry *entry, Py_ssize_t count) {
+    _owned_ PyObject *subject = subject_of(module, entry);
+    _owned_ PyObject *type = subject ? type_of(entry) : NULL;
+    _owned_ PyObject *touches = type ? touches_of(entry) : NULL;
+    return touches ? Py_BuildValue("(OKOInnIiIIiiO)", subject, (unsigned long long)entry->address, type,
+                                   (unsigned)entry->flags, entry->baseline, count, entry->found,
+                                   entry->balance, entry->calls, (unsigned)entry->all_calls_fell,
+                                   (int)entry->relation, (int)entry->argument, touches)
+                   : NULL;
+}
+
+static PyObject *faults_list(void) {
+    uint32_t count;
+    const ledger_fault *faults = ledger_faults(&count);
+    _owned_ PyObject *rows = PyList_New(0);
+    for (uint32_t i = 0; rows && i < count && i < LEDGER_FAULTS_MAX; i++) {
+        const ledger_fault *one = &faults[i];
+        _owned_ PyObject *row =
+            Py_BuildValue("(iiIKIiIK)", one->kind, one->row == CAPI_ROW_COUNT ? -1 : one->row, one->slot,
+                          (unsigned long long)one->from, one->code, one->lasti, one->method,
+                          (unsigned long long)one->address);
+        if (!row || (one->was_written && PyList_Append(rows, row) < 0)) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+typedef struct {
+    ledger_entry *entry; // borrowed
+    Py_ssize_t count;
+} suspect;
+
+// What is suspicious, each object held by one reference from here on, so that nothing goes meanwhile.
+static uint32_t suspects_take(suspect *ret, uint32_t limit, uint32_t *ret_left_out) {
+    uint32_t capacity, found = 0;
+    ledger_entry *entries = ledger_entries(&capacity);
+    *ret_left_out = 0;
+    for (uint32_t i = 0; i < capacity; i++) {
+        ledger_entry *entry = &entries[i];
+        if (!entry->address || !is_suspicious(entry)) {
+            continue;
+        }
+        if (found == limit) {
+            ++*ret_left_out;
+            continue;
+        }
+        PyObject *object = (PyObject *)entry->address;
+        Py_ssize_t missing = entry->flags & LEDGER_DEAD ? ledger_placeholder_missing(object) : 0;
+        Py_ssize_t count = entry->flags & LEDGER_DEAD ? -missing : Py_REFCNT(object);
+        ret[found++] = (suspect){entry, count - (entry->flags & LEDGER_HELD ? 1 : 0)};
+        if (!(entry->flags & LEDGER_LISTED)) {
+            Py_INCREF(object);
+        }
+    }
+    return found;
+}
+
+static PyObject *ledger_open(PyObject *module, PyObject *unused) {
+    if (ledger_is_open) {
+        PyErr_SetString(PyExc_RuntimeError, "the ledger is open already");
+        return NULL;
+    }
+    arrays_prepare();
+    if (ledger_table_init() < 0) {
+        return PyErr_NoMemory();
+    }
+    if (ledger_frees_init() < 0) {
+        return NULL;
+    }
+    ledger_is_open = 1;
+    Py_RETURN_NONE;
+}
+
+static PyObject *ledger_close(PyObject *module, PyObject *limit) {
+    Py_ssize_t most = PyLong_AsSsize_t(limit);
+    room memory = {NULL, 0};
+    if (most < 1 || most > 1 << 20 || room_resize(&memory, (size_t)most * sizeof(suspect)) < 0) {
+        PyErr_SetString(PyExc_ValueError, "the limit is between 1 and 2**20");
+        return NULL;
+    }
+    suspect *found = memory.start;
+    uint32_t left_out = 0, count = 0;
+    if (ledger_is_open) {
+        ledger_is_open = 0;
+        count_references();
+        count = suspects_take(found, (uint32_t)most, &left_out);
+    }
+    PyObject *rows = PyList_New(0); // new
+    for (uint32_t i = 0; i < count; i++) {
+        _owned_ PyObject *row = rows ? row_of(module, found[i].entry, found[i].count) : NULL;
+        if (rows && (!row || PyList_Append(rows, row) < 0)) {
+            Py_CLEAR(rows);
+        }
+        if (!(found[i].entry->flags & LEDGER_LISTED)) {
+            Py_DECREF((PyObject *)found[i].entry->address);
+        }
+    }
+    room_deinit(&memory);
+    _owned_ PyObject *faults = rows ? faults_list() : NULL;
+    _owned_ PyObject *kept_rows = rows;
+    return faults
+               ? Py_BuildValue("(OOIKK)", kept_rows, faults, left_out, (unsigned long long)ledger_dropped(),
+                               (unsigned long long)ledger_frees_kept())
+               : NULL;
+}
+
+// `keep`: addresses that something still points at.
+static PyObject *ledger_release(PyObject *module, PyObject *keep) {
+    uint32_t capacity;
+    ledger_entry *entries = ledger_entries(&capacity);
+    ledger_is_open = 0;
+    for (uint32_t i = 0; i < capacity; i++) {
+        ledger_entry *entry = &entries[i];
+        if (!entry->address || !(entry->flags & (LEDGER_HELD | LEDGER_DEAD))) {
+            continue;
+        }
+        _owned_ PyObject *address = PyLong_FromUnsignedLongLong(entry->address);
+        int is_kept = address ? PySequence_Contains(keep, address) : -1;
+        if (is_kept < 0) {
+            return NULL;
+        }
+        if (entry->flags & LEDGER_HELD && !is_kept) {
+            entry->flags &= (uint16_t)~LEDGER_HELD;
+            Py_DECREF((PyObject *)entry->address);
+        }
+        entry->flags = (uint16_t)(is_kept ? entry->flags | LEDGER_STORED : entry->flags & ~LEDGER_STORED);
+    }
+    ledger_frees_deinit();
+    ledger_table_deinit();
+    Py_RETURN_NONE;
+}
+
+static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
+    unsigned long long r[4];
+    uintptr_t ranges[4];
+    ledger_table_ranges(ranges);
+    for (int i = 0; i < 4; i++) {
+        r[i] = ranges[i];
+    }
+    return Py_BuildValue("[(KK)(KK)]", r[0], r[1], r[2], r[3]);
+}
+
+// Gives back references that were taken from an object without right, so that it outlives its owners.
+static PyObject *ledger_give_back(PyObject *module, PyObject *args) {
+    PyObject *subject;
+    Py_ssize_t count;
+    if (!PyArg_ParseTuple(args, "On", &subject, &count)) {
+        return NULL;
+    }
+    PyObject *object = subject_object(module, subject); // borrowed
+    if (!object) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_INCREF(object);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef ledger_methods[] = {
+    {"ledger_open", ledger_open, METH_NOARGS, NULL},
+    {"ledger_close", ledger_close, METH_O, NULL},
+    {"ledger_release", ledger_release, METH_O, NULL},
+    {"ledger_rooms", ledger_rooms, METH_NOARGS, NULL},
+    {"ledger_give_back", ledger_give_back, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+// The names of what rows hold as numbers: (LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS).
+int ledger_exec(PyObject *module) {
+    static const char *const flags[] = {"FRESH", "DEAD", "HELD", "STORED", "OVER", "BLURRED", "LISTED", "GC"};
+    _owned_ PyObject *masks = PyDict_New();
+    for (int i = 0; masks && i < 8; i++) {
+        _owned_ PyObject *mask = PyLong_FromLong(1L << i);
+        if (!mask || PyDict_SetItemString(masks, flags[i], mask) < 0) {
+            return -1;
+        }
+    }
+#define NAME(name) #name,
+#define FIRST(name, meaning) #name,
+    static const char *const relations[] = {LEDGER_RELATIONS(NAME)}, *const kinds[] = {LEDGER_FAULTS(FIRST)};
+    _owned_ PyObject *names = Py_BuildValue("(ssss)", relations[0], relations[1], relations[2], relations[3]);
+    _owned_ PyObject *faults = Py_BuildValue("(ssss)", kinds[0], kinds[1], kinds[2], kinds[3]);
+    if (!masks || !names || !faults || PyModule_AddObjectRef(module, "LEDGER_FLAGS", masks) < 0 ||
+        PyModule_AddObjectRef(module, "LEDGER_RELATIONS", names) < 0 ||
+        PyModule_AddObjectRef(module, "LEDGER_FAULTS", faults) < 0) {
+        return -1;
+    }
+    return PyModule_AddFunctions(module, ledger_methods);
+}

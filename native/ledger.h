@@ -1,0 +1,137 @@
+// The ledger: which objects native code obtained, gave away and lost, kept without a reference to any.
+//
+// An entry is an address with the type and the count found there, and a chain of touches: one a C-API call or
+// a call from Python that concerned the object. Nothing here owns a reference to an object in the table: one
+// reference more makes honest code fail (_PyBytes_Resize, PyTuple_SetItem, ndarray.resize). That an address
+// means the same object is known from its block: ledger_frees.c sees each block that is freed, and takes the
+// entry out. All of it under the GIL; calls without the GIL are noted apart, in `ledger_faults`.
+#ifndef INSPECTOR_LEDGER_H
+#define INSPECTOR_LEDGER_H
+
+#include "native.h"
+
+#include "calls.h"
+
+// What a touch was. ROLE(name, letter, meaning): the letter is that of capi.def's column "...".
+#define LEDGER_ROLES(ROLE) \
+    ROLE(MADE, 'n', "the call gave a new reference") \
+    ROLE(LENT, 'b', "the call gave a borrowed reference") \
+    ROLE(STOLEN, 'S', "the call took the caller's reference over") \
+    ROLE(MAYBE_STOLEN, 's', "the call took the caller's reference over: it succeeded") \
+    ROLE(KEPT, '+', "the callee keeps a reference of its own") \
+    ROLE(RELEASED, '-', "the call gave a reference back") \
+    ROLE(OUTPUT, '=', "the call stored a new reference") \
+    ROLE(LOOKED, 'o', "the call stored a borrowed reference") \
+    ROLE(REPLACED, '*', "the call replaced the caller's reference") \
+    ROLE(DIED, 'x', "its last reference was given back here") \
+    ROLE(UNBALANCED, 'B', "a call from Python changed its count") \
+    ROLE(RETURNED, 'r', "a call from Python returned it")
+
+enum {
+    LEDGER_FRESH = 1,    // its first touch made it: it had one reference
+    LEDGER_DEAD = 2,     // its block is a placeholder now (ledger_frees.c)
+    LEDGER_HELD = 4,     // one reference of the ledger's: it would have died with references left
+    LEDGER_STORED = 8,   // given to something that keeps it
+    LEDGER_OVER = 16,    // released after its death
+    LEDGER_BLURRED = 32, // what may have held it died in the same call: its balance is no proof
+    LEDGER_LISTED = 64,  // dead, but in a list of blocks for reuse
+    LEDGER_GC = 128,     // a header of the gc stands before it
+};
+
+typedef struct {
+    uintptr_t address; // 0: no entry. Not a reference: only read while the block lives
+    uintptr_t type;    // as found at the first touch
+    Py_ssize_t baseline;
+    uint32_t first, last; // touches; 0: none
+    int32_t balance;      // of calls from Python: references more than before, results taken out
+    uint32_t calls;       // that changed its count
+    uint32_t found;       // references by objects of the gc and by variables, at the end
+    uint16_t touches, flags;
+    uint8_t relation; // of the unbalanced call: LEDGER_RELATIONS
+    uint8_t argument;
+    uint16_t all_calls_fell; // each of them left fewer references
+} ledger_entry;
+
+typedef struct {
+    uintptr_t from; // where the caller goes on
+    uint32_t slot;  // of the C-API call; for UNBALANCED and RETURNED unused
+    uint32_t code;  // id in INTERNED
+    int32_t lasti;
+    uint32_t next;
+    uint32_t method; // 1 + number of the call from Python it was in; 0: none
+    uint16_t row;    // of capi.def
+    uint8_t role;
+    int8_t delta; // UNBALANCED: the change, cut at 127
+} ledger_touch;
+
+#define LEDGER_RELATIONS(RELATION) RELATION(ITSELF) RELATION(DTYPE) RELATION(BASE) RELATION(TYPE)
+enum {
+#define LEDGER_RELATION(name) LEDGER_##name,
+    LEDGER_RELATIONS(LEDGER_RELATION)
+#undef LEDGER_RELATION
+};
+
+// What is wrong whatever the counts say. FAULT(name, meaning)
+#define LEDGER_FAULTS(FAULT) \
+    FAULT(NULL_WITHOUT_EXCEPTION, "NULL was returned and no exception set") \
+    FAULT(RESULT_WITH_EXCEPTION, "a result was returned with an exception set") \
+    FAULT(WITHOUT_GIL, "the C-API was called without the GIL") \
+    FAULT(DIED_IN_CALL, "an argument died while its caller held it")
+enum {
+#define LEDGER_FAULT(name, meaning) LEDGER_##name,
+    LEDGER_FAULTS(LEDGER_FAULT)
+#undef LEDGER_FAULT
+};
+
+enum { LEDGER_FAULTS_MAX = 256 };
+typedef struct {
+    uintptr_t from, address, type;
+    uint32_t slot, code, method;
+    int32_t lasti;
+    uint16_t row;
+    uint8_t kind, was_written;
+} ledger_fault;
+
+// ledger_table.c
+extern int ledger_is_open __attribute__((visibility("hidden")));
+int ledger_table_init(void); // 0, or -1 when memory is out
+void ledger_table_deinit(void);
+void ledger_table_ranges(uintptr_t ret[4]);   // start, stop of both rooms: a search leaves them out
+ledger_entry *ledger_find(uintptr_t address); // or NULL
+ledger_entry *ledger_enter(PyObject *object /* borrowed */, Py_ssize_t given); // or NULL: not of interest
+void ledger_remove(ledger_entry *entry);
+void ledger_add(ledger_entry *entry, const ledger_touch *touch);
+void ledger_fault_add(const ledger_fault *fault); // needs no GIL
+ledger_entry *ledger_entries(uint32_t *ret_capacity);
+const ledger_touch *ledger_touch_at(uint32_t number);
+const ledger_fault *ledger_faults(uint32_t *ret_count);
+uint64_t ledger_dropped(void); // touches and entries for which there was no room
+
+// ledger_frees.c: deaths.
+int ledger_frees_init(void); // 0, or -1 with an exception set
+void ledger_frees_deinit(void);
+// A call from Python begins, and the outermost one ends: blocks that waited for its end are given back.
+void ledger_frees_settle(void);
+uint64_t ledger_frees_kept(void);
+int ledger_is_placeholder(PyObject *object /* borrowed */); // what a dead object's block was made to
+Py_ssize_t ledger_placeholder_missing(PyObject *object /* borrowed */); // references taken from it since
+
+// ledger_calls.c: what a call from Python did to the counts of its arguments.
+typedef uintptr_t (*ledger_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+typedef struct {
+    ledger_target original;
+    uint32_t number;
+    call_convention convention;
+} ledger_called;
+uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]);
+extern uint32_t ledger_depth __attribute__((visibility("hidden"))); // calls from Python that are open
+uint32_t ledger_method(void); // 1 + number of this thread's innermost call; 0: none
+// The block of `object` is being freed, or one at `block` that may have held what a running call watches.
+void ledger_watch_freed(uintptr_t block, uintptr_t object);
+
+// ledger_hooks.c
+void *ledger_hook(uint16_t row); // NULL: nothing to note of it
+// hooks_va.c: a variadic call of row `row` gave a new reference.
+void ledger_note_result(uint32_t slot, uint16_t row, uintptr_t from, PyObject *result /* borrowed */);
+
+#endif

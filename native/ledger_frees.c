@@ -1,0 +1,189 @@
+// Deaths: the object allocator is asked first, and the dead are kept apart as long as somebody may err.
+//
+// Overview. The functions of PYMEM_DOMAIN_OBJ are replaced (PyMem_SetAllocator): allocation goes straight on;
+// a free looks up whether the block is that of an entry, with or without a gc header before the object. If it
+// is, and no native call is open, the entry is taken out and the block goes its way.
+//
+// While a call from Python is open, or where a call left fewer references than it found, the block is not
+// given back yet. It becomes a placeholder: an object without contents, of a type of ours, with PLACEHOLDER
+// references. Whoever still points at it meets an object that can be looked at, and a DECREF too many takes
+// one of those references instead of a word of the allocator's free list: so the fault is counted and the
+// process lives. When the outermost call ends, placeholders that nobody touched and that nothing was told to
+// keep are freed; the others wait until the ledger is closed.
+//
+// Who frees. Each block kept is in `kept`, owned, until it is freed by ledger_frees_settle or _deinit; a
+// placeholder that lost references, or that something still points at, is never given back.
+//
+// Limits and why. At most KEPT_MAX blocks wait; beyond that blocks go at once. Types that keep their dead for
+// reuse (float, tuple, list, dict) free nothing: their deaths are told by the hook of _Py_Dealloc, and by a
+// count of 0. A type with an allocator of its own is not seen.
+#include "ledger.h"
+
+enum { KEPT_MAX = 1 << 15 };
+static const Py_ssize_t PLACEHOLDER = 1 << 28;
+
+typedef struct {
+    void *block;
+    PyObject *object; // owned: the placeholder in the block
+} kept_block;
+
+static PyMemAllocatorEx before;
+static kept_block kept[KEPT_MAX]; // owned
+static uint32_t kept_count, settled;
+static int is_installed;
+static uint64_t kept_ever;
+
+static void released_dealloc(PyObject *self) {}
+
+static PyObject *released_repr(PyObject *self) {
+    return PyUnicode_FromString("<an object that was released too often: its memory is kept apart>");
+}
+
+static PyTypeObject released_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "inspector._native.Released",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_dealloc = released_dealloc,
+    .tp_repr = released_repr,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+};
+
+int ledger_is_placeholder(PyObject *object) { return Py_IS_TYPE(object, &released_type); }
+
+Py_ssize_t ledger_placeholder_missing(PyObject *object) { return PLACEHOLDER - Py_REFCNT(object); }
+
+static void make_placeholder(PyObject *object) {
+    Py_SET_TYPE(object, &released_type);
+    Py_SET_REFCNT(object, PLACEHOLDER);
+}
+
+static const size_t headers[] = {0, 16, 32}; // none; the gc's; that with a managed dict before it
+
+static ledger_entry *entry_of(void *block, PyObject **ret) {
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        ledger_entry *entry = ledger_find((uintptr_t)block + headers[i]);
+        if (entry && !(entry->flags & LEDGER_GC) == !headers[i]) {
+            *ret = (PyObject *)((char *)block + headers[i]);
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+// 1: the block is not to be freed now.
+static int is_to_keep(void *block) {
+    PyObject *object = NULL;
+    ledger_entry *entry = entry_of(block, &object);
+    if (ledger_depth) {
+        ledger_watch_freed((uintptr_t)block, (uintptr_t)object);
+        entry = object ? ledger_find((uintptr_t)object) : entry_of(block, &object);
+    }
+    if (!entry) {
+        return 0;
+    }
+    if (entry->flags & LEDGER_DEAD) { // freed again, through a reference too many
+        entry->flags |= LEDGER_OVER;
+        return 1;
+    }
+    if ((!ledger_depth && entry->balance >= 0) || kept_count == KEPT_MAX) {
+        ledger_remove(entry);
+        return 0;
+    }
+    entry->flags |= LEDGER_DEAD;
+    make_placeholder(object);
+    kept[kept_count++] = (kept_block){block, object};
+    kept_ever++;
+    return 1;
+}
+
+static void *ledger_malloc(void *context, size_t size) { return before.malloc(before.ctx, size); }
+
+static void *ledger_calloc(void *context, size_t count, size_t size) {
+    return before.calloc(before.ctx, count, size);
+}
+
+static void *ledger_realloc(void *context, void *block, size_t size) {
+    void *moved = before.realloc(before.ctx, block, size);
+    if (ledger_is_open && moved && block && moved != block) {
+        PyObject *object;
+        ledger_entry *entry = entry_of(block, &object);
+        if (entry) {
+            ledger_remove(entry); // what it became is entered by the hook of the call that resized it
+        }
+    }
+    return moved;
+}
+
+static void ledger_free(void *context, void *block) {
+    if (block && ledger_is_open && is_to_keep(block)) {
+        return;
+    }
+    before.free(before.ctx, block);
+}
+
+static int is_still_ours(void) {
+    PyMemAllocatorEx now;
+    PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &now);
+    return now.free == ledger_free;
+}
+
+int ledger_frees_init(void) {
+    if (PyType_Ready(&released_type) < 0) {
+        return -1;
+    }
+    kept_count = settled = 0;
+    kept_ever = 0;
+    if (!is_installed) {
+        PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &before);
+        PyMemAllocatorEx ours = {NULL, ledger_malloc, ledger_calloc, ledger_realloc, ledger_free};
+        PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &ours);
+        is_installed = 1;
+    }
+    return 0;
+}
+
+static int was_touched(const kept_block *one) { return Py_REFCNT(one->object) != PLACEHOLDER; }
+
+static void give_back(const kept_block *one) {
+    ledger_entry *entry = ledger_find((uintptr_t)one->object);
+    if (entry) {
+        ledger_remove(entry);
+    }
+    before.free(before.ctx, one->block);
+}
+
+// Blocks of the call that ends now: those after `settled`, which moves behind what stays.
+void ledger_frees_settle(void) {
+    uint32_t stay = settled;
+    for (uint32_t i = settled; i < kept_count; i++) {
+        ledger_entry *entry = ledger_find((uintptr_t)kept[i].object);
+        // What the call made and gave to nobody has no holder; who else may point at it is searched at the
+        // end.
+        int was_given = entry && (entry->flags & LEDGER_STORED || !(entry->flags & LEDGER_FRESH));
+        if (entry && was_touched(&kept[i])) {
+            entry->flags |= LEDGER_OVER;
+        }
+        if (was_given || was_touched(&kept[i])) {
+            kept[stay++] = kept[i];
+        } else {
+            give_back(&kept[i]);
+        }
+    }
+    kept_count = settled = stay;
+}
+
+// The ledger is closed: `LEDGER_STORED` was left on entries that something still points at (ledger.c).
+void ledger_frees_deinit(void) {
+    if (is_installed && is_still_ours()) { // else somebody stands before us: then this stays a passage
+        PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &before);
+        is_installed = 0;
+    }
+    for (uint32_t i = 0; i < kept_count; i++) {
+        ledger_entry *entry = ledger_find((uintptr_t)kept[i].object);
+        if (entry && !(entry->flags & LEDGER_STORED) && !was_touched(&kept[i])) {
+            give_back(&kept[i]);
+        }
+    }
+    kept_count = settled = 0;
+}
+
+uint64_t ledger_frees_kept(void) { return kept_ever; }
