@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.errors import InspectorError
-from inspector.facts.leaks import Kept, Leaks, Suspect, Verdict
+from inspector.facts.leaks import KeptByC, Leaks, Suspect, Verdict
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -73,7 +73,7 @@ class Leaked:
         return self.fact.verdicts
 
     @property
-    def kept(self) -> tuple[Kept, ...]:
+    def kept(self) -> tuple[KeptByC, ...]:
         """What native code keeps on purpose."""
         return self.fact.kept
 

@@ -12,6 +12,8 @@ What the program prints comes first; with --json it goes to stderr. Exit code 1:
 from __future__ import annotations
 
 import argparse
+import sys
+from pathlib import Path
 
 from inspector.arguments import DRAW, WRITE, add_options
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
@@ -39,6 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.module:
         readable(options.program)
+        sys.path[0] = str(Path(options.program).resolve().parent)  # where the watched module may lie
     found = leaked.leaks(*options.modules or ())
     failure: InspectorError | None = None
     try:

@@ -71,6 +71,8 @@ class Suspect:
     """Pointers on C stacks, and in memory whose use is not known."""
     owners: tuple[str, ...]
     """Who they are, certain ones first."""
+    native_holder: str
+    """The first of the possible owners in C memory; "" where there is none."""
     balance: int
     """References that calls from Python left more (or fewer), those in their results taken out."""
     unbalanced_calls: int
@@ -116,7 +118,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptByC:
     """References that native code keeps on purpose, as far as memory tells: no fault."""
 
     object: str
@@ -130,7 +132,7 @@ class Leaks:
     """The column of a stretch of code that ran with the ledger open."""
 
     verdicts: tuple[Verdict, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptByC, ...]
     suspects: int
     """Objects whose owners were searched."""
     left_out: int

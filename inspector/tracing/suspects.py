@@ -3,6 +3,7 @@ search of memory finds for all of them."""
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,13 +94,18 @@ def _owners(subjects: list[_native.Subject]) -> tuple[dict[int, tuple[Owner, ...
     look(found, context, _OWN_CODE, leave_out)
     owners: dict[int, list[Owner]] = {}
     for row in found:
-        if (one := owner(row, context)) is not None and not _is_runtime(one):
+        if (one := owner(row, context)) is not None and not _holds_nothing(one):
             owners.setdefault(subjects[row.subject].address, []).append(one)
     return {address: _sorted(some) for address, some in owners.items()}, dict(did)
 
 
-def _is_runtime(one: Owner) -> bool:
-    """Whether it lies in CPython's own state: free lists there still name what they gave out."""
+def _holds_nothing(one: Owner) -> bool:
+    """Whether it is left over: CPython's free lists still name what they gave out, and our own stack what
+    passed; its frames began before the code that is judged, or are over."""
+    if one.kind == "stack":
+        mapping = _native.mapping_at(int(one.address))
+        is_main = threading.current_thread() is threading.main_thread()
+        return is_main and mapping is not None and mapping[4] == "[stack]"
     return one.kind == "static" and one.symbol == "_PyRuntime"
 
 
@@ -131,12 +137,18 @@ def _suspect(
         + len(hidden),
         borrowing=sum(one.references for one in owners if not one.certain and one.kind in BORROWING),
         owners=(*(_said(one) for one in owners[:OWNERS_SHOWN]), *hidden[:1]),
+        native_holder=_native_holder(owners, hidden),
         balance=balance,
         unbalanced_calls=calls,
         falls_in_a_row=falls,
         blurred=bool(flags & masks["BLURRED"]),
         touches=tuple(_touch(found, touch) for touch in touches),
     )
+
+
+def _native_holder(owners: tuple[Owner, ...], hidden: tuple[str, ...]) -> str:
+    possible = [_said(one) for one in owners if not one.certain and one.kind not in BORROWING]
+    return next(iter((*possible, *hidden)), "")
 
 
 def _said(one: Owner) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from inspector.facts.leaks import Fault, Kept, Kind, Suspect, Touch, Verdict
+from inspector.facts.leaks import Fault, KeptByC, Kind, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
 
 _NOT_SEEN = Unknown("no hooked call made or took it: a macro did, or a function without a row in capi.def")
@@ -50,16 +50,15 @@ def key(one: Verdict) -> tuple[object, ...]:
     return one.kind, one.method, one.object.partition(" ")[0], made and (made.function, str(made.source))
 
 
-def kept(suspects: Iterable[Suspect]) -> tuple[Kept, ...]:
+def kept(suspects: Iterable[Suspect]) -> tuple[KeptByC, ...]:
     """What C memory accounts for: a static, a cache, a struct."""
     groups: dict[tuple[str, str, str], int] = {}
     for one in suspects:
         missing = one.references - one.certain_owners
         if not one.died and 0 < missing <= one.possible_owners and _surplus(one) > 0:
-            holder = next(iter(one.owners[-1:]), "")
-            where = (one.type_name, holder, _method(one))
+            where = (one.type_name, one.native_holder, _method(one))
             groups[where] = groups.get(where, 0) + 1
-    return tuple(Kept(name, count, holder, method) for (name, holder, method), count in groups.items())
+    return tuple(KeptByC(name, count, holder, method) for (name, holder, method), count in groups.items())
 
 
 def _together(group: Sequence[Verdict]) -> Verdict:

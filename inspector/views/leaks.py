@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.facts.conversion import Site
-from inspector.facts.leaks import Kept, Leaks, Touch, Verdict
+from inspector.facts.leaks import KeptByC, Leaks, Touch, Verdict
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
@@ -94,7 +94,7 @@ def _owners(one: Verdict) -> tuple[Span, ...]:
     return text(f"  held by {named}", "dim") if named and one.certain else ()
 
 
-def _kept(kept: tuple[Kept, ...]) -> Block:
+def _kept(kept: tuple[KeptByC, ...]) -> Block:
     objects = sum(one.objects for one in kept)
     rows = tuple(
         Line("", (*text(f"{one.object} ×{one.objects}  "), *text(f"{one.holder}  {one.method}", "dim")))
@@ -147,7 +147,7 @@ def sample() -> tuple[Leaks, ...]:
         "Py_INCREF the descr first: PyArray_DESCR only lends it",
         "its count is 1 fewer after 1 call", (),
     )  # fmt: skip
-    kept = Kept("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
+    kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
     return (Leaks((leak, stolen), (kept,), 3, 0, 0, 0, 1, 2_400_000, 9_000_000, 41_000_000, 12),)
 
 

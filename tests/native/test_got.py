@@ -234,7 +234,7 @@ def test_an_object_is_left_as_it_was(caller: ModuleType, fingerprint: object) ->
 
 def test_wrong_arguments_are_said() -> None:
     with pytest.raises(ValueError, match="grade 4"):
-        _native.got_arm(frozenset(), 3)
+        _native.got_arm(frozenset(), 4)
     with pytest.raises(TypeError):
         _native.got_arm({"a set"}, 0)  # type: ignore[arg-type]
 

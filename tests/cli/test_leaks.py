@@ -1,0 +1,41 @@
+"""`inspector leaks`: a program run under the ledger, its faults shown, exit code 1 where one is certain."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import specimens
+from leak_corpus import SOURCE
+from programs import inspector
+
+pytestmark = pytest.mark.core
+
+
+def program(tmp_path: Path, call: str) -> str:
+    library = specimens.library("leak_corpus", SOURCE)
+    (tmp_path / library.name).symlink_to(library)
+    path = tmp_path / "app.py"
+    path.write_text(f"import leak_corpus\n{call}\nprint('ran')\n")
+    return str(path)
+
+
+def test_a_fault_is_shown_with_its_lines(tmp_path: Path) -> None:
+    ran = inspector("leaks", "--of", "leak_corpus", program(tmp_path, "leak_corpus.capsule_lost(1)"))
+    assert ran.returncode == 1 and ran.stderr == ""
+    assert ran.stdout.startswith("ran\n")
+    assert "capsule leaked" in ran.stdout and "leak_corpus.c:" in ran.stdout and "app.py:2" in ran.stdout
+
+
+def test_nothing_found_is_said(tmp_path: Path) -> None:
+    ran = inspector(
+        "leaks", "--json", "--of", "leak_corpus", program(tmp_path, "leak_corpus.tuple_set_item(1)")
+    )
+    assert ran.returncode == 0
+    assert json.loads(ran.stdout)["facts"]["leaks"]["verdicts"] == []
+
+
+def test_a_module_that_is_not_there(tmp_path: Path) -> None:
+    ran = inspector("leaks", "--of", "no_such_module_at_all", program(tmp_path, "pass"))
+    assert ran.returncode == 2 and "unknown-module" in ran.stderr and "Traceback" not in ran.stderr

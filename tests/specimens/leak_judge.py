@@ -1,0 +1,47 @@
+"""Run by tests/leaks in its own process: each function of the corpus called once; JSON of what was found."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import leak_corpus
+import specimens
+
+import inspector
+
+
+def judged(corpus: Any, name: str) -> dict[str, Any]:
+    """The verdicts of one call, as plain values."""
+    x = leak_corpus.argument(name)
+    result = None
+    with inspector.leaks("leak_corpus") as found, contextlib.suppress(Exception):
+        result = getattr(corpus, name)(x)
+    verdicts = [
+        {
+            **{
+                field: getattr(one, field)
+                for field in ("kind", "certain", "method", "object", "rule", "cure", "reason")
+            },
+            "source": str(getattr(one.conversion, "source", "")),
+        }
+        for one in found
+    ]
+    del result
+    return {
+        "verdicts": verdicts,
+        "kept": [one.holder for one in found.kept],
+        "given_back": found.fact.given_back,
+        "refcount": inspector.refcount(x),
+    }
+
+
+if __name__ == "__main__":
+    module = specimens.build("leak_corpus", leak_corpus.SOURCE)
+    names = (*leak_corpus.FAULTS, *leak_corpus.HONEST)
+    print(json.dumps({name: judged(module, name) for name in names}))
