@@ -6,9 +6,12 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from debugged import library
+from debugged import library, until
 from jupyter_client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
+
+from inspector import running
+from inspector.debugger import proc
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(240)]
 
@@ -90,3 +93,25 @@ def test_a_cell_is_stepped_in_a_forked_child_while_the_kernel_lives(kernel: Bloc
     assert "SIGSEGV" in crashed and "crash" in crashed
     shown(kernel, "%inspect_debug quit")
     assert shown(kernel, "print(value)") == ["0\n"]
+
+
+def test_a_break_in_numpy_shows_the_array_and_the_line(kernel: BlockingKernelClient) -> None:
+    shown(kernel, "import numpy as np; rows = [[1.0, 2.0], [3.0, 4.0]]; base = np.arange(6.0)")
+    said = "".join(
+        shown(kernel, "%%inspect_break PyArray_NewCopy\ncopied = base.copy()\nfloat(copied.sum())")
+    )
+    assert "15.0" in said and "1 hit of 1 place" in said
+    assert "PyArray_NewCopy" in said and "<module>" in said and "_multiarray_umath" in said
+
+
+def test_a_live_kernel_is_read_from_outside_while_its_cell_sleeps(kernel: BlockingKernelClient) -> None:
+    """Its main thread is in C, with the cell unfinished; the heartbeat goes on."""
+    pid = int(shown(kernel, "import os, time; table = {'k': [1, 'two']}; print(os.getpid())")[0])
+    kernel.execute("time.sleep(1)")
+    other = running.attach(pid)
+    assert other.inspect("table['k'][1]").value == "str 'two'"
+    assert [one.key for one in other.owners("table").owners if one.kind == "global"] == ["table"]
+    kernel.hb_channel.unpause()
+    until(kernel.hb_channel.is_beating)
+    assert proc.tracer(pid) == 0 and not proc.thread_states(pid) & {"T", "t"}
+    assert shown(kernel, "print(table)") == ["{'k': [1, 'two']}\n"]

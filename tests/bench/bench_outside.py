@@ -1,0 +1,59 @@
+"""What a watched write costs, and what a look into another process costs: standing still, and in all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import numpy as np
+from bench import best, row
+
+from inspector import running
+
+WRITES = 1000
+OBJECTS = 200_000
+TARGET = (
+    f"import sys\nmarked = object()\nkeep = [[i] for i in range({OBJECTS})]\n"
+    "row = (1, marked)\nprint('ready', flush=True)\nsys.stdin.readline()"
+)
+
+
+def a_write(budget: int) -> float:
+    """Seconds a watched write, the loop's own time taken off."""
+    x = np.zeros(1)
+    view = memoryview(x)
+
+    def stores() -> float:
+        start = time.thread_time()  # what the processor did: others' turns are none of its cost
+        for _ in range(WRITES):
+            view[0] = 1.0
+        return time.thread_time() - start
+
+    plain = min(stores() for _ in range(5))
+    with running.writes(x, budget=budget) as found:
+        watched = min(stores() for _ in range(5))
+    assert found.facts.counted == 5 * WRITES
+    return (watched - plain) / WRITES
+
+
+def main() -> None:
+    """Print the rows."""
+    sizes = f"{WRITES:,} writes of 8 bytes, processor time, best of 5"
+    row("a watched write, counted", a_write(0), bar=20e-6, sizes=sizes)
+    row("a watched write with value and both stacks", a_write(5 * WRITES), bar=45e-6, sizes=sizes)
+    command = [sys.executable, "-c", TARGET]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout and child.stdin and child.stdout.readline() == b"ready\n"
+        other = running.attach(child.pid)
+        still = [other.inspect("row").stopped_ns for _ in range(10)]
+        sizes = f"another process with {OBJECTS:,} lists, best of 10"
+        least = min(one for one in still if isinstance(one, int))
+        row("attach show: the process stands still", least / 1e9, bar=0.6, sizes=sizes)
+        row("attach show, all of it", best(lambda: other.inspect("row"), 10), sizes=sizes)
+        row("attach owners", best(lambda: other.owners("marked"), 3), sizes=sizes)
+        child.communicate(b"\n")
+
+
+if __name__ == "__main__":
+    main()
