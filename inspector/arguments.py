@@ -63,6 +63,10 @@ PREVIEW = (
 )
 """What would happen to an object."""
 
+ON = Option(
+    ("--on",), {"metavar": "CLIENT", "help": "a distributed.Client: ask the workers of its Dask cluster"}
+)
+
 MODULES = Option(
     ("-m", "--of"),
     {

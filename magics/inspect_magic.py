@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from inspector.magics import cell as cells
-from inspector.magics import names, progress, showing
+from inspector.magics import clusters, names, progress, showing
 from inspector.magics import options as taken
 from inspector.magics.configuration import Defaults
 from inspector.magics.expressions import evaluate, split
@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from inspector import api, graph, previewed
-from inspector.arguments import DRAW, LOOK, PREVIEW, VIEWS, WRITE
+from inspector.arguments import DRAW, LOOK, ON, PREVIEW, VIEWS, WRITE
 from inspector.errors import InspectorError
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
@@ -34,7 +34,7 @@ class InspectMagics(Magics, Defaults):
 
     @no_var_expand
     @line_cell_magic
-    @taken.declared("inspect", *LOOK, *PREVIEW, *VIEWS, *DRAW, *WRITE)
+    @taken.declared("inspect", ON, *LOOK, *PREVIEW, *VIEWS, *DRAW, *WRITE)
     def inspect(self, line: str, cell: str | None = None) -> Report | Awaitable[None] | None:
         """Show one object whole: what it is, who holds it, where its bytes are.
 
@@ -51,6 +51,7 @@ class InspectMagics(Magics, Defaults):
           %inspect x y              two side by side: what differs, which bytes they share
           %inspect                  the names there are, and who shares memory with whom
           %inspect --map            the same on the addresses they cover: a view to point at
+          %inspect --on client x    of a Future: its card on the worker that holds it; without x all keys
           r = %inspect x            the report as a value: r.refs.references, r.to_json()
 
           %%inspect                 runs the cell below and shows what it changed (--live: to sort, filter)
@@ -97,6 +98,9 @@ class InspectMagics(Magics, Defaults):
         return options
 
     def _report(self, expressions: list[str], options: argparse.Namespace) -> Report:
+        if options.on:
+            keys = [self._value(expression) for expression in expressions]
+            return clusters.report(self._value(options.on), keys, options)
         if not expressions:
             return self._namespace(options)
         if options.to or options.after:

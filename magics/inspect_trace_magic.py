@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from inspector.magics import cell as cells
 from inspector.magics import options as taken
 from inspector.magics import showing
+from inspector.magics.expressions import evaluate
 from inspector.magics.widgets import chosen
 from inspector.magics.writing import drawn
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from inspector import traced
-from inspector.arguments import DRAW, LIVE, MODULES, TRACE, WRITE
+from inspector.arguments import DRAW, LIVE, MODULES, ON, TRACE, WRITE
+from inspector.cluster.client import ClusterTraced, on
 from inspector.errors import InspectorError
 from inspector.report import Report
 
@@ -37,7 +39,7 @@ class InspectTraceMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @taken.declared("inspect_trace", MODULES, *TRACE, LIVE, *DRAW, *WRITE)
+    @taken.declared("inspect_trace", ON, MODULES, *TRACE, LIVE, *DRAW, *WRITE)
     def inspect_trace(self, line: str, cell: str | None = None) -> Report | Coroutine[Any, Any, None] | None:
         """Run it, and show what crossed between Python and native code: copies, conversions, losses.
 
@@ -46,6 +48,7 @@ class InspectTraceMagics(Magics):
           %inspect_trace np.asarray(rows)      one expression
           %%inspect_trace -m numpy             the cell below, functions of numpy only
           %%inspect_trace                      the cell below, every extension module that is imported
+          %%inspect_trace --on client          what the workers of a Dask cluster copy meanwhile
           %%inspect_trace --live               a timeline, the calls as a tree, the copies beside it
 
         What is hooked is put back when the cell ends, however it ends.
@@ -74,10 +77,11 @@ class InspectTraceMagics(Magics):
         except InspectorError as error:
             showing.refuse(error)
 
-    def _view(self, report: Report, options: argparse.Namespace, trace: Traced) -> Any:
-        return chosen.view(self.shell, report, options, trace=trace) if options.live else None
+    def _view(self, report: Report, options: argparse.Namespace, trace: Traced | ClusterTraced) -> Any:
+        live = options.live and not isinstance(trace, ClusterTraced)
+        return chosen.view(self.shell, report, options, trace=trace) if live else None
 
-    def _drawn(self, trace: Traced, options: argparse.Namespace) -> Report | None:
+    def _drawn(self, trace: Traced | ClusterTraced, options: argparse.Namespace) -> Report | None:
         """The report as the options draw it; None where they ask for JSON, which is printed."""
         report = drawn(trace.report, options)
         if not options.json:
@@ -102,8 +106,13 @@ class InspectTraceMagics(Magics):
         return options, expression if cell is None else cell
 
     @contextmanager
-    def _traced(self, options: argparse.Namespace) -> Iterator[Traced]:
+    def _traced(self, options: argparse.Namespace) -> Iterator[Traced | ClusterTraced]:
         """The trace of the block; it is shown too where the block raises."""
+        if options.on:
+            client = evaluate(options.on, self.shell.user_ns, showing.calling_frame())
+            with _value_shown_afterwards(), on(client).trace(*options.modules or ()) as everywhere:
+                yield everywhere
+            return
         trace = traced.trace(*options.modules or (), grade=options.grade, cells=self._cells())
         try:
             with _value_shown_afterwards(), trace:

@@ -5,6 +5,7 @@ It is run as python would:
   inspector trace script.py ARGS       a script, with its arguments
   inspector trace -m package ARGS      a module, as python -m runs it
   inspector trace --of numpy app.py    functions of numpy only
+  inspector trace --scheduler ADDRESS app.py   what the workers of a Dask cluster copy
   inspector trace -- PROGRAM ARGS      any program that is or embeds Python
 
 What the program prints comes first; with --json it goes to stderr.
@@ -15,12 +16,14 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.arguments import DRAW, TRACE, WRITE, add_options
 from inspector.errors import EXIT_DONE, InspectorError
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from inspector.traced import Traced
 
 GROUP = "look at running programs"
@@ -32,6 +35,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--of", dest="modules", metavar="MODULE", action="append", help="trace this module only"
     )
     parser.add_argument("-o", "--out", metavar="FILE", help="save the trace")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="trace the workers of this Dask cluster")
     parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
     parser.add_argument("--keep", metavar="FOLDER", help="where a script's last records outlive a crash")
     add_options(parser, TRACE, DRAW, WRITE)
@@ -42,7 +46,8 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the program traced, and draw the trace."""
-    trace, failure = (_launched if _behind_dashes(options) else _run_here)(options)
+    how = _on_workers if options.scheduler else _launched if _behind_dashes(options) else _run_here
+    trace, failure = how(options)
     from inspector.cli.output import show
 
     if options.out:
@@ -60,17 +65,36 @@ def _behind_dashes(options: argparse.Namespace) -> bool:
     return words[at - 1 : at + 1] == ["--", options.program]
 
 
-def _run_here(options: argparse.Namespace) -> tuple[Traced, InspectorError | None]:
+def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
     """Run a script or a module in this process: its trace, and how it failed."""
     from inspector import traced
+
+    trace = traced.trace(*options.modules or (), grade=options.grade, keep=options.keep)
+    return _run_within(trace, options)
+
+
+def _on_workers(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
+    """The same while the workers of its cluster are traced."""
+    from inspector.cluster.client import on
+
+    cluster = on(options.scheduler)
+    try:
+        return _run_within(cluster.trace(*options.modules or ()), options)
+    finally:
+        cluster.client.close()
+
+
+def _run_within(
+    block: AbstractContextManager[Any], options: argparse.Namespace
+) -> tuple[Any, InspectorError | None]:
     from inspector.cli.program import readable
     from inspector.cli.program import run as run_program
 
     if not options.module:
         readable(options.program)
-    trace = traced.trace(*options.modules or (), grade=options.grade, keep=options.keep)
+    trace: Any = None
     try:
-        with trace:
+        with block as trace:
             run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
     except InspectorError as error:
         if error.slug != "script-failed":

@@ -14,17 +14,21 @@ from inspector.facts.cluster import ClusterTrace
 from inspector.report import Report
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from distributed import Client
 
 LARGEST_TRIED: Final = 256 << 20
+CONNECT_S: Final = 10.0
 TRACE: Final = "inspector-trace"
 
 
-def on(client: Client) -> Cluster:
-    """Every worker of the cluster that `client` (distributed.Client) is connected to.
+def on(client: Client | str) -> Cluster:
+    """Every worker of the cluster that `client` (distributed.Client, or a scheduler's address) connects to.
 
     The workers follow their keys from now on by a plugin, those that join later too. Raises InspectorError
-    `dask-missing` without dask.distributed, `not-a-client` for anything else.
+    `dask-missing` without dask.distributed, `no-scheduler` where none answers at the address,
+    `not-a-client` for anything else.
     """
     try:
         import distributed
@@ -34,6 +38,8 @@ def on(client: Client) -> Cluster:
             slug="dask-missing",
             do="pip install 'native-inspector[dask]'",
         ) from None
+    if isinstance(client, str):
+        client = _connected(client)
     if not isinstance(client, distributed.Client):
         raise InspectorError(
             f"{type(client).__name__} is no client of a cluster.",
@@ -41,6 +47,23 @@ def on(client: Client) -> Cluster:
             do="inspector.on(distributed.Client(...))",
         )
     return Cluster(client)
+
+
+def _connected(address: str) -> Client:
+    import distributed
+    from distributed.comm.addressing import parse_address
+    from distributed.comm.registry import get_backend
+
+    try:
+        get_backend(parse_address(address)[0])  # a client of a wrong scheme complains when it is collected
+        return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InspectorError(
+            f"no scheduler answers at {address[:60]!r}.",
+            slug="no-scheduler",
+            why=f"{type(error).__name__}: {error}"[:160],
+            do="give the address that the scheduler prints, as tcp://host:8786",
+        ) from None
 
 
 class Cluster:
@@ -139,3 +162,7 @@ class ClusterTraced:
                 do="ask it after the `with` block",
             )
         return Report("trace", {"cluster_trace": self.fact})
+
+    def save(self, path: str | Path) -> None:
+        """Write the report as JSON; `inspector.load` reads it back."""
+        self.report.save(path)

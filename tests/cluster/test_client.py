@@ -275,5 +275,5 @@ def test_a_key_that_no_worker_holds_is_refused(asked: Any, key: Any, slug: str) 
 
 def test_only_a_client_is_asked() -> None:
     with pytest.raises(InspectorError) as refused:
-        inspector.on("tcp://127.0.0.1:8786")
+        inspector.on(8786)  # type: ignore[arg-type]
     assert refused.value.slug == "not-a-client"

@@ -1,0 +1,25 @@
+"""`--on CLIENT`: the same questions to every worker of a Dask cluster."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from inspector.cluster.client import on
+from inspector.errors import InspectorError
+from inspector.report import Report
+
+
+def report(client: Any, keys: list[Any], options: argparse.Namespace) -> Report:
+    """The table of all workers, or the card of one key (a Future, or its name) where it is."""
+    if len(keys) > 1:
+        raise InspectorError(
+            f"{len(keys)} keys are too many for one card.",
+            slug="too-many-objects",
+            why="a card is made on the worker that holds the key",
+            do="%inspect --on client key, or %inspect --on client for the table of all",
+        )
+    if not keys:
+        return on(client).namespace()
+    also = tuple(column for column in ("chain", "retained", "aliases") if getattr(options, column))
+    return on(client).inspect(keys[0], scan=options.owners, also=also)
