@@ -1,4 +1,4 @@
-"""Walk through an object's facts, or a saved report, on a screen of its own.
+"""Walk through an object or a saved report on a screen of its own.
 
 WHAT is a file that `--json` wrote, or an expression as `inspector show` takes it:
 

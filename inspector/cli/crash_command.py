@@ -1,4 +1,4 @@
-"""What a process that died left: its stacks in a core file, its last calls in a kept trace.
+"""What a process that died left: stacks of a core, its last calls.
 
 inspector crash core.4711           a core file
 inspector crash FOLDER              where `inspector trace --keep FOLDER` kept its rings

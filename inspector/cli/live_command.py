@@ -1,4 +1,4 @@
-"""Watch a program's stacks on a screen, native and Python frames in one order.
+"""Watch a program's stacks on a screen, in one order with Python's.
 
   inspector live --pid 4711            a running process
   inspector live app.py ARGS           a script, started as python would
