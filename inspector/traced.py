@@ -177,10 +177,28 @@ class Traced:
         return self._clock.window(begin_ns, end_ns)
 
     def save(self, path: str | Path) -> None:
-        """Write the trace; `inspector.load(path)` opens it, on any machine."""
+        """Write the trace; `inspector.load(path)` opens it, on any machine. A name in .parquet: Parquet."""
+        if str(path).endswith(".parquet"):
+            self.to_parquet(path)
+            return
         from inspector.tracing.store import save
 
         save(self._recorded(), path)
+
+    def to_arrow(self) -> Any:
+        """All records as a pyarrow.Table, one row a record. Raises InspectorError `no-pyarrow`."""
+        from inspector.tracing.arrow import to_arrow
+
+        return to_arrow(self._recorded())
+
+    def to_parquet(self, path: str | Path) -> None:
+        """Write all records as Parquet, for DuckDB and its like; `inspector.load(path)` reads it back whole.
+
+        Raises InspectorError `no-pyarrow`, `unwritable-file`.
+        """
+        from inspector.tracing.arrow import write
+
+        write(self._recorded(), path)
 
     def to_perfetto(self, path: str | Path) -> int:
         """Write it for ui.perfetto.dev; how many of the shortest conversions had no room in the file."""
@@ -272,10 +290,14 @@ def load(path: str | Path) -> Traced | Report:
 
     try:
         with open(path, "rb") as file:  # noqa: PTH123
-            archive = file.read(4) == b"PK\x03\x04"
+            magic = file.read(4)
     except OSError:
-        archive = False
-    if not archive:
+        magic = b""
+    if magic == b"PAR1":
+        from inspector.tracing.arrow import read
+
+        return Traced(None, read(path))
+    if magic != b"PK\x03\x04":
         return report.load(path)
     from inspector.tracing.store import load
 

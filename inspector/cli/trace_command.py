@@ -34,7 +34,9 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--of", dest="modules", metavar="MODULE", action="append", help="trace this module only"
     )
-    parser.add_argument("-o", "--out", metavar="FILE", help="save the trace")
+    parser.add_argument(
+        "-o", "--out", "--save", metavar="FILE", help="save the trace; as Parquet where it ends in .parquet"
+    )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="trace the workers of this Dask cluster")
     parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
     parser.add_argument("--keep", metavar="FOLDER", help="where a script's last records outlive a crash")

@@ -28,7 +28,7 @@ def save(events: Events, path: str | Path) -> None:
     """Write the trace; `load` reads it back on any machine."""
     records = events.records
     columns: dict[str, Any] = {n: _packed(records[n], n) for n in records.dtype.names or ()}
-    head = np.frombuffer(json.dumps(_head(events)).encode(), np.uint8)
+    head = np.frombuffer(json.dumps(head_of(events)).encode(), np.uint8)
     try:
         with Path(path).open("wb") as file:
             np.savez_compressed(file, head=head, thread=events.thread, site=events.site, **columns)
@@ -42,7 +42,8 @@ def _packed(column: Rows, name: str) -> Rows:
     return np.diff(column, prepend=column.dtype.type(0)) if name in _DIFFERENCES else column
 
 
-def _head(events: Events) -> dict[str, Any]:
+def head_of(events: Events) -> dict[str, Any]:
+    """All of a trace but its records, as JSON values."""
     return {
         "schema": SCHEMA,
         "kind": "trace",
@@ -69,18 +70,24 @@ def load(path: str | Path) -> Events:
     try:
         with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             head = json.loads(file["head"].tobytes())
-            if head.get("schema") != SCHEMA or head.get("kind") != "trace":
-                raise ValueError(f"its schema is {head.get('schema')!r}")
-            return _events(head, {name: file[name] for name in file.files})
+            columns = {name: file[name] for name in file.files}
+            for name in _DIFFERENCES:
+                columns[name] = np.cumsum(columns[name], dtype=columns[name].dtype)
+            return restored(head, columns)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from None
 
 
-def _events(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
+def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
+    """The trace of which `head_of` told the head; a column for each field of the records.
+
+    Raises ValueError, LookupError or TypeError where it is none.
+    """
+    if head.get("schema") != SCHEMA or head.get("kind") != "trace":
+        raise ValueError(f"its schema is {head.get('schema')!r}")
     records = np.zeros(len(columns["kind"]), record_type())
     for name in records.dtype.names or ():
-        column = columns[name]
-        records[name] = np.cumsum(column, dtype=column.dtype) if name in _DIFFERENCES else column
+        records[name] = columns[name]
     return Events(
         records=records,
         thread=columns["thread"],

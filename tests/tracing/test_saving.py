@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +83,34 @@ def test_what_is_not_built_is_refused(option: dict[str, Any]) -> None:
     with pytest.raises(InspectorError) as caught:
         inspector.trace("numpy", **option)
     assert caught.value.slug == "not-built"
+
+
+def test_parquet_is_read_back_whole(trace: Any, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="cannot be installed")
+    import pyarrow.parquet
+
+    path = tmp_path / "t.parquet"
+    trace.save(path)
+    loaded = inspector.load(path)
+    assert loaded.fact == trace.fact
+    mine, theirs = loaded._recorded(), trace._recorded()
+    assert np.array_equal(mine.records, theirs.records) and np.array_equal(mine.site, theirs.site)
+    table = pyarrow.parquet.read_table(path)
+    assert table.num_rows == len(trace.table()["kind"])
+    names = set(table["name"].to_pylist())
+    assert {"numpy.array", "PyFloat_FromDouble"} <= names
+    assert path.stat().st_size < 10 * table.num_rows
+    arrow = trace.to_arrow()
+    assert arrow["duration_ns"].to_pylist()[:50] == trace.table()["duration_ns"].astype(int).tolist()[:50]
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(InspectorError) as caught:
+        inspector.load(path)
+    assert caught.value.slug == "unreadable-trace"
+
+
+def test_without_pyarrow_one_sentence(trace: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InspectorError) as caught:
+        trace.to_parquet(tmp_path / "t.parquet")
+    assert caught.value.slug == "no-pyarrow"
+    assert not list(tmp_path.iterdir())
