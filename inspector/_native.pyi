@@ -524,6 +524,9 @@ def lazy_class(type: type, /) -> None:
 def lazy_portable(yes: bool, /) -> None:
     """Leave AVX2 unused in vectors made from now on: tests compare both variants of the arithmetic."""
 
+def lazy_tell(listener: Callable[[tuple[type, tuple[Any, ...]]], object] | None, /) -> None:
+    """Call `listener` with (type, event) after each materialization of a lazy vector; None: nobody."""
+
 # --- ring_read.c -------------------------------------------------------------------------------
 
 EVENT_FIELDS: tuple[tuple[str, str, int, str], ...]

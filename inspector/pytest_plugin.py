@@ -7,6 +7,7 @@ nothing of the inspector before a test asks. Switch it off with `-p no:inspector
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from inspector.report import Report
 
 SECTION = "inspected"
+PROMISES = ("no_copy", "no_materialize")
+"""Markers, each the name of the block that a marked test runs in."""
 
 
 class InspectReport:
@@ -37,17 +40,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "no_copy(*modules, least_bytes=1): the test fails where it copies bytes in native code"
     )
+    config.addinivalue_line(
+        "markers", "no_materialize(*, least_bytes=1): the test fails where data comes to be that was lazy"
+    )
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Run a marked test in its promise: a breach fails it, naming the call and the line."""
-    marker = item.get_closest_marker("no_copy")
-    if marker is None:
+    found = {name: marker for name in PROMISES if (marker := item.get_closest_marker(name)) is not None}
+    if not found:
         return (yield)
-    from inspector.traced import no_copy
+    from inspector import promises
 
-    with no_copy(*marker.args, **marker.kwargs):
+    with ExitStack() as blocks:
+        for name, marker in found.items():
+            blocks.enter_context(getattr(promises, name)(*marker.args, **marker.kwargs))
         return (yield)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from inspector.errors import InspectorError
-from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Seen, Trace
+from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Materialized, Seen, Trace
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class Traced:
                 dropped=events.dropped,
                 wall_ns=events.wall_ns,
                 grade=events.grade,
+                materialized=events.materialized,
             )
         return self._fact
 
@@ -140,6 +141,11 @@ class Traced:
     def crossings(self) -> tuple[Crossing, ...]:
         """Per Python line: how often control crossed, and the time that took."""
         return self.fact.crossings
+
+    @property
+    def materialized(self) -> tuple[Materialized, ...]:
+        """Data that came to be: lazy vectors, caches, files read; in the order it happened."""
+        return self._recorded().materialized
 
     @property
     def seen(self) -> tuple[Seen, ...]:
@@ -302,44 +308,6 @@ def load(path: str | Path) -> Traced | Report:
     from inspector.tracing.store import load
 
     return Traced(None, load(path))
-
-
-class NoCopy(Traced):
-    """A trace whose end raises where bytes were copied."""
-
-    def __init__(self, recorder: Recorder, least_bytes: int) -> None:
-        super().__init__(recorder, name="no_copy")
-        self._least_bytes = least_bytes
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        breaches = [copy for copy in self.copies if copy.copied_bytes >= self._least_bytes]
-        if error is None and breaches:
-            raise _copied(breaches)
-
-
-def no_copy(*modules: str, least_bytes: int = 1) -> NoCopy:
-    """A block, or a decorated function, that raises InspectorError `copied` where it copies bytes.
-
-    `modules` as in `trace`; results under `least_bytes` are let pass.
-    """
-    from inspector.tracing.recorder import Recorder
-
-    return NoCopy(Recorder(tuple(modules)), least_bytes)
-
-
-def _copied(breaches: list[Copy]) -> InspectorError:
-    first = breaches[0]
-    more = f", and {len(breaches) - 1} more" if len(breaches) > 1 else ""
-    return InspectorError(
-        f"{first.site.text or first.function} copied {first.copied_bytes:,} bytes"
-        f" at {first.site.file}:{first.site.line}{more}.",
-        slug="copied",
-        why=f"{first.reason} ({first.function}: {first.source} → {first.result})",
-        do=first.avoid or "share the bytes where nobody writes",
-    )
 
 
 def _not_live() -> InspectorError:

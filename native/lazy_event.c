@@ -42,6 +42,26 @@ static void caller_find(lazy_caller *caller) {
     }
 }
 
+static PyObject *told; // owned: called with (type, event) where a vector materializes; NULL: nobody is told
+
+// Whoever listens may fail: that is no reason for the vector to.
+static void listener_tell(LazyVector *vector, const char *kind, PyObject *event) {
+    if (!told || strcmp(kind, "materialize") != 0) {
+        return;
+    }
+    _owned_ PyObject *listener = Py_NewRef(told); // it may be taken away meanwhile
+    _owned_ PyObject *row = PyTuple_Pack(2, (PyObject *)Py_TYPE(vector), event);
+    _owned_ PyObject *answer = row ? PyObject_CallOneArg(listener, row) : NULL;
+    if (!answer) {
+        PyErr_WriteUnraisable(listener);
+    }
+}
+
+PyObject *lazy_tell(PyObject *module, PyObject *listener) {
+    Py_XSETREF(told, listener == Py_None ? NULL : Py_NewRef(listener));
+    Py_RETURN_NONE;
+}
+
 int lazy_event(LazyVector *vector, const char *kind, PyObject *cause, Py_ssize_t bytes, long long ns) {
     lazy_caller caller = {NULL, -1, 0, -1};
     caller_find(&caller);
@@ -54,6 +74,7 @@ int lazy_event(LazyVector *vector, const char *kind, PyObject *cause, Py_ssize_t
     if (!event || !vector->events || PyList_Append(vector->events, event) < 0) {
         return -1;
     }
+    listener_tell(vector, kind, event);
     if (PyList_GET_SIZE(vector->events) > LAZY_EVENTS_MAX) {
         vector->dropped++;
         return PyList_SetSlice(vector->events, 0, 1, NULL);

@@ -247,6 +247,7 @@ static PyMethodDef module_functions[] = {
     {"lazy_capsule", lazy_capsule, METH_O, NULL},
     {"lazy_class", lazy_class, METH_O, NULL},
     {"lazy_portable", lazy_portable, METH_O, NULL},
+    {"lazy_tell", lazy_tell, METH_O, NULL},
     {"lazy_over", (PyCFunction)(void (*)(void))lazy_make, METH_FASTCALL, NULL},
     {"lazy_arange", lazy_arange_new, METH_VARARGS, NULL},
     {"lazy_foreign", lazy_foreign_new, METH_VARARGS, NULL},

@@ -193,6 +193,18 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class Materialized:
+    """Data that came to be: computed, read or expanded where an object had only promised it."""
+
+    type_name: str
+    cause: str
+    """The function that made it so, as far as the library tells."""
+    materialized_bytes: int | Unknown
+    ns: int | Unknown
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """What happened between arming and disarming."""
 
@@ -206,3 +218,5 @@ class Trace:
     dropped: int
     wall_ns: int
     grade: str
+    materialized: tuple[Materialized, ...] = ()
+    """In the order they happened."""

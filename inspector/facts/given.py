@@ -13,7 +13,7 @@ class Given:
     """ "ndarray", "list", "Tensor" ..., else the type's name."""
     is_table: bool
     typestr: str
-    """NumPy's spelling of its elements, "<f8"; "" where they are not one block."""
+    """Of its elements, "<f8" or a letter of struct; "" where they are not one block."""
     dimensions: int
     contiguous: bool
     backwards: bool

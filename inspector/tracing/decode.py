@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from inspector import _native
-from inspector.facts.conversion import Seen, Site
+from inspector.facts.conversion import Materialized, Seen, Site
 
 KINDS: Final = {name: number for name, number, _ in _native.EVENT_KINDS}
 FLAGS: Final = {name: mask for name, mask, _ in _native.EVENT_FLAGS}
@@ -68,6 +68,7 @@ class Events:
     """Return address in a record of Python's own allocators -> library, or "Python"."""
     givers: tuple[str, ...] = ()
     """Functions that give memory, by the number in an ALLOCATION record; empty: none was recorded."""
+    materialized: tuple[Materialized, ...] = ()
     hooked_imports: int = 0
     """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
 

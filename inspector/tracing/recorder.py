@@ -13,6 +13,7 @@ from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing import asking
 from inspector.tracing.imports import ImportWatch
+from inspector.tracing.materializing import Materializations
 from inspector.tracing.sources import CapiSlots
 from inspector.tracing.tables import Tables, library_of, told
 from inspector.tracing.targets import Targets
@@ -67,12 +68,14 @@ class Recorder:
     began_ns: int = 0
     directory: str = ""
     """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
+    materialized: Materializations = field(default_factory=Materializations)
     armed: Callable[[Tables], None] | None = None
     """Told what is hooked, each time that more is."""
 
     def start(self) -> None:
         """Arm. Raises InspectorError `trace-running` while another trace runs."""
         self.found, self.numbers = Targets(self.modules), []
+        self.materialized = Materializations()
         self.found.require()
         asking.prepare()
         take_turn()
@@ -93,6 +96,7 @@ class Recorder:
             self.leave()
             raise
         self._tell()
+        self.materialized.begin()
         _native.ask_spans(asking.spans)
         self.began_ns = time.monotonic_ns()
         _native.calls_open(True)
@@ -141,6 +145,7 @@ class Recorder:
         _native.calls_open(False)
         wall_ns = time.monotonic_ns() - self.began_ns
         _native.ask_spans(None)
+        self.materialized.end()
         for source in (self.watch, self.imports, self.blocks):
             if source is not None:
                 source.end()
@@ -174,7 +179,8 @@ class Recorder:
             wall_ns=wall_ns,
             grade=self.grade,
         )
-        return replace(made, callers=callers(made.records))
+        came = tuple(self.materialized.rows)
+        return replace(made, callers=callers(made.records), materialized=came)
 
 
 _name_of = type.__dict__["__qualname__"].__get__

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from inspector.errors import InspectorError
-from inspector.facts.conversion import Seen, Site
+from inspector.facts.conversion import Materialized, Seen, Site
 from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.decode import Events, Rows, record_type
 
@@ -57,6 +57,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "askers": {str(number): name for number, name in events.askers.items()},
         "callers": {str(address): name for address, name in events.callers.items()},
         "givers": list(events.givers),
+        "materialized": [to_wire(one) for one in events.materialized],
         "hooked_imports": events.hooked_imports,
         "tick_ps": events.tick_ps,
         "dropped": events.dropped,
@@ -102,6 +103,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         callers=_numbered(head.get("callers", {})),
         givers=tuple(head.get("givers", ())),
         seen=tuple(from_wire(Seen, one) for one in head["seen"]),
+        materialized=tuple(from_wire(Materialized, one) for one in head.get("materialized", ())),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},
     )
 

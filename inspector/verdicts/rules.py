@@ -23,7 +23,9 @@ class Rule(NamedTuple):
 
 
 def _numeric(given: Given) -> bool:
-    """Numbers of C, in the machine's own order."""
+    """Numbers of C, in the machine's own order: NumPy's spelling "<f8", or a letter of struct."""
+    if len(given.typestr) == 1:
+        return given.typestr in "bBhHiIlLqQfd"
     return given.typestr[-2:-1] in ("i", "u", "f") and not given.typestr.startswith(">")
 
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Seen, Site, Trace, Value
+from inspector.facts.conversion import (
+    Call,
+    Conversion,
+    Copy,
+    Crossing,
+    Loss,
+    Materialized,
+    Seen,
+    Site,
+    Trace,
+    Value,
+)
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
@@ -23,6 +34,7 @@ def of_trace(fact: Trace) -> tuple[Block, ...]:
         *_copies(fact),
         *_shared(fact),
         *_lost(fact.losses),
+        *_materialized(fact.materialized),
         *_lines(fact.crossings),
         *_tree(fact),
         *_unseen(fact),
@@ -111,6 +123,30 @@ def _lost(losses: tuple[Loss, ...] | Unknown) -> Iterator[Block]:
         for loss in losses
     )
     yield Fold(Line("lost", text(f"{len(losses):,} conversions changed a value", "danger")), lines, 6)
+
+
+def _materialized(rows: tuple[Materialized, ...]) -> Iterator[Block]:
+    """Like ones, of one line, are one."""
+    if not rows:
+        return
+    alike: dict[tuple[str, str, str], list[Materialized]] = {}
+    for row in rows:
+        alike.setdefault((row.type_name, row.cause, repr(row.site)), []).append(row)
+    known = [row.materialized_bytes for row in rows if not isinstance(row.materialized_bytes, Unknown)]
+    said = f"{len(rows):,} came to be, {size(sum(known))}"
+    head = Line("state", text(said, "warn"), link=f"{PAGE}#materialization")
+    yield Fold(head, tuple(_came(same) for same in alike.values()), COPIES_SHOWN // 2)
+
+
+def _came(same: list[Materialized]) -> Line:
+    row, times = same[0], f" ×{len(same):,}" if len(same) > 1 else ""
+    amounts = [one.materialized_bytes for one in same if not isinstance(one.materialized_bytes, Unknown)]
+    spent = [one.ns for one in same if not isinstance(one.ns, Unknown)]
+    return Line(
+        size(sum(amounts)) if amounts else "?",
+        (*_place(row.site), Span(f"  {row.type_name}{times}"), Span(f"  {row.cause}", "dim")),
+        text(_time(sum(spent)) if spent else "", "dim"),
+    )
 
 
 # ----- lines and calls ------------------------------------------------------------------------------
