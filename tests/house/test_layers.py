@@ -132,6 +132,7 @@ OUTSIDE = {
     "traitlets": {"magics"},
     "numpy": {"adapters", "lazy", "compiler", "tracing"},
     "pandas": {"adapters"},
+    "pyarrow": {"tracing"},
     "psutil": {"mappings", "probes", "debugger"},
     "elftools": {"symbol_table", "line_table", "compiler"},
     "cffi": {"compiler"},
