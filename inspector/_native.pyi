@@ -716,6 +716,11 @@ def remote_holders(
     0 in the object, 1 list items, 2 dict entries, 3 dict values, 4 set table, 5 instance values.
     """
 
+# --- losses.c ----------------------------------------------------------------------------------
+
+LOSS_RULES: tuple[str, ...]
+"""Ways in which an element is not kept: `func` of a LOSS record is an index."""
+
 # --- allocations.c -----------------------------------------------------------------------------
 
 ALLOCATORS: tuple[str, ...]

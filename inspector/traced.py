@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.tracing.recorder import Recorder
     from inspector.tracing.timeline import Clock
 
-NOT_COMPARED = Unknown("values are not compared before and after a conversion yet")
+NOT_COMPARED = Unknown("values were not compared: copies were left out")
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -74,6 +74,7 @@ class Traced:
         """The whole trace as one fact."""
         if self._fact is None:
             from inspector.verdicts.copies import copies
+            from inspector.verdicts.losses import losses
 
             query = self._asked()
             calls = query.calls()
@@ -82,7 +83,7 @@ class Traced:
                 calls=calls,
                 calls_left_out=query.groups - query.shown,
                 copies=copies(query.evidence()) if self.copies_wanted else (),
-                losses=NOT_COMPARED,
+                losses=losses(query.losses()) if self.copies_wanted else NOT_COMPARED,
                 crossings=query.crossings(),
                 seen=events.seen,
                 events=len(events),
@@ -134,7 +135,7 @@ class Traced:
 
     @property
     def losses(self) -> tuple[Loss, ...] | Unknown:
-        """Conversions that changed a value; Unknown until values are compared before and after."""
+        """Conversions that changed a value, with the first one before and after; found by comparing."""
         return self.fact.losses
 
     @property

@@ -68,7 +68,12 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(SPAN, \
          "continuation: the bytes behind argument `slot`, or (OUTPUT) the result: val where, aux extent, " \
          "start logical bytes, lasti itemsize, refs SPAN_FLAGS, func NumPy's kind, code samples") \
-    KIND(TEXT, "continuation: the bytes of obj, val and aux are a text; duration is its length, cut at 25")
+    KIND(TEXT, "continuation: the bytes of obj, val and aux are a text; duration is its length, cut at 25") \
+    KIND(LOSS, \
+         "continuation: aux elements of argument `slot` are not kept: func is a row of LOSS_RULES; of the " \
+         "first, number `start`, obj was before and val is after, as lasti and refs say; duration were " \
+         "compared " \
+         "of `type`")
 
 enum {
 #define EVENT_KIND(name, meaning) EVENT_##name,

@@ -60,6 +60,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(journal) \
     PART(asked) \
     PART(calls) \
+    PART(losses) \
     PART(methods) \
     PART(capi) \
     PART(got) \

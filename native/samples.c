@@ -11,23 +11,17 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES = 8, AXES_MAX = 8, DESCR_BYTEORDER = 26 };
+enum { SAMPLES = 8, DESCR_BYTEORDER = 26 };
 
-typedef struct {
-    const char *memory;
-    int axes;
-    Py_ssize_t shape[AXES_MAX], strides[AXES_MAX];
-    uint64_t count;
-    uint32_t item_bytes;
-    char kind;
-} block;
+typedef samples_block block;
 
 static int is_array(const witnessed *seen) { return seen->letter == 'o' && spans_is_ndarray(seen->object); }
 
+// Python references are read as they are; every other kind by its bytes.
 static int block_of_array(const witnessed *seen, block *ret) {
     const ndarray_fields *array = (const ndarray_fields *)seen->object;
     char order = ((const char *)array->descr)[DESCR_BYTEORDER];
-    if (array->nd > AXES_MAX || order == '>') {
+    if (array->nd > SAMPLES_AXES_MAX || order == '>') {
         return 0;
     }
     *ret = (block){array->memory, array->nd, {0}, {0}, 1, seen->span.item_bytes, seen->span.kind};
@@ -39,8 +33,8 @@ static int block_of_array(const witnessed *seen, block *ret) {
     return 1;
 }
 
-static int block_of(const witnessed *seen, block *ret) {
-    if (!seen->has_span || !seen->span.item_bytes || !strchr("biufS", seen->span.kind)) {
+int samples_block_of(const witnessed *seen, const char *kinds, samples_block *ret) {
+    if (!seen->has_span || !seen->span.item_bytes || !strchr(kinds, seen->span.kind)) {
         return 0;
     }
     if (is_array(seen)) {
@@ -60,8 +54,7 @@ static int block_of(const witnessed *seen, block *ret) {
     return 1;
 }
 
-// Element number `at` in C order.
-static const char *element(const block *of, uint64_t at) {
+const char *samples_element(const block *of, uint64_t at) {
     const char *place = of->memory;
     for (int axis = of->axes - 1; axis >= 0; axis--) {
         uint64_t extent = (uint64_t)of->shape[axis];
@@ -70,6 +63,8 @@ static const char *element(const block *of, uint64_t at) {
     }
     return place;
 }
+
+static int block_of(const witnessed *seen, block *ret) { return samples_block_of(seen, "biufS", ret); }
 
 #define READ(ctype) \
     { \
@@ -113,6 +108,10 @@ static int same(const char *a, const block *of_a, const char *b, const block *of
         (of_a->kind == of_b->kind || of_a->kind == 'S' || of_b->kind == 'S')) {
         return memcmp(a, b, of_a->item_bytes) == 0;
     }
+    int integers = strchr("iu", of_a->kind) && strchr("iu", of_b->kind);
+    if (integers && of_a->item_bytes < of_b->item_bytes) { // a narrowed one is a copy, whatever it lost
+        return memcmp(a, b, of_a->item_bytes) == 0;
+    }
     double x, y;
     if (of_a->kind == 'b' || of_b->kind == 'b') {
         return -1; // True stands for every number: it tells nothing
@@ -130,7 +129,7 @@ static int compare(const block *result, const block *argument) {
     int found = -1;
     for (uint64_t i = 0; i < SAMPLES; i++) {
         uint64_t at = i * (argument->count - 1) / (SAMPLES - 1);
-        found = same(element(result, at), result, element(argument, at), argument);
+        found = same(samples_element(result, at), result, samples_element(argument, at), argument);
         if (found != 1) {
             return found;
         }

@@ -6,6 +6,19 @@
 
 enum { SAMPLES_COMPARED = 1u << 31, SAMPLES_UNEQUAL = 1u << 30 };
 
+enum { SAMPLES_AXES_MAX = 8 };
+typedef struct {
+    const char *memory;
+    int axes;
+    Py_ssize_t shape[SAMPLES_AXES_MAX], strides[SAMPLES_AXES_MAX];
+    uint64_t count;
+    uint32_t item_bytes;
+    char kind;
+} samples_block;
+// The elements of what was seen, where they are of one of these kinds and can be told: 1, or 0.
+int samples_block_of(const witnessed *seen, const char *kinds, samples_block *ret);
+const char *samples_element(const samples_block *of, uint64_t at); // number `at` in C order
+
 // Bit i: the sampled elements of the result equal argument number i's. SAMPLES_COMPARED where any could be
 // compared, SAMPLES_UNEQUAL where one was found different.
 uint32_t samples_compare(const witnessed *result, const witness *seen);

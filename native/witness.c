@@ -17,6 +17,7 @@
 
 #include "asked.h"
 #include "interned.h"
+#include "losses.h"
 #include "ring.h"
 #include "samples.h"
 
@@ -125,7 +126,7 @@ static int look_at(PyObject *object, uint8_t number, uint8_t inside, witnessed *
     for (int i = 0; i < count && i < room; i++) {
         ret[i] = ret[0];
         ret[i].span = told[i];
-        ret[i].has_span = 1;
+        ret[i].has_span = ret[i].told = 1;
         ret[i].further = i > 0;
     }
     return count > 1 ? (count < room ? count : room) : 1;
@@ -298,5 +299,9 @@ void witness_after(call_convention convention, const uintptr_t words[5], uintptr
     }
     for (int i = 0; i < count; i++) {
         write_seen(&made[i], EVENT_FLAG_OUTPUT, record->depth, samples_compare(&made[i], seen));
+        losses_write(&made[i], seen, record->depth);
+    }
+    if (count && made[0].letter == 'n' && seen->count > 1) { // np.copyto(destination, source)
+        losses_write(&seen->arguments[0], seen, record->depth);
     }
 }

@@ -28,6 +28,7 @@ typedef struct {
     uint8_t inside; // 1: an item of the list or tuple before it
     uint8_t has_span;
     uint8_t further; // 1: another block of the object before it
+    uint8_t told;    // 1: the span is an adapter's answer
     uint8_t letter;
     uint32_t type; // id in INTERNED
     uint64_t val, aux, more;

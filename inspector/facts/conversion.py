@@ -157,14 +157,33 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A conversion that did not keep the whole value."""
+    """A conversion that did not keep every element, found by comparing source and result when it was over."""
 
-    rule: Literal["overflow", "precision", "sign", "embedded NUL", "null"]
+    rule: Literal["overflow", "precision", "sign", "fraction", "null", "embedded NUL", "cut"]
     function: str
     before: str
+    """The first element that was not kept, in the source and in the result."""
     after: str
-    confidence: Confidence
+    first: int
+    """Its number, in C order."""
+    lost: int
+    """Elements not kept, of those compared."""
+    compared: int
+    elements: int
+    times: int
+    """Calls that are alike and lost the same."""
+    confidence: Literal["certain", "by sample"]
+    """Every element was compared; some, evenly spread: `lost` is then the least."""
     site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class LossEvidence:
+    """What comparing a source with the result found: a loss, if the call converts at all."""
+
+    loss: Loss
+    shows: bool
+    """An element that was not kept is there in the result, changed: not 0, nothing or False."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 from inspector.adapters.registry import shared
 
 SPAN_C, SPAN_READONLY, SPAN_LINKED = 1, 4, 16
+_STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 4
 """Blocks told of one object."""
 
@@ -30,7 +31,14 @@ def spans(x: Any) -> list[Row] | None:
         extent = block.range
         flags = SPAN_READONLY if block.readonly else 0
         whole = extent.bytes == block.size * block.itemsize_bytes
-        letter = next((one for one in block.typestr if one in "biufcSUVOmM?"), "V")
+        letter = _letter(block.typestr)
         size = block.size * block.itemsize_bytes
         rows.append((extent.start, extent.bytes, size, block.itemsize_bytes, letter, flags | whole | linked))
     return rows or [(e.start, e.bytes, e.bytes, 1, "V", SPAN_C | linked) for e in adapter.spans(x)[:MOST]]
+
+
+def _letter(typestr: str) -> str:
+    """NumPy's kind of "<f8", or of a letter of the struct module."""
+    if len(typestr) > 1:
+        return next((one for one in typestr if one in "biufcSUVOmM"), "V")
+    return next((kind for kind, letters in _STRUCT_LETTERS.items() if typestr in letters), "V")

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from inspector.facts.conversion import ByteEvidence, Call, Conversion, Crossing
+from inspector.facts.conversion import ByteEvidence, Call, Conversion, Crossing, LossEvidence
 from inspector.facts.unknown import Unknown
 from inspector.tracing import conversions, values
 from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
@@ -103,6 +103,12 @@ class Query:
         if not self._calls:
             self.calls()
         return weighed(self.events, self.nesting, self._calls)
+
+    def losses(self) -> tuple[LossEvidence, ...]:
+        """Elements that results do not hold as their sources did, each told once: by the innermost call."""
+        from inspector.tracing.lost import losses
+
+        return losses(self.events, self.nesting)
 
     def crossings(self) -> tuple[Crossing, ...]:
         """Per Python line: how often control crossed, and how long the crossing took."""

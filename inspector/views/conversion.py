@@ -115,14 +115,30 @@ def _lost(losses: tuple[Loss, ...] | Unknown) -> Iterator[Block]:
         Line(
             loss.rule,
             (
-                *text(f"{loss.before} → {loss.after}", "danger"),
-                *text(f"  {loss.function}  ", "dim"),
                 *_place(loss.site),
+                Span(f"  {loss.site.text or loss.function}  ", "python"),
+                *text(f"{loss.before} → {loss.after}", "danger"),
+                Span(_how_many(loss), "dim"),
             ),
         )
         for loss in losses
     )
-    yield Fold(Line("lost", text(f"{len(losses):,} conversions changed a value", "danger")), lines, 6)
+    yield Fold(Line("lost", text(_all_lost(losses), "danger")), lines, 6)
+
+
+def _all_lost(losses: tuple[Loss, ...]) -> str:
+    count, values = sum(loss.times for loss in losses), sum(loss.lost * loss.times for loss in losses)
+    conversions = "1 conversion" if count == 1 else f"{count:,} conversions"
+    return f"{conversions} changed {values:,} value{'s' if values != 1 else ''}"
+
+
+def _how_many(loss: Loss) -> str:
+    """ "  element 3, and 6 more of 1,000"; what was not compared is said."""
+    more = f", and {loss.lost - 1:,} more" if loss.lost > 1 else ""
+    times = f", in {loss.times:,} calls" if loss.times > 1 else ""
+    all_ = f" of {loss.elements:,}"
+    sampled = f" in a sample of {loss.compared:,}" if loss.confidence == "by sample" else ""
+    return f"  element {loss.first:,}{more}{sampled}{all_}{times}"
 
 
 def _materialized(rows: tuple[Materialized, ...]) -> Iterator[Block]:

@@ -1,0 +1,80 @@
+"""LOSS records as evidence: which elements a call did not keep, and what became of the first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+
+from inspector import _native
+from inspector.facts.conversion import Loss, LossEvidence
+from inspector.tracing import functions
+from inspector.tracing.decode import Events
+from inspector.tracing.nesting import TOP, Nesting
+
+_WORDS: Final = {"embedded_nul": "embedded NUL"}
+_SHOWN: Final = 8
+"""Characters of a text that a record holds."""
+
+
+def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
+    """One for each loss of like calls, in the order of the first; not again for a call that hands it on."""
+    rows = events.of_kind("LOSS")
+    heads = np.searchsorted(nesting.heads, rows, side="right") - 1
+    keys = [_key(events.records[row]) for row in rows.tolist()]
+    inner = {(int(nesting.owner[head]), key) for head, key in zip(heads.tolist(), keys, strict=True)}
+    found: dict[Any, LossEvidence] = {}
+    times: Counter[Any] = Counter()
+    for row, head, key in zip(rows.tolist(), heads.tolist(), keys, strict=True):
+        if head != TOP and (head, key) not in inner:
+            group = (int(nesting.group[head]), key)
+            times[group] += 1
+            if group not in found:
+                found[group] = _evidence(events, row, int(nesting.heads[head]), 1)
+    return tuple(_counted(one, times[group]) for group, one in found.items())
+
+
+def _counted(one: LossEvidence, times: int) -> LossEvidence:
+    from dataclasses import replace
+
+    return replace(one, loss=replace(one.loss, times=times))
+
+
+def _key(record: Any) -> tuple[int, ...]:
+    return tuple(int(record[name]) for name in ("func", "obj", "val", "aux", "start", "type"))
+
+
+def _evidence(events: Events, row: int, call: int, times: int) -> LossEvidence:
+    record, head = events.records[row], events.records[call]
+    rule = _native.LOSS_RULES[int(record["func"])]
+    compared, elements = int(record["duration"]), int(record["type"])
+    loss = Loss(
+        rule=_WORDS.get(rule, rule),  # type: ignore[arg-type]
+        function=events.names.get(int(head["slot"]), f"place {int(head['slot'])}"),
+        before=_text(int(record["lasti"]), int(record["obj"])),
+        after=_text(int(record["refs"]), int(record["val"])),
+        first=int(record["start"]),
+        lost=int(record["aux"]),
+        compared=compared,
+        elements=elements,
+        times=times,
+        confidence="certain" if compared == elements else "by sample",
+        site=events.sites[events.site[call]],
+    )
+    return LossEvidence(loss, bool(record["val"]))
+
+
+def _text(kind: int, bits: int) -> str:
+    """An element as Python writes it."""
+    letter, length = chr(kind & 0xFF), kind >> 8
+    if letter == "f":
+        return repr(functions.as_double(bits))
+    if letter == "b":
+        return str(bool(bits))
+    if letter == "n":
+        return "None"
+    if letter == "t":
+        shown = bits.to_bytes(_SHOWN, "little")[: min(length, _SHOWN)].decode("ascii", "replace")
+        return f"{shown!r}{'…' if length > _SHOWN else ''}"
+    return str(functions.as_signed(bits) if letter == "i" else bits)
