@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help card pictures demo test soak lab lint format bench sanitize system clean
+.PHONY: help card pictures demo docs test soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -11,6 +11,10 @@ demo: system ## five looks at real objects, then the first notebook run and writ
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/python -P notebooks/demo.py
 	@$(BIN)/python -P .ci/page.py notebooks/00_start.ipynb build/00_start.html
+
+docs: ## the pages and the tutorials as a site, in build/site; no network is needed to read it
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P .ci/docs.py build/site
 
 lab: ## the notebooks in JupyterLab
 	@$(PYTHON3) .ci/ready.py test

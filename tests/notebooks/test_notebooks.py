@@ -70,6 +70,7 @@ def test_its_cards_have_a_text_and_a_page_form(path, committed) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     "path", [pytest.param(path, marks=ROOMS.get(path.name, ()), id=path.name) for path in NOTEBOOKS]
 )

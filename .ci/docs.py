@@ -1,0 +1,95 @@
+"""The pages and the tutorials as one site that needs no network: docs.py FOLDER.
+
+The pages of docs/ by MkDocs; each notebook as it was committed (nothing is run) by nbconvert, with the
+template of page.py. Links between pages and notebooks are made to lead to the site's own.
+"""
+
+import logging
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+
+sys.path.insert(0, str(Path(__file__).parent))
+import page
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "build" / "site-sources"
+NOTEBOOK = re.compile(r"\]\((?:\.\./)*notebooks/([\w-]+)\.ipynb\)")
+PAGE_LINK = re.compile(r'href="\.\./docs/([\w-]+)\.md(#[\w-]+)?"')
+OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:inspector|native|tests|magics)/[\w/.-]+)\)")
+"""Sources of the project, which the site does not hold: the path is said instead."""
+FRAME = """\
+# {title}
+
+<iframe class="notebook" src="../notebooks/{name}.html" title="{title}"></iframe>
+
+[The tutorial alone on a page](../notebooks/{name}.html)
+"""
+STYLE = """\
+iframe.notebook { width: 100%; height: 85vh; border: 0; }
+"""
+
+
+def main(folder):
+    """Lay the sources out and build; a link that leads nowhere is an error."""
+    logging.getLogger("mkdocs").addHandler(logging.StreamHandler())
+    shutil.rmtree(str(SOURCES), ignore_errors=True)
+    shutil.copytree(str(ROOT / "docs"), str(SOURCES), ignore=shutil.ignore_patterns("changes"))
+    for name, text in (("index.md", "README.md"), ("CONTRIBUTING.md", "CONTRIBUTING.md")):
+        (SOURCES / name).write_text((ROOT / text).read_text().replace("](docs/", "]("))
+    for text in SOURCES.rglob("*.md"):
+        text.write_text(_linked(text.read_text(), len(text.relative_to(SOURCES).parts) - 1))
+    tutorials = [_tutorial(path) for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    shutil.copytree(str(ROOT / "notebooks" / "pictures"), str(SOURCES / "notebooks" / "pictures"))
+    (SOURCES / "site.css").write_text(STYLE)
+    build(_config(folder, tutorials))
+    print(f"\nRead it:   {folder}/index.html")
+
+
+def _linked(text, depth=0):
+    text = NOTEBOOK.sub(lambda found: f"]({'../' * depth}tutorials/{found[1]}.md)", text)
+    return OUTSIDE.sub(lambda found: f"](#) (`{found[1]}`)", text)
+
+
+def _tutorial(path):
+    """(title, page) of a notebook: its own HTML, and a page that frames it."""
+    notebook = nbformat.read(path, as_version=4)
+    title = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
+    alone = SOURCES / "notebooks" / f"{path.stem}.html"
+    page.write(notebook, alone)
+    alone.write_text(PAGE_LINK.sub(r'href="../\1.html\2" target="_parent"', alone.read_text()))
+    (SOURCES / "tutorials").mkdir(exist_ok=True)
+    (SOURCES / "tutorials" / f"{path.stem}.md").write_text(FRAME.format(title=title, name=path.stem))
+    return {title: f"tutorials/{path.stem}.md"}
+
+
+def _config(folder, tutorials):
+    pages = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    decisions = sorted(f"decisions/{path.name}" for path in (ROOT / "docs" / "decisions").glob("*.md"))
+    settings = SOURCES.parent / "mkdocs.yml"
+    settings.write_text("site_name: native-inspector\n")
+    return load_config(
+        config_file=str(settings),
+        docs_dir=str(SOURCES),
+        site_dir=str(Path(folder).resolve()),
+        use_directory_urls=False,
+        strict=True,
+        theme={"name": "mkdocs", "highlightjs": False, "color_mode": "auto", "nav_style": "light"},
+        extra_css=["site.css"],
+        plugins=["search"],
+        nav=[
+            {"Start": "index.md"},
+            {"Tutorials": tutorials},
+            {"Pages": [*pages, "CONTRIBUTING.md"]},
+            {"Decisions": decisions},
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

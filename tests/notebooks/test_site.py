@@ -1,0 +1,34 @@
+"""`make docs`: every page and every tutorial in one site, and nothing in it that asks the network."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ASKED = re.compile(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=\"(?:https?:)?//[^\"]+\"")
+
+
+@pytest.mark.slow
+def test_the_site_has_all_pages_and_asks_no_network(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", ROOT / ".ci" / "docs.py", tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
+        alone = (tmp_path / "notebooks" / f"{notebook.stem}.html").read_text()
+        assert 'class="inspector"' in alone and not ASKED.findall(alone), notebook.name
+        assert (
+            f"../notebooks/{notebook.stem}.html"
+            in (tmp_path / "tutorials" / f"{notebook.stem}.html").read_text()
+        )
+    for page in (ROOT / "docs").glob("*.md"):
+        text = (tmp_path / f"{page.stem}.html").read_text()
+        assert [found for found in ASKED.findall(text) if "canonical" not in found] == [], page.name
