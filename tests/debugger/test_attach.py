@@ -226,6 +226,17 @@ def test_where_it_spends_its_time_is_seen_without_stopping_it() -> None:
         assert found.stacks[0].samples <= found.rounds
 
 
+def test_stacks_are_read_with_pystack_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    with target(sys.executable) as (program, other):
+        wait_reads(program)
+        (both,) = other.stacks().threads
+        assert {frame.kind for frame in both.frames} == {"native", "python"}
+        monkeypatch.setitem(sys.modules, "pystack.engine", None)
+        (alone,) = other.stacks().threads
+        functions = [frame.function for frame in alone.frames]
+        assert functions == ["wait", "<module>"] and "Python frames only" in str(alone.python)
+
+
 def test_an_immortal_object_says_so() -> None:
     with target(PYTHONS[-1]) as (_, other):
         found = other.inspect("cache[b'raw']").references

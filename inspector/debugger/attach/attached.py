@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from inspector.debugger import preflight
 from inspector.debugger.attach.held import held
@@ -11,11 +11,10 @@ from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime, runtime
 from inspector.debugger.attach.sampling import opened, sampled
 from inspector.debugger.remote_memory import RemoteMemory
+from inspector.errors import InspectorError
 from inspector.facts.refs import Owners
 from inspector.facts.remote import Remote, Samples
-
-if TYPE_CHECKING:
-    from inspector.facts.stack import Stacks
+from inspector.facts.stack import Stacks
 
 LOOK_S: Final = 20.0
 OWNERS_S: Final = 120.0
@@ -47,10 +46,16 @@ class Attached:
         return found
 
     def stacks(self) -> Stacks:
-        """Its threads now, native and Python frames in one order."""
+        """Its threads now, both kinds of frames in one order; Python frames alone where pystack cannot."""
         from inspector.debugger.outside import stacks
 
-        return stacks(self.pid)
+        try:
+            return stacks(self.pid)
+        except InspectorError as error:
+            if error.slug not in ("pystack-missing", "no-stacks"):
+                raise
+        found: Stacks = held(self.pid, partial(_stacks, self._runtime), Stacks, LOOK_S)
+        return found
 
     def trace(self, seconds: float) -> Samples:
         """Where it spends its time: its Python frames, looked at every 10 ms while it runs."""
@@ -67,3 +72,9 @@ def _owners(found: Runtime, expression: str, memory: RemoteMemory) -> Owners:
     from inspector.debugger.attach.holders import owners
 
     return owners(Objects(memory, found.frames, found.where), found, expression)
+
+
+def _stacks(found: Runtime, memory: RemoteMemory) -> Stacks:
+    from inspector.debugger.attach.sampling import python_stacks
+
+    return python_stacks(memory, found)
