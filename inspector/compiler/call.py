@@ -53,7 +53,8 @@ def _fact(
     function: Callable[..., Any], ns: int, isolated: bool, error: Exception | None, shown: Any, rows: Any
 ) -> CellCall:
     words = f"{type(error).__name__}: {error}" if error is not None else ""
-    return CellCall(function.__name__, ns, isolated, words, shown, rows)
+    name = getattr(function, "__name__", type(function).__name__)  # a compiled graph has none
+    return CellCall(name, ns, isolated, words, shown, rows)
 
 
 def _packed(result: Any) -> Any:

@@ -1,0 +1,114 @@
+"""Seed 004 on the real pytensor: the article's op, its stolen dtype, storage cells, in-place updates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector import api
+
+pytestmark = pytest.mark.newest
+
+
+@pytest.fixture(scope="module")
+def pytensor() -> Any:
+    """Imported by the tests only: one room has it."""
+    import pytensor.tensor
+
+    return pytensor
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(pytensor: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache of compiled ops of this run's own."""
+    found = tmp_path_factory.mktemp("pytensor")
+    pytensor.config.compiledir = str(found)
+    return found
+
+
+def compiled(pytensor: Any, first: str) -> Any:
+    import theano_op
+    from pytensor.link.vm import VMLinker
+
+    x, y = pytensor.tensor.dvector("x"), pytensor.tensor.dscalar("y")
+    mode = pytensor.compile.mode.Mode(linker=VMLinker(allow_gc=True, use_cloop=True), optimizer=None)
+    return pytensor.function([x, y], theano_op.VectorTimesScalar(first)(x, y), mode=mode)
+
+
+@pytest.fixture(scope="module")
+def seed(pytensor: Any) -> Any:
+    return compiled(pytensor, "")
+
+
+@pytest.fixture(scope="module")
+def mended(pytensor: Any) -> Any:
+    return compiled(pytensor, "Py_INCREF")
+
+
+def verdicts(function: Callable[..., Any]) -> dict[str, str]:
+    x, y = np.array([1.0, 2.0, 3.0]), np.array(2.0)
+    result, call, error = api.call_c(function, {"x": x, "y": y})
+    assert error is None and result.tolist() == [2, 4, 6]
+    return {row.name: str(row.verdict) for row in call.balance}
+
+
+def test_the_articles_op_loses_a_dtype_on_the_first_call(seed: Any) -> None:
+    found = verdicts(seed)
+    assert found["x.dtype"] == "over-released" and found["x"] == "balanced"
+
+
+def test_with_a_reference_of_its_own_to_steal_it_is_balanced(mended: Any) -> None:
+    assert verdicts(mended)["x.dtype"] == "balanced"
+
+
+def test_strides_and_what_is_refused(pytensor: Any, mended: Any) -> None:
+    import theano_op
+
+    assert mended(np.arange(6.0)[::2], 3.0).tolist() == [0, 6, 12]
+    assert mended(np.arange(4.0)[::-1], 1.0).tolist() == [3, 2, 1, 0]
+    assert mended(np.empty(0), 1.0).tolist() == []
+    with pytest.raises(TypeError, match="Wrong number of dimensions: expected 1, got 2"):
+        mended(np.ones((2, 2)), 1.0)
+    y = pytensor.tensor.dscalar("y")
+    with pytest.raises(TypeError, match="x must be a 1-d vector"):
+        theano_op.VectorTimesScalar()(pytensor.tensor.dmatrix(), y)
+    with pytest.raises(TypeError, match="y must be a scalar"):
+        theano_op.VectorTimesScalar()(pytensor.tensor.dvector(), pytensor.tensor.dvector())
+
+
+def test_inputs_are_only_borrowed_and_the_result_owns_its_bytes(mended: Any) -> None:
+    x = np.arange(3.0)
+    before = inspector.refcount(x)
+    result = mended(x, 2.0)
+    assert inspector.refcount(x) == before and inspector.refcount(result) == 1
+    assert result.flags.owndata and result.base is None
+    assert inspector.shares(result, x).overlap is False
+
+
+def test_borrow_is_sharing_and_an_update_runs_in_the_users_array(pytensor: Any) -> None:
+    array = np.ones(3)
+    same, copied = pytensor.shared(array, borrow=True), pytensor.shared(array)
+    cells = [one.container.storage[0] for one in (same, copied)]
+    assert [inspector.shares(cell, array).overlap for cell in cells] == [True, False]
+    assert cells[0] is array and same.get_value(borrow=True) is array
+    assert inspector.shares(same.get_value(), array).overlap is False
+    del cells
+    array[0] = 5
+    pytensor.function([], [], updates={same: same * 2})()
+    assert array[0] == 10, "the caller's array was written"
+    assert copied.get_value()[0] == 1
+
+
+def test_the_generated_c_is_found_beside_the_module(mended: Any, folder: Path) -> None:
+    sources = [path.read_text() for path in folder.rglob("mod.cpp")]
+    assert any(
+        "PyArray_Empty(1, PyArray_DIMS" in source and "Py_INCREF(PyArray_DESCR" in source
+        for source in sources
+    )
+    assert all("cthunk" in dir(thunk) for thunk in mended.vm.thunks)
+    assert type(mended.vm.thunks[0].cthunk).__name__ == "PyCapsule"
