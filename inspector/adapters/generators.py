@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import gc
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
+from inspector import _native
 from inspector.adapters.base import Defaults, type_name
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ _KINDS = {
     types.AsyncGeneratorType: ("ag_running", "async for"),
 }
 """Type -> what says that it runs now, and what takes a value from it."""
+_COMPLETED = 1
+"""enum _framestate (CPython: Include/internal/pycore_frame.h): created and suspended are below 0, executing
+is 0."""
+_OFFSETS = (67, 75)
+"""Of gi_frame_state: from 3.12 on, and in 3.11 (Include/cpython/genobject.h, _PyGenObject_HEAD)."""
 
 
 class Generators(Defaults):
@@ -27,11 +33,9 @@ class Generators(Defaults):
         return tuple(_KINDS)
 
     def self_test(self) -> None:
-        """A finished generator has no frame."""
-        made = (i for i in "")
-        before = _has_frame(made)
-        if next(made, None) is not None or (before, _has_frame(made)) != (True, False):
-            raise ValueError("the gc does not tell whether a generator has a frame")
+        """Fresh, finished, closed before it began: the state is in the struct."""
+        if not _offset():
+            raise ValueError("gi_frame_state is not where it was in the struct of a generator")
 
     def layers(self, x: Any) -> Told:
         """lazy while its frame can go on, pending while it runs, consumed when the frame is gone."""
@@ -52,8 +56,26 @@ class Generators(Defaults):
 
 
 def _has_frame(x: Any) -> bool:
-    """Whether the frame is there: it refers to its function. `gi_frame` would make a frame object."""
-    return any(type(held) is types.FunctionType for held in gc.get_referents(x))
+    """Whether its frame can go on or runs now. `gi_frame` would make a frame object, and one that was closed
+    before it began keeps its references (3.13), so that the gc does not tell."""
+    return _state(x, _offset()) < _COMPLETED
+
+
+def _state(x: Any, offset: int) -> int:
+    return int.from_bytes(_native.read(id(x) + offset, 1) or b"", "little", signed=True)
+
+
+@functools.cache
+def _offset() -> int:
+    """Where gi_frame_state lies; 0 where no known layout gives the known answers."""
+    fresh, finished, closed = ((i for i in "") for _ in range(3))
+    list(finished)
+    closed.close()
+    for offset in _OFFSETS:
+        states = [_state(one, offset) for one in (fresh, finished, closed)]
+        if states[0] < 0 and min(states[1:]) >= _COMPLETED:
+            return offset
+    return 0
 
 
 ADAPTER = Generators()

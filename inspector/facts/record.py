@@ -37,8 +37,8 @@ def _initializer(kind: Any) -> Any:
     """`__init__` with the fields as parameters, their defaults and annotations."""
     fields = kind.__dataclass_fields__.values()
     names = ", ".join(one.name for one in fields)
-    lines = [f" __setattr__(self, '{one.name}', {one.name})" for one in fields]
-    space: dict[str, Any] = {"__setattr__": object.__setattr__}
+    lines = [f" _{one.name}(self, {one.name})" for one in fields]
+    space: dict[str, Any] = {f"_{one.name}": vars(kind)[one.name].__set__ for one in fields}  # of the slot
     exec("\n".join([f"def __init__(self, {names}):", *lines, " pass"]), space)
     made = space["__init__"]
     made.__defaults__ = tuple(one.default for one in fields if one.default is not dataclasses.MISSING)
@@ -52,6 +52,8 @@ def _values(one: Any) -> tuple[Any, ...]:
 
 
 def _equal(self: Any, other: object) -> Any:
+    if self is other:
+        return True
     return _values(self) == _values(other) if type(other) is type(self) else NotImplemented
 
 

@@ -29,7 +29,7 @@ RESERVED_BYTES = 1 << 16
 
 def headline(of: Stack, pages: Residency | Unknown) -> State | Unknown:
     """The state of the object: what the adapter says, else the first that fits."""
-    if of.told.state != DERIVED:
+    if of.told.state is not DERIVED:
         return of.told.state
     return _of_values(of.layers) or _of_bytes(of, pages)
 

@@ -79,7 +79,7 @@ def _logical(
 ) -> int | Unknown:
     """The blocks' sum; what the adapter says where it looked at some of the blocks only."""
     told = adapter.layers(subject.get()).logical_bytes if adapter is not None and many > 1 else DERIVED
-    if told != DERIVED:
+    if told is not DERIVED:
         return told
     return sum(prod(answer.shape) * answer.itemsize_bytes for answer in answers)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from inspector import _native
@@ -40,7 +39,7 @@ def materialization(subject: _native.Subject) -> Materialization:
 
 def _of_stack(x: Any, of: Stack) -> Materialization:
     pages = residency(of.spans, STRIP_CELLS, of.places)
-    retained = of.told.retained_bytes if of.told.retained_bytes != DERIVED else retained_bytes(x, of)
+    retained = of.told.retained_bytes if of.told.retained_bytes is not DERIVED else retained_bytes(x, of)
     layers = tuple(_resident(layer, of, pages) for layer in of.layers)
     amounts = _amounts(of, pages)
     return Materialization(
@@ -60,8 +59,19 @@ def _resident(layer: Layer, of: Stack, pages: Residency | Unknown) -> Layer:
     """The layer with its pages; those of an object's only buffer are the object's."""
     if not layer.spans:
         return layer
-    return replace(
-        layer, residency=pages if layer.spans == of.spans else residency(layer.spans, 0, of.places)
+    own = pages if layer.spans == of.spans else residency(layer.spans, 0, of.places)
+    return Layer(
+        layer.level,
+        layer.what,
+        layer.value,
+        layer.storage,
+        layer.title,
+        layer.evidence,
+        layer.would,
+        layer.would_not,
+        layer.spans,
+        layer.depth,
+        own,
     )
 
 
@@ -79,7 +89,7 @@ def _pages_layer(of: Stack, pages: Residency | Unknown) -> tuple[Layer, ...]:
 
 
 def _logical(of: Stack) -> int | Unknown:
-    if of.told.logical_bytes != DERIVED:
+    if of.told.logical_bytes is not DERIVED:
         return of.told.logical_bytes
     if of.blocks:
         return sum(block.size * block.itemsize_bytes for block in of.blocks)
@@ -91,7 +101,7 @@ def _amounts(of: Stack, pages: Residency | Unknown) -> dict[str, Any]:
     if isinstance(pages, Residency):
         fraction = pages.resident_bytes / pages.span_bytes if pages.span_bytes else NO_BYTES
         return _named(pages, pages.span_bytes, pages.resident_bytes, fraction)
-    known = pages == NO_BYTES
+    known = pages is NO_BYTES
     value: int | Unknown = 0 if known else pages
     return _named(None, value, value, NO_BYTES if known else pages)
 
@@ -99,9 +109,17 @@ def _amounts(of: Stack, pages: Residency | Unknown) -> dict[str, Any]:
 def _named(
     pages: Residency | None, span: int | Unknown, resident: int | Unknown, fraction: float | Unknown
 ) -> dict[str, Any]:
-    names = ("private", "zero_page", "file", "shared", "swapped", "absent")
-    amounts = {f"{name}_bytes": getattr(pages, f"{name}_bytes") if pages else span for name in names}
-    return {**amounts, "span_bytes": span, "resident_bytes": resident, "resident_fraction": fraction}
+    return {
+        "private_bytes": pages.private_bytes if pages else span,
+        "zero_page_bytes": pages.zero_page_bytes if pages else span,
+        "file_bytes": pages.file_bytes if pages else span,
+        "shared_bytes": pages.shared_bytes if pages else span,
+        "swapped_bytes": pages.swapped_bytes if pages else span,
+        "absent_bytes": pages.absent_bytes if pages else span,
+        "span_bytes": span,
+        "resident_bytes": resident,
+        "resident_fraction": fraction,
+    }
 
 
 def _broken(kind: type) -> str:

@@ -89,6 +89,7 @@ KEPT = np.arange(6.0)
 LANGUAGE: dict[str, tuple[Callable[[], Any], str]] = {
     "fresh generator": (counted, "lazy"),
     "finished generator": (lambda: exhausted(counted()), "consumed"),
+    "generator closed before it began": (lambda: closed(counted()), "consumed"),
     "list iterator": (lambda: iter([1, 2]), "lazy"),
     "exhausted list iterator": (lambda: exhausted(iter([1])), "consumed"),
     "exhausted range iterator": (lambda: exhausted(iter(range(3))), "consumed"),
