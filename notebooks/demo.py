@@ -26,7 +26,7 @@ x = big[20:32].reshape(3, 4).T
 
 # A table: the blocks its columns lie in, and who else has them.
 prices = numpy.arange(3000.0)
-frame = pandas.DataFrame({"price": prices, "volume": range(3000)}, copy=False)
+frame = pandas.DataFrame({"price": prices, "sold": range(3000)}, copy=False)
 price = frame["price"]
 
 
@@ -48,7 +48,7 @@ def look(expression: str, says: str = "", scan: bool = False) -> None:
 
 if __name__ == "__main__":
     look("x", "x = big[20:32].reshape(3, 4).T")
-    look("frame", 'frame = pandas.DataFrame({"price": prices, "volume": range(3000)}, copy=False)')
+    look("frame", 'frame = pandas.DataFrame({"price": prices, "sold": range(3000)}, copy=False)')
     look("price", 'price = frame["price"]')
     # A type written in C: its slots and its method table, each with the C function behind it.
     look("decimal.Context")
