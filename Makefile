@@ -18,7 +18,7 @@ docs: ## the pages and the tutorials as a site, in build/site; no network is nee
 
 lab: ## the notebooks in JupyterLab
 	@$(PYTHON3) .ci/ready.py test
-	@$(BIN)/jupyter lab --notebook-dir notebooks
+	@$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
 
 test: system ## the wheel, tested on Python 3.11, 3.12, 3.13 and a 3.14 where found; ONLY=3.11 and ARGS='-k refs' narrow it
 	@$(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
