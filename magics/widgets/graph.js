@@ -24,7 +24,7 @@ export default {
         children.replaceChildren();
         if (!opened) return;
         says.textContent = "asking";
-        const answer = await ask(model, "neighbours", { at: edge.at, up }, 30);
+        const answer = await ask(model, "neighbours", { at: edge.at, up }, 20);
         if (answer.refused) { says.textContent = answer.refused; return; }
         const before = field.scrollWidth;
         fill(children, answer.step, up);

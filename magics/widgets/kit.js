@@ -103,8 +103,8 @@ class Rows {
 }
 
 // A question to the kernel; where none answers, that is said, and what is shown stays.
-const GONE = "the kernel does not answer: this is what it last knew";
-const ask = (model, what, more = {}, seconds = 8) => new Promise((resolve) => {
+const GONE = "the kernel is busy or gone and does not answer: this is what it last knew";
+const ask = (model, what, more = {}, seconds = 5) => new Promise((resolve) => {
   const number = Math.random().toString(36).slice(2, 12);
   const done = (answer) => { clearTimeout(late); model.off("msg:custom", heard); resolve(answer); };
   const heard = (message) => { if (message && message.number === number) done(message); };

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.timeout(300)  # the first test waits for a kernel, eigh
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures" / "views"
 SETUP = """\
 %load_ext inspector
+import inspector
 import numpy as np
 big = np.zeros(1_000_000)
 big[:200_000] = 1.0
@@ -42,14 +43,40 @@ CELLS = {
 EVIL = "<img src=x onerror=document.title='owned'>"
 
 
+MANY = """\
+from inspector.facts.conversion import Call, Conversion, Site, Trace
+from inspector.magics.widgets import timeline
+from inspector.report import Report
+no = inspector.Unknown("supposed")
+line = Site("a.py", 1, "f", no, "call()")
+inner = (Conversion("PyLong_AsLong", "to native", "new", "", (), 1, 0, "numpy", 10, 1),) * 99
+call = Call("numpy.f", "method", "x", line, 1, (), 0, no, 0, 1, 1000, 900, inner, (), 0)
+fact = Trace((call,) * 1000, 0, (), no, (), (), 100_000, 0, 1_000_000, "record")
+display(timeline.open_view(fact, Report("many", {})))"""
+"""A trace of 100,000 nodes, more than any cell here makes."""
+
+KEYS = """tree => {
+  const took = [];
+  const press = key => {
+    const begun = performance.now();
+    tree.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    tree.offsetHeight;  // lay it out now
+    took.push(performance.now() - begun);
+  };
+  tree.focus();
+  for (let at = 0; at < 20; at += 1) { press('ArrowRight'); press('ArrowDown'); press('End'); press('Home'); }
+  return took.sort((a, b) => a - b);
+}"""
+
+
 class Board:
     """The notebook with every view, run."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab, self.page = lab, lab.page
         first, *others = CELLS.values()  # the map's picture needs names that lie together
-        _, shown, _, *more = lab.run(SETUP, first, MORE, *others)
-        areas = zip(CELLS, (shown, *more), strict=True)
+        _, shown, _, *more, many = lab.run(SETUP, first, MORE, *others, MANY)
+        areas = zip((*CELLS, "many"), (shown, *more, many), strict=True)
         self.views = {name: area.locator(".inspector-view") for name, area in areas}
 
     def view(self, name: str):
@@ -196,3 +223,21 @@ def test_no_text_lies_on_another_and_the_pictures_are_those_of_the_docs(board, t
             kept.write_bytes(shot)
         mean, shape = apart(board.page, shot, kept.read_bytes())
         assert mean < 0.06 and 0.85 < shape < 1.18, f"{name}: {mean:.3f} {shape:.2f}; see build/browser"
+
+
+def test_a_hundred_thousand_nodes_answer_a_key_at_once(board) -> None:
+    tree = board.view("many").get_by_role("tree")
+    assert "100,000 events" in board.view("many").inner_text()
+    took = tree.evaluate(KEYS)
+    assert took[len(took) // 2] < 100, "milliseconds of the median key, layout included"
+    assert tree.get_by_role("treeitem").count() < 60, "only the rows in sight are in the page"
+
+
+def test_what_was_seen_stays_when_the_kernel_is_gone(board) -> None:
+    board.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.shutdown()")
+    view = board.view("trace")
+    view.get_by_role("button", name="zoom in").click()
+    board.says("trace", "busy or gone")
+    assert "np.asarray(numbers)" in view.get_by_role("tree").inner_text()
+    board.view("memory-map").locator(".row", has_text="every").hover()
+    board.says("memory-map", "every: ndarray f8")

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from github import sanitised
 from jupyter_client.blocking.client import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
@@ -99,6 +100,18 @@ def test_a_view_comes_with_its_page_and_its_text_and_is_small(kernel, cell: str)
     assert {"text/plain", "text/html"} <= set(bundle)
     assert 'class="inspector"' in bundle["text/html"] and "<script" not in bundle["text/html"]
     assert len(json.dumps(bundle)) + len(json.dumps(state)) < 200_000
+
+
+def test_without_a_kernel_the_page_stands_for_the_view(kernel) -> None:
+    import nbformat
+    from nbconvert import HTMLExporter
+
+    bundle, _ = opened(kernel, "%inspect --map")
+    output = nbformat.v4.new_output("display_data", data=bundle)
+    cell = nbformat.v4.new_code_cell("%inspect --map", outputs=[output], execution_count=1)
+    page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
+    assert 'class="inspector"' in page and "to scale" in page
+    assert "to scale" in sanitised(bundle["text/html"]) and "<table" in sanitised(bundle["text/html"])
 
 
 def test_evil_names_reach_the_page_escaped_and_cut(kernel) -> None:
