@@ -13,13 +13,14 @@ import sysconfig
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import hosts
 import pytest
 from debugged import Program, until
 
-from inspector import running
+from inspector import isolation, running
 from inspector.debugger import proc
 from inspector.debugger.attach.attached import Attached
 from inspector.debugger.attach.look import look
@@ -275,6 +276,28 @@ def test_what_is_no_python_and_what_is_not_there_are_refused() -> None:
             running.attach(child.pid)
         assert caught.value.slug == "not-python"
         child.kill()
+
+
+def as_nobody(pid: int) -> list[object]:
+    """In a forked child: what attach says to a user who may not look."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setresgid(65534, 65534, 65534)
+        os.setresuid(65534, 65534, 65534)
+    try:
+        running.attach(pid)
+    except InspectorError as error:
+        return [error.slug, error.exit_code, error.what]
+    return ["allowed"]
+
+
+def test_without_the_right_it_is_one_sentence() -> None:
+    """Another user's process: ours as nobody, or root's first one."""
+    with target(sys.executable) as (program, _):
+        pid = program.pid if os.geteuid() == 0 else 1
+        slug, code, what = isolation.run(partial(as_nobody, pid), 60, 1 << 30)
+        assert (slug, code) == ("ptrace-forbidden", 2)
+        assert str(pid) in what and "the system forbids tracing it" in what
 
 
 def test_a_client_that_is_killed_lets_the_process_go() -> None:

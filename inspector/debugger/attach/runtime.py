@@ -7,6 +7,7 @@ found the same way. A version is believed when its layout finds sys.modules ther
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final, NamedTuple
@@ -22,6 +23,8 @@ from inspector.symbol_table import Elf, elf
 
 _RUNTIME: Final = "_PyRuntime"
 _VERSION: Final = "Py_Version"
+_GC, _MODULES = 10, 11
+"""Words of _Py_DebugOffsets: interpreter_state.gc, interpreter_state.imports_modules (pycore_runtime.h)."""
 
 
 class Runtime(NamedTuple):
@@ -82,8 +85,12 @@ def _made(memory: RemoteMemory, address: int, path: str, version: int) -> Runtim
     frames = layout(memory, address, version)
     if isinstance(frames, Unknown):
         return Unknown(frames.reason.replace("native frames only", "its objects are not read"))
-    where = LAYOUTS[frames.version]
+    if frames.version not in LAYOUTS:
+        return Unknown(
+            f"no layout is known for the objects of Python {frames.version[0]}.{frames.version[1]}"
+        )
     try:
+        where = _self_described(memory, address, LAYOUTS[frames.version])
         interpreter = memory.word(address + frames.interpreters)
         modules = memory.word(interpreter + where.modules)
         if any(name == "sys" for name, _ in Objects(memory, frames, where).text_items(modules)):
@@ -91,3 +98,11 @@ def _made(memory: RemoteMemory, address: int, path: str, version: int) -> Runtim
     except Unreadable as error:
         return Unknown(f"its interpreter cannot be read at {error}; it may not have started")
     return Unknown("no sys.modules where its version has it")
+
+
+def _self_described(memory: RemoteMemory, address: int, where: ObjectLayout) -> ObjectLayout:
+    """From 3.13 on _PyRuntime itself says what the table has of the interpreter (_Py_DebugOffsets)."""
+    if where.minor < 13:
+        return where
+    words = struct.unpack("<12Q", memory.read(address, 96))
+    return where._replace(collector=words[_GC], modules=words[_MODULES])
