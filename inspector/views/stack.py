@@ -12,6 +12,8 @@ from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
 
 _SHOWN = 12
+_ALIKE = 12
+"""Innermost calls by which hits with a cut stack are compared."""
 _GROUPS = 8
 _VALUES = 3
 _LINK = "docs/debugging.md#hits"
@@ -60,10 +62,15 @@ def _place(name: str, hits: int, locations: int, says: str) -> Row:
 
 
 def _groups(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
-    """Hits of one place with the same frames, the most frequent first."""
+    """Hits of one place with the same frames but for plumbing, the most frequent first.
+
+    The interpreter specializes a call that is made again: from 3.12 on its second hit has a frame less, and
+    of a stack that was cut one more is read at the other end.
+    """
     found: dict[tuple[str, tuple[Frame, ...]], list[Hit]] = {}
     for hit in hits:
-        found.setdefault((hit.place, hit.stack.frames), []).append(hit)
+        calls = tuple(frame for frame in hit.stack.frames if not frame.plumbing)
+        found.setdefault((hit.place, calls[:_ALIKE] if hit.stack.cut else calls), []).append(hit)
     yield from sorted(found.values(), key=len, reverse=True)
 
 
