@@ -33,6 +33,7 @@ _DOORS = {
     "no_materialize": "inspector.promises",
     "conversions": "inspector.previewed",
     "leaks": "inspector.leaked",
+    "no_leaks": "inspector.leaked",
     "load": "inspector.traced",
     "on": "inspector.cluster.client",
     "Report": "inspector.report",

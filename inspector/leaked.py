@@ -73,6 +73,11 @@ class Leaked:
         return self.fact.verdicts
 
     @property
+    def certain(self) -> tuple[Verdict, ...]:
+        """Those faults that leave no other explanation; none where nothing has run."""
+        return tuple(one for one in self._fact or () if one.certain)
+
+    @property
     def kept(self) -> tuple[KeptByC, ...]:
         """What native code keeps on purpose."""
         return self.fact.kept
@@ -102,6 +107,41 @@ def leaks(*modules: str, cells: Mapping[str, int] | None = None) -> Leaked:
     Raises InspectorError `unknown-module`, `trace-running`.
     """
     return Leaked(modules, cells)
+
+
+class NoLeaks:
+    """A block that raises InspectorError `leaked` where native code certainly lost a reference."""
+
+    def __init__(self, found: Leaked) -> None:
+        self.found = found
+
+    def __enter__(self) -> Leaked:
+        return self.found.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.found.__exit__(kind, error, trace)
+        if kind is None and (certain := self.found.certain):
+            raise _lost(certain)
+
+
+def no_leaks(*modules: str) -> NoLeaks:
+    """A block, `with no_leaks("mymodule"):`, that raises InspectorError `leaked` for what is certain."""
+    return NoLeaks(leaks(*modules))
+
+
+def _lost(certain: tuple[Verdict, ...]) -> InspectorError:
+    first = certain[0]
+    source = getattr(first.conversion, "source", "")
+    more = f", and {len(certain) - 1} more" if len(certain) > 1 else ""
+    where = f" at {source}" if isinstance(source, str) and source else ""
+    return InspectorError(
+        f"{first.kind} in {first.method or 'native code'}{where}: {first.object or 'no object'}{more}.",
+        slug="leaked",
+        why=f"{first.reason}; {first.rule}",
+        do=first.cure,
+    )
 
 
 def _judged(found: Found) -> Leaks:

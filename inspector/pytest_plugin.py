@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 SECTION = "inspected"
 PROMISES = ("no_copy", "no_materialize")
 """Markers, each the name of the block that a marked test runs in."""
+LEAKS = "references lost"
+_LEAKED = pytest.StashKey[list[tuple[str, Any]]]()
 
 
 class InspectReport:
@@ -43,20 +45,60 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "no_materialize(*, least_bytes=1): the test fails where data comes to be that was lazy"
     )
+    config.addinivalue_line(
+        "markers", "no_leaks(*modules): the test fails where native code certainly loses a reference"
+    )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add our option."""
+    parser.getgroup("inspector").addoption(
+        "--inspect-leaks",
+        metavar="MODULE",
+        action="append",
+        default=[],
+        help="fail each test in which the extension MODULE certainly loses a reference; may be repeated",
+    )
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Run a marked test in its promise: a breach fails it, naming the call and the line."""
     found = {name: marker for name in PROMISES if (marker := item.get_closest_marker(name)) is not None}
-    if not found:
+    kept = _no_leaks(item)
+    if not found and kept is None:
         return (yield)
     from inspector import promises
 
-    with ExitStack() as blocks:
-        for name, marker in found.items():
-            blocks.enter_context(getattr(promises, name)(*marker.args, **marker.kwargs))
-        return (yield)
+    try:
+        with ExitStack() as blocks:
+            for name, marker in found.items():
+                blocks.enter_context(getattr(promises, name)(*marker.args, **marker.kwargs))
+            if kept is not None:
+                blocks.enter_context(kept)
+            return (yield)
+    finally:
+        if kept is not None and kept.found.certain:
+            item.add_report_section("call", LEAKS, kept.found.report.to_text())
+            item.config.stash.setdefault(_LEAKED, []).append((item.nodeid, kept.found.certain))
+
+
+def _no_leaks(item: pytest.Item) -> Any:
+    """The block that the test's marker, or the option, asks for; None where neither does."""
+    marker = item.get_closest_marker("no_leaks")
+    modules = marker.args if marker is not None else tuple(item.config.getoption("--inspect-leaks"))
+    if marker is None and not modules:
+        return None
+    from inspector.leaked import no_leaks
+
+    return no_leaks(*modules)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """A line for each fault of native code that tests met."""
+    for test, verdicts in config.stash.get(_LEAKED, []):
+        for one in verdicts:
+            terminalreporter.write_line(f"{one.kind}: {one.method} {one.object} ({test}): {one.cure}")
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def _owners(subjects: list[_native.Subject]) -> tuple[dict[int, tuple[Owner, ...
     leave_out = _native.ledger_rooms()
     context = Context({})
     seen, did = _native.find_holders(
-        tuple(subjects), leave_out, layouts(), _OWN_CODE, HITS_MAX, None, module_namespaces(), True
+        tuple(subjects), leave_out, layouts(), _OWN_CODE, HITS_MAX, None, module_namespaces()
     )
     found = rows(seen)
     del seen

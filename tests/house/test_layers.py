@@ -100,7 +100,7 @@ MAY_IMPORT = {
     "__main__": {"cli"},
     "cluster": FACE,
     "startup": FACE,
-    "pytest_plugin": FACE,
+    "pytest_plugin": FACE | {"promises"},
     "magics": VERBS | {"views"},
     "screens": FACE | {"views"},
 }

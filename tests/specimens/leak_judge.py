@@ -41,7 +41,16 @@ def judged(corpus: Any, name: str) -> dict[str, Any]:
     }
 
 
+def clearly_judged(corpus: Any, name: str) -> dict[str, Any]:
+    """The same; again where an old pointer in a live block happens to have the very address."""
+    for _ in range(3):
+        found = judged(corpus, name)
+        if not any(holder.startswith("malloc'ed block +") for holder in found["kept"]):
+            break
+    return found
+
+
 if __name__ == "__main__":
     module = specimens.build("leak_corpus", leak_corpus.SOURCE)
     names = (*leak_corpus.FAULTS, *leak_corpus.HONEST)
-    print(json.dumps({name: judged(module, name) for name in names}))
+    print(json.dumps({name: clearly_judged(module, name) for name in names}))

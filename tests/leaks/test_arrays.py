@@ -1,0 +1,82 @@
+"""References around arrays: seed 004's stolen dtype on the first call; NumPy's honest calls not accused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import specimens
+
+import inspector
+
+SEED = r"""
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+
+static PyObject *vector_times_scalar(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    PyArrayObject *x = (PyArrayObject *)args[0], *y = (PyArrayObject *)args[1];
+    npy_intp *dimensions = PyArray_DIMS(x);
+    PyArrayObject *z = (PyArrayObject *)PyArray_Empty(1, dimensions, PyArray_DESCR(x), 0);
+    for (npy_intp i = 0; i < dimensions[0]; i++)
+        *(double *)PyArray_GETPTR1(z, i) = *(double *)PyArray_GETPTR1(x, i) * *(double *)PyArray_DATA(y);
+    return (PyObject *)z;
+}
+static PyMethodDef methods[] = {
+    {"vector_times_scalar", (PyCFunction)(void (*)(void))vector_times_scalar, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "seed_op", NULL, -1, methods, NULL, NULL, NULL, NULL,
+};
+PyMODINIT_FUNC PyInit_seed_op(void) {
+    import_array();
+    return PyModule_Create(&definition);
+}
+"""
+
+
+def test_the_seed_steals_a_dtype_it_borrowed() -> None:
+    """The fault of the tutorial's first operation (Theano, "Extending Theano with a C Op")."""
+    seed: Any = specimens.build("seed_op", SEED, flags=(f"-I{np.get_include()}",))
+    kind = np.dtype([("only", "f8")])["only"].newbyteorder(
+        "="
+    )  # a dtype is shared; this test owns its arrays
+    x, y = np.arange(3, dtype=kind), np.array(2.0, dtype=kind)
+    with inspector.leaks("seed_op") as found:
+        z = seed.vector_times_scalar(x, y)
+    assert z.tolist() == [0.0, 2.0, 4.0]
+    (one,) = found
+    assert (one.kind, one.object) == ("borrowed reference stolen", "dtype('float64')")
+    assert one.certain and one.method == "seed_op.vector_times_scalar"
+    assert "Py_INCREF" in one.cure
+
+
+HONEST: dict[str, Callable[[], Any]] = {
+    "array of a list": lambda: np.array([1.5, 2.5, 3.5]),
+    "array of objects": lambda: np.array([object(), "x", 3.5], dtype=object),
+    "tolist": lambda: np.arange(100.0).tolist(),
+    "concatenate": lambda: np.concatenate([np.arange(3.0), np.arange(3.0)]),
+    "astype": lambda: np.arange(10.0).astype("f4"),
+    "elision": lambda: (np.arange(50_000.0) + 1.0) * 2.0 - 3.0,
+    "frombuffer": lambda: np.frombuffer(b"12345678"),
+    "ufunc of Python": lambda: np.frompyfunc(lambda a, b: a + b, 2, 1)(np.arange(5), np.arange(5)),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_numpy_is_not_accused(name: str) -> None:
+    expected = HONEST[name]()
+    with inspector.leaks("numpy") as found:
+        result = HONEST[name]()
+    assert not [one for one in found if one.certain]
+    assert type(result) is type(expected)
+
+
+def test_a_resize_that_refuses_a_second_reference() -> None:
+    with inspector.leaks("numpy") as found:
+        array = np.arange(10.0)
+        array.resize(20, refcheck=True)
+    assert array.shape == (20,) and not [one for one in found if one.certain]
