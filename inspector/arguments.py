@@ -67,6 +67,17 @@ ON = Option(
     ("--on",), {"metavar": "CLIENT", "help": "a distributed.Client: ask the workers of its Dask cluster"}
 )
 
+ONLY = (
+    Option(
+        ("--only",),
+        {"action": "append", "metavar": "PATTERN", "default": [], "help": "show calls of these functions"},
+    ),
+    Option(("--min-bytes",), {"type": int, "metavar": "N", "default": 0, "help": "show calls on so many"}),
+    Option(("--min-us",), {"type": float, "metavar": "T", "default": 0.0, "help": "show calls as long"}),
+    Option(("--thread",), {"type": int, "metavar": "ID", "default": 0, "help": "show calls of one thread"}),
+)
+"""What to show of a trace; all of it is recorded."""
+
 MODULES = Option(
     ("-m", "--of"),
     {

@@ -165,6 +165,24 @@ class Traced:
 
         return Report(self.name, {"trace": self.fact})
 
+    def only(self, *patterns: str, thread: int = 0, least_bytes: int = 0, least_ns: int = 0) -> Trace:
+        """The part of the trace that is asked for: functions by name or pattern, a thread, large, slow calls.
+
+        A module's name takes its functions in. `least_bytes` is of a call's largest argument or result.
+        """
+        from inspector.verdicts.traces import Chosen, chosen
+
+        return chosen(self.fact, Chosen(patterns, thread, least_bytes, least_ns))
+
+    def __sub__(self, earlier: Traced) -> Report:
+        """What this trace calls and copies otherwise than an earlier one."""
+        from inspector.report import Report
+        from inspector.verdicts.traces import difference
+
+        if not isinstance(earlier, Traced):
+            return NotImplemented
+        return Report("difference", {"trace_difference": difference(earlier.fact, self.fact)})
+
     def tree(self) -> str:
         """The whole report as text, nothing folded."""
         return self.report.drawn(everything=True).to_text()
@@ -309,6 +327,18 @@ def load(path: str | Path) -> Traced | Report:
     from inspector.tracing.store import load
 
     return Traced(None, load(path))
+
+
+def part(trace: Any, options: Any) -> Report:
+    """The report of what the options of arguments.ONLY ask for; of all where they ask for nothing."""
+    from inspector.report import Report
+
+    least_ns = round(options.min_us * 1000)
+    if not (options.only or options.thread or options.min_bytes or least_ns) or not isinstance(trace, Traced):
+        whole: Report = trace.report
+        return whole
+    fact = trace.only(*options.only, thread=options.thread, least_bytes=options.min_bytes, least_ns=least_ns)
+    return Report(trace.name, {"trace": fact})
 
 
 def _not_live() -> InspectorError:

@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from inspector import traced
-from inspector.arguments import DRAW, LIVE, MODULES, ON, TRACE, WRITE
+from inspector.arguments import DRAW, LIVE, MODULES, ON, ONLY, TRACE, WRITE
 from inspector.cluster.client import ClusterTraced, on
 from inspector.errors import InspectorError
 from inspector.report import Report
@@ -39,7 +39,7 @@ class InspectTraceMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @taken.declared("inspect_trace", ON, MODULES, *TRACE, LIVE, *DRAW, *WRITE)
+    @taken.declared("inspect_trace", ON, MODULES, *TRACE, *ONLY, LIVE, *DRAW, *WRITE)
     def inspect_trace(self, line: str, cell: str | None = None) -> Report | Coroutine[Any, Any, None] | None:
         """Run it, and show what crossed between Python and native code: copies, conversions, losses.
 
@@ -83,7 +83,7 @@ class InspectTraceMagics(Magics):
 
     def _drawn(self, trace: Traced | ClusterTraced, options: argparse.Namespace) -> Report | None:
         """The report as the options draw it; None where they ask for JSON, which is printed."""
-        report = drawn(trace.report, options)
+        report = drawn(traced.part(trace, options), options)
         if not options.json:
             return report
         print(report.to_json())
@@ -120,7 +120,7 @@ class InspectTraceMagics(Magics):
         except InspectorError:
             raise
         except BaseException:
-            showing.show(drawn(trace.report, options))
+            showing.show(drawn(traced.part(trace, options), options))
             raise
 
     def _cells(self) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""Compare two saved reports, or two snapshots, field by field.
+"""Compare two saved reports, two snapshots, or two traces, field by field.
 
 Exit code 0 where nothing differs, 1 where something does.
 """
@@ -9,10 +9,12 @@ import argparse
 from typing import TYPE_CHECKING
 
 from inspector.arguments import DRAW, WRITE, add_options
-from inspector.errors import EXIT_DONE, EXIT_FINDINGS
+from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
 
 if TYPE_CHECKING:
     from inspector.facts.heap import Difference
+    from inspector.report import Report
+    from inspector.traced import Traced
 
 GROUP = "look at saved reports"
 
@@ -28,9 +30,12 @@ def run(options: argparse.Namespace) -> int:
     """Draw the difference."""
     from inspector import api
     from inspector.cli.output import show
-    from inspector.report import Report, load
+    from inspector.report import Report
+    from inspector.traced import Traced, load
 
     first, second = load(options.first), load(options.second)
+    if isinstance(first, Traced) or isinstance(second, Traced):
+        return _between_traces(first, second, options)
     if set(first.facts) == set(second.facts) == {"snapshot"}:
         change = _between_processes(second.snapshot - first.snapshot)
         show(Report("difference", {"difference": change}), options)
@@ -38,6 +43,23 @@ def run(options: argparse.Namespace) -> int:
     compared = api.compare(first, second)
     show(Report(f"{first.name} beside {second.name}", {"comparison": compared}), options)
     return EXIT_FINDINGS if compared.changes else EXIT_DONE
+
+
+def _between_traces(first: Traced | Report, second: Traced | Report, options: argparse.Namespace) -> int:
+    """The first is the earlier one."""
+    from inspector.cli.output import show
+    from inspector.traced import Traced
+
+    if not isinstance(first, Traced) or not isinstance(second, Traced):
+        raise InspectorError(
+            "a trace is compared with a trace.",
+            slug="bad-report",
+            why="one of the files is a saved trace, the other a report",
+            do="inspector diff A.trace B.trace",
+        )
+    difference = second - first
+    show(difference, options)
+    return EXIT_FINDINGS if difference.trace_difference.changes else EXIT_DONE
 
 
 def _between_processes(change: Difference) -> Difference:

@@ -18,7 +18,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
-from inspector.arguments import DRAW, TRACE, WRITE, add_options
+from inspector.arguments import DRAW, ONLY, TRACE, WRITE, add_options
 from inspector.errors import EXIT_DONE, InspectorError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scheduler", metavar="ADDRESS", help="trace the workers of this Dask cluster")
     parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
     parser.add_argument("--keep", metavar="FOLDER", help="where a script's last records outlive a crash")
-    add_options(parser, TRACE, DRAW, WRITE)
+    add_options(parser, TRACE, ONLY, DRAW, WRITE)
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
     parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
@@ -51,10 +51,11 @@ def run(options: argparse.Namespace) -> int:
     how = _on_workers if options.scheduler else _launched if _behind_dashes(options) else _run_here
     trace, failure = how(options)
     from inspector.cli.output import show
+    from inspector.traced import part
 
     if options.out:
         trace.save(options.out)
-    show(trace.report, options)
+    show(part(trace, options), options)
     if failure is not None:
         raise failure
     return EXIT_DONE

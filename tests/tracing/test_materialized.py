@@ -14,6 +14,8 @@ import inspector
 from inspector.errors import InspectorError
 from inspector.tracing import materializing
 
+pytest_plugins = ("pytester",)
+
 
 def names(rows: Any) -> list[tuple[str, str]]:
     return [(row.type_name.rpartition(".")[2], row.cause) for row in rows]

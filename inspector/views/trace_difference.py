@@ -1,0 +1,60 @@
+"""Draws the difference of two traces: bytes copied, calls, time, before and after."""
+
+from __future__ import annotations
+
+from inspector.facts.trace_difference import CallChange, TraceDifference
+from inspector.facts.unknown import Unknown
+from inspector.views.amounts import size
+from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.view import blocks
+
+PAGE = "docs/tracing.md#two-traces"
+SHOWN = 12
+
+
+@blocks.register
+def of_difference(fact: TraceDifference) -> tuple[Block, ...]:
+    """The totals, then a row for each call that changed."""
+    more = fact.copied_bytes_after - fact.copied_bytes_before
+    style = "warn" if more > 0 else "good" if more < 0 else "fact"
+    said = f"{size(fact.copied_bytes_before)} → {size(fact.copied_bytes_after)}"
+    time = f"{fact.wall_ns_before / 1e6:.1f} → {fact.wall_ns_after / 1e6:.1f} ms"
+    head = Line("copied", text(said, style), text(time, "dim"), link=PAGE)
+    events = Line("events", text(f"{fact.events_before:,} → {fact.events_after:,}"), link=PAGE)
+    if not fact.changes:
+        return (head, events, Line("calls", text(f"all {fact.same:,} as before"), link=PAGE))
+    table = Table(("call", "calls", "copied", "time"), tuple(map(_row, fact.changes)), (1, 2, 3))
+    summary = Line("calls", text(f"{len(fact.changes):,} changed, {fact.same:,} as before"), link=PAGE)
+    return (head, events, Fold(summary, (table,), SHOWN))
+
+
+def _row(row: CallChange) -> tuple[tuple[Span, ...], ...]:
+    copied = row.copied_bytes_before, row.copied_bytes_after
+    style = "warn" if copied[1] > copied[0] else "good" if copied[1] < copied[0] else "dim"
+    return (
+        (Span(row.function, "native"),),
+        text(_pair(f"{row.calls_before:,}", f"{row.calls_after:,}")),
+        text(_pair(size(copied[0]), size(copied[1])) if any(copied) else "", style),
+        text(_pair(_time(row.ns_before), _time(row.ns_after)), "dim"),
+    )
+
+
+def _pair(before: str, after: str) -> str:
+    return before if before == after else f"{before} → {after}"
+
+
+def _time(ns: int | Unknown) -> str:
+    return "?" if isinstance(ns, Unknown) else f"{ns / 1e6:.1f} ms"
+
+
+def sample() -> TraceDifference:
+    """A saved fact: a copy that went away."""
+    gone = CallChange("numpy.asarray", "np.asarray(rows)", 1, 0, 8_000_000, 0, 26_000_000, 0)
+    more = CallChange("numpy.ndarray.sum", "x.sum()", 10, 1000, 0, 0, 1_000_000, 90_000_000)
+    return TraceDifference((gone, more), 3, 8_000_000, 0, 1_000_014, 3_000, 94_000_000, 61_000_000)
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(of_difference(sample()))

@@ -1,0 +1,72 @@
+"""A part of a trace by what is asked, and the difference of two traces."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from programs import inspector as command
+
+import inspector
+from inspector.report import Report
+
+ROWS = [1.5] * 1000
+
+
+@pytest.fixture(scope="module")
+def traces() -> tuple[Any, Any]:
+    with inspector.trace("numpy") as before:
+        small = np.array([1.0, 2.0])
+        np.array(ROWS).tolist()
+    with inspector.trace("numpy") as after:
+        small.copy()
+        for _ in range(3):
+            np.array(ROWS).tolist()
+    return before, after
+
+
+def names(trace: Any) -> list[str]:
+    return [call.name for call in trace.calls]
+
+
+def test_by_function_bytes_time_and_thread(traces: tuple[Any, Any]) -> None:
+    before = traces[0]
+    assert names(before.only()) == ["numpy.array", "numpy.array", "numpy.ndarray.tolist"]
+    assert names(before.only("*.tolist")) == ["numpy.ndarray.tolist"]
+    assert names(before.only("numpy.ndarray")) == ["numpy.ndarray.tolist"]
+    part = before.only("numpy.array", least_bytes=4096)
+    assert names(part) == ["numpy.array"] and [copy.copied_bytes for copy in part.copies] == [8000]
+    slowest = max(call.ns for call in before.calls)
+    assert len(names(before.only(least_ns=slowest))) == 1 and not names(before.only(least_ns=slowest + 1))
+    assert len(names(before.only(thread=threading.get_ident()))) == 3 and not names(before.only(thread=1))
+    assert before.only("nothing.*").copies == ()
+
+
+def test_the_difference_of_two(traces: tuple[Any, Any]) -> None:
+    before, after = traces
+    told = (after - before).trace_difference
+    rows = {(row.function, row.text): row for row in told.changes}
+    tolist = rows["numpy.ndarray.tolist", "np.array(ROWS).tolist()"]
+    assert (tolist.calls_before, tolist.calls_after) == (1, 3)
+    array = rows["numpy.array", "np.array(ROWS)"]
+    assert (array.copied_bytes_before, array.copied_bytes_after) == (8000, 24_000)
+    assert rows["numpy.ndarray.copy", "small.copy()"].calls_before == 0
+    assert (before - before).trace_difference.changes == ()
+    text = str(Report("difference", {"trace_difference": told}))
+    assert "8.0 kB → 24 kB" in text and max(map(len, text.splitlines())) <= 80
+
+
+def test_the_terminal(traces: tuple[Any, Any], tmp_path: Path) -> None:
+    first, second = tmp_path / "a.trace", tmp_path / "b.parquet"
+    traces[0].save(first)
+    traces[1].save(second)
+    ran = command("diff", str(first), str(second))
+    assert ran.returncode == 1 and "1 → 3" in ran.stdout, ran.stderr
+    assert command("diff", str(first), str(first)).returncode == 0
+    script = tmp_path / "app.py"
+    script.write_text("import numpy as np\na = np.array([1.5] * 1000)\na.tolist()\n")
+    ran = command("trace", "--only", "*.tolist", "--of", "numpy", str(script))
+    assert "a.tolist()" in ran.stdout and "np.array(" not in ran.stdout, ran.stderr
