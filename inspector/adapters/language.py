@@ -57,9 +57,9 @@ class Language(Defaults):
             return Told((Layer("wrapper", name, "closed", "none", "view", gone),))
         exports = _native.exports(x)
         would = ("resize: BufferError",) if exports and type(x) is bytearray else ()
-        return Told(
-            (Layer("wrapper", name, evidence=(of_type(name), field("exports", exports)), would=would),)
-        )
+        title: Any = "view" if type(x) is memoryview else "owned"  # also of no bytes at all
+        seen = (of_type(name), field("exports", exports))
+        return Told((Layer("wrapper", name, title=title, evidence=seen, would=would),))
 
 
 def asked(x: Any, numeric: bool = True) -> tuple[Elements, ...]:
