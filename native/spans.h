@@ -5,8 +5,8 @@
 #include "native.h"
 
 // OWNED: the object frees the bytes; LINKED: they come from an allocator inside its library, which no hook
-// sees.
-enum { SPAN_C = 1, SPAN_F = 2, SPAN_READONLY = 4, SPAN_OWNED = 8, SPAN_LINKED = 16 };
+// sees; TOLD: an adapter told of them, not a struct that is read here.
+enum { SPAN_C = 1, SPAN_F = 2, SPAN_READONLY = 4, SPAN_OWNED = 8, SPAN_LINKED = 16, SPAN_TOLD = 32 };
 
 typedef struct {
     uintptr_t start;        // the lowest byte that an element uses

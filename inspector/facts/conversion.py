@@ -129,7 +129,7 @@ class ByteEvidence:
     """Of all the results."""
     span_bytes: int
     allocator: str | Unknown
-    was_there: bool = False
+    was_there: Literal["", "certain", "likely"] = ""
     """The memory was given before the call, and is not an argument's: something keeps it."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -17,8 +17,8 @@ PYTHON: Final = "Python"
 """Who asks where a block comes from Python's own allocators."""
 LINKED: Final = "its own allocator"
 """What gives a block that no hook saw, of a library that has an allocator linked into it."""
-SPAN_OWNED, SPAN_LINKED = 8, 16
-"""Flags of a span (native/spans.h): its object frees the bytes; by an allocator linked into its library."""
+SPAN_OWNED, SPAN_LINKED, SPAN_TOLD = 8, 16, 32
+"""Flags of a span (native/spans.h): its object frees it; its library has an allocator; an adapter told."""
 _CPP: Final = "_Zn"
 _NOT_RECORDED: Final = Unknown("allocations were not recorded")
 _SMALL: Final = Unknown("blocks under 4 KiB are not recorded")
@@ -97,17 +97,19 @@ class Blocks:
             return f"{kind.partition('.')[0]} ({LINKED})"
         return _NOT_GIVEN
 
-    def was_there(self, result: Any, call: Any) -> bool:
-        """Whether the memory of a result was given before its call: a cache holds it.
+    def was_there(self, result: Any, call: Any) -> Literal["", "certain", "likely"]:
+        """Whether the memory of a result was given before its call: something keeps it.
 
-        Told of objects that own a block from a hooked allocator (ndarray, bytes, ...) of 4 KiB and more.
+        Certain of objects that own a block of a hooked allocator (ndarray, bytes, ...) of 4 KiB and more; of
+        views likely, for an allocator linked into a library may have given their memory during the call.
         """
         can_tell = self._events.givers and not self._events.dropped and call["start"]
-        owned = result["refs"] & SPAN_OWNED and not result["refs"] & SPAN_LINKED
-        if not can_tell or not owned or result["aux"] < LEAST_BYTES:
-            return False
+        if not can_tell or result["refs"] & SPAN_TOLD or result["aux"] < LEAST_BYTES:
+            return ""
         block = self._block(result, call)
-        return block is None or bool(block["start"] < call["start"])
+        if block is not None and block["start"] >= call["start"]:
+            return ""
+        return "certain" if result["refs"] & SPAN_OWNED or block is not None else "likely"
 
     def _block(self, result: Any, call: Any) -> Any:
         """The last block given by the end of the call that holds the result's bytes."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.adapters.registry import shared
 
-SPAN_C, SPAN_READONLY, SPAN_LINKED = 1, 4, 16
+SPAN_C, SPAN_READONLY, SPAN_LINKED, SPAN_TOLD = 1, 4, 16, 32
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 4
 """Blocks told of one object."""
@@ -27,6 +27,7 @@ def spans(x: Any) -> list[Row] | None:
         return None
     rows: list[Row] = []
     linked = SPAN_LINKED if adapter.links_allocator and adapter.owns(x) is not False else 0
+    linked |= SPAN_TOLD
     for block in adapter.elements(x)[:MOST]:
         extent = block.range
         flags = SPAN_READONLY if block.readonly else 0

@@ -38,7 +38,7 @@ def _judged(one: ByteEvidence) -> Copy:
         avoid=avoid,
         function=one.call.name,
         times=one.times,
-        allocator=one.allocator if fresh or one.was_there else ITS_ARGUMENTS,
+        allocator=one.allocator if fresh or not (one.overlaps or one.same_object) else ITS_ARGUMENTS,
         source=", ".join(_said(value) for value in _sources(one.call)) or "nothing that has bytes",
         result=_said(one.call.result) if isinstance(one.call.result, Value) else str(one.call.result),
         site=one.call.site,
@@ -50,8 +50,8 @@ def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
         return "in place", "certain"
     if one.overlaps:
         return "shared", "certain"
-    if one.was_there:
-        return "shared", "certain"
+    if one.was_there and (one.was_there == "certain" or one.sample != "equal"):
+        return "shared", one.was_there
     if one.call.callable_type in COMPUTING:
         return "computed", "certain"
     if one.sample:
@@ -83,7 +83,7 @@ def _said(value: Value) -> str:
 def _reason(one: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
     """(why it had to be, what would save it)."""
     result, sources = one.call.result, _sources(one.call)
-    if one.was_there and not one.same_object and not one.overlaps:
+    if verdict == "shared" and not one.overlaps:
         return "the memory was there before the call: something keeps it", ""
     if verdict in ("shared", "in place"):
         return (

@@ -7,6 +7,7 @@ shared, bytes that do not were copied or made. It is run apart from the trace, o
 from __future__ import annotations
 
 import array
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -16,8 +17,11 @@ import pyarrow as pa
 import pytest
 
 import inspector
+from inspector.facts.unknown import Unknown
+from inspector.tracing.allocations import LEAST_BYTES
 
 COUNT = 4096
+SCRATCH_BYTES = 256
 Operation = Callable[[Any], Any]
 
 
@@ -130,6 +134,51 @@ ARROW: dict[str, Operation] = {
     "pa.array.to_numpy": lambda a: pa.array(a).to_numpy(),
     "py_buffer": lambda a: pa.py_buffer(a),
 }
+OUT = np.empty(COUNT)
+
+
+class Caching:
+    """What it gives is made once, and kept."""
+
+    def __init__(self, source: Any) -> None:
+        self.kept = np.array(source)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.kept
+
+
+def in_thread(work: Callable[[], Any]) -> Any:
+    """The result of a function that another thread called."""
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(work()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def after_an_error(a: Any) -> Any:
+    """A copy that fails, then one that does not."""
+    with pytest.raises(ValueError, match="cannot reshape"):
+        a.copy().reshape(3, 5)
+    return a.copy()
+
+
+HARD: dict[str, Operation] = {
+    "lossy astype i1": lambda a: a.astype("i1"),
+    "lossy astype f4 of T": lambda a: a.reshape(64, 64).T.astype("f4"),
+    "reversed view": lambda a: a[::-1].view(),
+    "reversed copy": lambda a: a[::-1].copy(),
+    "overlapping windows": lambda a: np.lib.stride_tricks.sliding_window_view(a, 8).view(),
+    "overlapping windows copied": lambda a: np.lib.stride_tricks.sliding_window_view(a, 8).copy(),
+    "broadcast view": lambda a: np.broadcast_to(a, (2, COUNT)).view(),
+    "broadcast copy": lambda a: np.broadcast_to(a, (2, COUNT)).copy(),
+    "in a thread": lambda a: in_thread(a.copy),
+    "a view in a thread": lambda a: in_thread(a.view),
+    "an error before": after_an_error,
+    "out": lambda a: np.take(a, np.arange(COUNT), out=OUT, mode="clip"),
+    "in place": lambda a: np.negative(a, a),
+    "kept by a cache": lambda a: np.asarray(Caching(a)),
+}
 CASES = [
     pytest.param(make, operation, id=f"{make.__name__} {name}")
     for make, table in (
@@ -138,17 +187,23 @@ CASES = [
         (octets, OCTETS),
         (words, WORDS),
         (numbers, ARROW),
+        (numbers, HARD),
     )
     for name, operation in table.items()
 ]
 
 
 def verdicts(trace: Any, result: Any) -> set[str]:
-    """What the trace says of the bytes that the operation gave: "shared" or "fresh"."""
+    """What the trace says of the bytes that the operation gave: "shared" or "fresh"; not of its scratch."""
     found = set()
-    for copy in trace.fact.copies:
+    for copy in (copy for copy in trace.fact.copies if copy.span_bytes >= SCRATCH_BYTES):
         found.add("shared" if copy.verdict in ("shared", "in place") else "fresh")
     return found
+
+
+def trace_of(trace: Any, *wanted: str) -> list[Any]:
+    """The copies with these verdicts."""
+    return [copy for copy in trace.fact.copies if copy.verdict in wanted]
 
 
 @pytest.mark.parametrize(("make", "operation"), CASES)
@@ -161,5 +216,7 @@ def test_the_verdict_is_what_the_bytes_do(make: Callable[[], Any], operation: Op
     assert ("fresh" not in said and "shared" in said) == expected, [
         (copy.verdict, copy.function, copy.copied_bytes) for copy in t.fact.copies
     ]
+    large = [copy for copy in trace_of(t, "copied", "computed", "made") if copy.span_bytes >= LEAST_BYTES]
+    assert [copy.function for copy in large if isinstance(copy.allocator, Unknown)] == []
     if not expected and isinstance(result, np.ndarray):
         assert max(copy.copied_bytes for copy in t.fact.copies) == result.nbytes
