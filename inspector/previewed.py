@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 CHILD_S: Final = 30.0
 """For a child in all: it may have to import the library, and hooks its functions."""
+TRIES, PAUSE_S = 20, 0.02
 MEMORY_BYTES: Final = 4 << 30
 
 
@@ -38,15 +39,10 @@ def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:
 
     It runs in a forked child within 2 s, traced; Unknown where a fork is not safe.
     """
-    from inspector import isolation
     from inspector.preview.consumers import unsafe
 
     why = unsafe()
-    told = (
-        Unknown(why)
-        if why
-        else isolation.run(lambda: _evaluated(x, expression, dict(names)), CHILD_S, MEMORY_BYTES)
-    )
+    told = Unknown(why) if why else _forked(lambda: _evaluated(x, expression, dict(names)))
     if isinstance(told, Unknown):
         untold = Unknown(_said(told.reason))
         return Prediction(expression, untold, "", "", untold)
@@ -88,7 +84,6 @@ def _state(x: Any) -> str:
 
 
 def _one(x: Any, name: str, consumer: Consumer, unsafe: str) -> Preview:
-    from inspector import isolation
     from inspector.preview.consumers import function_name
     from inspector.preview.features import features
     from inspector.preview.trying import part_of, tried
@@ -104,10 +99,21 @@ def _one(x: Any, name: str, consumer: Consumer, unsafe: str) -> Preview:
         part, times = part_of(x, size)
         return {**tried(part, consumer, is_table, _state, partial(_traced, library)), "times": times}
 
-    told = isolation.run(try_it, CHILD_S, MEMORY_BYTES)
+    told = _forked(try_it)
     if isinstance(told, Unknown):
         return _by_rule(x, name, function, _said(told.reason))
     return _preview(name, function, told)
+
+
+def _forked(function: Callable[[], Any]) -> Any | Unknown:
+    """What `function` gives in the child; a thread that runs just now is waited for, a moment."""
+    from inspector import isolation
+
+    for _ in range(TRIES):
+        if not isolation.running_threads():
+            break
+        time.sleep(PAUSE_S)
+    return isolation.run(function, CHILD_S, MEMORY_BYTES)
 
 
 def _said(reason: str) -> str:
