@@ -94,19 +94,20 @@ def _owners(subjects: list[_native.Subject]) -> tuple[dict[int, tuple[Owner, ...
     look(found, context, _OWN_CODE, leave_out)
     owners: dict[int, list[Owner]] = {}
     for row in found:
-        if (one := owner(row, context)) is not None and not _holds_nothing(one):
+        if (one := owner(row, context)) is not None and not _holds_nothing(one, subjects[row.subject]):
             owners.setdefault(subjects[row.subject].address, []).append(one)
     return {address: _sorted(some) for address, some in owners.items()}, dict(did)
 
 
-def _holds_nothing(one: Owner) -> bool:
+def _holds_nothing(one: Owner, subject: _native.Subject) -> bool:
     """Whether it is left over: CPython's free lists still name what they gave out, and our own stack what
     passed; its frames began before the code that is judged, or are over."""
     if one.kind == "stack":
         mapping = _native.mapping_at(int(one.address))
         is_main = threading.current_thread() is threading.main_thread()
         return is_main and mapping is not None and mapping[4] == "[stack]"
-    return one.kind == "static" and one.symbol == "_PyRuntime"
+    is_name = type(subject.get()) is str  # the cache of attributes owns the names it knows
+    return one.kind == "static" and one.symbol == "_PyRuntime" and not is_name
 
 
 def _is_unexplained(row: _native.LedgerRow, owners: dict[int, tuple[Owner, ...]]) -> bool:

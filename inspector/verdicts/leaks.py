@@ -116,6 +116,8 @@ def _of_surplus(one: Suspect) -> Verdict | None:
         return None
     certain = not one.possible_owners and not one.borrowing and (one.fresh or unexplained == leaked)
     said = f"{one.references} references, {one.certain_owners} owners found"
+    if not _method(one):  # an import: CPython and Cython cache names and code where nobody looks
+        certain = False
     if one.borrowing:
         said += f"; {one.borrowing} pointers on C stacks or in unknown memory may hold some"
     elif not certain:
