@@ -116,7 +116,8 @@ def _of_surplus(one: Suspect) -> Verdict | None:
         return None
     certain = not one.possible_owners and not one.borrowing and (one.fresh or unexplained == leaked)
     said = f"{one.references} references, {one.certain_owners} owners found"
-    if not _method(one):  # an import: CPython and Cython cache names and code where nobody looks
+    is_name = one.type_name == "str" and not any(touch.role == "kept" for touch in one.touches)
+    if is_name or not _method(one):  # the cache of attributes owns names where nobody looks; imports more
         certain = False
     if one.borrowing:
         said += f"; {one.borrowing} pointers on C stacks or in unknown memory may hold some"
