@@ -157,7 +157,7 @@ extern PyType_Spec lazy_storage_spec;
 PyThreadState *lazy_leave(void);
 void lazy_return(PyThreadState *thread);
 
-// lazy_event.c: whom to tell of each materialization (the result is new); appends to vector->events.
+// lazy_event.c: whom to tell of each materialization, the result is new; appends to vector->events.
 PyObject *lazy_tell(PyObject *module /* borrowed */, PyObject *listener /* borrowed: kept */);
 int lazy_event(LazyVector *vector, const char *kind, PyObject *cause /* borrowed */, Py_ssize_t bytes,
                long long ns);
