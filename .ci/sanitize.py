@@ -96,7 +96,7 @@ def sanitized():
     return dict(
         os.environ,
         LD_PRELOAD=" ".join(libraries),
-        ASAN_OPTIONS="detect_leaks=0:halt_on_error=1:handle_segv=0:allocator_may_return_null=1",
+        ASAN_OPTIONS="detect_leaks=0:halt_on_error=1:handle_segv=0:handle_sigfpe=0:allocator_may_return_null=1",
         UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1",
         INSPECTOR_SANITIZED="1",
     )
