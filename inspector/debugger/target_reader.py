@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -32,11 +33,13 @@ class TargetReader:
         self._values: Values | None = None
         self._version: str | Unknown = self._python
         self._cache: dict[int, Frame] = {}
+        self._r_context: int | None = None
         self.objfiles = -1
 
     def forget(self) -> None:
         """The process has loaded or dropped code: names read before may not hold."""
         self._cache.clear()
+        self._r_context = None
         if isinstance(self._python, Unknown):
             self.objfiles = -1
 
@@ -53,9 +56,11 @@ class TargetReader:
     def stack(self, thread: int, depth: int, mode: str = "full") -> Stack:
         """The selected thread's frames; mode "full", "native" or "python"."""
         self._find_python()
-        read = [] if mode == "python" else list(self._native(depth + 1))
-        cut = len(read) > depth
-        native = self._with_r(read, depth) if mode == "full" else [frame for frame, _ in read[:depth]]
+        frames = [] if mode == "python" else list(_frames(depth + 1))
+        native = [self._frame(frame) for frame in frames[:depth]]
+        if mode == "full" and (context := self._r()):
+            native = self._with_r(native, frames, context)
+        cut = len(frames) > depth
         segments: list[list[Frame]] = []
         says = self._version
         if mode != "native" and not isinstance(self._python, Unknown):
@@ -66,30 +71,21 @@ class TargetReader:
         name = gdb.selected_thread().name or ""
         return Stack(thread, name, merged(native, segments), says, cut)
 
-    def _with_r(self, read: list[tuple[Frame, int]], depth: int) -> list[Frame]:
-        """R's functions between the native frames, where R runs here."""
-        native, tops = [frame for frame, _ in read[:depth]], [top for _, top in read]
-        where = _symbol("R_GlobalContext")
-        if not where:
-            return native
+    def _r(self) -> int:
+        """Where R keeps its innermost context; 0 without R. A name that is not there is dear to ask for."""
+        if self._r_context is None:
+            self._r_context = _symbol("R_GlobalContext")
+        return self._r_context
+
+    def _with_r(self, native: list[Frame], frames: list[gdb.Frame], context: int) -> list[Frame]:
+        """R's functions between the native frames."""
+        tops = [int(frame.read_register("rsp")) & (1 << 64) - 1 for frame in frames]
         try:
-            running = contexts(self.memory, self.memory.word(where))
+            running = contexts(self.memory, self.memory.word(context))
         except Unreadable:
             return native
         on_this_stack = [one for one in running if tops and one.address >= tops[0]]
         return placed(native, tops, on_this_stack)
-
-    def _native(self, depth: int) -> list[tuple[Frame, int]]:
-        """Frames with their stack pointers, the innermost first."""
-        found: list[tuple[Frame, int]] = []
-        frame: gdb.Frame | None = gdb.newest_frame()
-        while frame is not None and len(found) < depth:
-            found.append((self._frame(frame), int(frame.read_register("rsp")) & (1 << 64) - 1))
-            try:
-                frame = frame.older()
-            except gdb.error:  # the unwinder is lost: what is known is known
-                break
-        return found
 
     def _frame(self, frame: gdb.Frame) -> Frame:
         inline = frame.type() == gdb.INLINE_FRAME
@@ -123,6 +119,19 @@ class TargetReader:
             return
         self._values = Values(self.memory, where)
         self._version = f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}"
+
+
+def _frames(most: int) -> Iterator[gdb.Frame]:
+    """The selected thread's frames, the innermost first."""
+    frame: gdb.Frame | None = gdb.newest_frame()
+    for _ in range(most):
+        if frame is None:
+            return
+        yield frame
+        try:
+            frame = frame.older()
+        except gdb.error:  # the unwinder is lost: what is known is known
+            return
 
 
 def _symbol(name: str) -> int:
