@@ -1,4 +1,4 @@
-"""Compare two saved reports, two snapshots, or two traces, field by field.
+"""Compare two saved reports, snapshots or traces, field by field.
 
 Exit code 0 where nothing differs, 1 where something does.
 """

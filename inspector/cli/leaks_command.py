@@ -1,4 +1,4 @@
-"""References that native code lost, released too often or stole, while a program runs.
+"""References that native code lost, stole or released too often.
 
 It is run as python would:
 

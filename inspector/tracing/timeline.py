@@ -8,9 +8,11 @@ import numpy as np
 
 from inspector.facts.timeline import Box, Timeline
 from inspector.tracing import functions
-from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
+from inspector.tracing.decode import CALL_KINDS, FLAGS, KINDS, Events, Rows
 
 COLUMNS: Final = 400
+DRAWN: Final = (KINDS["CAPI"], KINDS["NAMED"], *CALL_KINDS)
+"""Kinds of events that are a time: an allocation is not."""
 MOST_BOXES: Final = 1_500
 DEEPEST: Final = 15
 """Deeper events are drawn at this depth."""
@@ -21,7 +23,9 @@ class Clock:
 
     def __init__(self, events: Events) -> None:
         records = events.records
-        heads = np.flatnonzero((records["flags"] & FLAGS["CONTINUATION"]) == 0)
+        heads = np.flatnonzero(
+            np.isin(records["kind"], DRAWN) & ((records["flags"] & FLAGS["CONTINUATION"]) == 0)
+        )
         timed = heads[records["start"][heads] > 0]
         start = records["start"][timed].astype(np.int64)
         tick_ns = events.tick_ps / 1000

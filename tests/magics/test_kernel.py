@@ -51,7 +51,7 @@ def test_nothing_typed_offers_the_users_names_only(kernel) -> None:
 
 @pytest.mark.parametrize("before", ["%inspect ", "%inspect naive ", "%%inspect "])
 def test_options_complete_after_a_dash(kernel, before: str) -> None:
-    assert completed(kernel, before + "--o") == ["--owners"]
+    assert completed(kernel, before + "--o") == ["--on", "--owners"]
     assert "--delattr" not in completed(kernel, before + "--")
     assert {"--all", "--explain", "--chain"} <= set(completed(kernel, before + "--"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,10 @@ def pytensor() -> Any:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def folder(pytensor: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache of compiled ops of this run's own."""
-    found = tmp_path_factory.mktemp("pytensor")
-    pytensor.config.compiledir = str(found)
-    return found
+def folder(pytensor: Any) -> Iterator[Path]:
+    """The cache of compiled ops; with a compiler, which the adapter's tests do without."""
+    with pytensor.config.change_flags(cxx="g++"):
+        yield Path(pytensor.config.compiledir)
 
 
 def compiled(pytensor: Any, first: str) -> Any:
