@@ -36,7 +36,7 @@ def ask_all(
     progress: Progress | None = None,
     deadline_s: float = DEADLINE_S,
 ) -> list[Told]:
-    """Every worker's answer, or the `only` ones', in the order of their addresses."""
+    """Every worker's answer, or the `only` ones', in the order of their addresses; those gone last."""
     found: list[Told] = client.sync(_gathered, client, verb, options, only, progress, deadline_s)
     return found
 
@@ -51,12 +51,14 @@ async def _gathered(
 ) -> list[Told]:
     from inspector.cluster import sent
 
-    addresses = sorted(await client.nthreads() if only is None else only)
+    known = set(await client.nthreads())
+    addresses = sorted(known if only is None else only)
     asked = {
         asyncio.ensure_future(
             client.run(sent.ask, verb, options, workers=[address], on_error="return")
         ): address
         for address in addresses
+        if address in known
     }
     waiting, until = set(asked), asyncio.get_running_loop().time() + deadline_s
     try:
@@ -67,7 +69,12 @@ async def _gathered(
     finally:
         for one in waiting:
             one.cancel()
-    return [_told(address, one, deadline_s) for one, address in asked.items()]
+    gone = [
+        _silent(address, "lost", "the scheduler no longer knows it")
+        for address in addresses
+        if address not in known
+    ]
+    return [*(_told(address, one, deadline_s) for one, address in asked.items()), *gone]
 
 
 def _told(address: str, one: asyncio.Future[Any], deadline_s: float) -> Told:
