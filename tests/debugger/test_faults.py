@@ -93,7 +93,9 @@ def test_a_program_that_is_killed_leaves_no_orphan(how: signal.Signals) -> None:
         assert not Path(begun["folder"]).exists()
 
 
-INTERRUPTED = STORM.replace("with session:", "try:\n  with session:", 1).replace(
+HEARING = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+"""A shell starts what it runs in the background with SIGINT ignored, and that is inherited."""
+INTERRUPTED = HEARING + STORM.replace("with session:", "try:\n  with session:", 1).replace(
     "stopping.set()", "except KeyboardInterrupt:\n    total = -1\nstopping.set()"
 )
 
