@@ -51,6 +51,11 @@ class Prepared:
             raise
 
 
+def numbers(shell: InteractiveShell) -> dict[str, int]:
+    """File names that IPython gave to cells -> their numbers."""
+    return {**getattr(shell.compile, "_filename_map", {})}
+
+
 def _compiled(shell: InteractiveShell, source: str, name: str) -> list[CodeType]:
     """The statements, then the last expression on its own, as IPython shows it: not after a semicolon."""
     tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))

@@ -73,14 +73,8 @@ class BreakMagics(Magics):
             all_threads=options.all_threads,
             fast=options.fast,
         )
-        try:
-            with session:
-                prepared.run()
-        except InspectorError:
-            raise
-        except BaseException:
-            showing.show(Report("breaks", {"breaks": session.facts}))
-            raise
+        with showing.shown_if_raised(lambda: Report("breaks", {"breaks": session.facts})), session:
+            prepared.run()
         return Report("breaks", {"breaks": session.facts})
 
 

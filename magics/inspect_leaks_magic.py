@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any
 
 from inspector.magics import cell as cells
+from inspector.magics import options as taken
 from inspector.magics import showing
 from inspector.magics.writing import drawn
-from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import parse_argstring
 
 from inspector import leaked
 from inspector.arguments import DRAW, LEAKS, WRITE
@@ -23,14 +21,6 @@ WIDTH = 80
 """Cells a line of the text form."""
 
 
-def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options as `inspector leaks` has them."""
-    for option in reversed((*LEAKS, *DRAW, *WRITE)):
-        function = argument(*option.flags, **option.settings)(function)
-    decorated: Callable[..., Any] = magic_arguments("inspect_leaks")(function)
-    return decorated
-
-
 @magics_class
 class InspectLeaksMagics(Magics):
     """The magic."""
@@ -39,7 +29,7 @@ class InspectLeaksMagics(Magics):
 
     @no_var_expand
     @cell_magic
-    @_with_options
+    @taken.declared("inspect_leaks", *LEAKS, *DRAW, *WRITE)
     def inspect_leaks(self, line: str, cell: str) -> Report | None:
         """Run the cell, and show references that native code leaked, released too often or stole.
 
@@ -59,7 +49,7 @@ class InspectLeaksMagics(Magics):
                     slug="not-an-expression",
                     do="put it into a function, and run it with asyncio.run",
                 )
-            found = leaked.leaks(*options.modules or (), cells=self._cells())
+            found = leaked.leaks(*options.modules or (), cells=cells.numbers(self.shell))
             self._run(prepared, found, options)
             if options.json:
                 print(found.report.to_json())
@@ -74,28 +64,11 @@ class InspectLeaksMagics(Magics):
         if options.repeat:
             found.run(prepared.run, options.repeat)
             return
-        try:
-            with found:
-                prepared.run()
-        except InspectorError:
-            raise
-        except BaseException:
-            showing.show(drawn(found.report, options))
-            raise
+        with showing.shown_if_raised(lambda: drawn(found.report, options)), found:
+            prepared.run()
 
     def _read(self, line: str) -> argparse.Namespace:
-        try:
+        with taken.refusing("%%inspect_leaks", line[:60]):
             options: argparse.Namespace = parse_argstring(vars(type(self))["inspect_leaks"], line)
-        except UsageError as error:
-            raise InspectorError(
-                f"{error}.",
-                slug="bad-option",
-                why=f"typed: {line[:60]}",
-                do="%%inspect_leaks? lists the options",
-            ) from None
         options.width = options.width or WIDTH
         return options
-
-    def _cells(self) -> dict[str, int]:
-        """File names that IPython gave to cells -> their numbers."""
-        return {**getattr(self.shell.compile, "_filename_map", {})}

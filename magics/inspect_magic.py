@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from inspector.magics import cell as cells
-from inspector.magics import clusters, names, progress, showing
+from inspector.magics import names, progress, showing
 from inspector.magics import options as taken
 from inspector.magics.configuration import Defaults
 from inspector.magics.expressions import evaluate, split
@@ -99,6 +99,8 @@ class InspectMagics(Magics, Defaults):
 
     def _report(self, expressions: list[str], options: argparse.Namespace) -> Report:
         if options.on:
+            from inspector.magics import clusters  # asyncio with it
+
             keys = [self._value(expression) for expression in expressions]
             return clusters.report(self._value(options.on), keys, options)
         if not expressions:

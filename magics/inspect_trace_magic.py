@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,11 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from inspector import traced
 from inspector.arguments import DRAW, LIVE, MODULES, ON, ONLY, TRACE, WRITE
-from inspector.cluster.client import ClusterTraced, on
 from inspector.errors import InspectorError
 from inspector.report import Report
 
 if TYPE_CHECKING:
+    from inspector.cluster.client import ClusterTraced
     from inspector.traced import Traced
 
 
@@ -78,7 +78,7 @@ class InspectTraceMagics(Magics):
             showing.refuse(error)
 
     def _view(self, report: Report, options: argparse.Namespace, trace: Traced | ClusterTraced) -> Any:
-        live = options.live and not isinstance(trace, ClusterTraced)
+        live = options.live and isinstance(trace, traced.Traced)
         return chosen.view(self.shell, report, options, trace=trace) if live else None
 
     def _drawn(self, trace: Traced | ClusterTraced, options: argparse.Namespace) -> Report | None:
@@ -109,24 +109,16 @@ class InspectTraceMagics(Magics):
     def _traced(self, options: argparse.Namespace) -> Iterator[Traced | ClusterTraced]:
         """The trace of the block; it is shown too where the block raises."""
         if options.on:
+            from inspector.cluster.client import on
+
             client = evaluate(options.on, self.shell.user_ns, showing.calling_frame())
             with _value_shown_afterwards(), on(client).trace(*options.modules or ()) as everywhere:
                 yield everywhere
             return
-        trace = traced.trace(*options.modules or (), grade=options.grade, cells=self._cells())
-        try:
-            with _value_shown_afterwards(), trace:
-                yield trace
-        except InspectorError:
-            raise
-        except BaseException:
-            showing.show(drawn(traced.part(trace, options), options))
-            raise
-
-    def _cells(self) -> Mapping[str, int]:
-        """File names that IPython gave to cells -> their numbers."""
-        known: Mapping[str, int] = getattr(self.shell.compile, "_filename_map", {})
-        return {**known}
+        trace = traced.trace(*options.modules or (), grade=options.grade, cells=cells.numbers(self.shell))
+        shown = showing.shown_if_raised(lambda: drawn(traced.part(trace, options), options))
+        with shown, _value_shown_afterwards(), trace:
+            yield trace
 
 
 @contextmanager

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any
 
 from inspector.magics import cell as cells
+from inspector.magics import options as taken
 from inspector.magics import showing
 from inspector.magics.expressions import evaluate
-from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import parse_argstring
 
 from inspector import running
-from inspector.arguments import DRAW
+from inspector.arguments import DRAW, Option
 from inspector.errors import InspectorError
 from inspector.report import Report
 
-
-def _with_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(DRAW):
-        function = argument(*option.flags, **option.settings)(function)
-    function = argument("--budget", type=int, default=1000, metavar="N", help="writes recorded (1000)")(
-        function
-    )
-    function = argument("--part", default="bytes", help="bytes, refcount or .attribute")(function)
-    function = argument("expression", nargs="+", help="what is watched: x, x[3:4], obj")(function)
-    decorated: Callable[..., Any] = magic_arguments("inspect_writes")(function)
-    return decorated
+WATCH = (
+    Option(("expression",), {"nargs": "+", "help": "what is watched: x, x[3:4], obj"}),
+    Option(("--part",), {"default": "bytes", "help": "bytes, refcount or .attribute"}),
+    Option(("--budget",), {"type": int, "default": 1000, "metavar": "N", "help": "writes recorded (1000)"}),
+)
 
 
 @magics_class
@@ -40,7 +32,7 @@ class WritesMagics(Magics):
 
     @no_var_expand
     @line_cell_magic
-    @_with_options
+    @taken.declared("inspect_writes", *WATCH, *DRAW)
     def inspect_writes(self, line: str, cell: str | None = None) -> None:
         """Run a cell and show each write to an object's memory: value, native and Python stack.
 
@@ -69,15 +61,8 @@ class WritesMagics(Magics):
         showing.show(report.drawn(everything=options.all, verbose=options.verbose, explain=options.explain))
 
     def _options(self, line: str) -> argparse.Namespace:
-        try:
+        with taken.refusing("%inspect_writes", line):
             options: argparse.Namespace = parse_argstring(type(self).inspect_writes, line)
-        except (UsageError, ValueError) as error:
-            raise InspectorError(
-                f"{error}.",
-                slug="bad-option",
-                why=f"typed: {line.strip()}",
-                do="%inspect_writes? lists the options",
-            ) from None
         return options
 
     def _watched(self, options: argparse.Namespace, source: str) -> Report:
@@ -85,12 +70,6 @@ class WritesMagics(Magics):
         prepared = cells.Prepared(self.shell, source)
         expression = " ".join(options.expression)
         watch = running.writes(evaluate(expression, self.shell.user_ns), options.part, options.budget)
-        try:
-            with watch:
-                prepared.run()
-        except InspectorError:
-            raise
-        except BaseException:
-            showing.show(Report(expression, {"writes": watch.facts}))
-            raise
+        with showing.shown_if_raised(lambda: Report(expression, {"writes": watch.facts})), watch:
+            prepared.run()
         return Report(expression, {"writes": watch.facts})

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dis
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from html import escape
 from types import FrameType
 from typing import Any
@@ -44,6 +46,18 @@ def display_result(shell: InteractiveShell, report: Report, view: Any = None) ->
 def show(shown: Any) -> None:
     """Display a report, or a view of one."""
     display(shown)
+
+
+@contextmanager
+def shown_if_raised(draw: Callable[[], Any]) -> Iterator[None]:
+    """What was found until then is displayed where the user's code in the block raises; the error goes on."""
+    try:
+        yield
+    except InspectorError:
+        raise
+    except BaseException:
+        show(draw())
+        raise
 
 
 def refuse(error: InspectorError) -> None:

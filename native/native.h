@@ -232,6 +232,8 @@ typedef struct scan_job {
 } scan_job;
 
 int scan_words(scan_job *job); // 0, or -1 with an exception set
+// A new list of what was kept of the hits: pairs of word and value.
+PyObject *scan_hits(const scan_job *job);
 // (start, stop) pairs from Python, with room for `spare` more; 0, or -1 with an exception set.
 int scan_ranges_parse(PyObject *pairs /* borrowed */, scratch *memory, size_t spare, scan_range **ret,
                       size_t *ret_count);

@@ -247,20 +247,6 @@ static int remote_search_all(remote_search *s, const scan_range *ranges, size_t 
     return 0;
 }
 
-static PyObject *remote_hits(const scan_job *job) {
-    size_t count = job->hit_count < job->hit_capacity ? job->hit_count : job->hit_capacity;
-    _owned_ PyObject *list = PyList_New((Py_ssize_t)count);
-    for (size_t i = 0; list && i < count; i++) {
-        PyObject *pair = Py_BuildValue("KK", (unsigned long long)job->hits[i].word, // stolen by the list
-                                       (unsigned long long)job->hits[i].value);
-        if (!pair) {
-            return NULL;
-        }
-        PyList_SET_ITEM(list, (Py_ssize_t)i, pair);
-    }
-    return take(list);
-}
-
 static PyObject *remote_scan(PyObject *module, PyObject *args) {
     int pid;
     PyObject *in, *needles; // borrowed
@@ -291,7 +277,7 @@ static PyObject *remote_scan(PyObject *module, PyObject *args) {
     if (remote_search_all(&s, ranges, count) < 0) {
         return NULL;
     }
-    return Py_BuildValue("NnKK", remote_hits(&s.job), (Py_ssize_t)s.job.hit_count,
+    return Py_BuildValue("NnKK", scan_hits(&s.job), (Py_ssize_t)s.job.hit_count,
                          (unsigned long long)s.scanned_bytes, (unsigned long long)s.left_out_bytes);
 }
 

@@ -288,8 +288,7 @@ int scan_words(scan_job *job) {
 
 // --- for Python ----------------------------------------------------------------------------------
 
-// What was kept of the hits, as (word, value) pairs.
-static PyObject *hits_list(const scan_job *job) {
+PyObject *scan_hits(const scan_job *job) {
     size_t count = job->hit_count < job->hit_capacity ? job->hit_count : job->hit_capacity;
     _owned_ PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list && i < count; i++) {
@@ -340,7 +339,7 @@ static PyObject *scan_words_python(PyObject *module, PyObject *args, PyObject *k
         return NULL;
     }
     return Py_BuildValue(
-        "NnKKK", hits_list(&job), (Py_ssize_t)job.hit_count, (unsigned long long)job.scanned_bytes,
+        "NnKKK", scan_hits(&job), (Py_ssize_t)job.hit_count, (unsigned long long)job.scanned_bytes,
         (unsigned long long)(runs.left_out_bytes + runs.untouched_bytes + job.vanished_bytes - memory.size),
         (unsigned long long)job.scan_ns);
 }

@@ -11,7 +11,7 @@ from inspector.cluster import joining
 from inspector.cluster.asking import Progress, Told, ask_all
 from inspector.errors import InspectorError
 from inspector.facts.cluster import ClusterTrace
-from inspector.report import Report
+from inspector.report import Report, from_wire_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 LARGEST_TRIED: Final = 256 << 20
 CONNECT_S: Final = 10.0
-TRACE: Final = "inspector-trace"
 
 
 def on(client: Client | str) -> Cluster:
@@ -88,20 +87,18 @@ class Cluster:
         Raises InspectorError `key-not-held` where no worker does.
         """
         name = str(getattr(key, "key", key))
-        holders = [
-            one for one in self._asked("card", {"key": name, "scan": scan, "also": list(also)}) if one.answer
-        ]
-        if not holders:
+        holders = [one.worker.address for one in self._asked("holds", {"key": name}) if one.answer]
+        asked = {"key": name, "scan": scan, "also": list(also)}
+        cards = [one for one in ask_all(self.client, "card", asked, holders[:1], self.progress) if one.answer]
+        if not cards:
             raise InspectorError(
                 f"no worker holds {name!r:.80} in memory.",
                 slug="key-not-held",
                 why="it is not computed yet, is finished, or is spilled to disk: a look would read it back",
                 do="persist it and wait; .namespace() lists what there is",
             )
-        from inspector.report import from_wire_form
-
-        report = from_wire_form(holders[0].answer, holders[0].worker.address)
-        report.name = f"{name} on {holders[0].worker.address}"
+        report = from_wire_form(cards[0].answer, holders[0])
+        report.name = f"{name} on {holders[0]}"
         return report
 
     def heap(self, types: int = 20) -> Report:
@@ -137,7 +134,7 @@ class Cluster:
                 told = ask_all(self.client, "copies", {"limit": limit}, everyone, self.progress)
                 traced.fact = joining.trace(told, limit, time.monotonic_ns() - began)
         finally:
-            self.client.unregister_worker_plugin(TRACE)  # disarms what was not asked
+            self.client.unregister_worker_plugin(sent.Arming.name)  # disarms what was not asked
 
     def _asked(self, verb: str, options: dict[str, Any]) -> list[Told]:
         return ask_all(self.client, verb, options, progress=self.progress)

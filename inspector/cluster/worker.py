@@ -76,6 +76,11 @@ def without_one_reference(table: Namespace) -> Namespace:
     return replace(table, rows=tuple(rows))
 
 
+def holds(worker: Any, key: str) -> bool:
+    """Whether the value of a key is in memory here."""
+    return any(str(one) == key for one in in_memory(worker))
+
+
 def card(worker: Any, key: str, scan: bool, also: list[str]) -> dict[str, Any]:
     """The report of the value of one key; {} where it is not in memory here."""
     for one in [one for one in in_memory(worker) if str(one) == key]:
@@ -135,6 +140,7 @@ def _bytes(report: Any) -> int | Unknown:
 
 VERBS: Final[dict[str, Callable[..., Any]]] = {
     "keys": keys,
+    "holds": holds,
     "card": card,
     "heap": heap,
     "findings": findings,
