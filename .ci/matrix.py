@@ -6,7 +6,8 @@
 
 A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
 installed is installed, so a skipped test is a test that was lost. Up to three failures of a row are run once
-more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). Standard library only.
+more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0007). Two rows run at a time:
+each is one process that waits as often as it computes. Standard library only.
 """
 
 import os
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -24,6 +26,8 @@ import system
 
 AGAIN = 0 if os.environ.get("INSPECTOR_SOAK") == "1" else 3
 """Failures of a row that are run once more; none in a soak, which is there to find them."""
+AT_ONCE = 1 if os.environ.get("INSPECTOR_SOAK") == "1" else min(2, os.cpu_count() or 1)
+"""Rows at a time; a soak has long counts and the machine to itself."""
 ALLOWED = ("cannot be installed", "not on CPython")
 NAMES = ("title", "version", "tests", "passed", "skipped", "failed", "seconds")
 ROW = "{title:<22} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
@@ -52,16 +56,30 @@ def main(words):
     absent = {room for _, room, _, _ in rows if room in system.PACKAGES and not system.ready(room)}
     lost = [title for title, room, _, _ in rows if room in absent]
     rows = [row for row in rows if row[1] not in absent]
-    ready.main(sorted({room for _, room, _, _ in rows}))
-    table = [row(title, room, python, [*pytest, *words]) for title, room, python, pytest in rows]
-    code = report(table)
+    start = time.time()
+    code = report(_run_all(rows, words), start)
     for title in lost:
         print(f"LOST     all of {title}: what it needs is not installed (the command is above)")
     return code or int(bool(lost))
 
 
-def row(title, room, options, words):
-    """Run pytest once, and a few failures once more; the row's counts, skips, flaky tests and seconds."""
+def _run_all(rows, words):
+    """The table; what has not begun is left out where a room cannot be made ready, or at Ctrl-C."""
+    with ThreadPoolExecutor(AT_ONCE if len(rows) > 1 else 1) as pool:
+        begun = [pool.submit(row, *one[:3], [*one[3], *words], len(rows) > 1) for one in rows]
+        try:
+            return [one.result() for one in begun]
+        finally:
+            for one in begun:
+                one.cancel()
+
+
+def row(title, room, options, words, titled):
+    """Make the room ready, run pytest once, and a few failures once more; counts, skips, flaky ones, seconds.
+
+    `titled`: each line it prints begins with the row's title, for rows that run beside each other.
+    """
+    ready.main([room])
     python = ready.ROOT / ready.ROOMS[room][0] / "bin" / "python"
     name = f"tests-{title.replace(' ', '-').replace(',', '')}"
     print(f"\n## Python {title}", flush=True)
@@ -69,11 +87,12 @@ def row(title, room, options, words):
     # -P: the installed wheel is tested, never the folder we stand in
     command = [str(python), *options, "-P", "-m", "pytest", "-q", "--durations=4"]
     command += ["-o", f"cache_dir={ready.BUILD / (name + '-cache')}", *_soaked(), *words]
-    code, counts, skips, failed = _run(command, ready.BUILD / f"{name}.xml")
+    before = f"{title:<18}| " if titled else None
+    code, counts, skips, failed = _run(command, ready.BUILD / f"{name}.xml", before)
     flaky = []
     if 0 < len(failed) <= AGAIN:
         print(f"\n## Python {title}: what failed, once more in a fresh process", flush=True)
-        code, _, _, still = _run([*command, "--lf", "--lfnf=none"], ready.BUILD / f"{name}-again.xml")
+        code, _, _, still = _run([*command, "--lf", "--lfnf=none"], ready.BUILD / f"{name}-again.xml", before)
         flaky = [test for test in failed if test not in still] if code in (0, 1) else []
     counts["failed"] -= len(flaky)
     counts["passed"] += len(flaky)
@@ -82,12 +101,22 @@ def row(title, room, options, words):
     return {**counts, **told, "code": code, "skips": skips, "flaky": flaky}
 
 
-def _run(command, told):
+def _run(command, told, before):
     """Exit code, counts, skips with their reasons, and names of failures, by pytest's junit file."""
     told.unlink(missing_ok=True)
     command = [*command, "--junitxml", str(told)]
-    code = subprocess.call(command, cwd=str(ready.ROOT), stdin=subprocess.DEVNULL, env=_environment())
+    given = {"cwd": str(ready.ROOT), "stdin": subprocess.DEVNULL, "env": _environment()}
+    code = subprocess.call(command, **given) if before is None else _printed(command, given, before)
     return (code, *_read(told))
+
+
+def _printed(command, given, before):
+    """Exit code of a command, each line of whose words is printed behind `before` as it comes."""
+    given.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    with subprocess.Popen(command, **given) as child:
+        for line in child.stdout:
+            print(before + line, end="", flush=True)
+    return child.returncode
 
 
 def _soaked():
@@ -123,7 +152,7 @@ def _read(told):
     return counts, skips, failed
 
 
-def report(table):
+def report(table, start):
     """Print the table, the skips and one line in pytest's own words; the exit code."""
     print()
     print(ROW.replace(".1f", "").format(**{name: name for name in NAMES}))
@@ -139,9 +168,9 @@ def report(table):
             print(f"FLAKY    {line['title']}  {test}: failed in the run, passed in a fresh process")
     if lost:
         print(f"{lost} skipped where the thing can be installed: `make system` says how.")
-    totals = {key: sum(line[key] for line in table) for key in ("passed", "failed", "skipped", "seconds")}
+    totals = {key: sum(line[key] for line in table) for key in ("passed", "failed", "skipped")}
     words = ", ".join(f"{totals[key]} {key}" for key in ("failed", "passed", "skipped") if totals[key])
-    print(f"===== {words or 'no tests ran'} in {totals['seconds']:.2f}s =====", flush=True)
+    print(f"===== {words or 'no tests ran'} in {time.time() - start:.2f}s =====", flush=True)
     return int(lost > 0 or any(line["code"] for line in table))
 
 

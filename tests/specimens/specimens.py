@@ -54,7 +54,7 @@ def _compile(command: list[str], name: str, sources: tuple[str, ...], path: Path
     files = []
     for number, source in enumerate(sources):
         file = path.parent / f"{name}{number or ''}.c"
-        file.write_text(source)
+        _placed(source, file)
         files.append(str(file))
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".so", delete=False) as unfinished:
         made = subprocess.run([*command, *files, "-o", unfinished.name], capture_output=True, text=True)
@@ -62,6 +62,13 @@ def _compile(command: list[str], name: str, sources: tuple[str, ...], path: Path
         Path(unfinished.name).unlink()
         raise RuntimeError(f"specimen {name} does not compile:\n{made.stderr}")
     Path(unfinished.name).replace(path)
+
+
+def _placed(text: str, file: Path) -> None:
+    """Write a file whole or not at all: another run may be reading it."""
+    with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False) as unfinished:
+        unfinished.write(text)
+    Path(unfinished.name).replace(file)
 
 
 def _cache() -> Path:
