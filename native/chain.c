@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "chain.h"
+#include "chain_search.h"
 
 #define AHEAD 16
 

@@ -2,7 +2,7 @@
 //
 // Runs right after the search, under the same hold of the GIL and with the gc still off: the objects and the
 // frames of the path are borrowed. Names and keys come from the program; text_visible makes them harmless.
-#include "chain.h"
+#include "chain_search.h"
 
 #define NAME_LIMIT 80
 

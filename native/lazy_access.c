@@ -2,7 +2,7 @@
 //
 // Nothing here computes: it checks what Python gives and calls lazy_region.c and lazy_fill.c. The getters
 // answer from fields alone, so a look never materializes and never runs a recipe.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 
 static int check_index(const LazyVector *vector, Py_ssize_t *i) {
     Py_ssize_t length = vector->length;

@@ -2,7 +2,7 @@
 //
 // Both structs are Arrow's, which are its interface. Who consumes a capsule moves the struct out and sets its
 // `release` to NULL; a capsule that still has one calls it. An array without nulls has no validity bitmap.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 
 typedef struct ArrowSchema {
     const char *format, *name, *metadata;

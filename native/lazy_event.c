@@ -5,7 +5,7 @@
 // says it, read only when somebody looks. `cell` is the number of the running IPython cell, or -1: the length
 // of the history list `In` that IPython keeps in the user's namespace. Frames of inspector.lazy are passed
 // by.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 
 // Whether a frame's globals are those of our own package.
 static int is_ours(PyObject *globals) {

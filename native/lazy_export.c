@@ -3,7 +3,7 @@
 // Consumers get read-only memory. A writable buffer is granted while nobody else has this memory; from then
 // on the recipe may no longer say what is there (`written`), so pickle writes the elements. A DLPack
 // capsule before version 1 cannot say "read-only": it gets a copy of its own.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 
 int lazy_getbuffer(PyObject *self, Py_buffer *view, int flags) {
     LazyVector *vector = (LazyVector *)self;

@@ -3,7 +3,7 @@
 // Both variants are the same C (lazy_kernels_body.h); GCC's vectors become the registers there are. AVX2
 // without FMA: a fused multiply-add would give other bits on other machines. Compilers that do not know
 // the pragma build two portable variants, which is slower and right.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 
 #define VARIANT(name) name##_any
 #include "lazy_kernels_body.h"

@@ -2,7 +2,7 @@
 //
 // A vector over a buffer holds it (Py_buffer) as long as it lives: memory that an exporter could move or
 // free meanwhile stays. Where the exporter is the input itself, `source.obj` is the one reference to it.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 
 static LazyVector *vector_create(native_state *state, lazy_recipe recipe) {
     PyTypeObject *type = state->lazy_class; // borrowed

@@ -6,7 +6,7 @@
 // GIL. That is safe because nothing they read is freed or moved while the vector lives: the input's buffer
 // is held, `done` and `stamps` once made stay, a block's bit is set after its bytes are written, and a
 // data2 that is replaced is retired, not freed.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 
 // Whether elements [i, i + n) lie in data2.
 static int is_there(LazyVector *vector, Py_ssize_t i, Py_ssize_t n) {

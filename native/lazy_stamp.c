@@ -9,7 +9,7 @@
 //
 // Without the GIL two threads may stamp one block at once: both write what they saw, with relaxed atomics.
 // Spans are written and compared only under the GIL.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 
 int lazy_stamps_make(LazyVector *vector) {
     Py_ssize_t blocks = lazy_blocks(vector);

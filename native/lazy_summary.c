@@ -3,7 +3,7 @@
 // Cheapest way first: a closed form (arange), the provider's own answer (lazy.h), one fused pass over the
 // input (absolute values of doubles: one read of memory, nothing written), and for the rest one block after
 // the other in 128 KB of scratch memory. Sums of floats are added up in `long double` across blocks.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 #include <math.h>
 
 typedef struct {

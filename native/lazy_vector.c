@@ -6,7 +6,8 @@
 // buffer, DLPack, Arrow, dataptr) makes it materialize data2, once. Rooms: lazy_region.c elements,
 // lazy_summary.c answers without data2, lazy_fill.c materialization and its threads, lazy_stamp.c "input
 // changed since", lazy_event.c who asked, lazy_export.c and lazy_arrow.c lending, lazy_recipes.c new
-// vectors, lazy_python.c other people's recipes, lazy_kernels.c arithmetic. The NumPy side is inspector/lazy.
+// vectors, lazy_python.c other people's recipes, lazy_kernels.c arithmetic; the ground: lazy_numbers.c and
+// lazy_storage.c. The NumPy side is inspector/lazy.
 //
 // Life cycle and who frees. A vector owns a reference to its input, holds the input's buffer, and owns its
 // storage, a separate object, because a duplicate shares it until one of them is written. Consumers hold the
@@ -14,7 +15,7 @@
 // and sets the length to 0: what is left is empty, not broken.
 //
 // Limits. One dimension; the eleven kinds of lazy_kernels.c; 256 vectors on vectors; 16 events.
-#include "lazy_vector.h"
+#include "lazy_inside.h"
 #include <structmember.h>
 
 // --- life -----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Inside the lazy vector: its struct, and the functions its rooms (lazy_*.c) have in common.
-#ifndef INSPECTOR_LAZY_VECTOR_H
-#define INSPECTOR_LAZY_VECTOR_H
+#ifndef INSPECTOR_LAZY_INSIDE_H
+#define INSPECTOR_LAZY_INSIDE_H
 
 #include "native.h" // first: Python.h says which features of the system there are
 
@@ -113,6 +113,24 @@ static inline LazyVector *lazy_input(LazyVector *vector) {
     return vector->over_input ? (LazyVector *)vector->input : NULL;
 }
 
+// lazy_numbers.c
+// Refuses a length whose bytes cannot be counted: 0, or -1 with OverflowError set.
+int lazy_check_length(Py_ssize_t length, const lazy_kind *kind);
+// A new Python number; and back, 0 or -1.
+PyObject *lazy_box(const lazy_kind *kind, const void *element);
+int lazy_unbox(const lazy_kind *kind, PyObject *number /* borrowed */, void *element);
+// Raises inspector.lazy.refusals.<name>(*arguments); steals `arguments`, a tuple. Returns -1.
+int lazy_refuse(const char *name, PyObject *arguments /* stolen */);
+
+// lazy_storage.c
+LazyStorage *lazy_storage_create(PyTypeObject *vector_type /* borrowed */, Py_ssize_t size);
+extern PyType_Spec lazy_storage_spec;
+
+// Lets the GIL go, and takes it back: meanwhile no data2 is freed that native vectors may be reading.
+PyThreadState *lazy_leave(void);
+void lazy_return(PyThreadState *thread);
+int lazy_is_away(void); // some thread reads so now
+
 // lazy_region.c: elements without materializing. `i` and `n` lie inside the vector; 0, or -1 with an
 // exception set (never for a native vector, which needs no GIL).
 int lazy_elt(LazyVector *vector, Py_ssize_t i, void *out);
@@ -128,13 +146,6 @@ int lazy_python_elt(LazyVector *vector, Py_ssize_t i, void *out);
 int lazy_python_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out);
 int lazy_foreign_elt(LazyVector *vector, Py_ssize_t i, void *out);
 int lazy_foreign_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out);
-// Refuses a length whose bytes cannot be counted: 0, or -1 with OverflowError set.
-int lazy_check_length(Py_ssize_t length, const lazy_kind *kind);
-// A new Python number; and back, 0 or -1.
-PyObject *lazy_box(const lazy_kind *kind, const void *element);
-int lazy_unbox(const lazy_kind *kind, PyObject *number /* borrowed */, void *element);
-// Raises inspector.lazy.refusals.<name>(*arguments); steals `arguments`, a tuple. Returns -1.
-int lazy_refuse(const char *name, PyObject *arguments /* stolen */);
 
 // lazy_stamp.c
 int lazy_stamps_make(LazyVector *vector);
@@ -150,12 +161,6 @@ int lazy_materialize(LazyVector *vector, PyObject *cause /* borrowed */);
 int lazy_materialize_blocks(LazyVector *vector, Py_ssize_t first, Py_ssize_t end,
                             PyObject *cause /* borrowed */);
 int lazy_unshare(LazyVector *vector);
-LazyStorage *lazy_storage_create(PyTypeObject *vector_type /* borrowed */, Py_ssize_t size);
-extern PyType_Spec lazy_storage_spec;
-
-// Lets the GIL go, and takes it back: meanwhile no data2 is freed that native vectors may be reading.
-PyThreadState *lazy_leave(void);
-void lazy_return(PyThreadState *thread);
 
 // lazy_event.c: whom to tell of each materialization, the result is new; appends to vector->events.
 PyObject *lazy_tell(PyObject *module /* borrowed */, PyObject *listener /* borrowed: kept */);

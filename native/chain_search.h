@@ -1,6 +1,6 @@
-// What the two halves of a chain share: chain.c finds the path, chain_steps.c writes it down.
-#ifndef INSPECTOR_CHAIN_H
-#define INSPECTOR_CHAIN_H
+// A search for a path: chain.c finds it, chain_steps.c writes it down.
+#ifndef INSPECTOR_CHAIN_SEARCH_H
+#define INSPECTOR_CHAIN_SEARCH_H
 
 #include "native.h"
 
