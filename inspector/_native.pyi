@@ -590,11 +590,14 @@ def journal(path: str, bytes: int, /) -> None:
 
 # --- asked.c -----------------------------------------------------------------------------------
 
-def ask_spans(callable: Callable[[Any], list[tuple[int, int, int, int, str, int]] | None] | None, /) -> None:
+_ToldRow = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
+
+def ask_spans(callable: Callable[[Any], list[_ToldRow] | None] | None, /) -> None:
     """Who tells the bytes of objects whose struct is not known here; None: nobody, as before a trace.
 
     It gives rows (start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags of
-    spans.h), or None for a type it does not know, which is then not asked about again.
+    spans.h, the element with all indices 0, shape, strides: () for more than 4 axes), or None for a type it
+    does not know, which is then not asked about again.
     """
 
 # --- calls.c -----------------------------------------------------------------------------------

@@ -18,14 +18,28 @@ static PyObject *adapter;             // owned, while a trace asks: callable(obj
 static uint8_t is_unknown[TYPES_MAX]; // by type id: no adapter knows it
 
 static int read_row(PyObject *row, data_span *ret) {
-    unsigned long long start, span, logical;
+    unsigned long long start, span, logical, origin;
     int item, flags;
     const char *kind;
-    if (!PyArg_ParseTuple(row, "KKKisi", &start, &span, &logical, &item, &kind, &flags)) {
+    PyObject *shape, *strides; // borrowed
+    if (!PyArg_ParseTuple(row, "KKKisiKO!O!", &start, &span, &logical, &item, &kind, &flags, &origin,
+                          &PyTuple_Type, &shape, &PyTuple_Type, &strides)) {
         return 0;
     }
-    *ret = (data_span){(uintptr_t)start, span, logical, (uint32_t)item, *kind, (uint8_t)flags};
-    return 1;
+    *ret = (data_span){.start = (uintptr_t)start,
+                       .span_bytes = span,
+                       .logical_bytes = logical,
+                       .item_bytes = (uint32_t)item,
+                       .kind = *kind,
+                       .flags = (uint8_t)flags,
+                       .origin = (uintptr_t)origin};
+    Py_ssize_t axes = PyTuple_GET_SIZE(shape);
+    for (Py_ssize_t i = 0; axes <= SPAN_AXES_MAX && i < axes; i++) {
+        ret->shape[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+        ret->strides[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(strides, i));
+    }
+    ret->axes = (uint8_t)(axes <= SPAN_AXES_MAX ? axes : 0);
+    return !PyErr_Occurred();
 }
 
 static int read_rows(PyObject *rows, data_span *ret) {

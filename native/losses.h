@@ -4,11 +4,6 @@
 
 #include "witness.h"
 
-// RULE(name): appended to, never reordered: stored traces hold the numbers.
-#define LOSSES_RULES(RULE) \
-    RULE(kept) \
-    RULE(overflow) RULE(sign) RULE(precision) RULE(fraction) RULE(null) RULE(embedded_nul) RULE(cut)
-
 // Writes a LOSS continuation for each argument and rule by which `made` does not hold the argument's
 // elements.
 void losses_write(const witnessed *made, const witness *seen, uint16_t depth);

@@ -1,19 +1,28 @@
 // A few elements of a result beside the same ones of an argument, both alive at the end of the call.
 //
-// Only arrays are compared whose struct tells of strides, and bytes, which have one axis. Elements pair by
-// their indices where the shapes are equal, else by their number in C order where the counts are (a reshape)
-// or the argument's come first in the result (a concatenation). Values pair as numbers: a cast to a smaller
-// type is still a copy. SAMPLES elements can be equal by chance; the verdict says "by sample".
+// Elements pair by their number in C order: the argument has as many as the result, or comes first in it (a
+// concatenation). Values pair as conversions in C make them (elements.c): a cast to a smaller type is still a
+// copy. Bytes without a type of their own (bytes, memory of ctypes) are read as the other side's type. A list
+// of plain numbers or texts, nested or not, is read like an array. Where no pairing by number fits, elements
+// that are all found in the argument make it a selection: sorted, taken, filtered, repeated.
+//
+// SAMPLES elements can be equal by chance; the verdict says "by sample". They stand irregularly: even steps
+// through a square matrix meet its diagonal only, and a transposed one would look the same.
 #include "native.h"
 
 #include "samples.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "elements.h"
+
 enum { SAMPLES = 8, DESCR_BYTEORDER = 26 };
+enum { SELECTION_LEAST = 16, SELECTION_DISTINCT = 4, SELECTION_BYTES_LEAST = 4, SEARCHED_MAX = 1 << 14 };
+enum { EQUAL = 1, DIFFERENT = 0, NOT_COMPARABLE = -1 };
 
 typedef samples_block block;
+
+// ----- blocks ---------------------------------------------------------------------------------------
 
 static int is_array(const witnessed *seen) { return seen->letter == 'o' && spans_is_ndarray(seen->object); }
 
@@ -24,7 +33,11 @@ static int block_of_array(const witnessed *seen, block *ret) {
     if (array->nd > SAMPLES_AXES_MAX || order == '>') {
         return 0;
     }
-    *ret = (block){array->memory, array->nd, {0}, {0}, 1, seen->span.item_bytes, seen->span.kind};
+    *ret = (block){.memory = array->memory,
+                   .axes = array->nd,
+                   .count = 1,
+                   .item_bytes = seen->span.item_bytes,
+                   .kind = seen->span.kind};
     for (int axis = 0; axis < array->nd; axis++) {
         ret->shape[axis] = array->dimensions[axis];
         ret->strides[axis] = array->strides[axis];
@@ -33,28 +46,82 @@ static int block_of_array(const witnessed *seen, block *ret) {
     return 1;
 }
 
+static int block_of_told(const witnessed *seen, block *ret) {
+    const data_span *span = &seen->span;
+    *ret = (block){.memory = (const char *)span->origin,
+                   .axes = span->axes,
+                   .count = 1,
+                   .item_bytes = span->item_bytes,
+                   .kind = span->kind};
+    for (int axis = 0; axis < span->axes; axis++) {
+        ret->shape[axis] = span->shape[axis];
+        ret->strides[axis] = span->strides[axis];
+        ret->count *= (uint64_t)span->shape[axis];
+    }
+    return 1;
+}
+
 int samples_block_of(const witnessed *seen, const char *kinds, samples_block *ret) {
-    if (!seen->has_span || !seen->span.item_bytes || !strchr(kinds, seen->span.kind)) {
+    if (!seen->has_span || !seen->span.item_bytes || !seen->span.kind || !strchr(kinds, seen->span.kind)) {
         return 0;
     }
     if (is_array(seen)) {
         return block_of_array(seen, ret);
     }
+    if (seen->told && seen->span.axes) {
+        return block_of_told(seen, ret);
+    }
     if (!(seen->span.flags & SPAN_C)) {
         return 0;
     }
     uint32_t bytes = seen->span.item_bytes;
-    *ret = (block){(const char *)seen->span.start,
-                   1,
-                   {(Py_ssize_t)(seen->span.logical_bytes / bytes)},
-                   {(Py_ssize_t)bytes},
-                   seen->span.logical_bytes / bytes,
-                   bytes,
-                   seen->span.kind};
+    *ret = (block){.memory = (const char *)seen->span.start,
+                   .axes = 1,
+                   .shape = {(Py_ssize_t)(seen->span.logical_bytes / bytes)},
+                   .strides = {(Py_ssize_t)bytes},
+                   .count = seen->span.logical_bytes / bytes,
+                   .item_bytes = bytes,
+                   .kind = seen->span.kind};
     return 1;
 }
 
+int samples_items_of(const witnessed *seen, samples_block *ret) {
+    *ret = (block){.items = seen->object, .count = 1, .item_bytes = sizeof(PyObject *), .kind = 'O'};
+    PyObject *level = seen->object; // borrowed
+    Py_ssize_t items = seen->letter == 'L' && !seen->inside ? spans_items(level) : -1;
+    while (items > 0 && ret->axes < SAMPLES_AXES_MAX) {
+        ret->shape[ret->axes++] = items;
+        ret->count *= (uint64_t)items;
+        level = PySequence_Fast_ITEMS(level)[0];
+        items = level ? spans_items(level) : -1;
+    }
+    return ret->axes > 0 && items != 0;
+}
+
+// Place of an item in lists of lists; NULL where they are not as long as the first ones.
+static const char *item(const block *of, uint64_t at) {
+    Py_ssize_t index[SAMPLES_AXES_MAX];
+    for (int axis = of->axes - 1; axis >= 0; axis--) {
+        index[axis] = (Py_ssize_t)(at % (uint64_t)of->shape[axis]);
+        at /= (uint64_t)of->shape[axis];
+    }
+    PyObject *level = of->items; // borrowed
+    for (int axis = 0;; axis++) {
+        if (!level || spans_items(level) != of->shape[axis]) {
+            return NULL;
+        }
+        PyObject **place = &PySequence_Fast_ITEMS(level)[index[axis]];
+        if (axis == of->axes - 1) {
+            return (const char *)place;
+        }
+        level = *place;
+    }
+}
+
 const char *samples_element(const block *of, uint64_t at) {
+    if (of->items) {
+        return item(of, at);
+    }
     const char *place = of->memory;
     for (int axis = of->axes - 1; axis >= 0; axis--) {
         uint64_t extent = (uint64_t)of->shape[axis];
@@ -64,92 +131,192 @@ const char *samples_element(const block *of, uint64_t at) {
     return place;
 }
 
-static int block_of(const witnessed *seen, block *ret) { return samples_block_of(seen, "biufS", ret); }
+// ----- pairs of elements ----------------------------------------------------------------------------
 
-#define READ(ctype) \
-    { \
-        ctype value; \
-        memcpy(&value, place, sizeof value); \
-        *ret = (double)value; \
-        return 1; \
-    }
-
-static int number(const char *place, char kind, uint32_t bytes, double *ret) {
-    switch (kind << 8 | (int)bytes) {
-    case 'b' << 8 | 1:
-    case 'u' << 8 | 1:
-        READ(uint8_t)
-    case 'i' << 8 | 1:
-        READ(int8_t)
-    case 'i' << 8 | 2:
-        READ(int16_t)
-    case 'u' << 8 | 2:
-        READ(uint16_t)
-    case 'i' << 8 | 4:
-        READ(int32_t)
-    case 'u' << 8 | 4:
-        READ(uint32_t)
-    case 'i' << 8 | 8:
-        READ(int64_t)
-    case 'u' << 8 | 8:
-        READ(uint64_t)
-    case 'f' << 8 | 4:
-        READ(float)
-    case 'f' << 8 | 8:
-        READ(double)
-    default:
-        return 0;
-    }
+static int is_alike(const block *a, const block *b) {
+    return a->kind == b->kind && a->item_bytes == b->item_bytes && !a->items && !b->items;
 }
 
-// 1 equal, 0 different, -1 not comparable.
-static int same(const char *a, const block *of_a, const char *b, const block *of_b) {
-    if (of_a->item_bytes == of_b->item_bytes &&
-        (of_a->kind == of_b->kind || of_a->kind == 'S' || of_b->kind == 'S')) {
-        return memcmp(a, b, of_a->item_bytes) == 0;
+static int same(const char *made, const block *result, const char *given, const block *argument) {
+    if (!given) {
+        return NOT_COMPARABLE;
     }
-    int integers = strchr("iu", of_a->kind) && strchr("iu", of_b->kind);
-    if (integers && of_a->item_bytes < of_b->item_bytes) { // a narrowed one is a copy, whatever it lost
-        return memcmp(a, b, of_a->item_bytes) == 0;
+    if (is_alike(result, argument)) {
+        return memcmp(made, given, result->item_bytes) == 0;
     }
-    double x, y;
-    if (of_a->kind == 'b' || of_b->kind == 'b') {
-        return -1; // True stands for every number: it tells nothing
+    element before = elements_read(given, argument->kind, argument->item_bytes);
+    element after = elements_read(made, result->kind, result->item_bytes);
+    return !before.kind || !after.kind ? NOT_COMPARABLE
+                                       : elements_judge(&before, &after, result->item_bytes) != NOT_CONVERTED;
+}
+
+static uint64_t position(uint64_t sample, uint64_t count) {
+    return sample == 0             ? 0
+           : sample == SAMPLES - 1 ? count - 1
+                                   : (uint64_t)((__uint128_t)(sample * 0x9E3779B97F4A7C15ULL) * count >> 64);
+}
+
+static int pairs(const block *result, const block *argument) {
+    int truths = 0; // a truth stands for many numbers: only both of them tell something
+    if (!argument->count || result->count < argument->count) {
+        return NOT_COMPARABLE;
     }
-    if (!number(a, of_a->kind, of_a->item_bytes, &x) || !number(b, of_b->kind, of_b->item_bytes, &y)) {
-        return -1;
+    for (uint64_t i = 0; i < SAMPLES; i++) {
+        uint64_t at = position(i, argument->count);
+        const char *made = samples_element(result, at);
+        int found = same(made, result, samples_element(argument, at), argument);
+        if (found != EQUAL) {
+            return found;
+        }
+        truths |= *made ? 2 : 1;
     }
-    return x == y || (float)x == (float)y || (of_a->kind != 'f' && trunc(y) == x) || (isnan(x) && isnan(y));
+    return result->kind == 'b' && argument->kind != 'b' && truths != 3 ? NOT_COMPARABLE : EQUAL;
+}
+
+static int is_found(const char *value, const block *in) {
+    for (uint64_t i = 0; i < in->count; i++) {
+        if (memcmp(samples_element(in, i), value, in->item_bytes) == 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Whether the sampled elements are all somewhere in the argument, and enough of them differ.
+static int is_selection(const block *result, const block *argument) {
+    if (!is_alike(result, argument) || result->item_bytes < SELECTION_BYTES_LEAST ||
+        result->count < SELECTION_LEAST || argument->count > SEARCHED_MAX ||
+        argument->count / 4 > result->count) {
+        return 0;
+    }
+    const char *values[SAMPLES];
+    int distinct = 0;
+    for (int i = 0; i < SAMPLES; i++) {
+        values[i] = samples_element(result, position((uint64_t)i, result->count));
+        if (!is_found(values[i], argument)) {
+            return 0;
+        }
+        int earlier = 0;
+        while (earlier < i && memcmp(values[earlier], values[i], result->item_bytes) != 0) {
+            earlier++;
+        }
+        distinct += earlier == i;
+    }
+    return distinct >= SELECTION_DISTINCT;
+}
+
+// ----- a result and an argument ---------------------------------------------------------------------
+
+static int is_raw(const block *of) { return !of->items && of->item_bytes == 1 && strchr("SV", of->kind); }
+
+// Bytes without a type, read as elements like the other side's.
+static block read_like(const block *raw, char kind, uint32_t bytes) {
+    return (block){.memory = raw->memory,
+                   .axes = 1,
+                   .shape = {(Py_ssize_t)(raw->count / bytes)},
+                   .strides = {(Py_ssize_t)bytes},
+                   .count = raw->count % bytes ? 0 : raw->count / bytes,
+                   .item_bytes = bytes,
+                   .kind = kind};
 }
 
 static int compare(const block *result, const block *argument) {
-    if (!argument->count || result->count < argument->count) {
-        return -1;
+    if (is_raw(result) == is_raw(argument)) {
+        int found = pairs(result, argument);
+        return found != EQUAL && is_selection(result, argument) ? EQUAL : found;
     }
-    int found = -1;
-    for (uint64_t i = 0; i < SAMPLES; i++) {
-        uint64_t at = i * (argument->count - 1) / (SAMPLES - 1);
-        found = same(samples_element(result, at), result, samples_element(argument, at), argument);
-        if (found != 1) {
-            return found;
-        }
+    const block *typed = is_raw(result) ? argument : result;
+    const block *raw = is_raw(result) ? result : argument;
+    block numbers = read_like(raw, 'u', 1), like = numbers;
+    if (!typed->items) {
+        like = read_like(raw, typed->kind, typed->item_bytes);
     }
-    return found;
+    int found = is_raw(result) ? pairs(&like, argument) : pairs(result, &like);
+    return found == EQUAL ? found : is_raw(result) ? pairs(&numbers, argument) : pairs(result, &numbers);
+}
+
+static int meet(const data_span *a, const data_span *b) {
+    return a->start < b->start + b->span_bytes && b->start < a->start + a->span_bytes;
+}
+
+static const char comparable[] = "biufcSUVOmM";
+
+static int given_block(const witness *seen, int number, block *ret) {
+    const witnessed *given = &seen->arguments[number];
+    if (given->letter == 'L') { // of arrays: they stand behind it, each with a block of its own
+        int has_arrays = number + 1 < seen->count && seen->arguments[number + 1].inside;
+        return !given->is_shape && !has_arrays && samples_items_of(given, ret);
+    }
+    return samples_block_of(given, comparable, ret);
 }
 
 uint32_t samples_compare(const witnessed *result, const witness *seen) {
     block made, given;
     uint32_t mask = 0;
-    if (!block_of(result, &made)) {
+    if (result->letter == 's' || !samples_block_of(result, comparable, &made)) {
         return 0;
     }
     for (int i = 0; i < seen->count; i++) {
-        if (seen->arguments[i].object == result->object || !block_of(&seen->arguments[i], &given)) {
+        const witnessed *argument = &seen->arguments[i];
+        if (argument->object == result->object || argument->letter == 's' ||
+            (argument->has_span && meet(&argument->span, &result->span)) || !given_block(seen, i, &given)) {
             continue;
         }
         int equal = compare(&made, &given);
-        mask |= equal >= 0 ? SAMPLES_COMPARED : 0;
-        mask |= equal == 1 ? 1u << i : equal == 0 ? SAMPLES_UNEQUAL : 0;
+        mask |= equal != NOT_COMPARABLE ? SAMPLES_COMPARED : 0;
+        mask |= equal == EQUAL ? 1u << i : equal == DIFFERENT ? SAMPLES_UNEQUAL : 0;
     }
     return mask;
+}
+
+// ----- shapes ---------------------------------------------------------------------------------------
+
+static Py_ssize_t extent(PyObject *const *item) { // -1: no int, or one that is no extent
+    element found = elements_read((const char *)item, 'O', sizeof *item);
+    return found.kind == 'i' && found.integer >= 0 ? (Py_ssize_t)found.integer : -1;
+}
+
+// Whether the axes of `made` from number `from` on are the items.
+static int are_axes(PyObject **items, Py_ssize_t count, const block *made, Py_ssize_t from) {
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (extent(&items[i]) != made->shape[from + i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int is_product(PyObject **items, Py_ssize_t count, uint64_t elements) {
+    uint64_t product = 1;
+    for (Py_ssize_t i = 0; i < count && product <= elements; i++) {
+        Py_ssize_t one = extent(&items[i]);
+        product = one < 0 ? UINT64_MAX : product * (uint64_t)one;
+    }
+    return product == elements;
+}
+
+static int is_shape(const witnessed *given, const block *made) {
+    Py_ssize_t count = spans_items(given->object);
+    if (count < 1 || count > SAMPLES_AXES_MAX) {
+        return 0;
+    }
+    PyObject **items = PySequence_Fast_ITEMS(given->object);
+    if (made->axes >= count &&
+        (are_axes(items, count, made, 0) || are_axes(items, count, made, made->axes - count))) {
+        block numbers; // [1] as an array of one element is its own shape
+        return !(made->count == (uint64_t)count && samples_items_of(given, &numbers) &&
+                 pairs(made, &numbers) == EQUAL);
+    }
+    return made->count != (uint64_t)count && is_product(items, count, made->count);
+}
+
+void samples_mark_shapes(const witnessed *result, witness *seen) {
+    block made;
+    if (!samples_block_of(result, comparable, &made)) {
+        return;
+    }
+    for (int i = 0; i < seen->count; i++) {
+        witnessed *given = &seen->arguments[i];
+        given->is_shape = given->letter == 'L' && !given->inside && is_shape(given, &made);
+    }
 }

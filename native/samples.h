@@ -8,7 +8,8 @@ enum { SAMPLES_COMPARED = 1u << 31, SAMPLES_UNEQUAL = 1u << 30 };
 
 enum { SAMPLES_AXES_MAX = 8 };
 typedef struct {
-    const char *memory;
+    const char *memory; // the element with all indices 0
+    PyObject *items;    // borrowed: the list or tuple that the elements are items of; NULL for memory
     int axes;
     Py_ssize_t shape[SAMPLES_AXES_MAX], strides[SAMPLES_AXES_MAX];
     uint64_t count;
@@ -17,7 +18,12 @@ typedef struct {
 } samples_block;
 // The elements of what was seen, where they are of one of these kinds and can be told: 1, or 0.
 int samples_block_of(const witnessed *seen, const char *kinds, samples_block *ret);
-const char *samples_element(const samples_block *of, uint64_t at); // number `at` in C order
+// The items of a list or tuple, or of the lists in it, as references: 1, or 0.
+int samples_items_of(const witnessed *seen, samples_block *ret);
+// Place of number `at` in C order; NULL where lists of lists are not equally long.
+const char *samples_element(const samples_block *of, uint64_t at);
+// Notes which lists and tuples of ints are the extents of the result's axes, not its elements.
+void samples_mark_shapes(const witnessed *result, witness *seen);
 
 // Bit i: the sampled elements of the result equal argument number i's. SAMPLES_COMPARED where any could be
 // compared, SAMPLES_UNEQUAL where one was found different.

@@ -148,12 +148,11 @@ static int read_memoryview(PyObject *object, data_span *ret) {
 
 static int plain(const void *start, Py_ssize_t bytes, uint32_t item_bytes, char kind, int flags,
                  data_span *ret) {
-    *ret = (data_span){(uintptr_t)start,
-                       (uint64_t)bytes,
-                       (uint64_t)bytes,
-                       item_bytes,
-                       kind,
-                       (uint8_t)(flags | SPAN_C | SPAN_F)};
+    ret->start = (uintptr_t)start;
+    ret->span_bytes = ret->logical_bytes = (uint64_t)bytes;
+    ret->item_bytes = item_bytes;
+    ret->kind = kind;
+    ret->flags = (uint8_t)(flags | SPAN_C | SPAN_F);
     return 1;
 }
 

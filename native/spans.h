@@ -8,13 +8,18 @@
 // sees; TOLD: an adapter told of them, not a struct that is read here.
 enum { SPAN_C = 1, SPAN_F = 2, SPAN_READONLY = 4, SPAN_OWNED = 8, SPAN_LINKED = 16, SPAN_TOLD = 32 };
 
+enum { SPAN_AXES_MAX = 4 };
+
 typedef struct {
     uintptr_t start;        // the lowest byte that an element uses
     uint64_t span_bytes;    // from there to the highest
     uint64_t logical_bytes; // elements times their size: less than the span where strides leave gaps
     uint32_t item_bytes;
-    char kind;     // NumPy's letters: b i u f c S U V O m M; 0 where the struct does not say
-    uint8_t flags; // SPAN_*
+    char kind;        // NumPy's letters: b i u f c S U V O m M; 0 where the struct does not say
+    uint8_t flags;    // SPAN_*
+    uint8_t axes;     // of what an adapter told; 0: one, contiguous, or not told
+    uintptr_t origin; // the element with all indices 0
+    Py_ssize_t shape[SPAN_AXES_MAX], strides[SPAN_AXES_MAX];
 } data_span;
 
 // Learns the types that are told by their struct and that the process has imported by now.

@@ -145,13 +145,32 @@ static void note(PyObject *object, uint8_t number, uint8_t inside, witness *ret)
     ret->count += look_at(object, number, inside, &ret->arguments[ret->count], WITNESS_MAX - ret->count);
 }
 
-// An argument, and the arrays in a short list of arrays.
+static int has_bytes(PyObject *object) {
+    data_span ignored[ASKED_SPANS_MAX];
+    return object && !PyUnicode_CheckExact(object) &&
+           (spans_read(object, ignored) ||
+            asked_spans(object, interned_id((PyObject *)Py_TYPE(object)), ignored) > 0);
+}
+
+static void note_values(PyObject *dict, uint8_t number, witness *ret) {
+    PyObject *key, *value; // borrowed
+    Py_ssize_t at = 0;
+    for (int i = 0; i < ITEMS_LOOKED_AT && PyDict_Next(dict, &at, &key, &value); i++) {
+        if (has_bytes(value)) {
+            note(value, number, 1, ret);
+        }
+    }
+}
+
+// An argument, and the arrays in a short list or dict of arrays.
 static void note_argument(PyObject *object, uint8_t number, witness *ret) {
     note(object, number, 0, ret);
+    if (object && PyDict_CheckExact(object)) {
+        note_values(object, number, ret);
+    }
     Py_ssize_t items = object ? spans_items(object) : -1;
     PyObject **first = items > 0 ? PySequence_Fast_ITEMS(object) : NULL;
-    data_span ignored;
-    if (!first || !*first || !spans_read(*first, &ignored) || PyUnicode_CheckExact(*first)) {
+    if (!first || !has_bytes(*first)) {
         return;
     }
     for (Py_ssize_t i = 0; i < items && i < ITEMS_LOOKED_AT; i++) {
@@ -233,7 +252,7 @@ static void write_value(const witnessed *seen, int flags, uint16_t depth) {
         .obj = (uint64_t)(uintptr_t)seen->object,
         .val = seen->val,
         .aux = seen->aux,
-        .start = seen->more,
+        .start = seen->is_shape ? 1 : seen->more,
         .type = seen->type,
         .lasti = seen->number,
         .func = seen->letter});
@@ -281,11 +300,14 @@ static void write_buffer(const Py_buffer *view, uint16_t depth) {
 }
 
 void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
-                   const witness *seen) {
+                   witness *seen) {
     int failed = has_failed(convention, result);
     int has_object = !failed && convention != CALL_BUFFER;
     witnessed made[ASKED_SPANS_MAX]; // before the first record: asking for spans may record in between
     int count = has_object ? look_at(OBJECT(result), 0, 0, made, ASKED_SPANS_MAX) : 0;
+    if (count) {
+        samples_mark_shapes(&made[0], seen);
+    }
     record->flags |= EVENT_FLAG_DEEP | (failed ? EVENT_FLAG_ERROR : 0);
     record->aux = (uint64_t)seen->count;
     if (!ring_record(record)) {

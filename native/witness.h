@@ -17,7 +17,9 @@ enum { WITNESS_MAX = 12 };
     LETTER('y', "bytes; aux of them, of which val and start hold the first 16") \
     LETTER('b', "True or False") \
     LETTER('n', "None") \
-    LETTER('L', "a list or tuple of aux items; val is the id of the first one's type") \
+    LETTER( \
+        'L', \
+        "a list or tuple of aux items; val is the id of the first one's type, start 1 where it is a shape") \
     LETTER('D', "a dict of aux items") \
     LETTER('o', "another object")
 
@@ -27,8 +29,9 @@ typedef struct {
     uint8_t number; // of the argument
     uint8_t inside; // 1: an item of the list or tuple before it
     uint8_t has_span;
-    uint8_t further; // 1: another block of the object before it
-    uint8_t told;    // 1: the span is an adapter's answer
+    uint8_t further;  // 1: another block of the object before it
+    uint8_t told;     // 1: the span is an adapter's answer
+    uint8_t is_shape; // 1: a list or tuple of ints, the extents of the result's axes
     uint8_t letter;
     uint32_t type; // id in INTERNED
     uint64_t val, aux, more;
@@ -44,6 +47,6 @@ extern int witness_open __attribute__((visibility("hidden"))); // calls are reco
 
 void witness_before(call_convention convention, const uintptr_t words[5], event *record, witness *ret);
 void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
-                   const witness *seen);
+                   witness *seen);
 
 #endif

@@ -15,16 +15,18 @@ if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told
 
 NOT_SAID = Unknown("polars does not say whether it is its own or shared")
+BARE = ("_plr.PySeries", "_plr.PyDataFrame", "polars.PySeries", "polars.PyDataFrame")
+"""What `_s` and `_df` hold, of the extension: by its name today, and in 1.0."""
 MOST_CHUNKS = 64
 MOST_COLUMNS = 64
 
 
 class PolarsFrames(Defaults):
-    """Exact Series, DataFrame and LazyFrame: read through `_s`, `_df`, so nothing of the user's runs."""
+    """Exact Series, DataFrame, LazyFrame and what they hold: read through `_s`, `_df`."""
 
     library = "polars"
     versions = ("1.0", "3")
-    exact = ("Series", "DataFrame", "LazyFrame")
+    exact = ("Series", "DataFrame", "LazyFrame", *BARE)
     links_allocator = True
 
     def self_test(self) -> None:
@@ -41,14 +43,14 @@ class PolarsFrames(Defaults):
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """A frame's columns, one after the other."""
-        frame = stored(x, "_df")
+        frame = _frame(x)
         for position in range(frame.width() if frame is not None else 0):
             column = sys.modules["polars"].Series._from_pyseries(frame.to_series(position))
             yield column.name, column
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
         """A frame's first columns, each a block of its own."""
-        frame = stored(x, "_df")
+        frame = _frame(x)
         if frame is None:
             return None
         total = frame.width()
@@ -60,7 +62,7 @@ class PolarsFrames(Defaults):
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """Chunks, nulls, and what polars takes its size to be."""
-        series = stored(x, "_s")
+        series = _series(x)
         if series is None:
             return ()
         chunks, nulls = len(series.chunk_lengths()), series.null_count()
@@ -75,24 +77,34 @@ class PolarsFrames(Defaults):
             return recipe("LazyFrame", "collect()", of_type(kind), also=("sink_parquet()",))
         columns = self._columns(x)
         shown = columns[: MOST_LAYERS - 1]
-        frame = stored(x, "_df")
+        frame = _frame(x)
         width = 1 if frame is None else frame.width()
         what = kind if frame is None else f"DataFrame {frame.height(), width}"
         wrapper = Layer("wrapper", what, title=NOT_SAID, would_not=("repr", "slice", "clone()"))
         below = tuple(_layer(name, column) for name, column in shown)
-        bytes_ = (stored(x, "_s") if frame is None else frame).estimated_size() if width < 1000 else None
+        bytes_ = (_series(x) if frame is None else frame).estimated_size() if width < 1000 else None
         size = Unknown(f"{width:,} columns are not summed") if bytes_ is None else bytes_
         whole = Unknown("polars does not say how large the buffers of a slice are")
         return Told((wrapper, *below), DERIVED, size, whole, layers_left_out=width - len(below))
 
     def _columns(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """(name, PySeries) of the first columns, or of the series itself."""
-        if (series := stored(x, "_s")) is not None:
+        if (series := _series(x)) is not None:
             return ((series.name(), series),)
-        frame = stored(x, "_df")
+        frame = _frame(x)
         many = range(frame.width() if frame is not None else 0)
         found = (frame.to_series(n) for n in islice(many, MOST_COLUMNS))
         return tuple((one.name(), one) for one in found)
+
+
+def _series(x: Any) -> Any:
+    """The PySeries of a Series, or the one that x is; None for anything else."""
+    return x if type_name(type(x)) == "PySeries" else stored(x, "_s")
+
+
+def _frame(x: Any) -> Any:
+    """The PyDataFrame of a DataFrame, or the one that x is; None for anything else."""
+    return x if type_name(type(x)) == "PyDataFrame" else stored(x, "_df")
 
 
 def _values(series: Any) -> Iterator[Elements]:
@@ -101,7 +113,7 @@ def _values(series: Any) -> Iterator[Elements]:
 
     chunks = [series] if series.n_chunks() == 1 else series.get_chunks()[:MOST_CHUNKS]
     for chunk in chunks:
-        view = (stored(chunk, "_s") or chunk).to_numpy_view()
+        view = _series(chunk).to_numpy_view()
         if view is not None:
             yield from NUMPY.elements(view)
 

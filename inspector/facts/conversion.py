@@ -65,6 +65,8 @@ class Value:
     """Of a list, tuple or dict; 0 for anything else."""
     item_type: str
     """Type of the first item; "" without one."""
+    is_shape: bool = False
+    """A list or tuple of ints that says how long the result's axes are: no element came from it."""
 
 
 @dataclass(frozen=True, slots=True)

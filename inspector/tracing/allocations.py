@@ -104,7 +104,7 @@ class Blocks:
         views likely, for an allocator linked into a library may have given their memory during the call.
         """
         can_tell = self._events.givers and not self._events.dropped and call["start"]
-        if not can_tell or result["refs"] & SPAN_TOLD or result["aux"] < LEAST_BYTES:
+        if not can_tell or result["refs"] & SPAN_LINKED or result["aux"] < LEAST_BYTES:
             return ""
         block = self._block(result, call)
         if block is not None and block["start"] >= call["start"]:

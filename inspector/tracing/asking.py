@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector.adapters.registry import shared
+
+if TYPE_CHECKING:
+    from inspector.adapters.base import Elements
+    from inspector.facts.memory import Range
 
 SPAN_C, SPAN_READONLY, SPAN_LINKED, SPAN_TOLD = 1, 4, 16, 32
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 4
 """Blocks told of one object."""
 
-Row = tuple[int, int, int, int, str, int]
-"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags (native/spans.h)."""
+AXES_TOLD = 4
+Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
+"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags (native/spans.h), the
+element with all indices 0, shape and strides; () where there are more axes than are told."""
 
 
 def prepare() -> None:
@@ -25,17 +31,36 @@ def spans(x: Any) -> list[Row] | None:
     adapter = shared().known(type(x))
     if adapter is None:
         return None
-    rows: list[Row] = []
     linked = SPAN_LINKED if adapter.links_allocator and adapter.owns(x) is not False else 0
     linked |= SPAN_TOLD
-    for block in adapter.elements(x)[:MOST]:
-        extent = block.range
-        flags = SPAN_READONLY if block.readonly else 0
-        whole = extent.bytes == block.size * block.itemsize_bytes
-        letter = _letter(block.typestr)
-        size = block.size * block.itemsize_bytes
-        rows.append((extent.start, extent.bytes, size, block.itemsize_bytes, letter, flags | whole | linked))
-    return rows or [(e.start, e.bytes, e.bytes, 1, "V", SPAN_C | linked) for e in adapter.spans(x)[:MOST]]
+    rows = [_row(block, linked) for block in adapter.elements(x)[:MOST]]
+    return rows or [_plain(extent, linked) for extent in adapter.spans(x)[:MOST]]
+
+
+def _row(block: Elements, linked: int) -> Row:
+    extent = block.range
+    size = block.size * block.itemsize_bytes
+    flags = linked | (SPAN_READONLY if block.readonly else 0) | (SPAN_C if _is_contiguous(block) else 0)
+    told = 0 < len(block.shape) <= AXES_TOLD
+    shape, strides = (block.shape, block.strides_bytes) if told else ((), ())
+    letter = _letter(block.typestr)
+    return (
+        extent.start, extent.bytes, size, block.itemsize_bytes, letter, flags, block.address, shape, strides,
+    )  # fmt: skip
+
+
+def _plain(extent: Range, linked: int) -> Row:
+    return (extent.start, extent.bytes, extent.bytes, 1, "V", SPAN_C | linked, extent.start, (), ())
+
+
+def _is_contiguous(block: Elements) -> bool:
+    """In C order; an axis of one element may have any stride."""
+    step = block.itemsize_bytes
+    for length, stride in zip(reversed(block.shape), reversed(block.strides_bytes), strict=True):
+        if length > 1 and stride != step:
+            return False
+        step *= length
+    return True
 
 
 def _letter(typestr: str) -> str:

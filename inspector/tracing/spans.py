@@ -8,11 +8,11 @@ import numpy as np
 
 from inspector.facts.conversion import ByteEvidence, Call
 from inspector.facts.unknown import Unknown
-from inspector.tracing.allocations import Blocks
-from inspector.tracing.decode import FLAGS, Events, Rows
+from inspector.tracing.allocations import SPAN_TOLD, Blocks
+from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
 from inspector.tracing.nesting import Nesting
 
-SAMPLES_COMPARED, SAMPLES_UNEQUAL = 1 << 31, 1 << 30
+SAMPLES_COMPARED, SAMPLES_EQUAL = 1 << 31, (1 << 30) - 1
 _SAMPLES: tuple[Literal["", "different", "equal"], ...] = ("", "different", "equal")
 SMALL_TEXT = (ord("U"), ord("S"))
 LOOKED_AT = 8
@@ -30,7 +30,7 @@ def weighed(events: Events, nesting: Nesting, calls: dict[int, Call]) -> tuple[B
     if not len(results):
         return ()
     made_by, given_to = owner[output & shown], owner[~output]
-    same, overlaps = _compared(events.records, results, made_by, given, given_to, len(nesting.heads))
+    same, overlaps = _compared(events.records, results, made_by, given, given_to)
     own = ~_passed_on(events.records, nesting, results, made_by, same | overlaps)
     results, made_by, same, overlaps = results[own], made_by[own], same[own], overlaps[own]
     sample = _sampled(events.records["code"][results])
@@ -49,14 +49,12 @@ def _call_of(nesting: Nesting, rows: Rows) -> Rows:
     return np.searchsorted(nesting.heads, rows, side="right") - 1
 
 
-def _compared(
-    records: Rows, results: Rows, made_by: Rows, given: Rows, given_to: Rows, heads: int
-) -> tuple[Rows, Rows]:
+def _compared(records: Rows, results: Rows, made_by: Rows, given: Rows, given_to: Rows) -> tuple[Rows, Rows]:
     """For each result: is it one of its call's arguments, and does it share bytes with one."""
-    result_of = np.full(heads, -1, np.int64)
-    result_of[made_by] = np.arange(len(results))
-    has_result = result_of[given_to] >= 0
-    given, target = given[has_result], result_of[given_to[has_result]]
+    first, behind = (np.searchsorted(made_by, given_to, side=side) for side in ("left", "right"))
+    many = behind - first
+    target = np.repeat(behind - np.cumsum(many), many) + np.arange(many.sum())
+    given = np.repeat(given, many)
     made = results[target]
     start, stop = records["val"][given], records["val"][given] + records["aux"][given]
     low, high = records["val"][made], records["val"][made] + records["aux"][made]
@@ -82,7 +80,7 @@ def _passed_on(records: Rows, nesting: Nesting, results: Rows, made_by: Rows, le
 def _sampled(masks: Rows) -> Rows:
     """0 nothing could be compared, 1 all that was is different, 2 an argument's elements are equal."""
     compared = (masks & SAMPLES_COMPARED) != 0
-    equal = (masks & (SAMPLES_UNEQUAL - 1)) != 0
+    equal = (masks & SAMPLES_EQUAL) != 0
     return np.where(compared, np.where(equal, 2, 1), 0)
 
 
@@ -99,7 +97,8 @@ def _evidence(
         logical_bytes=int(events.records["start"][results].sum()),
         span_bytes=int(events.records["aux"][results].sum()),
         allocator=_allocator(events, blocks, results, heads),
-        was_there=blocks.was_there(events.records[results[0]], events.records[heads[0]]),
+        was_there=blocks.was_there(events.records[results[0]], events.records[heads[0]])
+        or _seen_before(events, int(results[0]), int(heads[0])),
     )
 
 
@@ -111,3 +110,18 @@ def _allocator(events: Events, blocks: Blocks, results: Rows, heads: Rows) -> st
         if not isinstance(said, Unknown):
             break
     return said
+
+
+def _seen_before(events: Events, result: int, head: int) -> Literal["", "likely"]:
+    """Whether a call that was given no bytes handed on some that an earlier record tells of.
+
+    So do the Arrow C interface and DLPack: their arguments are bare addresses. Asked of bytes that no hooked
+    function gave only: memory that was freed meanwhile may have been given again.
+    """
+    records = events.records
+    if not records["refs"][result] & SPAN_TOLD or (records["kind"][head + 1 : result] == KINDS["SPAN"]).any():
+        return ""
+    earlier = records[:head][records["kind"][:head] == KINDS["SPAN"]]
+    low, high = records["val"][result], records["val"][result] + records["aux"][result]
+    covers = (earlier["val"] <= low) & (high <= earlier["val"] + earlier["aux"])
+    return "likely" if covers.any() else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.machinery
 import sys
 from collections import Counter
@@ -128,7 +129,8 @@ class Targets:
 
     def _type(self, module: str, kind: type) -> None:
         home = _module_of(kind)
-        if not isinstance(home, str) or _package(home) != _package(module):
+        is_bare = home == "builtins" and vars(builtins).get(kind.__name__) is not kind  # PyO3 names none
+        if not isinstance(home, str) or (_package(home) != _package(module) and not is_bare):
             return
         self._seen.add(id(kind))
         self.types.append(kind)

@@ -42,6 +42,7 @@ def _value(events: Events, rows: list[Any]) -> Value:
         spans=spans,
         items=items,
         item_type=item_type,
+        is_shape=letter == "L" and bool(head["start"]),
     )
 
 

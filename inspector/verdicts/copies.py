@@ -56,16 +56,16 @@ def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
         return "computed", "certain"
     if one.sample:
         return ("copied" if one.sample == "equal" else "computed"), "by sample"
-    if any(value.item_type for value in one.call.arguments):
-        return "copied", "likely"
     return ("copied", "likely") if _sources(one.call) else ("made", "certain")
 
 
 def _sources(call: Call) -> list[Value]:
     """Arguments with bytes or items that the result can have come from."""
-    return [
-        value for value in call.arguments if (value.spans and value.type_name != "str") or value.item_type
-    ]
+    return [value for value in call.arguments if not value.is_shape and _has_bytes(value)]
+
+
+def _has_bytes(value: Value) -> bool:
+    return bool(value.item_type or (value.spans and value.type_name != "str"))
 
 
 def _said(value: Value) -> str:
