@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from inspector._native import Subject
 from inspector.adapters.base import stored, type_module, type_name
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, Holder, buffer_layer, is_ndarray
 
@@ -56,17 +57,19 @@ class AwkwardArrays(Holder):
             else ("ak.materialize", "an operation: only the buffers it needs"),
             would_not=("repr", "x.fields", "x.type"),
         )
-        shown = found[: MOST_LAYERS - 1]
-        below = tuple(_layer(place, array) for place, array in shown)
         waits = "" if value == "computed" else f"{len(found) - there} buffers on first use"
-        return Told((wrapper, *below), waits_for=waits, layers_left_out=len(found) - len(shown))
+        shown = [(place, Subject(array)) for place, array in found[: MOST_LAYERS - 1]]
+        left = len(found) - len(shown)
+        found.clear()
+        below = tuple(_layer(place, box) for place, box in shown)
+        return Told((wrapper, *below), waits_for=waits, layers_left_out=left)
 
 
-def _layer(place: str, array: Any) -> Layer:
+def _layer(place: str, box: Subject) -> Layer:
     from inspector.adapters.told import Layer, of_type
 
-    if array is not None:
-        return buffer_layer(place, array)
+    if box.get() is not None:
+        return buffer_layer(place, box)
     return Layer("buffer", place, "lazy", "none", evidence=(of_type("a virtual array"),), depth=1)
 
 

@@ -61,13 +61,8 @@ class Elements:
         """All bytes an element can lie in, negative strides included; empty where there are no elements."""
         from inspector.facts.memory import Range
 
-        low = high = self.address
-        if not self.size or not self.itemsize_bytes:
-            return Range(Address(low), Address(low))
-        for length, stride in zip(self.shape, self.strides_bytes, strict=True):
-            low += min(0, (length - 1) * stride)
-            high += max(0, (length - 1) * stride)
-        return Range(Address(low), Address(high + self.itemsize_bytes))
+        low, high = extent(self.address, self.shape, self.strides_bytes, self.itemsize_bytes)
+        return Range(Address(low), Address(high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +215,8 @@ class Defaults:
 
     def spans(self, x: Any) -> tuple[Range, ...]:
         """The ranges of its elements."""
-        return tuple(block.range for block in self.elements(x) if block.range.bytes)
+        ranges = (block.range for block in self.elements(x))
+        return tuple(found for found in ranges if found.bytes)
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """Its owner."""
@@ -262,6 +258,21 @@ class Defaults:
         if self.is_closed(x):
             return closed(type_name(type(x)))
         return told(type_name(type(x)), self.waits(x), bool(self.elements(x)))
+
+
+def extent(
+    address: int, shape: tuple[int, ...], strides_bytes: tuple[int, ...], itemsize_bytes: int
+) -> tuple[int, int]:
+    """First byte of a strided block, and the one behind its last; the same where it has no bytes."""
+    low = high = address
+    for length, stride in zip(shape, strides_bytes, strict=True):
+        if not length:
+            return address, address
+        if stride < 0:
+            low += (length - 1) * stride
+        else:
+            high += (length - 1) * stride
+    return (low, high + itemsize_bytes) if itemsize_bytes else (address, address)
 
 
 def named(library: str, names: Iterable[str]) -> Iterator[type]:

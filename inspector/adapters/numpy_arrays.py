@@ -6,12 +6,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.base import Defaults, Elements, extent, type_name
 from inspector.facts.layout import Member
-from inspector.facts.unknown import Unknown
+from inspector.facts.unknown import Address, Unknown
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told
+    from inspector.facts.memory import Range
 
 FLAGS = {
     "C_CONTIGUOUS": 0x1,
@@ -50,6 +51,10 @@ TYPE_NUMBERS = [
     "HALF",
 ]
 """enum NPY_TYPES of numpy/ndarraytypes.h."""
+
+_LAST_SIMPLE = TYPE_NUMBERS.index("CLONGDOUBLE")
+_FORMATS: dict[str, str] = {}
+"""Typestr of a number -> its word, as NumPy said it once: each `dtype.name` is computed in Python."""
 
 
 class NumPyArrays(Defaults):
@@ -100,6 +105,16 @@ class NumPyArrays(Defaults):
                 aligned=bool(flags & FLAGS["ALIGNED"]),
             ),
         )
+
+    def spans(self, x: Any) -> tuple[Range, ...]:
+        """From its first byte to its last: the same range as that of its block, without describing it."""
+        from inspector.facts.memory import Range
+
+        if type(x) is _dummy_array():
+            return ()
+        address, shape, strides, _, _, descr = _native.ndarray_fields(x, _numpy().ndarray)
+        start, stop = extent(address, shape, strides, descr.itemsize)
+        return (Range(Address(start), Address(stop)),) if stop > start else ()
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """PyArray_BASE."""
@@ -157,14 +172,22 @@ class NumPyArrays(Defaults):
 
 def format_of(descr: Any) -> str:
     """A dtype in a word: "float64", ">i4", "struct of 2 fields"."""
+    known = _FORMATS.get(descr.str) if descr.num <= _LAST_SIMPLE else None
+    if known is not None:
+        return known
     if descr.names is not None:
         return f"struct of {len(descr.names)} fields"
-    return str(descr.name) if descr.isnative else str(descr.str)
+    found = str(descr.name) if descr.isnative else str(descr.str)
+    if descr.num <= _LAST_SIMPLE:
+        _FORMATS[descr.str] = found
+    return found
 
 
 def members_of(descr: Any) -> tuple[Member, ...]:
     """Fields of a structured dtype, in the order of its names."""
-    rows = ((name, *descr.fields[name][:2]) for name in descr.names or ())
+    if descr.names is None:
+        return ()
+    rows = ((name, *descr.fields[name][:2]) for name in descr.names)
     return tuple(Member(name, format_of(field), offset, field.itemsize) for name, field, offset in rows)
 
 

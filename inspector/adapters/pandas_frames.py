@@ -13,27 +13,32 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
+from inspector.adapters import pandas_layers
 from inspector.adapters.base import Column, Defaults, Elements, stored, type_module, type_name
-from inspector.adapters.holders import MOST_BASES, owner_address
+from inspector.adapters.holders import is_array, owner_address, whose
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
-    from inspector.adapters.told import Told
+    from inspector.adapters.told import Evidence, Told
 
 _get = object.__getattribute__
-_INNER = ("_ndarray", "_mask", "_codes", "_sparse_values")
+_INNER = ("_ndarray", "_mask", "_codes", "_sparse_values", "_left", "_right")
 """Where pandas' own extension arrays keep their ndarrays."""
 MOST_CHUNKS = 64
 MOST_BLOCKS = 1000
 """Blocks looked at; a frame to which columns were added one by one has one for each."""
-ARRAYS = ("Categorical", "SparseArray", "ArrowExtensionArray", "ArrowStringArray")
+ARRAYS = (
+    *("Categorical", "SparseArray", "ArrowExtensionArray", "ArrowStringArray", "StringArray"),
+    *("IntegerArray", "FloatingArray", "BooleanArray", "DatetimeArray", "TimedeltaArray", "PeriodArray"),
+    *("IntervalArray", "NumpyExtensionArray"),
+)
 MOST_NAMED = 8
 """Blocks named in the facts; a frame of mixed types seldom has more."""
 
 
 class PandasFrames(Defaults):
-    """Exact DataFrame, Series, Index and RangeIndex, and the indexes of dates."""
+    """Exact DataFrame, Series, the indexes, and pandas' own extension arrays."""
 
     library = "pandas"
     versions = ("2.0", "4")
@@ -42,7 +47,7 @@ class PandasFrames(Defaults):
         """The classes; a subclass of the user's may keep its bytes elsewhere."""
         pandas = sys.modules["pandas"]
         names = "DataFrame Series Index RangeIndex DatetimeIndex TimedeltaIndex PeriodIndex CategoricalIndex"
-        own = (getattr(pandas, name) for name in f"{names} MultiIndex Categorical".split())
+        own = (getattr(pandas, name) for name in f"{names} IntervalIndex MultiIndex Categorical".split())
         inside = (getattr(pandas.arrays, name, None) for name in ARRAYS)
         return tuple(kind for kind in (*own, *inside) if kind is not None)
 
@@ -66,7 +71,7 @@ class PandasFrames(Defaults):
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
         """The ndarrays of its blocks."""
-        return tuple(("values", array) for array in arrays(x) if _is_ndarray(array))
+        return tuple(("values", array) for array in arrays(x) if is_array(array))
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """A frame's columns, block by block: (label, the column's own view of the block's array)."""
@@ -75,8 +80,7 @@ class PandasFrames(Defaults):
         labels = _get(_get(x, "_mgr"), "axes")[0]
         for block in _get(_get(x, "_mgr"), "blocks"):
             for row, position in enumerate(block.mgr_locs):
-                whole = not _is_ndarray(block.values) or block.values.ndim == 1
-                yield _label(labels, position), block.values if whole else block.values[row]
+                yield _label(labels, position), _row(block.values, row)
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
         """A frame's columns by position; of many blocks only the first MOST_BLOCKS are looked at."""
@@ -94,11 +98,9 @@ class PandasFrames(Defaults):
 
     def owns(self, x: Any) -> bool | Unknown:
         """Whether nobody else holds its arrays or their bases: they go when it goes."""
-        held_by_us = [Subject(array) for array in arrays(x) if _is_ndarray(array)]
-        may_be_shared = "Index" not in type_name(type(x))  # an index's hash table holds its array too
-        if may_be_shared and any(subject.refcount() != 1 for subject in held_by_us):
-            return False
-        return all(_bases_are_alone(subject) for subject in held_by_us) and cow_holders(x) <= 1
+        boxes = [Subject(array) for array in arrays(x) if is_array(array)]
+        spare = pandas_layers.spare(x)
+        return all(whose(box, spare)[0] == "owned" for box in boxes) and cow_holders(x) <= 1
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
         """Blocks, and how many objects share them copy-on-write."""
@@ -115,8 +117,6 @@ class PandasFrames(Defaults):
 
     def layers(self, x: Any) -> Told:
         """pandas_layers: blocks with their holders, caches of indexes."""
-        from inspector.adapters import pandas_layers
-
         name = type_name(type(x))
         if name == "RangeIndex":
             return pandas_layers.of_range(x)
@@ -124,9 +124,8 @@ class PandasFrames(Defaults):
             blocks = _blocks(x)
             pieces = [_of_block(block) for block in blocks[: pandas_layers.MOST_BLOCKS]]
             return pandas_layers.of_frame(x, blocks, pieces, len(_get(_get(x, "_mgr"), "blocks")))
-        if name in ARRAYS:
-            return pandas_layers.of_array(x, arrays(x))
-        return pandas_layers.of_index(x, arrays(x))
+        boxes = [Subject(array) for array in arrays(x)]
+        return pandas_layers.of_array(x, boxes) if name in ARRAYS else pandas_layers.of_index(x, boxes)
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
         """One number, as NumPy prints it."""
@@ -144,7 +143,7 @@ def arrays(x: Any) -> tuple[Any, ...]:
         return tuple(_inner(x))
     if name == "MultiIndex":
         codes = _get(x, "_codes")
-        return tuple(array for array in (codes[i] for i in range(len(codes))) if _is_ndarray(array))
+        return tuple(array for array in (codes[i] for i in range(len(codes))) if is_array(array))
     return tuple(_inner(_get(x, "_data")))
 
 
@@ -152,19 +151,34 @@ def _blocks(x: Any) -> tuple[Any, ...]:
     return tuple(_get(_get(x, "_mgr"), "blocks")[:MOST_BLOCKS])
 
 
-def _of_block(block: Any) -> tuple[Elements, ...]:
-    return tuple(piece for array in _inner(block.values) for piece in _elements(array))
+def _of_block(block: Any) -> list[tuple[Elements, Any, Evidence]]:
+    """Each piece of a block's bytes, who frees it, and what says so."""
+    boxes = [Subject(array) for array in _inner(block.values)]
+    shared = (Subject(block.values).refcount() or 1) - 1 if not is_array(block.values) else 0
+    rows = [(box, *_whose(box, shared)) for box in boxes]
+    return [(piece, title, said) for box, title, said in rows for piece in _elements(box.get())]
+
+
+def _whose(box: Subject, shared: int) -> tuple[Any, Evidence]:
+    """Who frees an array of a block, of whose extension array others hold `shared` references."""
+    from inspector.adapters.told import field
+
+    if not is_array(box.get()):
+        return pandas_layers.of_arrow(box.get())
+    if shared:
+        return "view", field("refcount", f"others hold its extension array too: {shared} references")
+    return whose(box)
 
 
 def _inner(values: Any) -> Iterator[Any]:
     """The arrays inside an extension array; only pandas' own are looked into."""
-    if _is_ndarray(values):
+    if is_array(values):
         yield values
     elif _is_known(type(values)):
         data = stored(values, "_data")  # of Arrow's in pandas 2 a property, which warns
         inner = {id(one): one for one in (data, *(_attribute(values, name) for name in _INNER))}
         for one in inner.values():  # each once: a Categorical's `_codes` are its `_ndarray`
-            if _is_ndarray(one) or (one is data and one is not None):
+            if is_array(one) or (one is data and one is not None):
                 yield from _inner(one)
         chunks = getattr(_attribute(values, "_pa_array"), "chunks", ())
         yield from chunks[:MOST_CHUNKS]
@@ -177,12 +191,8 @@ def _attribute(x: Any, name: str, otherwise: Any = None) -> Any:
         return otherwise
 
 
-def _is_ndarray(x: Any) -> bool:
-    return type(x) is sys.modules["numpy"].ndarray
-
-
 def _elements(array: Any) -> Iterator[Elements]:
-    if _is_ndarray(array):
+    if is_array(array):
         yield from NUMPY.elements(array)
         return
     for buffer in array.buffers():
@@ -197,9 +207,17 @@ def _turned(block: Elements) -> Elements:
     return replace(block, shape=block.shape[::-1], strides_bytes=block.strides_bytes[::-1])
 
 
+def _row(values: Any, row: int) -> Any:
+    """A column's own view of a block of several; a subclass of ndarray of the user's is not asked for one."""
+    numpy = sys.modules["numpy"]
+    if type(values) not in (numpy.ndarray, numpy.memmap) or values.ndim == 1:
+        return values
+    return values[row]
+
+
 def _column(name: str, block: Any, number: int, row: int) -> Column:
     """One column of a block, by the column's own view of the block's array."""
-    values = block.values[row] if _is_ndarray(block.values) and block.values.ndim == 2 else block.values
+    values = _row(block.values, row)
     elements = tuple(found for array in _inner(values) for found in _elements(array))
     return Column(name, _dtype(block), elements, number, _holders(block), owner_address(block.values))
 
@@ -213,18 +231,6 @@ def _dtype(block: Any) -> str:
     """As pandas prints it; of an array class that is not its own only the class's name: nothing is run."""
     kind = type(block.values)
     return str(block.values.dtype) if _is_known(kind) else type_name(kind)
-
-
-def _bases_are_alone(array: Subject) -> bool:
-    """Whether each base, up to the owner of the bytes, is an ndarray that only the one before it holds."""
-    for _ in range(MOST_BASES):
-        bases = [Subject(base) for _, base in NUMPY.holds(array.get())]
-        if not bases:
-            return True
-        if not _is_ndarray(bases[0].get()) or bases[0].refcount() != 1:
-            return False
-        array = bases[0]
-    return False
 
 
 def _title(block: Any) -> str:

@@ -6,8 +6,20 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.adapters.base import Elements, type_module, type_name
-from inspector.adapters.told import DERIVED, Evidence, Finding, Layer, Told, attribute, finding, of_type
+from inspector._native import Subject
+from inspector.adapters.base import Elements, type_name
+from inspector.adapters.holders import is_array, whose
+from inspector.adapters.told import (
+    DERIVED,
+    Evidence,
+    Finding,
+    Layer,
+    Told,
+    attribute,
+    field,
+    finding,
+    of_type,
+)
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
@@ -16,45 +28,54 @@ MOST_BLOCKS = 12
 _get = object.__getattribute__
 
 
-def of_frame(x: Any, blocks: tuple[Any, ...], elements: list[tuple[Elements, ...]], count: int) -> Told:
+Piece = tuple[Elements, Any, Evidence]
+"""Some bytes of a block, who frees them, and what says so."""
+
+
+def of_frame(x: Any, blocks: tuple[Any, ...], pieces_of: list[list[Piece]], count: int) -> Told:
     """A DataFrame or Series: wrapper, blocks, buffers. `blocks` may be cut: `count` is how many there are."""
     found = [Layer("wrapper", type_name(type(x)), evidence=(of_type(type_name(type(x))),))]
     shared = 0
-    for block, pieces in zip(blocks[:MOST_BLOCKS], elements, strict=False):
+    for block, pieces in zip(blocks[:MOST_BLOCKS], pieces_of, strict=False):
         holders = _alive(block)
-        is_shared = holders > 1
-        copies = is_shared and writes_copy()
-        shared += sum(piece.size * piece.itemsize_bytes for piece in pieces) if copies else 0
-        found += _block(block, pieces, holders, copies, is_shared)
+        copies = holders > 1 and writes_copy()
+        shared += sum(piece.size * piece.itemsize_bytes for piece, _, _ in pieces) if copies else 0
+        found += _block(block, pieces, holders, copies)
+    titles = [layer.title for layer in found]
     return Told(
         tuple(found),
-        state="copy-on-write pending" if shared else DERIVED,
+        state="copy-on-write pending" if shared and "borrowed" not in titles else DERIVED,
         findings=_shared(shared) if shared else (),
         layers_left_out=max(count - MOST_BLOCKS, 0),
     )
 
 
-def _block(
-    block: Any, pieces: tuple[Elements, ...], holders: int, copies: bool, is_shared: bool
-) -> Iterator[Layer]:
+def _block(block: Any, pieces: list[Piece], holders: int, copies: bool) -> Iterator[Layer]:
     seen = (attribute("block.refs", f"{holders} holder{'' if holders == 1 else 's'}"),)
-    title: Any = "cow" if copies else "view" if is_shared else "owned"
+    among = "cow" if copies else "view" if holders > 1 else ""
+    titles = [_title(among, title) for _, title, _ in pieces]
     would = ("a write copies",) if copies else ()
-    what = f"block {pieces[0].format if pieces else ''} {tuple(block.shape)}"
+    what = f"block {pieces[0][0].format if pieces else ''} {tuple(block.shape)}"
     if not pieces:
         what = f"block {type_name(type(block.values))}"
+    title: Any = next((title for title in titles if title != "owned"), among or "owned")
     yield Layer(
         "container", what, "computed", "heap", title, seen, would, ("len", "repr", ".head()"), depth=1
     )
-    for piece in pieces:
-        yield buffer(piece, title)
+    for (piece, _, said), title in zip(pieces, titles, strict=True):
+        yield buffer(piece, title, said)
 
 
-def buffer(piece: Elements, title: Any = "owned", what: str = "") -> Layer:
+def _title(among: str, alone: Any) -> Any:
+    """Who frees bytes that pandas objects share `among` them, where one of them `alone` would say so."""
+    return alone if alone == "borrowed" or not among else among
+
+
+def buffer(piece: Elements, title: Any, said: Evidence, what: str = "") -> Layer:
     """A block of bytes as a layer; where it lies is said by its mapping."""
     spans = (piece.range,) if piece.range.bytes else ()
     storage, place = storage_of(piece.range)
-    seen = (Evidence("address", f"{piece.address:#x}", place),)
+    seen = (said, Evidence("address", f"{piece.address:#x}", place))
     return Layer(
         "buffer",
         what or f"{piece.exporter} {piece.format}",
@@ -67,6 +88,25 @@ def buffer(piece: Elements, title: Any = "owned", what: str = "") -> Layer:
         spans,
         2,
     )
+
+
+def of_arrow(array: Any) -> tuple[Any, Evidence]:
+    """Who frees the buffers of an Arrow array, as pyarrow's adapter knows it."""
+    from inspector.adapters.registry import adapter_of
+
+    adapter = adapter_of(type(array))
+    owns = adapter.owns(array) if adapter is not None else Unknown("no adapter knows pyarrow's arrays")
+    if isinstance(owns, Unknown):
+        return owns, field("C++ class", "unknown")
+    return ("owned" if owns else "foreign"), field(
+        "C++ class", "of Arrow's pool" if owns else "of others' bytes"
+    )
+
+
+def spare(x: Any) -> int:
+    """References that an index's caches have to its own array: its hash table, an interval index's ends."""
+    cache = _cache(x)
+    return sum(cache.get(name) is not None for name in ("_engine", "left"))
 
 
 def storage_of(place: Range) -> tuple[Any, str]:
@@ -110,14 +150,16 @@ def of_range(x: Any) -> Told:
             logical_bytes=8 * len(_get(x, "_range")),
         )
     wrapper = Layer("wrapper", name, "computed", "none", "owned", seen, (), idle)
-    return Told((wrapper, *_arrays([made], "_data")), materialized_by=".values, kept in x._cache")
+    box = Subject(made)
+    del made
+    return Told((wrapper, *_arrays([box], "_data", spare(x))), materialized_by=".values, kept in x._cache")
 
 
-def of_index(x: Any, arrays: tuple[Any, ...]) -> Told:
+def of_index(x: Any, boxes: list[Subject]) -> Told:
     """An Index: its array, and what its cache holds: a hash table, a MultiIndex's tuples."""
     name = type_name(type(x))
     wrapper = Layer("wrapper", name, evidence=(of_type(name),))
-    return Told((wrapper, *_arrays(list(arrays), ""), *_tables(x, name)))
+    return Told((wrapper, *_arrays(boxes, "", spare(x)), *_tables(x, name)))
 
 
 def _tables(x: Any, name: str) -> Iterator[Layer]:
@@ -139,30 +181,21 @@ def _tables(x: Any, name: str) -> Iterator[Layer]:
         )
 
 
-def of_array(x: Any, arrays: tuple[Any, ...]) -> Told:
+def of_array(x: Any, boxes: list[Subject]) -> Told:
     """An extension array: what its elements are kept in."""
     name = type_name(type(x))
     parts = {"SparseArray": "the values that are not the fill value", "Categorical": "codes"}
-    return Told(
-        (Layer("wrapper", name, evidence=(of_type(name),)), *_arrays(list(arrays), parts.get(name, "")))
-    )
+    return Told((Layer("wrapper", name, evidence=(of_type(name),)), *_arrays(boxes, parts.get(name, ""))))
 
 
-def _arrays(arrays: list[Any], what: str) -> Iterator[Layer]:
+def _arrays(boxes: list[Subject], what: str, spare: int = 0) -> Iterator[Layer]:
     from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 
-    for array in arrays[:MOST_BLOCKS]:
-        if type_module(type(array)) == "numpy":
-            (piece,) = NUMPY.elements(array)
-            yield buffer(
-                piece, "owned" if _owned(array) else "view", f"{what} {piece.format} {piece.shape}".strip()
-            )
-
-
-def _owned(array: Any) -> bool:
-    """Whether the array's bytes are its own, or of a base that is an array too."""
-    base = array.base
-    return base is None or type_module(type(base)) == "numpy"
+    for box in boxes[:MOST_BLOCKS]:
+        if is_array(box.get()):
+            title, said = whose(box, spare)
+            (piece,) = NUMPY.elements(box.get())
+            yield buffer(piece, title, said, f"{what} {piece.format} {piece.shape}".strip())
 
 
 def _cache(x: Any) -> dict[str, Any]:

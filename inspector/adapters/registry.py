@@ -126,6 +126,8 @@ class Registry:
         exact = {id(kind): adapter for kind in adapter.types()}
         families = {id(kind): adapter for kind in adapter.families()}
         self._exact.update(exact)
+        for kind, knows in families.items():
+            self._exact.setdefault(kind, knows)  # most instances are of the class itself
         self._families.update(families)
         self._marked.update(dict.fromkeys(adapter.marks, adapter))
         claims = type_attribute(type(adapter), "claims")

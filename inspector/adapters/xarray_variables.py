@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from inspector._native import Subject
 from inspector.adapters.base import stored, type_module, type_name
 from inspector.adapters.holders import MOST_LAYERS, Holder, buffer_layer, is_ndarray
 from inspector.facts.unknown import Unknown
@@ -107,16 +108,17 @@ def _stack(name: str, variable: Any) -> list[Layer]:
     """The layers of one variable: its chain in one line, and what stands at its end."""
     from inspector.adapters.told import Layer, of_type
 
-    chain = list(_chain(variable))
+    chain = [Subject(one) for one in _chain(variable)]
     if not chain:
         return [Layer("container", name, Unknown("it wraps nothing that is known"), depth=1)]
     end = chain[-1]
-    if len(chain) == 1 and is_ndarray(end):
+    there = is_ndarray(end.get())
+    if len(chain) == 1 and there:
         return [buffer_layer(name, end)]
-    value, storage, title = _end(end)
-    said = " > ".join(type_name(type(one)) for one in chain)
+    value, storage, title = _end(end.get())
+    said = " > ".join(type_name(type(one.get())) for one in chain)
     top = Layer("container", name, value, storage, title, (of_type(said),), depth=1)
-    return [top, buffer_layer(name, end, depth=2)] if is_ndarray(end) else [top]
+    return [top, buffer_layer(name, end, depth=2)] if there else [top]
 
 
 def _end(end: Any) -> tuple[Any, Any, Any]:

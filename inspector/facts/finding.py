@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from inspector.facts.record import dataclass
@@ -86,8 +85,10 @@ KINDS: Final = (
 )
 """The kinds of danger with the words that fit most objects."""
 
+_BY_SLUG: Final = {kind.slug: kind for kind in KINDS}
+
 
 def finding(slug: str, what: str = "", *, why: str = "", do: str = "", certain: bool = True) -> Finding:
     """A danger of the kind `slug` (KINDS), with its own words where it has better ones."""
-    kind = next(kind for kind in KINDS if kind.slug == slug)
-    return replace(kind, what=what or kind.what, why=why or kind.why, do=do or kind.do, certain=certain)
+    kind = _BY_SLUG[slug]
+    return Finding(slug, what or kind.what, why or kind.why, do or kind.do, certain)

@@ -20,12 +20,12 @@ def dangers(of: Stack, retained_bytes: int | Unknown) -> Iterator[Finding]:
     """What the library itself said first, then what follows from titles, extents and files."""
     yield from of.told.findings
     said = {found.slug for found in of.told.findings}
-    titles = {layer.title for layer in of.layers if layer.spans}
+    titles = [layer.title for layer in of.layers if layer.spans]
     if "borrowed" in titles and not said & {"borrowed-pointer", "unowned-bytes"}:
         yield finding("borrowed-pointer")
     if "cow" in titles and "shared-copy-on-write" not in said:
         yield finding("shared-copy-on-write")
-    own = sum(span.bytes for span in of.spans)
+    own = sum([span.bytes for span in of.spans])
     if not isinstance(retained_bytes, Unknown) and _is_large(own, retained_bytes):
         yield finding("large-base", f"{_size(own)} keep {_size(retained_bytes)} alive")
     for span in of.spans[:MOST_FILES]:

@@ -40,12 +40,13 @@ def _of_values(layers: Sequence[Layer]) -> State | None:
         return "partially materialized"
     if value in ("lazy", *OF_VALUE):
         return OF_VALUE.get(value, "lazy")
-    return "on device" if any(layer.storage == "device" for layer in layers) else None
+    return "on device" if "device" in [layer.storage for layer in layers] else None
 
 
 def _value(layers: Sequence[Layer]) -> Value:
     """The wrapper's answer; where it claims that the elements exist and no part has any, the parts'."""
-    first, *parts = [layer.value for layer in layers if not isinstance(layer.value, Unknown)] or ["computed"]
+    known = [layer.value for layer in layers if not isinstance(layer.value, Unknown)]
+    first, *parts = known or ["computed"]
     if first == "computed" and parts and "computed" not in parts:
         return "partial" if "partial" in parts else parts[0]
     return first
@@ -57,7 +58,7 @@ def _of_bytes(of: Stack, pages: Residency | Unknown) -> State | Unknown:
     for title, state in OF_TITLE:
         if title in titles:
             return state
-    if any(layer.storage == "file-mapped" for layer in buffers):
+    if "file-mapped" in [layer.storage for layer in buffers]:
         return "memory-mapped"
     if "foreign" in titles:
         return "shared-foreign"
@@ -77,8 +78,8 @@ def _of_pages(pages: Residency | Unknown) -> State | None:
 
 
 def _plain(titles: Iterable[object]) -> State | Unknown:
-    unknown = next((title for title in titles if isinstance(title, Unknown)), None)
-    return "owned" if unknown is None else unknown
+    unknown = [title for title in titles if isinstance(title, Unknown)]
+    return unknown[0] if unknown else "owned"
 
 
 def is_virtual(blocks: Sequence[Elements]) -> bool:
@@ -86,5 +87,6 @@ def is_virtual(blocks: Sequence[Elements]) -> bool:
     return any(
         length > 1 and stride == 0 and block.size
         for block in blocks
+        if 0 in block.strides_bytes
         for length, stride in zip(block.shape, block.strides_bytes, strict=True)
     )

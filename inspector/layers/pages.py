@@ -6,7 +6,7 @@ mincore(2) tells of the page cache, not of this process (docs/materialization.md
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from inspector import _native
 from inspector.facts.materialization import NO_BYTES, Residency
@@ -28,16 +28,14 @@ def residency(spans: Sequence[Range], cells: int = 0, places: Find = plain_mappi
 
     `places` tells the mapping of a range.
     """
-    rows = merged([(span.start, span.stop) for span in spans])
-    if not rows:
+    asked = _asked(spans, places)
+    if not asked:
         return NO_BYTES
-    kinds = _kinds(rows, places)
-    asked = [(start, stop, kind) for (start, stop), kind in zip(rows, kinds, strict=True)]
     told = _native.residency(asked, cells)
     if told is None:
-        return smaps.residency(rows)
+        return smaps.residency([(start, stop) for start, stop, _ in asked])
     way, private, zero, file, shared, swapped, huge, strip = told
-    span_bytes = sum(stop - start for start, stop in rows)
+    span_bytes = sum([stop - start for start, stop, _ in asked])
     absent = span_bytes - private - zero - file - shared - swapped
     return Residency(
         state=smaps.word(private + file + shared, zero, absent, swapped),
@@ -54,14 +52,20 @@ def residency(spans: Sequence[Range], cells: int = 0, places: Find = plain_mappi
     )
 
 
-def _kinds(rows: Sequence[tuple[int, int]], places: Find) -> Iterable[int]:
+def _asked(spans: Sequence[Range], places: Find) -> list[tuple[int, int, int]]:
+    """(start, stop, kind) of the ranges, merged."""
+    if len(spans) == 1:
+        (span,) = spans
+        return [(span.start, span.stop, _kind(span, places))]
+    rows = merged([(span.start, span.stop) for span in spans])
     if len(rows) > MOST_RANGES:
-        return [_kind(rows[0], places)] * len(rows)
-    return [_kind(row, places) for row in rows]
+        kind = _kind(_range(rows[0]), places)
+        return [(*row, kind) for row in rows]
+    return [(*row, _kind(_range(row), places)) for row in rows]
 
 
-def _kind(row: tuple[int, int], places: Find) -> int:
-    found = places(_range(row))
+def _kind(span: Range, places: Find) -> int:
+    found = places(span)
     return KINDS.get(found.kind, 0) if isinstance(found, Mapping) else 0
 
 

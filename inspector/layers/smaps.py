@@ -72,6 +72,8 @@ def _summed(amounts: list[dict[str, int]], span_bytes: int) -> Residency:
 
 def word(resident: int, zero: int, absent: int, swapped: int) -> Residence:
     """The word of the largest amount; "resident" where they are equal."""
+    if not (zero or absent or swapped):
+        return "resident"
     amounts: list[tuple[int, Residence]] = [
         (resident, "resident"),
         (zero, "zero-page"),

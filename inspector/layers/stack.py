@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,7 +68,7 @@ def stack(x: Any, adapter: Adapter, places: Places | None = None) -> Stack:
     layers = [_placed(x, layer, places) for layer in told.layers[:MOST_LAYERS]]
     if not any(layer.spans for layer in layers):
         layers += _derived(x, adapter, blocks, holders, told, places)
-    spans = tuple(span for layer in told.layers for span in layer.spans) or spans_of(layers)
+    spans = spans_of(told.layers) or spans_of(layers)
     left_out = told.layers_left_out + max(len(told.layers) - MOST_LAYERS, 0)
     return Stack(told, layers, blocks, spans[:MOST_SPANS], left_out, holders, places)
 
@@ -81,9 +81,9 @@ def _placed(x: Any, layer: Layer, places: Places) -> Layer:
     return layer if storage == "heap" else replace(layer, storage=storage, evidence=(*layer.evidence, *place))
 
 
-def spans_of(layers: list[Layer]) -> tuple[Range, ...]:
+def spans_of(layers: Sequence[Layer]) -> tuple[Range, ...]:
     """All ranges of the layers."""
-    return tuple(span for layer in layers for span in layer.spans)
+    return tuple([span for layer in layers if layer.spans for span in layer.spans])
 
 
 def held(x: Any) -> Iterator[Any]:

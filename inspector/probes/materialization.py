@@ -99,8 +99,10 @@ def _logical(of: Stack) -> int | Unknown:
 def _amounts(of: Stack, pages: Residency | Unknown) -> dict[str, Any]:
     """The six amounts and their sums; all 0 for an object whose elements do not exist or lie elsewhere."""
     if isinstance(pages, Residency):
-        fraction = pages.resident_bytes / pages.span_bytes if pages.span_bytes else NO_BYTES
-        return _named(pages, pages.span_bytes, pages.resident_bytes, fraction)
+        span_bytes, resident_bytes = pages.span_bytes, pages.resident_bytes
+        return _named(
+            pages, span_bytes, resident_bytes, resident_bytes / span_bytes if span_bytes else NO_BYTES
+        )
     known = pages is NO_BYTES
     value: int | Unknown = 0 if known else pages
     return _named(None, value, value, NO_BYTES if known else pages)
