@@ -52,7 +52,9 @@ def launch(
         pid = _first(folder, ended.pid)
         if pid is None:
             raise _refused(folder, ended, command)
-        return Launched(_read(folder, pid, grade), ended.code, tuple(_notes(folder, pid)))
+        from inspector.traced import left
+
+        return Launched(left(folder, pid, grade), ended.code, tuple(_notes(folder, pid)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -80,13 +82,6 @@ def _settings(folder: Path, modules: Sequence[str], grade: str, children: bool) 
         "package": package,
         "version": version("native-inspector"),
     }
-
-
-def _read(folder: Path, pid: int, grade: str) -> Traced:
-    from inspector.traced import Traced
-    from inspector.tracing.folder import read
-
-    return Traced(None, read(folder, pid, grade))
 
 
 def _told(folder: Path, name: str, pid: int | str) -> dict[str, Any] | None:

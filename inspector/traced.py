@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from inspector.errors import InspectorError
@@ -216,6 +216,16 @@ class Traced:
 
         return to_arrow(self._recorded())
 
+    def stream(self, parts: Mapping[str, Sequence[tuple[int, int, int]]], limit: int) -> tuple[bytes, int]:
+        """The last `limit` records as an Arrow IPC stream, and how many earlier ones were left out.
+
+        `parts` as in `copies_during`: the column `part` names the one in which a record's call began.
+        Raises InspectorError `no-pyarrow`.
+        """
+        from inspector.tracing.parted import stream
+
+        return stream(self._recorded(), parts, limit)
+
     def to_parquet(self, path: str | Path) -> None:
         """Write all records as Parquet, for DuckDB and its like; `inspector.load(path)` reads it back whole.
 
@@ -327,6 +337,30 @@ def load(path: str | Path) -> Traced | Report:
     from inspector.tracing.store import load
 
     return Traced(None, load(path))
+
+
+def records_of(streams: Iterable[tuple[str, bytes]], told: Callable[[str, str], Mapping[str, str]]) -> Any:
+    """What several `Traced.stream` gave as one pyarrow.Table.
+
+    `told(name of a stream, part)` gives the columns for `part`. Raises InspectorError `no-pyarrow`.
+    """
+    from inspector.tracing.parted import joined
+
+    return joined(streams, told)
+
+
+def write_records(table: Any, path: str | Path) -> None:
+    """Write such a table as Parquet. Raises InspectorError `unwritable-file`."""
+    from inspector.tracing.parted import write
+
+    write(table, path)
+
+
+def left(folder: Path, pid: int, grade: str = "record") -> Traced:
+    """The trace that process `pid` kept in a folder, until it or the process ended."""
+    from inspector.tracing.folder import read
+
+    return Traced(None, read(folder, pid, grade))
 
 
 def part(trace: Any, options: Any) -> Report:

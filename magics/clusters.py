@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from inspector.magics import progress
+
 from inspector.cluster.client import on
 from inspector.errors import InspectorError
 from inspector.report import Report
@@ -19,7 +21,7 @@ def report(client: Any, keys: list[Any], options: argparse.Namespace) -> Report:
             why="a card is made on the worker that holds the key",
             do="%inspect --on client key, or %inspect --on client for the table of all",
         )
-    if not keys:
-        return on(client).namespace()
     also = tuple(column for column in ("chain", "retained", "aliases") if getattr(options, column))
-    return on(client).inspect(keys[0], scan=options.owners, also=also)
+    with progress.of_workers() as told:
+        asked = on(client, told)
+        return asked.inspect(keys[0], scan=options.owners, also=also) if keys else asked.namespace()

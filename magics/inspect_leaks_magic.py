@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from inspector.magics import cell as cells
 from inspector.magics import options as taken
-from inspector.magics import showing
+from inspector.magics import progress, showing
+from inspector.magics.expressions import evaluate
 from inspector.magics.writing import drawn
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import parse_argstring
 
 from inspector import leaked
-from inspector.arguments import DRAW, LEAKS, WRITE
+from inspector.arguments import DRAW, LEAKS, ON, WRITE
 from inspector.errors import InspectorError
 from inspector.report import Report
+
+if TYPE_CHECKING:
+    from inspector.cluster.blocks import ClusterLeaked
+    from inspector.leaked import Leaked
 
 WIDTH = 80
 """Cells a line of the text form."""
@@ -29,7 +35,7 @@ class InspectLeaksMagics(Magics):
 
     @no_var_expand
     @cell_magic
-    @taken.declared("inspect_leaks", *LEAKS, *DRAW, *WRITE)
+    @taken.declared("inspect_leaks", ON, *LEAKS, *DRAW, *WRITE)
     def inspect_leaks(self, line: str, cell: str) -> Report | None:
         """Run the cell, and show references that native code leaked, released too often or stole.
 
@@ -37,6 +43,7 @@ class InspectLeaksMagics(Magics):
 
           %%inspect_leaks -m mymodule          what the extension module mymodule did
           %%inspect_leaks --repeat 3           what each of 3 runs shows, after 3 to warm up
+          %%inspect_leaks --on client          what the workers of a Dask cluster lost meanwhile
 
         What is hooked is put back when the cell ends, however it ends.
         """
@@ -49,8 +56,7 @@ class InspectLeaksMagics(Magics):
                     slug="not-an-expression",
                     do="put it into a function, and run it with asyncio.run",
                 )
-            found = leaked.leaks(*options.modules or (), cells=cells.numbers(self.shell))
-            self._run(prepared, found, options)
+            found = self._watched(prepared, options)
             if options.json:
                 print(found.report.to_json())
                 return None
@@ -59,13 +65,28 @@ class InspectLeaksMagics(Magics):
             showing.refuse(error)
             return None
 
-    def _run(self, prepared: cells.Prepared, found: leaked.Leaked, options: argparse.Namespace) -> None:
+    def _watched(self, prepared: cells.Prepared, options: argparse.Namespace) -> Leaked | ClusterLeaked:
         """Once, or by the repeat rule; what was found is shown too where the cell raises."""
+        if options.on:
+            return self._on_workers(prepared, options)
+        found = leaked.leaks(*options.modules or (), cells=cells.numbers(self.shell))
         if options.repeat:
-            found.run(prepared.run, options.repeat)
-            return
+            return found.run(prepared.run, options.repeat)
         with showing.shown_if_raised(lambda: drawn(found.report, options)), found:
             prepared.run()
+        return found
+
+    def _on_workers(self, prepared: cells.Prepared, options: argparse.Namespace) -> ClusterLeaked:
+        from inspector.cluster.client import on
+
+        if options.repeat:
+            raise InspectorError(
+                "--repeat counts runs in this process.", slug="bad-option", do="--on client, without --repeat"
+            )
+        client = evaluate(options.on, self.shell.user_ns, showing.calling_frame())
+        with progress.of_workers() as told, on(client, told).leaks(*options.modules or ()) as found:
+            prepared.run()
+        return found
 
     def _read(self, line: str) -> argparse.Namespace:
         with taken.refusing("%%inspect_leaks", line[:60]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.magics import cell as cells
 from inspector.magics import options as taken
-from inspector.magics import showing
+from inspector.magics import progress, showing
 from inspector.magics.expressions import evaluate
 from inspector.magics.widgets import chosen
 from inspector.magics.writing import drawn
@@ -23,7 +23,7 @@ from inspector.errors import InspectorError
 from inspector.report import Report
 
 if TYPE_CHECKING:
-    from inspector.cluster.client import ClusterTraced
+    from inspector.cluster.blocks import ClusterTraced
     from inspector.traced import Traced
 
 
@@ -112,7 +112,11 @@ class InspectTraceMagics(Magics):
             from inspector.cluster.client import on
 
             client = evaluate(options.on, self.shell.user_ns, showing.calling_frame())
-            with _value_shown_afterwards(), on(client).trace(*options.modules or ()) as everywhere:
+            with (
+                progress.of_workers() as told,
+                _value_shown_afterwards(),
+                on(client, told).trace(*options.modules or ()) as everywhere,
+            ):
                 yield everywhere
             return
         trace = traced.trace(*options.modules or (), grade=options.grade, cells=cells.numbers(self.shell))

@@ -1,9 +1,10 @@
-"""How far a search of memory is, on stderr, where that is a terminal."""
+"""How far a long question is, on stderr, where that is a terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Final
 
 PATIENCE_S: Final = 0.3
@@ -11,10 +12,20 @@ PATIENCE_S: Final = 0.3
 EVERY_S: Final = 0.1
 
 
-class Progress:
-    """Called with (bytes done, bytes in all); Ctrl-C ends the search."""
+def _memory(done: int, total: int) -> str:
+    return f"searching {total / 1e6:,.0f} MB of memory: {done * 100 // max(total, 1)} %"
 
-    def __init__(self) -> None:
+
+def workers(done: int, total: int) -> str:
+    """Of a cluster that is asked."""
+    return f"{done:,} of {total:,} workers answered"
+
+
+class Progress:
+    """Called with (done, in all), bytes of a search unless `words` says otherwise; Ctrl-C ends it."""
+
+    def __init__(self, words: Callable[[int, int], str] = _memory) -> None:
+        self.words = words
         self.began = self.said = time.monotonic()
         self.shown = False
 
@@ -23,7 +34,7 @@ class Progress:
         now = time.monotonic()
         if now - self.began >= PATIENCE_S and now - self.said >= EVERY_S and sys.stderr.isatty():
             self.said, self.shown = now, True
-            sys.stderr.write(f"\r searching {total / 1e6:,.0f} MB of memory: {done * 100 // max(total, 1)} %")
+            sys.stderr.write(f"\r {self.words(done, total)}")
             sys.stderr.flush()
         return True
 

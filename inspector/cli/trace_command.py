@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from inspector.traced import Traced
 
 GROUP = "look at running programs"
+WORKER_EVENTS = 1 << 20
+"""Records of each worker that a Parquet file takes; the last ones."""
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -78,12 +80,16 @@ def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
 
 def _on_workers(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
     """The same while the workers of its cluster are traced."""
+    from inspector.cli.progress import Progress, workers
     from inspector.cluster.client import on
 
-    cluster = on(options.scheduler)
+    progress = Progress(workers)
+    cluster = on(options.scheduler, progress)
+    events = WORKER_EVENTS if str(options.out or "").endswith(".parquet") else 0
     try:
-        return _run_within(cluster.trace(*options.modules or ()), options)
+        return _run_within(cluster.trace(*options.modules or (), events=events), options)
     finally:
+        progress.clear()
         cluster.client.close()
 
 

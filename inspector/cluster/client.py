@@ -9,25 +9,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector.cluster import joining
 from inspector.cluster.asking import Progress, Told, ask_all
+from inspector.cluster.blocks import ClusterLeaked, ClusterTraced, armed
 from inspector.errors import InspectorError
-from inspector.facts.cluster import ClusterTrace
 from inspector.report import Report, from_wire_form
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from distributed import Client
 
 LARGEST_TRIED: Final = 256 << 20
 CONNECT_S: Final = 10.0
 
 
-def on(client: Client | str) -> Cluster:
+def on(client: Client | str, progress: Progress | None = None) -> Cluster:
     """Every worker of the cluster that `client` (distributed.Client, or a scheduler's address) connects to.
 
-    The workers follow their keys from now on by a plugin, those that join later too. Raises InspectorError
+    The workers follow their keys from now on by a plugin, those that join later too. `progress(workers that
+    answered, workers in all)` is called at each answer; False leaves the others out. Raises InspectorError
     `dask-missing` without dask.distributed, `no-scheduler` where none answers at the address,
-    `not-a-client` for anything else.
+    `client-closed`, `not-a-client` for anything else and for an asynchronous client.
     """
     try:
         import distributed
@@ -45,7 +44,7 @@ def on(client: Client | str) -> Cluster:
             slug="not-a-client",
             do="inspector.on(distributed.Client(...))",
         )
-    return Cluster(client)
+    return Cluster(client, progress)
 
 
 def _connected(address: str) -> Client:
@@ -56,7 +55,7 @@ def _connected(address: str) -> Client:
     try:
         get_backend(parse_address(address)[0])  # a client of a wrong scheme complains when it is collected
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without certificates
         raise InspectorError(
             f"no scheduler answers at {address[:60]!r}.",
             slug="no-scheduler",
@@ -75,7 +74,7 @@ class Cluster:
 
         cloudpickle.register_pickle_by_value(sent)
         self.client, self.progress = client, progress
-        client.register_plugin(sent.Follower())
+        self._open().register_plugin(sent.Follower())
 
     def namespace(self, limit: int = 30) -> Report:
         """What every worker holds in memory: at most `limit` keys of each, the heaviest."""
@@ -89,7 +88,9 @@ class Cluster:
         name = str(getattr(key, "key", key))
         holders = [one.worker.address for one in self._asked("holds", {"key": name}) if one.answer]
         asked = {"key": name, "scan": scan, "also": list(also)}
-        cards = [one for one in ask_all(self.client, "card", asked, holders[:1], self.progress) if one.answer]
+        cards = [
+            one for one in ask_all(self._open(), "card", asked, holders[:1], self.progress) if one.answer
+        ]
         if not cards:
             raise InspectorError(
                 f"no worker holds {name!r:.80} in memory.",
@@ -120,46 +121,53 @@ class Cluster:
         return Report("transfers", {"cluster_transfers": joining.transfers(told)})
 
     @contextlib.contextmanager
-    def trace(self, *modules: str, limit: int = 100) -> Iterator[ClusterTraced]:
-        """Trace `modules` on every worker while the block runs: `.report` says which task copied what."""
-        from inspector.cluster import sent
+    def trace(self, *modules: str, limit: int = 100, events: int = 0) -> Iterator[ClusterTraced]:
+        """Trace `modules` on every worker while the block runs: `.report` says which task copied what.
 
-        traced, began, at_first = ClusterTraced(), time.monotonic_ns(), set(self.client.nthreads())
-        self.client.register_plugin(sent.Arming(tuple(modules)))
-        try:
+        The `limit` largest copies of each worker, and its last `events` records, come here; with `events`
+        `.to_arrow()` and `.to_parquet(path)` hold the records of all. A worker imports the modules first.
+        Raises InspectorError where no worker can be traced.
+        """
+        traced, began = ClusterTraced(self.client, events), time.monotonic_ns()
+        with armed(self._open(), "trace", modules, self.progress) as (question, everyone):
             try:
                 yield traced
             finally:
-                everyone = at_first | set(self.client.nthreads())
-                told = ask_all(self.client, "copies", {"limit": limit}, everyone, self.progress)
-                traced.fact = joining.trace(told, limit, time.monotonic_ns() - began)
-        finally:
-            self.client.unregister_worker_plugin(sent.Arming.name)  # disarms what was not asked
+                traced.ask(question, everyone(), limit, time.monotonic_ns() - began, self.progress)
+
+    @contextlib.contextmanager
+    def leaks(self, *modules: str, limit: int = 50) -> Iterator[ClusterLeaked]:
+        """Watch the references that native code of `modules` loses on every worker while the block runs.
+
+        At most `limit` verdicts of each worker. Raises InspectorError where no worker can be watched.
+        """
+        found = ClusterLeaked()
+        with armed(self._open(), "leaks", modules, self.progress) as (question, everyone):
+            try:
+                yield found
+            finally:
+                asked = {"question": question, "limit": limit}
+                found.fact = joining.leaks(ask_all(self.client, "leaks", asked, everyone(), self.progress))
 
     def _asked(self, verb: str, options: dict[str, Any]) -> list[Told]:
-        return ask_all(self.client, verb, options, progress=self.progress)
+        return ask_all(self._open(), verb, options, progress=self.progress)
+
+    def _open(self) -> Client:
+        """The client, if it can be asked. Raises InspectorError `client-closed`, `not-a-client`."""
+        if self.client.status not in ("running", "connecting"):
+            raise InspectorError(
+                "the client of this cluster is closed.",
+                slug="client-closed",
+                do="connect again: inspector.on(distributed.Client(address))",
+            )
+        if self.client.asynchronous:
+            raise InspectorError(
+                "an asynchronous client cannot be asked: its answers would have to be awaited.",
+                slug="not-a-client",
+                why="inspector.on() waits for the workers, which would stop the loop that asks them",
+                do="inspector.on(client.scheduler.address), in another thread: asyncio.to_thread",
+            )
+        return self.client
 
     def __repr__(self) -> str:
         return f"<Cluster: {self.client}>"
-
-
-class ClusterTraced:
-    """What `Cluster.trace` gives: facts when its block is over."""
-
-    fact: ClusterTrace | None = None
-
-    @property
-    def report(self) -> Report:
-        """The copies of all workers, drawn."""
-        if self.fact is None:
-            raise InspectorError(
-                "the trace is not finished.",
-                slug="trace-not-finished",
-                why="it is read after its block",
-                do="ask it after the `with` block",
-            )
-        return Report("trace", {"cluster_trace": self.fact})
-
-    def save(self, path: str | Path) -> None:
-        """Write the report as JSON; `inspector.load` reads it back."""
-        self.report.save(path)

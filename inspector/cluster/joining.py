@@ -11,18 +11,22 @@ from inspector.cluster.asking import Told
 from inspector.facts.cluster import (
     ClusterFindings,
     ClusterHeap,
+    ClusterLeaks,
     ClusterTrace,
     Danger,
     Kept,
     Key,
     Keys,
+    Remains,
     Sent,
     TaskCopy,
     Transfers,
     Worker,
+    WorkerLeaks,
     WorkerTypes,
 )
 from inspector.facts.namespace import Namespace
+from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire
 
 
@@ -72,18 +76,32 @@ def transfers(told: list[Told]) -> Transfers:
     return Transfers(_workers(told), tuple(sent))
 
 
-def trace(told: list[Told], limit: int, wall_ns: int) -> ClusterTrace:
-    """The `limit` largest copies of all workers."""
-    copies = [from_wire(TaskCopy, row) for answer in _answers(told) for row in answer["copies"]]
+def trace(told: list[Told], dead: dict[str, Any], limit: int, wall_ns: int) -> ClusterTrace:
+    """The `limit` largest copies of all workers; `dead`: what the silent ones' files told."""
+    answers = [*_answers(told), *filter(None, dead.values())]
+    copies = [from_wire(TaskCopy, row) for answer in answers for row in answer["copies"]]
     copies.sort(key=lambda row: -row.copy.copied_bytes)
     return ClusterTrace(
         workers=_workers(told),
         copies=tuple(copies[:limit]),
-        copies_left_out=sum(answer["left_out"] for answer in _answers(told)) + max(len(copies) - limit, 0),
-        events=sum(answer["events"] for answer in _answers(told)),
-        dropped=sum(answer["dropped"] for answer in _answers(told)),
+        copies_left_out=sum(answer["left_out"] for answer in answers) + max(len(copies) - limit, 0),
+        events=sum(answer["events"] for answer in answers),
+        dropped=sum(answer["dropped"] for answer in answers),
         wall_ns=wall_ns,
+        remains=tuple(_remains(*one) for one in dead.items()),
     )
+
+
+def _remains(worker: str, answer: Any) -> Remains:
+    if answer:
+        return Remains(worker, answer["events"], answer["dropped"])
+    nothing = Unknown("no worker on its host could read its files back")
+    return Remains(worker, nothing, nothing)
+
+
+def leaks(told: list[Told]) -> ClusterLeaks:
+    """The verdicts of all processes."""
+    return ClusterLeaks(_workers(told), tuple(from_wire(WorkerLeaks, answer) for answer in _answers(told)))
 
 
 def _workers(told: list[Told]) -> tuple[Worker, ...]:

@@ -30,10 +30,13 @@ async def ask(verb: str, options: dict[str, Any], dask_worker: Any) -> dict[str,
 
     try:
         from inspector.cluster.worker import told
+        from inspector.errors import InspectorError
     except ImportError as error:
         return {"absent": str(error)}
     try:
         return {"told": await asyncio.to_thread(told, verb, options, dask_worker)}
+    except InspectorError as error:
+        return {"failed": str(error)}
     except Exception as error:
         return {"failed": f"{type(error).__name__}: {error}"[:200]}
 
@@ -84,23 +87,31 @@ class Follower(WorkerPlugin):  # type: ignore[misc]
 
 
 class Arming(WorkerPlugin):  # type: ignore[misc]
-    """Arms a trace on every worker, on those that join later too."""
+    """Arms a trace or a ledger on every worker, on those that join later too."""
 
-    name = "inspector-trace"
-
-    def __init__(self, modules: tuple[str, ...]) -> None:
-        self.modules = modules
+    def __init__(self, question: str, verb: str, modules: tuple[str, ...]) -> None:
+        self.question, self.verb, self.modules = question, verb, modules
+        self.name = f"inspector-{question}"
 
     def setup(self, worker: Any) -> None:
         """Arm; a worker that cannot says so when it is asked."""
-        self.worker = worker
+        import contextlib
+        import json
+        import os
+
+        self.worker, self.file = worker, -1
         self.ran: deque[Any] = deque(maxlen=RAN)
         self.delays: dict[Any, float] = {}
         try:
-            from inspector.cluster.tracing import arm
+            from inspector.cluster.arming import arm
         except ImportError:
             return
-        arm(worker, self.modules)
+        folder = arm(worker, self.question, self.verb, self.modules)
+        if folder is not None:
+            with contextlib.suppress(OSError):
+                path = str(folder / f"tasks-{os.getpid()}.jsonl")
+                self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+                os.write(self.file, json.dumps([worker.address, "", "", 0, 0, 0]).encode() + b"\n")
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """Note when and in which thread a task ran: once released, the worker forgets it."""
@@ -109,12 +120,38 @@ class Arming(WorkerPlugin):  # type: ignore[misc]
         task = self.worker.state.tasks.get(key)
         if start == "executing" and task is not None and task.startstops and key in self.worker.threads:
             step, delay = task.startstops[-1], self.delays.pop(key, 0.0)
-            self.ran.append((key, self.worker.threads[key], step, delay))
+            if step["action"] == "compute":
+                self.note(key, self.worker.threads[key], step, delay)
+
+    def note(self, key: Any, thread: int, step: Any, delay: float) -> None:
+        """A row of inspector.cluster.tracing.Ran; to the file too, which outlives the worker."""
+        import contextlib
+        import json
+        import os
+        import time
+
+        from dask.utils import key_split
+
+        to_monotonic = time.monotonic() - time.time() - delay
+        first, last = (round((step[end] + to_monotonic) * 1e9) for end in ("start", "stop"))
+        row = (self.worker.address, str(key), key_split(key), thread, first, last)
+        self.ran.append(row)
+        if self.file >= 0:
+            with contextlib.suppress(OSError):  # the disk is full: what a dead worker ran is then not known
+                os.write(self.file, json.dumps(row).encode() + b"\n")
 
     def teardown(self, worker: Any) -> None:
         """Disarm, asked or not."""
+        import contextlib
+        import os
+
+        if self.file >= 0:
+            os.close(self.file)
+            self.file = -1
         try:
-            from inspector.cluster.tracing import disarm
+            from inspector.cluster.arming import folder_of, leave
         except ImportError:
             return
-        disarm(worker)
+        with contextlib.suppress(OSError):  # another worker of this process took it away
+            (folder_of(self.question) / f"tasks-{os.getpid()}.jsonl").unlink()
+        leave(worker, self.question)

@@ -10,14 +10,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from inspector import api
-from inspector.cluster import tracing, transfers
-from inspector.cluster.held import in_memory
+from inspector.cluster import leaking, tracing, transfers
+from inspector.cluster.held import actors, in_memory
 from inspector.facts.cluster import Danger, Kept, WorkerTypes
 from inspector.facts.namespace import Namespace
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import SCHEMA, to_wire
 
 HOLDER: Final = "worker.data"
+ACTORS: Final = "worker.state.actors"
 KEPT_ASKED: Final = 20
 """Values that live on whose owners are searched for."""
 
@@ -77,16 +78,16 @@ def without_one_reference(table: Namespace) -> Namespace:
 
 
 def holds(worker: Any, key: str) -> bool:
-    """Whether the value of a key is in memory here."""
-    return any(str(one) == key for one in in_memory(worker))
+    """Whether the value of a key, or its actor, is in memory here."""
+    return any(str(one) == key for one in (*in_memory(worker), *actors(worker)))
 
 
 def card(worker: Any, key: str, scan: bool, also: list[str]) -> dict[str, Any]:
     """The report of the value of one key; {} where it is not in memory here."""
-    for one in [one for one in in_memory(worker) if str(one) == key]:
-        names = {id(in_memory(worker)): HOLDER}
-        report = api.inspect(in_memory(worker)[one], name=key, names=names, scan=scan, also=tuple(also))
-        return report.to_wire()
+    for table, holder in ((in_memory(worker), HOLDER), (actors(worker), ACTORS)):
+        for one in [one for one in table if str(one) == key]:
+            report = api.inspect(table[one], name=key, names={id(table): holder}, scan=scan, also=tuple(also))
+            return report.to_wire()
     return {}
 
 
@@ -145,6 +146,9 @@ VERBS: Final[dict[str, Callable[..., Any]]] = {
     "heap": heap,
     "findings": findings,
     "transfers": transfers.lately,
+    "armed": tracing.armed,
     "copies": tracing.copies,
+    "remains": tracing.remains,
+    "leaks": leaking.leaks,
 }
 """Verb -> what answers it."""

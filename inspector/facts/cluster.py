@@ -8,6 +8,7 @@ from typing import Literal
 from inspector.facts.conversion import Copy
 from inspector.facts.finding import Finding
 from inspector.facts.heap import TypeCount
+from inspector.facts.leaks import Leaks
 from inspector.facts.namespace import Row
 from inspector.facts.unknown import Unknown
 
@@ -158,6 +159,18 @@ class TaskCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class Remains:
+    """What a worker that died, or no longer answered, had recorded until then."""
+
+    worker: str
+    records: int | Unknown
+    """Read back from its files by another worker of its host."""
+    lost: int | Unknown
+    """Those for which its rings had no room, as far as they say; of each thread the record that was being
+    written may lack too."""
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterTrace:
     """What every worker's native calls copied while a computation ran."""
 
@@ -168,3 +181,22 @@ class ClusterTrace:
     events: int
     dropped: int
     wall_ns: int
+    remains: tuple[Remains, ...] = ()
+    """Of the workers that gave no answer themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLeaks:
+    """The verdicts of one worker's process."""
+
+    worker: str
+    leaks: Leaks
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLeaks:
+    """References that native code lost while a computation ran, on every worker."""
+
+    workers: tuple[Worker, ...]
+    found: tuple[WorkerLeaks, ...]
+    """Workers that live in one process share one row: the first one's."""

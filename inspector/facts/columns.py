@@ -48,6 +48,7 @@ COLUMNS: Final = {
     "cluster_findings": "cluster:ClusterFindings",
     "cluster_transfers": "cluster:Transfers",
     "cluster_trace": "cluster:ClusterTrace",
+    "cluster_leaks": "cluster:ClusterLeaks",
     "trace_difference": "trace_difference:TraceDifference",
     "previews": "preview:Previews",
     "prediction": "preview:Prediction",

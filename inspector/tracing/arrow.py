@@ -33,9 +33,9 @@ _DERIVED: Final = ("start_ns", "duration_ns")
 
 def to_arrow(events: Events) -> Any:
     """A pyarrow.Table, one row a record. Raises InspectorError `no-pyarrow`."""
-    arrow = _pyarrow()
+    arrow = pyarrow()
     table = columns(events)
-    made: dict[str, Any] = {name: _named(arrow, table[name]) for name in _NAMES}
+    made: dict[str, Any] = {name: named(arrow, table[name]) for name in _NAMES}
     made["thread"] = table["thread"]
     made.update((name, table[name].astype(np.int64)) for name in _DERIVED)
     made |= {f"record_{name}": events.records[name] for name in events.records.dtype.names or ()}
@@ -45,19 +45,24 @@ def to_arrow(events: Events) -> Any:
 
 def write(events: Events, path: str | Path) -> None:
     """Write the Parquet file. Raises InspectorError `no-pyarrow`, `unwritable-file`."""
+    table = to_arrow(events).drop_columns(list(_DERIVED))
+    written(
+        table,
+        path,
+        compression="zstd",
+        compression_level=LEVEL,
+        row_group_size=ROWS,
+        use_dictionary=[name for name in table.column_names if name != _CLOCK],
+        column_encoding={_CLOCK: "BYTE_STREAM_SPLIT"},
+    )
+
+
+def written(table: Any, path: str | Path, **options: Any) -> None:
+    """Write a table with the options of pyarrow.parquet. Raises InspectorError `unwritable-file`."""
     from importlib import import_module
 
-    table = to_arrow(events).drop_columns(list(_DERIVED))
     try:
-        import_module("pyarrow.parquet").write_table(
-            table,
-            str(path),
-            compression="zstd",
-            compression_level=LEVEL,
-            row_group_size=ROWS,
-            use_dictionary=[name for name in table.column_names if name != _CLOCK],
-            column_encoding={_CLOCK: "BYTE_STREAM_SPLIT"},
-        )
+        import_module("pyarrow.parquet").write_table(table, str(path), **options)
     except OSError as error:
         raise InspectorError(
             f"cannot write {path}: {error.strerror or error}.", slug="unwritable-file", do="give another path"
@@ -68,7 +73,7 @@ def read(path: str | Path) -> Events:
     """The trace in a Parquet file. Raises InspectorError `no-pyarrow`, `unreadable-trace`."""
     from importlib import import_module
 
-    arrow = _pyarrow()
+    arrow = pyarrow()
     try:
         table = import_module("pyarrow.parquet").read_table(str(path))
         head = json.loads((table.schema.metadata or {})[KEY])
@@ -87,14 +92,15 @@ def read(path: str | Path) -> Events:
         ) from None
 
 
-def _named(arrow: Any, column: Rows) -> Any:
-    """Few different texts, many rows."""
+def named(arrow: Any, column: Rows) -> Any:
+    """A column of few different texts, many rows."""
     known: dict[str, int] = {}
     number = [known.setdefault(text, len(known)) for text in column.tolist()]
     return arrow.DictionaryArray.from_arrays(np.array(number, np.int32), arrow.array(list(known), "str"))
 
 
-def _pyarrow() -> Any:
+def pyarrow() -> Any:
+    """The library. Raises InspectorError `no-pyarrow`."""
     from importlib import import_module
 
     try:

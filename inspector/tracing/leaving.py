@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from inspector import _native
 from inspector.facts.wire import to_wire
 from inspector.tracing.recorder import Grade, Recorder
 from inspector.tracing.tables import Tables
-
-JOURNAL_BYTES: Final = 16 << 20
 
 
 class Leaving:
@@ -22,11 +19,17 @@ class Leaving:
         self.folder = folder
         self.tables = folder / f"tables-{os.getpid()}.jsonl"
         self.told = Tables()
-        self.recorder = Recorder(modules, grade, allocations=False, directory=str(folder), armed=self._told)
+        self.recorder = Recorder(
+            modules,
+            grade,
+            allocations=False,
+            directory=str(folder),
+            journal=str(folder / f"names-{os.getpid()}.journal"),
+            armed=self._told,
+        )
 
     def begin(self) -> None:
         """Arm. Raises InspectorError as a trace does, OSError where the folder takes no files."""
-        _native.journal(str(self.folder / f"names-{os.getpid()}.journal"), JOURNAL_BYTES)
         self.recorder.start()
 
     def end(self) -> None:
@@ -34,7 +37,6 @@ class Leaving:
         if self.recorder.running and str(os.getpid()) in self.tables.name:
             wall_ns = self.recorder.leave()
             self._write({"wall_ns": wall_ns})
-            _native.journal("", 0)
 
     def _told(self, tables: Tables) -> None:
         """One line of what is new."""

@@ -29,6 +29,7 @@ ALL_RINGS_BYTES: Final = 128 << 20
 BOTH_CLOCKS: Final = 2
 ALLOCATOR: Final = -2
 """Row that `got_slots` gives for a slot through which memory is asked for."""
+JOURNAL_BYTES: Final = 16 << 20
 NOTHING_YET: Final = ("",)
 """A pattern that fits no module: no package with an extension is imported so far."""
 _one_at_a_time = threading.Lock()
@@ -68,6 +69,8 @@ class Recorder:
     began_ns: int = 0
     directory: str = ""
     """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
+    journal: str = ""
+    """The file beside them, in which is written what interned numbers mean."""
     materialized: Materializations = field(default_factory=Materializations)
     armed: Callable[[Tables], None] | None = None
     """Told what is hooked, each time that more is."""
@@ -80,6 +83,8 @@ class Recorder:
         asking.prepare()
         take_turn()
         try:
+            if self.journal:
+                _native.journal(self.journal, JOURNAL_BYTES)
             _native.ring_begin(self.directory, CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
             self.running = True
             self._arm()
@@ -156,6 +161,8 @@ class Recorder:
         self.running = False
         self.watch = self.imports = self.blocks = None
         _native.interned_clear()
+        if self.journal:
+            _native.journal("", 0)
         turn_is_over()
 
     @staticmethod

@@ -58,7 +58,8 @@ def keeping(
 
 def take_away(folder: str) -> None:
     """Remove this process's files: its trace has ended by itself."""
-    for pattern in (f"ring-{os.getpid()}-*.events", f"tables-{os.getpid()}.jsonl"):
+    pid = os.getpid()
+    for pattern in (f"ring-{pid}-*.events", f"tables-{pid}.jsonl", f"names-{pid}.journal"):
         for file in Path(folder).glob(pattern):
             with contextlib.suppress(OSError):
                 file.unlink()

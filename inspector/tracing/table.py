@@ -14,8 +14,9 @@ from inspector.tracing.decode import CALL_KINDS, KINDS, Events, Rows
 def columns(events: Events) -> Mapping[str, Rows]:
     """One row a record: kind, name, line, thread, start_ns, duration_ns, and the raw words."""
     records = events.records
-    start = records["start"].astype(np.int64)
-    begun = start[start > 0].min(initial=np.iinfo(np.int64).max) if len(start) else 0
+    clocked = ~events.flagged("CONTINUATION") & (records["start"] > 0)
+    start = np.where(clocked, records["start"], 0).astype(np.int64)
+    begun = start[clocked].min(initial=np.iinfo(np.int64).max) if len(start) else 0
     names = np.array([name for name, _ in sorted(KINDS.items(), key=lambda pair: pair[1])])
     return {
         "kind": names[records["kind"]],

@@ -5,11 +5,13 @@ from __future__ import annotations
 from inspector.facts.cluster import (
     ClusterFindings,
     ClusterHeap,
+    ClusterLeaks,
     ClusterTrace,
     Danger,
     Kept,
     Key,
     Keys,
+    Remains,
     Sent,
     TaskCopy,
     Transfers,
@@ -18,7 +20,7 @@ from inspector.facts.cluster import (
 from inspector.facts.unknown import Immortal, Unknown
 from inspector.views.amounts import known, size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
-from inspector.views.view import blocks
+from inspector.views.view import blocks, view
 
 _SHOWN = 20
 _LINK = "docs/cluster.md"
@@ -164,7 +166,34 @@ def _trace(fact: ClusterTrace) -> tuple[Block, ...]:
     made: list[Block] = [Fold(line, (_copy_table(fact.workers, ours),), _SHOWN)] if ours else [line]
     if others:
         made.append(Fold(besides, (_copy_table(fact.workers, others),), 3))
+    made += [_remains(one) for one in fact.remains]
     return (*_workers(fact.workers), *made)
+
+
+def _remains(one: Remains) -> Line:
+    """What a worker that died had recorded."""
+    link = f"{_LINK}#a-worker-that-dies"
+    if isinstance(one.records, Unknown):
+        said = Span(f"  its records are lost, how many is not known: {one.records.reason}", "warn")
+        return Line("lost", (*text(one.worker, "name"), said), link=link)
+    lost = known(one.lost) if isinstance(one.lost, Unknown) else text(f"{one.lost:,} lost", "dim")
+    said = Span(f"  {one.records:,} records read back from its files, ")
+    return Line("remains", (*text(one.worker, "name"), said, *lost), link=link)
+
+
+@blocks.register
+def _leaks(fact: ClusterLeaks) -> tuple[Block, ...]:
+    made: list[Block] = [*_workers(fact.workers)]
+    for one in fact.found:
+        certain = sum(verdict.certain for verdict in one.leaks.verdicts)
+        said = f"{len(one.leaks.verdicts)} found, {certain} certain" if one.leaks.verdicts else "none found"
+        line = Line(
+            _short(fact.workers, one.worker),
+            text(said, "danger" if certain else "fact"),
+            link="docs/leaks.md",
+        )
+        made += [line, *view(one.leaks)]
+    return tuple(made)
 
 
 def _copied(copies: tuple[TaskCopy, ...]) -> str:
