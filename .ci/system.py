@@ -20,6 +20,7 @@ PACKAGES = {
         ("command -v g++", "g++"),
         ("command -v gdb", "gdb"),
         ("command -v /usr/bin/python3", "python3-minimal"),  # Debian's holds libpython in the program
+        ("command -v vim.nox", "vim-nox"),  # embeds Python
     ],
     "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
     "R": [

@@ -645,9 +645,6 @@ def got_arm(paths: frozenset[str], grade: int, /) -> tuple[int, int, int]:
 def got_disarm() -> tuple[int, int, int, int]:
     """Restore every patched slot: (restored, another tracer's now, gone with their module, read-only)."""
 
-def got_objects() -> list[str]:
-    """Paths of the loaded shared objects, as the dynamic linker spells them."""
-
 def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, int]]:
     """Every slot found so far; its number is `slot` of a record.
 
@@ -658,6 +655,18 @@ def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, 
 
 def got_clear_counts() -> None:
     """Set the calls counted to 0."""
+
+# --- loaded.c -----------------------------------------------------------------------------------
+
+def got_objects() -> list[str]:
+    """Paths of the loaded shared objects, as the dynamic linker spells them."""
+
+def got_hosts() -> list[str]:
+    """Paths of the loaded objects that embed this Python, as `got_arm` takes them.
+
+    The program itself where it imports Python's functions, and every object that imports none and keeps
+    their addresses, which dlsym gave it, in its own data.
+    """
 
 # --- writes.c ----------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Materialized, Seen, Trace
+from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class Traced:
                 wall_ns=events.wall_ns,
                 grade=events.grade,
                 materialized=events.materialized,
+                hosted=query.hosted(),
             )
         return self._fact
 
@@ -142,6 +144,11 @@ class Traced:
     def crossings(self) -> tuple[Crossing, ...]:
         """Per Python line: how often control crossed, and the time that took."""
         return self.fact.crossings
+
+    @property
+    def hosted(self) -> Hosted:
+        """What a program that embeds Python asked of it, in order; of a launched program."""
+        return self.fact.hosted
 
     @property
     def materialized(self) -> tuple[Materialized, ...]:

@@ -12,7 +12,9 @@
 enum { BUCKETS = 1 << 13 };
 
 static exports_row *rows;            // owned: for as long as the process lives
-static uint32_t row_count, *buckets; // index + 1 into rows
+static uint32_t row_count, *buckets; // index + 1 into rows, by name
+static uint32_t *by_address;         // the same
+static uintptr_t lowest, highest;    // addresses
 typedef struct {
     const elf_symbol *symbols; // borrowed: mapped by ld.so
     const char *strings;       // borrowed
@@ -63,13 +65,26 @@ static uint32_t symbol_count(const uint32_t *hash) {
     return last + 1;
 }
 
-static void row_add(const char *name, void *address) {
-    uint32_t at = name_hash(name) % BUCKETS;
-    while (buckets[at]) {
+static uint32_t address_hash(const void *address) {
+    return (uint32_t)(((uintptr_t)address >> 4) * 0x9E3779B97F4A7C15ULL >> 40);
+}
+
+// The first empty bucket from here on.
+static uint32_t *first_empty(uint32_t *table, uint32_t hash) {
+    uint32_t at = hash % BUCKETS;
+    while (table[at]) {
         at = (at + 1) % BUCKETS;
     }
-    rows[row_count] = (exports_row){name, address, capi_find(name)};
-    buckets[at] = ++row_count;
+    return &table[at];
+}
+
+static void row_add(const char *name, void *address) {
+    uintptr_t word = (uintptr_t)address;
+    rows[row_count++] = (exports_row){name, address, capi_find(name)};
+    *first_empty(buckets, name_hash(name)) = row_count;
+    *first_empty(by_address, address_hash(address)) = row_count;
+    lowest = !lowest || word < lowest ? word : lowest;
+    highest = word > highest ? word : highest;
 }
 
 static int is_python_name(const char *name) {
@@ -89,7 +104,8 @@ int exports_prepare(void) {
     uint32_t symbols = symbol_count(python.gnu_hash);
     rows = calloc(symbols, sizeof *rows);
     buckets = calloc(BUCKETS, sizeof *buckets);
-    if (!rows || !buckets) {
+    by_address = calloc(BUCKETS, sizeof *by_address);
+    if (!rows || !buckets || !by_address) {
         PyErr_NoMemory();
         return -1;
     }
@@ -112,6 +128,20 @@ const exports_row *exports_find(const char *name) {
         }
     }
     return NULL;
+}
+
+const exports_row *exports_at(const void *address) {
+    if ((uintptr_t)address < lowest || (uintptr_t)address > highest) {
+        return NULL;
+    }
+    const exports_row *found = NULL; // of two names of one function the one with a row
+    for (uint32_t at = address_hash(address) % BUCKETS; by_address[at]; at = (at + 1) % BUCKETS) {
+        const exports_row *row = &rows[by_address[at] - 1];
+        if (row->address == address && (!found || found->row == CAPI_NO_ROW)) {
+            found = row;
+        }
+    }
+    return found;
 }
 
 uint32_t exports_count(void) { return row_count; }

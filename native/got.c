@@ -11,6 +11,9 @@
 // address is a second tracer's: it stays in the chain. A slot is restored only while it still holds our
 // thunk.
 //
+// A host may import nothing and keep what dlsym gave it in variables of its own: these words are slots too
+// (pointers.c), looked for again each time the host is armed, since it asks for functions when it needs them.
+//
 // Left out: functions that are also compared as values (a slot function of a type: `tp_free ==
 // PyObject_Free`) where the relocation is GLOB_DAT; data; Python itself; this extension.
 //
@@ -23,9 +26,9 @@
 #include "native.h"
 
 #include <dlfcn.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "loaded.h"
 #include "relocations.h"
 
 void *got_originals[GOT_SLOTS];
@@ -51,6 +54,7 @@ typedef struct {
     relocations_range relro;
     uint32_t first, count; // slots
     got_family family;     // an object that is searched for both has two records
+    uint8_t is_host;       // found in its own data; each look that finds more makes a record
 } got_module;
 
 static got_slot slots[GOT_SLOTS];
@@ -95,11 +99,21 @@ static int is_compared(const char *name) {
     return 0;
 }
 
+static int is_known(void **address) {
+    for (uint32_t i = 0; i < slot_count; i++) {
+        if (slots[i].address == address && modules[slots[i].module].is_host) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void slot_add(const relocation *found, void *argument) {
     got_module *module = argument;
     const exports_row *function =
         module->family == GOT_CAPI ? exports_find(found->name) : allocations_find(found->name);
-    if (!function || (found->is_value && is_compared(found->name))) {
+    if (!function || (found->is_value && is_compared(found->name)) ||
+        (module->is_host && is_known(found->address))) {
         return;
     }
     if (slot_count == GOT_SLOTS) {
@@ -116,33 +130,59 @@ static void slot_add(const relocation *found, void *argument) {
     module->count++;
 }
 
-// The module's record, made and searched for slots at the first sight of it; NULL when memory is out.
-static got_module *module_of(const struct dl_phdr_info *object, got_family family, int make) {
-    for (uint32_t i = 0; i < module_count; i++) {
-        got_module *module = &modules[i];
-        if (module->family == family && module->base == object->dlpi_addr &&
-            module->headers == object->dlpi_phdr && strcmp(module->path, object->dlpi_name) == 0) {
-            return module;
-        }
-    }
-    got_module *grown = make ? realloc(modules, (module_count + 1) * sizeof *modules) : NULL;
+static int is_of(const got_module *module, const struct dl_phdr_info *object, got_family family) {
+    return module->family == family && module->base == object->dlpi_addr &&
+           module->headers == object->dlpi_phdr && strcmp(module->path, loaded_path(object)) == 0;
+}
+
+// A record with what one look found; NULL when memory is out.
+static got_module *module_add(const struct dl_phdr_info *object, got_family family, int is_host) {
+    got_module *grown = realloc(modules, (module_count + 1) * sizeof *modules);
     if (!grown) {
         return NULL;
     }
     modules = grown;
     got_module *module = &modules[module_count];
-    *module = (got_module){.path = strdup(object->dlpi_name),
+    *module = (got_module){.path = strdup(loaded_path(object)),
                            .base = object->dlpi_addr,
                            .headers = object->dlpi_phdr,
-                           .family = family};
+                           .family = family,
+                           .is_host = (uint8_t)is_host};
     if (!module->path) {
         return NULL;
     }
     module_count++;
     module->relro = relocations_relro(object);
     module->first = slot_count;
-    relocations_each(object, slot_add, module);
+    (is_host ? pointers_each : relocations_each)(object, slot_add, module);
     return module;
+}
+
+// Searches the object for slots: its imports at the first sight of it, a host's own data each time.
+static int object_look(const struct dl_phdr_info *object, got_family family) {
+    uint32_t imports = 0, known = 0;
+    for (uint32_t i = 0; i < module_count; i++) {
+        if (is_of(&modules[i], object, family)) {
+            known = 1;
+            imports += modules[i].is_host ? 0 : modules[i].count;
+        }
+    }
+    if (!known) {
+        got_module *module = module_add(object, family, 0);
+        if (!module) {
+            return -1;
+        }
+        imports = module->count;
+    }
+    if (imports || family != GOT_CAPI) {
+        return 0;
+    }
+    got_module *host = module_add(object, family, 1);
+    if (host && !host->count) {
+        free(host->path);
+        module_count--;
+    }
+    return host ? 0 : -1;
 }
 
 // What the slot's callers are to reach when our thunk is done, and whether another tracer is between. 0 where
@@ -207,7 +247,7 @@ static int relro_open(const got_module *module, int permissions) {
     return bytes ? mprotect((void *)module->relro.start, bytes, permissions) : 0;
 }
 
-// All slots of one loaded module, armed or disarmed.
+// All slots of one record, armed or disarmed.
 static void module_store(const struct dl_phdr_info *object, got_module *module, got_walk *walk) {
     int in_relro = 0;
     for (uint32_t i = module->first; i < module->first + module->count; i++) {
@@ -228,17 +268,11 @@ static void module_store(const struct dl_phdr_info *object, got_module *module, 
     }
 }
 
-// Whether the object holds a function that gives memory: libc, or what was preloaded in its place.
-static int allocations_inside(const struct dl_phdr_info *object) {
-    void *giver = allocations_find("malloc")->address;
-    return relocations_inside(object, giver) || relocations_inside(object, (void *)&getauxval);
-}
-
 static int is_wanted(const struct dl_phdr_info *object, const got_walk *walk) {
     if (!walk->paths) {
         return 1;
     }
-    _owned_ PyObject *path = PyUnicode_DecodeFSDefault(object->dlpi_name);
+    _owned_ PyObject *path = PyUnicode_DecodeFSDefault(loaded_path(object));
     if (!path) {
         PyErr_Clear();
         return 0;
@@ -246,34 +280,29 @@ static int is_wanted(const struct dl_phdr_info *object, const got_walk *walk) {
     return PySet_Contains(walk->paths, path) == 1;
 }
 
-// Python itself, this extension, the dynamic linker, and for allocators the libraries that give memory.
-static int is_left_out(const struct dl_phdr_info *object, const got_walk *walk) {
-    return !object->dlpi_name || !*object->dlpi_name || relocations_inside(object, (void *)PyLong_FromLong) ||
-           relocations_inside(object, slots) || object->dlpi_addr == getauxval(AT_BASE) ||
-           (walk->family == GOT_ALLOCATORS && allocations_inside(object));
+static void object_store(const struct dl_phdr_info *object, got_walk *walk) {
+    for (uint32_t i = 0; i < module_count; i++) {
+        if (is_of(&modules[i], object, walk->family)) {
+            module_store(object, &modules[i], walk);
+        }
+    }
 }
 
 static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) {
     got_walk *walk = argument;
-    if (is_left_out(object, walk) || !is_wanted(object, walk)) {
+    if (loaded_left_out(object, walk->family) || !is_wanted(object, walk)) {
         return 0;
     }
-    got_module *module = module_of(object, walk->family, 1);
-    if (!module) {
+    if (object_look(object, walk->family) < 0) {
         walk->error = 1;
         return 1;
     }
-    module_store(object, module, walk);
+    object_store(object, walk);
     return 0;
 }
 
 static int object_disarm(struct dl_phdr_info *object, size_t size, void *argument) {
-    got_walk *walk = argument;
-    got_module *module = module_of(object, walk->family, 0);
-    if (module) {
-        module_store(object, module, walk);
-    }
-    return 0;
+    return object_store(object, argument), 0;
 }
 
 static int patch(got_walk *walk) {
@@ -330,23 +359,6 @@ static PyObject *got_disarm(PyObject *module, PyObject *unused) {
     return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
 }
 
-static int object_name(struct dl_phdr_info *object, size_t size, void *argument) {
-    PyObject *names = argument; // borrowed
-    if (object->dlpi_name && *object->dlpi_name) {
-        _owned_ PyObject *name = PyUnicode_DecodeFSDefault(object->dlpi_name);
-        return !name || PyList_Append(names, name) < 0;
-    }
-    return 0;
-}
-
-static PyObject *got_objects(PyObject *module, PyObject *unused) {
-    _owned_ PyObject *names = PyList_New(0);
-    if (!names || dl_iterate_phdr(object_name, names)) {
-        return NULL;
-    }
-    return take(names);
-}
-
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
     int is_allocator = modules[slot->module].family == GOT_ALLOCATORS;
@@ -378,7 +390,6 @@ static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
 static PyMethodDef got_methods[] = {
     {"got_arm", got_arm, METH_VARARGS, NULL},
     {"got_disarm", got_disarm, METH_NOARGS, NULL},
-    {"got_objects", got_objects, METH_NOARGS, NULL},
     {"got_slots", got_slots, METH_NOARGS, NULL},
     {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

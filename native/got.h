@@ -46,6 +46,7 @@ typedef struct {
 int running_is_ours(void); // running.c: whether this thread runs in the main interpreter
 int exports_prepare(void); // once; 0, or -1 with an exception set
 const exports_row *exports_find(const char *name);
+const exports_row *exports_at(const void *address); // borrowed, or NULL
 uint32_t exports_count(void);
 
 // got.c, for the sources beside the C API.

@@ -43,8 +43,10 @@ typedef struct {
     uint32_t code; // 0: not known
     int32_t lasti;
     int is_ours;
+    int no_gil; // this thread does not hold it
 } running_place;
 running_place running_where(void);
+int running_has_gil(void);
 
 // What a call began with.
 typedef struct {
@@ -95,7 +97,7 @@ static inline __attribute__((always_inline)) event *hook_open(const hook_call *c
 // The object's own columns, where it may be read: `made` with the call's result.
 static inline __attribute__((always_inline)) void
 hook_deep(event *record, const hook_call *call, PyObject *object /* borrowed */, int made, int gone) {
-    record->flags |= EVENT_FLAG_DEEP;
+    record->flags |= EVENT_FLAG_DEEP | (call->place.no_gil ? EVENT_FLAG_NO_GIL : 0);
     record->code = call->place.code;
     record->lasti = call->place.lasti;
     record->type = call->type;
@@ -116,6 +118,20 @@ static inline void hook_plain(event *record) {
     record->type = record->code = 0;
     record->lasti = record->refs = 0;
     record->refs_delta = 0;
+}
+
+// Whether an int has no place in 64 bits without a sign: a mask keeps its low bits and tells nobody.
+static inline uint64_t hook_wraps(PyObject *object /* borrowed */) {
+    if (!object || !PyLong_Check(object)) {
+        return 0;
+    }
+    return _PyLong_Sign(object) < 0 || (uint64_t)_PyLong_NumBits(object) > 64;
+}
+
+// Bytes of the UTF-8 that PyUnicode_AsUTF8 has just made: a NUL among them ends the C string early.
+static inline uint64_t hook_utf8_bytes(PyObject *text /* borrowed */) {
+    Py_ssize_t bytes = 0;
+    return PyUnicode_AsUTF8AndSize(text, &bytes) ? (uint64_t)bytes : 0;
 }
 
 // Continuations of the record that was just committed.

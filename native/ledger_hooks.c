@@ -24,11 +24,6 @@ typedef struct {
     PyGILState_STATE gil;
 } noted_call;
 
-static int has_gil(void) {
-    PyThreadState *mine = PyGILState_GetThisThreadState();
-    return mine && mine == compat_thread_unchecked();
-}
-
 static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t given) {
     ledger_entry *entry = object ? ledger_enter(object, given) : NULL;
     if (!entry) {
@@ -53,7 +48,7 @@ static void before(noted_call *call) {
     if (call->is_quiet) {
         return;
     }
-    if (!has_gil()) {
+    if (!running_has_gil()) {
         call->is_quiet = 1;
         ledger_fault_add(&(ledger_fault){.kind = LEDGER_WITHOUT_GIL,
                                          .from = call->from,
@@ -213,7 +208,7 @@ void *ledger_hook(uint16_t row) {
 }
 
 void ledger_note_result(uint32_t slot, uint16_t row, uintptr_t from, PyObject *result) {
-    if (ledger_is_open && result && has_gil()) {
+    if (ledger_is_open && result && running_has_gil()) {
         note(&(noted_call){.from = from, .slot = slot, .row = row}, result, 'n', 1);
     }
 }

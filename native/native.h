@@ -64,6 +64,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(methods) \
     PART(capi) \
     PART(got) \
+    PART(loaded) \
     PART(allocations) \
     PART(ledger) \
     PART(traps) \

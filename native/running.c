@@ -17,7 +17,16 @@ static int is_main(const PyThreadState *thread) {
 
 int running_is_ours(void) { return is_main(compat_thread_unchecked()); }
 
+// Two states of one thread are two interpreters'; before 3.12 the running state is whoever's holds the GIL.
+int running_has_gil(void) {
+    PyThreadState *mine = PyGILState_GetThisThreadState(), *running = compat_thread_unchecked();
+    return mine && running && (mine == running || mine->thread_id == running->thread_id);
+}
+
 running_place running_where(void) {
+    if (!running_has_gil()) {
+        return (running_place){.no_gil = 1};
+    }
     PyThreadState *thread = compat_thread_unchecked();
     if (!is_main(thread)) {
         return (running_place){0};
@@ -27,7 +36,7 @@ running_place running_where(void) {
         if (code) {
             char *instruction = (char *)compat_frame_instruction(frame);
             return (running_place){interned_id((PyObject *)code),
-                                   (int32_t)(instruction - (char *)_PyCode_CODE(code)), 1};
+                                   (int32_t)(instruction - (char *)_PyCode_CODE(code)), .is_ours = 1};
         }
     }
     return (running_place){.is_ours = 1};

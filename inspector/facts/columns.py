@@ -43,6 +43,7 @@ COLUMNS: Final = {
     "samples": "remote:Samples",
     "machine": "machine:Machine",
     "trace": "conversion:Trace",
+    "hosted": "hosted:Hosted",
     "cluster_keys": "cluster:Keys",
     "cluster_heap": "cluster:ClusterHeap",
     "cluster_findings": "cluster:ClusterFindings",

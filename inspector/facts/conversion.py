@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from inspector.facts.hosted import NOT_HOSTED, Hosted
 from inspector.facts.unknown import Address, Unknown
 
 Verdict = Literal["copied", "computed", "made", "shared", "in place"]
@@ -241,3 +242,5 @@ class Trace:
     grade: str
     materialized: tuple[Materialized, ...] = ()
     """In the order they happened."""
+    hosted: Hosted = NOT_HOSTED
+    """What the program that embeds Python asked of it."""

@@ -37,6 +37,7 @@ def assembled(
         modules=tables.modules,
         seen=tables.seen,
         import_modules=tables.import_modules,
+        hosts=tables.hosts,
         hooked_imports=tables.hooked_imports,
         tick_ps=tick_ps,
         dropped=dropped + refused,

@@ -51,7 +51,7 @@ def _conversion(
         function=functions.name(func),
         direction=functions.direction(func),
         result=functions.owned(func),
-        **_values(events, row, int(nesting.stops[head])),
+        **own_values(events, row, int(nesting.stops[head])),
         times=times,
         failed=failed,
         module=events.import_modules.get(int(record["slot"]), Unknown("the import slot is not known")),
@@ -60,7 +60,7 @@ def _conversion(
     )
 
 
-def _values(events: Events, row: int, stop: int) -> dict[str, Any]:
+def own_values(events: Events, row: int, stop: int) -> dict[str, Any]:
     """Format and values of the first one: those of its format, else its own."""
     found: list[str] = []
     for record in events.records[row + 1 : stop]:

@@ -69,6 +69,8 @@ class Events:
     givers: tuple[str, ...] = ()
     """Functions that give memory, by the number in an ALLOCATION record; empty: none was recorded."""
     materialized: tuple[Materialized, ...] = ()
+    hosts: dict[int, str] = field(default_factory=dict)
+    """Import slot of a host that embeds Python -> function that it calls through it."""
     hooked_imports: int = 0
     """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
 

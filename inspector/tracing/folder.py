@@ -101,6 +101,7 @@ def _tables(lines: list[dict[str, Any]]) -> Tables:
         names=joined("names"),
         modules=joined("modules"),
         import_modules=joined("import_modules"),
+        hosts=joined("hosts"),
         hooked_imports=last["hooked_imports"],
         seen=tuple(from_wire(Seen, one) for one in last["seen"]),
     )

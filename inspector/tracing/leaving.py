@@ -16,6 +16,7 @@ class Leaving:
     """A recorder that writes all it knows as it comes to know it; NumPy is not needed here."""
 
     def __init__(self, folder: Path, modules: tuple[str, ...], grade: Grade) -> None:
+        hosts = not modules  # a chosen module's calls only, or all there are
         self.folder = folder
         self.tables = folder / f"tables-{os.getpid()}.jsonl"
         self.told = Tables()
@@ -26,6 +27,7 @@ class Leaving:
             directory=str(folder),
             journal=str(folder / f"names-{os.getpid()}.journal"),
             armed=self._told,
+            hosts=hosts,
         )
 
     def begin(self) -> None:
@@ -46,6 +48,7 @@ class Leaving:
                 "names": _new(tables.names, before.names),
                 "modules": _new(tables.modules, before.modules),
                 "import_modules": _new(tables.import_modules, before.import_modules),
+                "hosts": _new(tables.hosts, before.hosts),
                 "hooked_imports": tables.hooked_imports,
                 "seen": [to_wire(one) for one in tables.seen],
             }

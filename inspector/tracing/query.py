@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from inspector.facts.conversion import ByteEvidence, Call, Conversion, Crossing, LossEvidence
+from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
 from inspector.tracing import conversions, values
 from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
@@ -115,6 +116,12 @@ class Query:
         from inspector.tracing.lines import crossings
 
         return crossings(self.events, self.nesting, self.ns)
+
+    def hosted(self) -> Hosted:
+        """What a program that embeds this Python asked of it, in order."""
+        from inspector.tracing.hosted import hosted
+
+        return hosted(self.events, self.nesting)
 
     def conversions(self) -> tuple[Conversion, ...]:
         """All conversions, folded by call."""

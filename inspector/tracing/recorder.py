@@ -67,6 +67,8 @@ class Recorder:
     watch: ImportWatch | None = None
     running: bool = False
     began_ns: int = 0
+    hosts: bool = False
+    """Record what a program that embeds this Python asks of it."""
     directory: str = ""
     """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
     journal: str = ""
@@ -88,7 +90,9 @@ class Recorder:
             _native.ring_begin(self.directory, CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
             self.running = True
             self._arm()
-            self.imports = CapiSlots(self.modules or self.found.packages() or NOTHING_YET, self.grade)
+            self.imports = CapiSlots(
+                self.modules or self.found.packages() or NOTHING_YET, self.grade, self.hosts
+            )
             self.imports.begin()
             if self.allocations and self.grade != "count":
                 from inspector.tracing.allocations import AllocationSlots
@@ -125,7 +129,8 @@ class Recorder:
 
     def _tell(self) -> None:
         if self.armed is not None:
-            self.armed(told(self.found, self.numbers, self._slots()[0]))
+            hosts = self.imports.hosts if self.imports is not None else None
+            self.armed(told(self.found, self.numbers, self._slots()[0], hosts or ()))
 
     def stop(self) -> Events:
         """Disarm, and read what was recorded."""

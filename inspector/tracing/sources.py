@@ -39,10 +39,14 @@ class Restored:
 
 
 class CapiSlots:
-    """The slots through which modules call Python; `modules` as in `inspector.trace`, none: every module."""
+    """The slots through which modules call Python; `modules` as in `inspector.trace`, none: every module.
 
-    def __init__(self, modules: Iterable[str] = (), grade: Grade = "record") -> None:
+    With `hosts` also those of the program, and of libraries, that embed this Python.
+    """
+
+    def __init__(self, modules: Iterable[str] = (), grade: Grade = "record", hosts: bool = False) -> None:
         self.modules = tuple(modules)
+        self.hosts: frozenset[str] | None = frozenset() if hosts else None
         self.grade = GRADES[grade]
         self.armed = 0
         self.without_thunk = 0
@@ -114,6 +118,15 @@ class CapiSlots:
         self._paths |= loaded
         if new:
             armed, _, self.without_thunk = _native.got_arm(new, self.grade)
+            self.armed += armed
+        if self.hosts is not None:
+            self._widen_hosts()
+
+    def _widen_hosts(self) -> None:
+        """Patch what embeds this Python; all there is to know of its calls, which Python knows nothing of."""
+        self.hosts = frozenset(_native.got_hosts()) | (self.hosts or frozenset())
+        if self.hosts:
+            armed, _, self.without_thunk = _native.got_arm(self.hosts, min(self.grade * 2, GRADES["deep"]))
             self.armed += armed
 
     def _wanted(self, paths: frozenset[str]) -> frozenset[str]:

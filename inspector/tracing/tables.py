@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +22,21 @@ class Tables:
     """Patched place -> module it belongs to."""
     import_modules: dict[int, str] = field(default_factory=dict)
     """Import slot -> extension that it belongs to."""
+    hosts: dict[int, str] = field(default_factory=dict)
+    """Import slot of a host that embeds Python -> function that it calls through it."""
     hooked_imports: int = 0
     seen: tuple[Seen, ...] = ()
 
 
-def told(found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...]]) -> Tables:
+def told(
+    found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...]], hosts: Collection[str] = ()
+) -> Tables:
     """The tables of what is hooked now; `slots` as `_native.got_slots()` gives them, those in use."""
     return Tables(
         names=dict(zip(numbers, found.names, strict=False)),
         modules=dict(zip(numbers, found.modules, strict=False)),
         import_modules={slot[0]: library_of(slot[1]) for slot in slots},
+        hosts={slot[0]: slot[2] for slot in slots if slot[1] in hosts},
         hooked_imports=len(slots),
         seen=_seen(found, numbers, slots),
     )

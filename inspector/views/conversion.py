@@ -19,6 +19,7 @@ from inspector.facts.conversion import (
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
+from inspector.views.hosted import of_hosted
 from inspector.views.view import blocks
 
 PAGE = "docs/tracing.md"
@@ -35,6 +36,7 @@ def of_trace(fact: Trace) -> tuple[Block, ...]:
         *_shared(fact),
         *_lost(fact.losses),
         *_materialized(fact.materialized),
+        *of_hosted(fact.hosted),
         *_lines(fact.crossings),
         *_tree(fact),
         *_unseen(fact),

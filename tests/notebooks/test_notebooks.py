@@ -16,7 +16,7 @@ ROOMS = {
     "70_cluster.ipynb": pytest.mark.newest,
 }
 """Those that need what only one room has."""
-CARDS = {"10_reticulate.ipynb": 4, "60_your_own_extension.ipynb": 7}
+CARDS = {"10_reticulate.ipynb": 4, "40_embedding_host.ipynb": 6, "60_your_own_extension.ipynb": 7}
 """Fewer than the eight of the others: R prints most of its own; one extension is looked at."""
 SECONDS = 100
 

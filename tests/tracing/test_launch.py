@@ -39,6 +39,37 @@ int main(int count, char **words) {
     return ((int (*)(const char *))dlsym(python, "PyRun_SimpleString"))(words[1]) != 0; // never finalized
 }
 """
+POINTERS = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+typedef void *ref;
+static ref (*from_long)(long); // .bss
+static long (*as_long)(ref) = 0;
+static struct { int before; void (*release)(ref); } table = {1, 0}; // .data
+static void *python;
+static void is_dlsyms(const char *when) {
+    void *own[] = {*(void **)&from_long, *(void **)&as_long, *(void **)&table.release};
+    const char *names[] = {"PyLong_FromLong", "PyLong_AsLong", "Py_DecRef"};
+    int same = 0;
+    for (int i = 0; i < 3; i++) same += own[i] == dlsym(python, names[i]);
+    printf("%s %d\n", when, same);
+}
+int main(int count, char **words) {
+    python = dlopen(words[1], RTLD_NOW | RTLD_GLOBAL);
+    if (!python) return 70;
+    *(void **)&from_long = dlsym(python, "PyLong_FromLong");
+    *(void **)&as_long = dlsym(python, "PyLong_AsLong");
+    *(void **)&table.release = dlsym(python, "Py_DecRef");
+    ((void (*)(int))dlsym(python, "Py_InitializeEx"))(0);
+    is_dlsyms("traced");
+    ref object = from_long(1 << 20);
+    long value = as_long(object);
+    table.release(object);
+    ((int (*)(void))dlsym(python, "Py_FinalizeEx"))();
+    is_dlsyms("over");
+    return value != 1 << 20;
+}
+"""
 CODE = "import json, array; print(json.loads('[1, 2.5]')); array.array('d', [1.0, 2.0]).tobytes()"
 
 
@@ -89,6 +120,31 @@ def test_a_host_that_finds_python_by_name_and_never_ends_it(tmp_path: Path, libr
     trace = traced("--of", "array", "--", host, CODE, str(library))
     assert "array.array.tobytes" in names(trace)
     assert 0 < trace.wall_ns < 60e9
+
+
+@pytest.mark.core
+def test_pointers_that_dlsym_gave_are_hooked_and_given_back(tmp_path: Path, library: Path) -> None:
+    host = built(tmp_path, POINTERS, "-ldl")
+    ran = inspector("trace", "--json", "--", host, str(library))
+    assert ran.stderr.startswith("traced 0\nover 3\n"), ran.stderr
+    hosted = from_text(ran.stdout, "stdout").trace.hosted
+    assert (hosted.hosts, hosted.asked, hosted.calls_left_out) == (("host",), 3, 0)
+    told = [(call.function, call.values, call.object_type) for call in hosted.calls]
+    assert told == [
+        ("PyLong_FromLong", ("1048576",), "int"),
+        ("PyLong_AsLong", ("1048576",), "int"),
+        ("Py_DecRef", (), "int"),
+    ]
+    assert (hosted.calls[2].references, hosted.calls[2].references_after) == (1, 0)
+
+
+@pytest.mark.core
+def test_a_linked_host_is_seen_unless_modules_are_chosen(tmp_path: Path, library: Path) -> None:
+    host = linked(tmp_path, library)
+    hosted = traced("--", host, CODE).hosted
+    assert hosted.hosts == ("host",)
+    assert ("PyRun_SimpleString", False) in {(call.function, call.failed) for call in hosted.calls}
+    assert traced("--of", "array", "--", host, CODE).hosted.hosts == ()
 
 
 def test_an_isolated_python_is_said(tmp_path: Path, library: Path) -> None:

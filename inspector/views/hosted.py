@@ -1,0 +1,116 @@
+"""Draws what a host asked of its Python: a line a call, in order; what ails it in red, and said first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.facts.hosted import HostCall, Hosted
+from inspector.facts.unknown import Unknown
+from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.view import blocks
+
+PAGE = "docs/tracing.md#what-a-host-asks"
+AILS_SHOWN, CALLS_SHOWN = 12, 24
+SMALL_INT = 10**8
+"""CPython 3.11 gives each small int 1,000,000,000 references, so that it never goes."""
+STEP = "  "
+NAME_CELLS, SHOWN_CELLS = 26, 18
+
+
+@blocks.register
+def of_hosted(fact: Hosted) -> tuple[Block, ...]:
+    """Two folds: what failed, lost or had no GIL; and every call."""
+    return tuple(_folds(fact)) if fact.hosts else ()
+
+
+def _folds(fact: Hosted) -> Iterator[Block]:
+    ails = tuple(_line(call, 0) for call in fact.calls if call.lost or call.without_gil or _hangs(call))
+    if ails:
+        yield Fold(Line("host", text(_summary(fact), "danger"), link=PAGE), ails, AILS_SHOWN)
+    left_out = f", {fact.calls_left_out:,} of the middle not shown" if fact.calls_left_out else ""
+    said = f"{' and '.join(fact.hosts)} asked Python {fact.asked:,} times{left_out}"
+    rows = tuple(_line(call, call.depth) for call in fact.calls)
+    yield Fold(Line("" if ails else "host", text(said), link=PAGE), rows, CALLS_SHOWN)
+
+
+def _hangs(call: HostCall) -> bool:
+    """An exception that was set and that nobody took."""
+    return call.failed and not call.cleared
+
+
+def _summary(fact: Hosted) -> str:
+    counts = (
+        (sum(call.times for call in fact.calls if call.without_gil), "without the GIL"),
+        (sum(call.times for call in fact.calls if call.lost), "lost a value"),
+        (sum(call.times for call in fact.calls if _hangs(call)), "failed and left the error set"),
+    )
+    return ", ".join(
+        f"{count:,} {'calls' if count > 1 else 'call'} {what}" for count, what in counts if count
+    )
+
+
+def _line(call: HostCall, depth: int) -> Line:
+    times = f" ×{call.times:,}" if call.times > 1 else ""
+    name = f"{STEP * min(depth, 6)}{call.function}{times}"
+    kind = "" if isinstance(call.object_type, Unknown) else call.object_type
+    shown = " ".join(filter(None, (kind, ", ".join(call.values))))
+    return Line(
+        "",
+        (
+            Span(f"{name:{NAME_CELLS}}", "native"),
+            Span(f"  {shown:{SHOWN_CELLS}}"),
+            Span(f"  {said}" if (said := _references(call)) else "", "dim"),
+            Span(f"  {ail}" if (ail := _ail(call)) else "", "danger" if not call.cleared else "dim"),
+        ),
+    )
+
+
+def _references(call: HostCall) -> str:
+    """ "refs 2 → 3"; one number where it stays, nothing where it has no meaning."""
+    before, after = call.references, call.references_after
+    if isinstance(before, Unknown) or before >= SMALL_INT:
+        return ""
+    if isinstance(after, Unknown):
+        return f"refs {before}"
+    if not after:
+        return f"refs {before} → 0, freed"
+    return f"refs {before} → {after}" if after != before else f"refs {before}"
+
+
+def _ail(call: HostCall) -> str:
+    if call.without_gil:
+        return "without the GIL"
+    if call.lost:
+        return call.lost
+    if call.failed:
+        return "failed, cleared" if call.cleared else "failed, error left set"
+    return ""
+
+
+def sample() -> Hosted:
+    """A saved fact: a reference borrowed and given back, a failed conversion, one without the GIL."""
+    nothing = Unknown("it is about no object")
+
+    def call(function: str, *values: str, kind: str = "A", **more: object) -> HostCall:
+        given: dict[str, object] = {
+            "references": nothing, "references_after": nothing, "failed": False, "cleared": False,
+            "without_gil": False, "lost": "", "times": 1, "thread": 1, "depth": 0, **more,
+        }  # fmt: skip
+        return HostCall("host", function, kind, values, **given)  # type: ignore[arg-type]
+
+    calls = (
+        call("Py_IncRef", references=2, references_after=3),
+        call("Py_DecRef", references=3, references_after=2),
+        call("PyLong_AsLong", kind="str", failed=True, cleared=True, references=1, references_after=1),
+        call(
+            "PyLong_AsUnsignedLongMask", "18446744073709551615", kind="int", lost="wrapped, without an error"
+        ),
+        call("Py_DecRef", kind="", without_gil=True),
+    )
+    return Hosted(("host",), calls, 0, 5)
+
+
+if __name__ == "__main__":
+    from inspector.views.sample import draw
+
+    draw(of_hosted(sample()))

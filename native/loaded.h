@@ -1,0 +1,14 @@
+// The loaded objects, as got.c and loaded.c see them.
+#ifndef INSPECTOR_LOADED_H
+#define INSPECTOR_LOADED_H
+
+#include "got.h"
+#include "relocations.h"
+
+const char *loaded_path(const struct dl_phdr_info *object); // borrowed; ld.so has none for the program itself
+int loaded_left_out(const struct dl_phdr_info *object, got_family family);
+// pointers.c: calls `each` for every word of the object's own data that holds the address of a function of
+// Python's.
+void pointers_each(const struct dl_phdr_info *object, relocations_look look, void *argument);
+
+#endif

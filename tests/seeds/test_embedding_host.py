@@ -1,0 +1,212 @@
+"""Seed 003 on the tutorial's host in C, which finds Python by dlsym, and on programs of Debian."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import hosts
+import numpy
+import pytest
+
+from inspector import running
+from inspector.errors import InspectorError
+from inspector.facts.hosted import HostCall, Hosted
+from inspector.facts.unknown import Unknown
+from inspector.launched import Launched, launch
+from inspector.report import Report
+
+pytestmark = pytest.mark.skipif(
+    not Path(hosts.shared()).exists(), reason="not on CPython without a shared libpython"
+)
+NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "40_embedding_host.ipynb"
+SAID = r"""
+x + 4 = 46
+super stringy now
+owned 2, borrowed 3, released 2
+map and filter: 12 16
+numbers[1:3] = [7, 8]
+Array<Int>(mixed) = nil: element 2 is no Int
+arange: 3 references, 2 without the method
+shape (3, 5)
+Int(shape.0) = 3
+Int(shape.1) = 5
+np.array(numbers, dtype: "i2") is int16
+Int(5) = 5
+Int(3.7) = nil
+Int("nope") = nil
+Int(2**70) = nil
+UInt(-1) = 18446744073709551615
+UInt(2**64 + 3) = 3
+String("a\0b") = "a"
+Double("1.5") = nil
+caught: [Errno 2] No such file or directory: 'foo.txt'
+"""
+
+
+def source() -> str:
+    """The host as the tutorial has it."""
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    (cell,) = [cell for cell in cells if cell["source"][:1] == ["%%writefile host.c\n"]]
+    return "".join(cell["source"][1:])
+
+
+@pytest.fixture(scope="module")
+def host() -> str:
+    return str(hosts.host(source(), "-ldl"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def home() -> Iterator[None]:
+    """Where the host's Python finds its own modules, and NumPy."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOST_HOME", sys.base_prefix)
+        patch.setenv("PYTHONPATH", str(Path(numpy.__file__).parents[1]))
+        yield
+
+
+def launched(host: str, *words: str) -> Launched:
+    return launch([host, hosts.shared(), *words], quiet=True)
+
+
+@pytest.fixture(scope="module")
+def asked(host: str, home: None) -> Hosted:
+    """What the host asked of Python, one reference given back without the GIL."""
+    return launched(host, "unlocked").trace.hosted
+
+
+def of(asked: Hosted, function: str) -> list[HostCall]:
+    return [call for call in asked.calls if call.function == function]
+
+
+def test_it_does_what_the_article_says_and_links_no_symbol(host: str) -> None:
+    ran = subprocess.run([host, hosts.shared()], capture_output=True, text=True, timeout=60)
+    assert (ran.stdout.strip(), ran.returncode) == (SAID.strip(), 0)
+    assert "Py" not in subprocess.run(["nm", "-D", host], capture_output=True, text=True).stdout
+
+
+def test_owned_borrowed_released(asked: Hosted) -> None:
+    changed = [
+        (call.function, call.references, call.references_after)
+        for call in asked.calls
+        if call.object_type == "A" and call.references != call.references_after
+    ]
+    assert changed == [("Py_IncRef", 2, 3), ("Py_DecRef", 3, 2), ("Py_DecRef", 2, 1)]
+    assert "freed" in str(Report("host", {"hosted": asked}))
+
+
+def test_members_calls_keywords_and_operators_are_seen_in_order(asked: Hosted) -> None:
+    members = [call.values[0] for call in of(asked, "PyObject_GetAttrString") if call.values]
+    assert members[:3] == ["'a'", "'x'", "'numbers'"]
+    assert {"'arange'", "'reshape'", "'shape'", "'dtype'", "'open'"} <= set(members)
+    assert [call.values for call in of(asked, "PyObject_SetAttrString")] == [("'x'",)]
+    assert [call.object_type for call in of(asked, "PyNumber_Add")] == ["int", "str", "int"]
+    assert of(asked, "PyDict_SetItemString")[0].values == ("'dtype'",)
+    assert of(asked, "PyErr_Fetch") and of(asked, "PySlice_New") and of(asked, "PyIter_Next")
+
+
+def test_conversions_that_give_nothing_set_an_error_that_is_cleared(asked: Hosted) -> None:
+    failed = [(call.function, call.object_type, call.cleared) for call in asked.calls if call.failed]
+    assert failed == [
+        ("PyLong_AsLong", "str", True),  # the third of `mixed`
+        ("PyLong_AsLong", "float", True),
+        ("PyLong_AsLong", "str", True),
+        ("PyLong_AsLong", "int", True),
+        ("PyFloat_AsDouble", "str", True),
+        ("PyObject_Call", "builtin_function_or_method", True),
+    ]
+
+
+def test_what_is_lost_without_an_error_is_said(asked: Hosted) -> None:
+    assert [(call.function, call.values[0], call.lost) for call in asked.calls if call.lost] == [
+        ("PyLong_AsUnsignedLongMask", str(2**64 - 1), "wrapped without an error: negative, or over 64 bits"),
+        ("PyLong_AsUnsignedLongMask", "3", "wrapped without an error: negative, or over 64 bits"),
+        ("PyUnicode_AsUTF8", "'a'", "cut at its first NUL: 3 bytes became 1"),
+    ]
+
+
+def test_a_reference_given_back_without_the_gil_is_a_finding(asked: Hosted) -> None:
+    (call,) = [call for call in asked.calls if call.without_gil]
+    assert call.function == "Py_DecRef" and isinstance(call.references, Unknown)
+    assert str(Report("host", {"hosted": asked})).startswith(" host     1 call without the GIL, 3 calls lost")
+
+
+def test_an_error_that_nobody_traps_ends_the_host_and_the_trace_tells(host: str) -> None:
+    ended = launched(host, "untrapped")
+    assert ended.code == -signal.SIGABRT
+    told = [(call.function, call.object_type) for call in ended.trace.hosted.calls[-4:]]
+    assert told[:2] == [("PyErr_Fetch", "type"), ("PyObject_Str", "FileNotFoundError")]
+
+
+def test_without_hosts_nothing_is_said() -> None:
+    plain = launch([sys.executable, "-c", "print(1)"], quiet=True).trace
+    assert plain.hosted.hosts == () and "host  " not in str(plain)
+
+
+@contextmanager
+def waiting(*command: str, until: bytes = b"ready", **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that has said it is ready; ended afterwards."""
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )
+    try:
+        told = b""
+        while until not in told:
+            line = child.stdout.readline()  # type: ignore[union-attr]
+            assert line, told
+            told += line
+        yield child
+    finally:
+        child.kill()
+        child.communicate()
+
+
+@pytest.mark.debugger
+def test_a_running_host_is_read_from_outside(host: str) -> None:
+    with waiting(host, hosts.shared(), "stay") as child:
+        other = running.attach(child.pid)
+        assert (other.inspect("a").references, other.inspect("cache['k'][0].x").value) == (3, "int 42")
+        found = other.owners("a")
+        named = {(one.kind, one.key) for one in found.owners if one.certain}
+        assert named == {("global", "a"), ("item", "[0]")} and found.references - found.named == 1
+        functions = [frame.function for thread in other.stacks().threads for frame in thread.frames]
+        assert {"main", "sleep"} <= set(functions)
+        with pytest.raises(InspectorError) as caught:
+            other.inspect("a.x.y")
+        assert caught.value.slug == "no-such-path"
+
+
+# ----- programs that were never built to be looked at -----
+
+KEPT = "kept = {'rows': [1, 2, 'three']}"
+
+
+@pytest.mark.debugger
+def test_gdb_itself() -> None:
+    code = f"python {KEPT}; print('ready', flush=True); import time; time.sleep(1000)"
+    with waiting("gdb", "-nx", "-batch", "-ex", code, PYTHONPATH="") as child:
+        assert running.attach(child.pid).inspect("kept['rows'][2]").value == "str 'three'"
+
+
+@pytest.mark.debugger
+def test_vim() -> None:
+    lines = f"{KEPT}; import os; os.write(1, b'ready\\n'); import time; time.sleep(1000)"
+    vim = shutil.which("vim.nox")
+    assert vim, "python3 .ci/system.py installs vim-nox"
+    with waiting(vim, "-u", "NONE", "-es", "-c", f"py3 {lines}", PYTHONPATH="") as child:
+        other = running.attach(child.pid)
+        assert other.inspect("kept['rows'][2]").value == "str 'three'"
+        (owner,) = [one for one in other.owners("kept").owners if one.certain]
+        assert (owner.kind, owner.key) == ("global", "kept")
+        assert "sleep" in str([frame.function for frame in other.stacks().threads[0].frames])
