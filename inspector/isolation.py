@@ -8,7 +8,7 @@ here). What goes wrong in the child (an exception, a signal, the deadline, the l
 Limits and why. A fork copies only the calling thread: a lock that another thread holds at that moment
 stays locked in the child for ever. We hold the GIL while forking, so Python's own state is whole, and
 glibc makes malloc safe; what remains are locks of libraries that work without the GIL. So `run` refuses
-while another thread is running on a processor; threads that sleep are let be, and the deadline ends a
+while another thread goes on running on a processor; threads that sleep are let be, and the deadline ends a
 child that waits for one of their locks all the same.
 """
 
@@ -32,6 +32,8 @@ from typing import Any, Final, NoReturn
 
 from inspector.facts.unknown import Unknown
 
+TRIES, PAUSE_S = 20, 0.02
+"""Looks at the other threads before a fork is refused, and the pause between."""
 RESULT_BYTES_MAX: Final = 16 * 2**20
 """A larger result is refused by the child, before it is sent."""
 
@@ -45,7 +47,7 @@ def run(function: Callable[[], Any], deadline_s: float, memory_limit_bytes: int)
     map beyond what this process has mapped now (RLIMIT_AS, setrlimit(2)). The result must be made of
     None, bool, int, float, str, bytes, tuple, list, dict and set.
     """
-    if busy := running_threads():
+    if busy := _still_running():
         threads = "thread" if busy == 1 else "threads"
         return Unknown(f"not forked: {busy} other {threads} running, whose locks would stay held")
     reader, writer = os.pipe()
@@ -60,6 +62,15 @@ def run(function: Callable[[], Any], deadline_s: float, memory_limit_bytes: int)
         os.close(reader)
         status = _reap(pid)
     return _result(answer, status, deadline_s)
+
+
+def _still_running() -> int:
+    """`running_threads`, once they had a moment to come to rest: a library's threads run on after an import."""
+    for _ in range(TRIES):
+        if not running_threads():
+            return 0
+        time.sleep(PAUSE_S)
+    return running_threads()
 
 
 def fork_waiting(function: Callable[[], None]) -> tuple[int, int, int]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 CHILD_S: Final = 30.0
 """For a child in all: it may have to import the library, and hooks its functions."""
-TRIES, PAUSE_S = 20, 0.02
 MEMORY_BYTES: Final = 4 << 30
 
 
@@ -109,10 +108,6 @@ def _forked(function: Callable[[], Any]) -> Any | Unknown:
     """What `function` gives in the child; a thread that runs just now is waited for, a moment."""
     from inspector import isolation
 
-    for _ in range(TRIES):
-        if not isolation.running_threads():
-            break
-        time.sleep(PAUSE_S)
     return isolation.run(function, CHILD_S, MEMORY_BYTES)
 
 

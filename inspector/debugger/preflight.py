@@ -55,6 +55,13 @@ def check_access(pid: int) -> None:
     """Nothing, when process `pid` may be traced now; raises what `check` raises, but for gdb's absence."""
     check_free(pid)
     answer = run(partial(_seize, pid), _DEADLINE_S, _MEMORY_BYTES)
+    if isinstance(answer, Unknown) and "not forked" in answer.reason:
+        raise InspectorError(
+            f"{pid} ({proc.program(pid)}) was not looked at.",
+            slug="not-read",
+            why=answer.reason,
+            do="ask again when those threads rest, or from a terminal: inspector attach",
+        )
     if isinstance(answer, Unknown):
         raise forbidden(pid, answer.reason, scope())
     if answer == errno.ESRCH:
