@@ -65,7 +65,7 @@ def run(function: Callable[[], Any], deadline_s: float, memory_limit_bytes: int)
 
 
 def _still_running() -> int:
-    """`running_threads`, once they had a moment to come to rest: a library's threads run on after an import."""
+    """`running_threads` after a moment to come to rest: those of a library run on after its import."""
     for _ in range(TRIES):
         if not running_threads():
             return 0
