@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
 from inspector.adapters.base import stored, type_module, type_name
-from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, Holder, buffer_layer, is_ndarray
+from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, Holder, buffer_layer, is_array
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told
@@ -81,11 +81,11 @@ def _buffers(x: Any) -> Iterator[tuple[str, Any]]:
         for name in _BUFFERS:
             inner = stored(node, name)
             array = stored(inner, "_data", inner)
-            if is_ndarray(array):
+            if is_array(array):
                 yield f"{place}{name[1:]}", array
             elif type_name(type(array)) in _VIRTUAL:
                 made = stored(array, "_array")
-                yield f"{place}{name[1:]}", made if is_ndarray(made) else None
+                yield f"{place}{name[1:]}", made if is_array(made) else None
         waiting += _children(place, node)
 
 

@@ -65,12 +65,6 @@ class Holder(Defaults):
         return tuple(islice(self.held(x), MOST_HELD))
 
 
-def is_ndarray(x: Any) -> bool:
-    """Whether it is an exact ndarray."""
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and type(x) is numpy.ndarray
-
-
 def is_array(x: Any) -> bool:
     """Whether it is an ndarray or of a subclass, whose C struct is the same: memmap."""
     numpy = sys.modules.get("numpy")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector import _native
 from inspector.adapters.base import Column, Defaults, Elements, type_bases, type_module, type_name
-from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_ndarray
+from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_array
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 from inspector.overlap import merged
@@ -127,6 +127,11 @@ class PyarrowBuffers(Defaults):
         kind, words = self._kind(root)
         return ctypes.cast(words[kind.owner_word], ctypes.py_object).value if kind.owner_word else None
 
+    def _title(self, buffer: Any) -> str:
+        """Who frees a buffer's bytes; "" where its class says nothing, borrowed where it holds None."""
+        kind, words = self._kind(_root(buffer))
+        return "borrowed" if kind.owner_word and words[kind.owner_word] == id(None) else kind.title
+
     def _kind(self, buffer: Any) -> tuple[Kind, tuple[int, ...]]:
         words = _object_of(buffer)
         fits = words[2:4] == (buffer.address, buffer.size)
@@ -163,8 +168,8 @@ class PyarrowBuffers(Defaults):
 
     def owns(self, x: Any) -> bool | Unknown:
         """Whether Arrow's pool frees all its bytes: buffers are counted in C++, and others may share them."""
-        kinds = {self._kind(_root(buffer))[0].title for _, buffer, _ in _rows(x)}
-        return Unknown(UNSEEN.name) if "" in kinds else "foreign" not in kinds
+        kinds = {self._title(buffer) for _, buffer, _ in _rows(x)}
+        return Unknown(UNSEEN.name) if "" in kinds else kinds <= {"owned"}
 
     def layers(self, x: Any) -> Told:
         """The object, then each buffer with the class of its C++ object."""
@@ -197,22 +202,25 @@ class PyarrowBuffers(Defaults):
         from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
         from inspector.adapters.told import finding
 
-        owners = (owner for _, owner in self.holds(x) if is_ndarray(owner))
+        owners = (owner for _, owner in self.holds(x) if is_array(owner))
         if any(not block.readonly for owner in owners for block in NUMPY.elements(owner)):
             what = "a write to the ndarray changes this array, which pyarrow takes to be immutable"
             yield finding("unnoticed-write", what, do="pa.array(x.copy()), or x.flags.writeable = False")
 
     def _whole(self, found: list[tuple[str, Any, Elements]]) -> Any:
-        titles = {self._kind(_root(buffer))[0].title for _, buffer, _ in found}
-        return Unknown(UNSEEN.name) if "" in titles else "foreign" if "foreign" in titles else "owned"
+        titles = {self._title(buffer) for _, buffer, _ in found}
+        if "" in titles:
+            return Unknown(UNSEEN.name)
+        return next((title for title in ("borrowed", "foreign") if title in titles), "owned")
 
     def _layer(self, place: str, buffer: Any, block: Elements) -> Layer:
         from inspector.adapters.told import Layer, attribute, field
 
         root = _root(buffer)
         kind, owner = self._kind(root)[0], self.owner(buffer)
-        held = f" over {_article(type_name(type(owner)))}" if owner is not None else ""
-        title: Any = kind.title or Unknown(UNSEEN.name)
+        held = f" over {_article(type_name(type(owner)))}" if owner is not None else " over nobody's bytes"
+        held = held if kind.owner_word else ""
+        title: Any = self._title(buffer) or Unknown(UNSEEN.name)
         return Layer(
             "buffer",
             f"{place} {block.format} {block.shape}",
@@ -266,9 +274,12 @@ def _root(buffer: Any) -> Any:
     return buffer
 
 
-def _logical(x: Any) -> int:
+def _logical(x: Any) -> int | Unknown:
     """Bytes of all elements: of a table by its arrays, for `Table.nbytes` would leave a mark in the table."""
-    return sum(array.nbytes for _, array in _few(x))
+    try:
+        return int(sum(array.nbytes for _, array in _few(x)))
+    except sys.modules["pyarrow"].ArrowTypeError as error:  # pyarrow 17, of views of strings
+        return Unknown(f"pyarrow does not tell it: {error}"[:100])
 
 
 def _width(x: Any) -> int:

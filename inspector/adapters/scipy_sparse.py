@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector.adapters.base import stored, type_name
-from inspector.adapters.holders import Holder, is_ndarray
+from inspector.adapters.holders import Holder, blocks, is_array
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -45,8 +45,8 @@ class SparseMatrices(Holder):
         for name in _ARRAYS:
             found = stored(x, name)
             many = enumerate(found) if type(found) is tuple else ()
-            yield from ((f"{name}[{n}]", one) for n, one in many if is_ndarray(one))
-            if is_ndarray(found):
+            yield from ((f"{name}[{n}]", one) for n, one in many if is_array(one))
+            if is_array(found):
                 yield name, found
 
     def layers(self, x: Any) -> Told:
@@ -75,9 +75,10 @@ class SparseMatrices(Holder):
 
 def _dense_bytes(shape: Any, array: Any) -> int | Unknown:
     """Bytes of all elements, zeros included."""
-    if type(shape) is not tuple or not is_ndarray(array) or array.dtype.hasobject:
+    found = blocks(array)
+    if type(shape) is not tuple or not found or not found[0].numeric:
         return Unknown("its elements are Python objects, without a size of their own")
-    total = array.dtype.itemsize
+    total = found[0].itemsize_bytes
     for length in shape:
         total *= int(length)
     return int(total)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
 from inspector.adapters.base import stored, type_module, type_name
-from inspector.adapters.holders import MOST_LAYERS, Holder, buffer_layer, is_ndarray
+from inspector.adapters.holders import MOST_LAYERS, Holder, blocks, buffer_layer, is_array
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class XarrayVariables(Holder):
     def held(self, x: Any) -> Iterator[tuple[str, Any]]:
         """The ndarray at the end of each variable's chain."""
         for name, variable in _variables(x):
-            yield from ((name, one) for one in _chain(variable) if is_ndarray(one))
+            yield from ((name, one) for one in _chain(variable) if is_array(one))
 
     def layers(self, x: Any) -> Told:
         """For each variable whether a file, a graph or memory stands at its end."""
@@ -73,7 +73,9 @@ def _bytes(variable: Any) -> int | Unknown:
     """Bytes of all elements by shape and dtype, told by NumPy, xarray's own wrappers or a dask array."""
     first: Any = next(_chain(variable), None)
     module = type_module(type(first))
-    if not is_ndarray(first) and not module.startswith(("xarray.", "dask.")):
+    if is_array(first):
+        return sum(block.size * block.itemsize_bytes for block in blocks(first))
+    if not module.startswith(("xarray.", "dask.")):
         return Unknown(f"{type_name(type(first))} is not asked for its size")
     total = first.dtype.itemsize
     for length in first.shape:
@@ -99,7 +101,7 @@ def _chain(variable: Any) -> Iterator[Any]:
         if inner is None:
             return
         yield inner
-        if is_ndarray(inner) or not type_module(type(inner)).startswith(("xarray.", "pandas")):
+        if is_array(inner) or not type_module(type(inner)).startswith(("xarray.", "pandas")):
             return
         inner = next((one for name in _INNER if (one := stored(inner, name)) is not None), None)
 
@@ -112,7 +114,7 @@ def _stack(name: str, variable: Any) -> list[Layer]:
     if not chain:
         return [Layer("container", name, Unknown("it wraps nothing that is known"), depth=1)]
     end = chain[-1]
-    there = is_ndarray(end.get())
+    there = is_array(end.get())
     if len(chain) == 1 and there:
         return [buffer_layer(name, end)]
     value, storage, title = _end(end.get())
@@ -125,7 +127,7 @@ def _end(end: Any) -> tuple[Any, Any, Any]:
     """(value, storage, title) of what stands at the end of a chain."""
     from inspector.adapters.registry import adapter_of
 
-    if is_ndarray(end):
+    if is_array(end):
         return "computed", "heap", "owned"
     module = type_module(type(end))
     if module.startswith("xarray.backends"):

@@ -64,3 +64,9 @@ def test_a_behaviour_is_not_run(ak: Any, look: Look) -> None:
     x = ak.Array([{"x": 1}], with_name="mine", behavior={("*", "mine"): Mine})
     assert type(x) is Mine
     assert look(x).layers[0].what == "Mine of 1 buffers"
+
+
+def test_whose_the_buffers_of_a_layout_are(ak: Any, look: Look) -> None:
+    mine = np.arange(100.0)
+    assert look(ak.from_numpy(mine)).state == "shared-foreign"
+    assert look(ak.Array([[1.0, 2.0], [], [3.0]])).state == "owned"

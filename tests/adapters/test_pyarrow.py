@@ -165,3 +165,25 @@ def test_views_of_other_libraries_have_them_as_bases(pa: Any, look: Look) -> Non
     for name, view in views.items():
         assert look(view).state == "shared-foreign", name
         assert name in {one.type_name for one in inspector.inspect(view, name="x").buffer.holders}
+
+
+def test_an_address_that_nobody_keeps_is_borrowed(pa: Any, look: Look) -> None:
+    n = np.arange(1000.0)
+    kept, bare = (pa.foreign_buffer(address(n), n.nbytes, base) for base in (n, None))
+    over = pa.Array.from_buffers(pa.float64(), len(n), [None, bare])
+    for x, state in (
+        (kept, "shared-foreign"),
+        (bare, "borrowed"),
+        (bare.slice(8, 8), "borrowed"),
+        (over, "borrowed"),
+    ):
+        told = look(x)
+        assert told.state == state
+        assert ("borrowed-pointer" in [found.slug for found in told.findings]) is (state == "borrowed")
+    assert look(np.frombuffer(bare)).state == "borrowed"
+
+
+def test_views_of_strings_have_a_state(pa: Any, look: Look) -> None:
+    told = look(pa.array(["a", "a long one, not in the view itself"], pa.string_view()))
+    assert told.state == "owned"
+    assert isinstance(told.logical_bytes, Unknown) or told.logical_bytes > 0

@@ -69,3 +69,12 @@ def test_empty_and_lying_ones(sparse: Any, look: Look) -> None:
             raise AssertionError("asked")
 
     assert isinstance(inspector.materialization(Lying.__new__(Lying)).state, Unknown)
+
+
+def test_whose_the_arrays_of_a_matrix_are(sparse: Any, look: Look) -> None:
+    mine, ends = np.ones(3), np.array([0, 1, 2, 3], "i4")
+    x = sparse.csr_matrix((mine, np.array([0, 1, 2], "i4"), ends), copy=False)
+    titles = {layer.what.split()[0]: layer.title for layer in look(x).layers if layer.level == "buffer"}
+    assert titles == {"data": "foreign", "indices": "owned", "indptr": titles["indptr"]}
+    fresh = {layer.title for layer in look(sparse.random(50, 50, 0.5, "csr", random_state=0)).layers}
+    assert fresh == {"owned"}

@@ -69,3 +69,18 @@ def test_an_array_of_the_users_is_not_asked(xr: Any, look: Look) -> None:
 
     told = look(xr.Variable(("x",), Duck(), fastpath=True))
     assert isinstance(told.logical_bytes, Unknown) and "Duck" in told.layers[1].evidence[0].says
+
+
+def test_whose_the_array_under_a_variable_is(xr: Any, look: Look, tmp_path: Path) -> None:
+    mine = np.arange(100.0)
+    for over in (
+        xr.DataArray(mine),
+        xr.Variable("x", mine[:9]),
+        xr.Dataset({"v": ("x", mine), "w": ("x", mine + 1)}),
+    ):
+        assert look(over).state == "shared-foreign"
+    for own in (xr.DataArray(np.arange(9.0)), xr.Dataset({"v": ("x", np.arange(9))}), xr.DataArray(5.0)):
+        assert look(own).state == "owned"
+    mapped = np.memmap(tmp_path / "v.bin", "f8", "w+", shape=100)
+    told = look(xr.DataArray(mapped))
+    assert (told.state, told.logical_bytes, told.span_bytes) == ("memory-mapped", 800, 800)
