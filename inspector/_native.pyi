@@ -707,6 +707,22 @@ def remote_scan(
     that are not in memory are not brought in.
     """
 
+# --- remote_call.c -----------------------------------------------------------------------------
+
+def remote_begin_call(thread: int, function: int, /, *arguments: int) -> bytes:
+    """Call a function in a thread of another process that `remote_stop` holds; x86-64 only.
+
+    `function` and at most six `arguments` are words of that process. The thread's registers come back: they
+    are for `remote_end_call`, without which the thread faults when the function returns. Raises OSError.
+    """
+
+def remote_end_call(thread: int, registers: bytes, seconds: float, /) -> int | None:
+    """The word the function returned, the thread standing as before the call; None: not within `seconds`.
+
+    Signals that arrive meanwhile are delivered. Raises OSError: ESRCH, the thread has ended; EFAULT, the
+    function faulted, and the thread stands as before the call all the same.
+    """
+
 # --- remote_objects.c --------------------------------------------------------------------------
 
 def remote_holders(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -48,7 +48,7 @@ def launch(
 
     folder = Path(tempfile.mkdtemp(prefix="inspector-trace-"))
     try:
-        ended = launching.run(command, _settings(folder, modules, grade, children), str(FIRST), quiet)
+        ended = launching.run(command, settings(folder, modules, grade, children), str(FIRST), quiet)
         pid = _first(folder, ended.pid)
         if pid is None:
             raise _refused(folder, ended, command)
@@ -59,8 +59,8 @@ def launch(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def begin(settings: dict[str, Any]) -> None:
-    """In the launched program: trace from now to the end of its Python."""
+def begin(settings: dict[str, Any]) -> Callable[[], None]:
+    """In the traced program: trace from now to the end of its Python, or until what comes back is called."""
     import atexit
 
     from inspector.tracing.leaving import Leaving
@@ -69,8 +69,15 @@ def begin(settings: dict[str, Any]) -> None:
     leaving.begin()
     atexit.register(leaving.end)
 
+    def end() -> None:
+        leaving.end()
+        atexit.unregister(leaving.end)
 
-def _settings(folder: Path, modules: Sequence[str], grade: str, children: bool) -> dict[str, Any]:
+    return end
+
+
+def settings(folder: Path, modules: Sequence[str], grade: str, children: bool = False) -> dict[str, Any]:
+    """What the traced program's Python is told."""
     from importlib.metadata import version
 
     package = str(Path(__file__).parent)
@@ -84,7 +91,8 @@ def _settings(folder: Path, modules: Sequence[str], grade: str, children: bool) 
     }
 
 
-def _told(folder: Path, name: str, pid: int | str) -> dict[str, Any] | None:
+def told(folder: Path, name: str, pid: int | str) -> dict[str, Any] | None:
+    """What a process told in a folder: "began", "refused", "ended"."""
     path = folder / f"{name}-{pid}.json"
     found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
     return found
@@ -99,11 +107,11 @@ def _first(folder: Path, pid: int) -> int | None:
 
 def _refused(folder: Path, ended: Any, command: Sequence[str]) -> InspectorError:
     """What kept the trace from beginning."""
-    refused = _told(folder, "refused", ended.pid)
+    refused = told(folder, "refused", ended.pid)
     if refused is None:
         return _no_python(command[0], ended.python_seen, len(list(folder.glob("other-*.json"))))
     if refused["slug"] == "no-build":
-        return _no_build(refused)
+        return no_build(refused)
     return InspectorError(
         f"the trace did not begin: {refused['what']}", slug=refused["slug"], do="mend that and run it again"
     )
@@ -128,13 +136,14 @@ def _no_python(program: str, seen: bool, others: int) -> InspectorError:
     )
 
 
-def _no_build(told: dict[str, Any]) -> InspectorError:
-    version, where = told["version"], told["executable"] or told["prefix"]
+def no_build(said: dict[str, Any]) -> InspectorError:
+    """The error for a Python that none of our builds is for."""
+    version, where = said["version"], said["executable"] or said["prefix"]
     return InspectorError(
         f"the program's Python is {version} ({where}), for which there is no build of inspector here.",
         slug="no-build",
         why="the extension is built for one version of CPython",
-        do=f"{where} -m pip install native-inspector" if told["executable"] else f"install it in {where}",
+        do=f"{where} -m pip install native-inspector" if said["executable"] else f"install it in {where}",
     )
 
 

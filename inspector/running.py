@@ -11,13 +11,13 @@ from inspector.facts.unknown import Unknown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from inspector.debugger.attach.attached import Attached
     from inspector.debugger.forked import Forked
     from inspector.debugger.session import Breakpoints
     from inspector.debugger.writes import WriteWatch
     from inspector.facts.crash import Crash
     from inspector.facts.stack import Hits, Stacks
     from inspector.tracing.remains import Remains
+    from inspector.visited import Visited
 
 
 def breakpoints(
@@ -110,17 +110,18 @@ def stacks(pid: int) -> Stacks:
     return stacks(pid)
 
 
-def attach(pid: int) -> Attached:
-    """Another live Python from outside: `.inspect(path)`, `.owners(path)`, `.stacks()`, `.trace(seconds)`.
+def attach(pid: int) -> Visited:
+    """Another live Python: `.inspect(path)`, `.owners(path)`, `.stacks()`, `.sample(s)`, `.trace(s)`.
 
-    Its memory is read; nothing is run in it. A path is names, attributes and constant indexes. The process
-    stands still while it is read (a few ms; as long as the search takes for owners), but for `trace`.
-    Raises InspectorError: ptrace-forbidden, already-traced, not-python, and of the questions no-such-path,
+    All but `.trace` read its memory, and nothing is run in it. A path is names, attributes and constant
+    indexes. The process stands still while it is read (a few ms; as long as the search takes for owners),
+    but for `sample`. `trace` loads the extension there for that time, at a safe point. Raises
+    InspectorError: ptrace-forbidden, already-traced, not-python, and of the questions no-such-path,
     not-a-path, not-stopped; TargetGone: no-process.
     """
-    from inspector.debugger.attach.attached import Attached
+    from inspector.visited import Visited
 
-    return Attached(pid)
+    return Visited(pid)
 
 
 def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -146,12 +147,20 @@ def elf(path: str, symbols: tuple[str, ...], sections: tuple[str, ...]) -> Elf |
         return Unknown(f"no ELF file: {error}")
 
 
+def _ends(names: bytes, wanted: bytes) -> Iterator[int]:
+    """Where a name may stand: linkers keep it as the end of a longer one too."""
+    at = names.find(wanted)
+    while at >= 0:
+        yield at
+        at = names.find(wanted, at + 1)
+
+
 def _named(sections: dict[str, Any], wanted: tuple[str, ...]) -> dict[str, int]:
     """Values of exported symbols: the dynamic table, which stripping leaves."""
     if ".dynsym" not in sections or ".dynstr" not in sections:
         return {}
     symbols, names = sections[".dynsym"].data(), sections[".dynstr"].data()
-    offsets = {at + 1: name for name in wanted if (at := names.find(b"\0" + name.encode() + b"\0")) >= 0}
+    offsets = {at: name for name in wanted for at in _ends(names, name.encode() + b"\0")}
     return {
         offsets[name]: value
         for name, _, _, section, value, _ in _SYMBOL.iter_unpack(symbols)

@@ -69,6 +69,7 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(ledger) \
     PART(traps) \
     PART(remote) \
+    PART(remote_call) \
     PART(remote_objects) \
     PART(writes) \
     PART(docs)

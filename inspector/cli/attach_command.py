@@ -1,9 +1,10 @@
-"""Look into a running Python from outside: nothing is run in it.
+"""Look into a running Python; nothing is run in it, but for trace.
 
-  inspector attach PID show EXPR          an object: type, references, value, contents
-  inspector attach PID owners EXPR        who holds it: its memory is searched
-  inspector attach PID stacks             its threads, native and Python frames
-  inspector attach PID trace --seconds 5  where it spends its time
+  inspector attach PID show EXPR           an object: type, references, value, contents
+  inspector attach PID owners EXPR         who holds it: its memory is searched
+  inspector attach PID stacks              its threads, native and Python frames
+  inspector attach PID sample --seconds 5  where it spends its time
+  inspector attach PID trace --seconds 5   its conversions: the extension is loaded there, at a safe point
 
 EXPR is a path: names, attributes and constant indexes, as in cache["k"][3].rows.
 """
@@ -11,6 +12,7 @@ EXPR is a path: names, attributes and constant indexes, as in cache["k"][3].rows
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from inspector.arguments import DRAW, WRITE, add_options
@@ -18,14 +20,23 @@ from inspector.errors import EXIT_DONE, InspectorError
 
 GROUP = "look at running programs"
 SECONDS = 2.0
+DEADLINE = 2.0
+WITHOUT = ("stacks", "sample", "trace")
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("pid", type=int, help="the process")
-    parser.add_argument("question", choices=("show", "owners", "stacks", "trace"), help="what to ask")
+    parser.add_argument(
+        "question", choices=("show", "owners", "stacks", "sample", "trace"), help="what to ask"
+    )
     parser.add_argument("expression", nargs="?", metavar="EXPR", help="of show and owners: a path")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help=f"of trace (default: {SECONDS:g})")
+    add = parser.add_argument
+    add("--seconds", type=float, default=SECONDS, help=f"of sample and trace (default: {SECONDS:g})")
+    add("--of", action="append", default=[], metavar="MODULE", help="of trace: these modules only")
+    add(
+        "--deadline", type=float, default=DEADLINE, help=f"s to wait for a safe point (default: {DEADLINE:g})"
+    )
     add_options(parser, DRAW, WRITE)
 
 
@@ -34,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from inspector.cli.output import show
     from inspector.report import Report
 
-    if (options.expression is None) != (options.question in ("stacks", "trace")):
+    if (options.expression is None) != (options.question in WITHOUT):
         raise InspectorError(
             f"{options.question} needs {'an EXPR' if options.expression is None else 'no EXPR'}.",
             slug="bad-option",
@@ -53,8 +64,11 @@ def _asked(options: argparse.Namespace) -> tuple[str, Any]:
         return "remote", other.inspect(options.expression)
     if options.question == "owners":
         return "owners", other.owners(options.expression)
-    return (
-        ("stacks", other.stacks())
-        if options.question == "stacks"
-        else ("samples", other.trace(options.seconds))
-    )
+    if options.question == "stacks":
+        return "stacks", other.stacks()
+    if options.question == "sample":
+        return "samples", other.sample(options.seconds)
+    found = other.trace(options.seconds, *options.of, deadline_s=options.deadline)
+    for note in other.notes:
+        print(f"inspector: {note}", file=sys.stderr)
+    return ("samples" if hasattr(found, "rounds") else "trace"), found

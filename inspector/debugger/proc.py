@@ -16,10 +16,11 @@ class Code(NamedTuple):
     path: str
 
 
-def status(pid: int, field: str) -> str:
-    """A field of /proc/PID/status; "" for a process that is gone."""
+def status(pid: int, field: str, thread: int = 0) -> str:
+    """A field of /proc/PID/status, or of one of its threads; "" for a process that is gone."""
+    folder = f"{pid}/task/{thread}" if thread else f"{pid}"
     with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        for line in Path(f"/proc/{folder}/status").read_text().splitlines():
             if line.startswith(f"{field}:"):
                 return line.partition(":")[2].strip()
     return ""
@@ -42,11 +43,16 @@ def alive(pid: int) -> bool:
 
 def thread_states(pid: int) -> set[str]:
     """One letter for each state that some thread of the process is in: R, S, D, T, t ..."""
-    found = set()
+    return set(states(pid).values())
+
+
+def states(pid: int) -> dict[int, str]:
+    """Thread -> the letter of its state."""
+    found = {}
     for task in threads(pid):
         with contextlib.suppress(OSError):
             told = Path(f"/proc/{pid}/task/{task}/stat").read_text()
-            found.add(told.rpartition(") ")[2][:1])
+            found[task] = told.rpartition(") ")[2][:1]
     return found
 
 

@@ -61,3 +61,5 @@ class Samples:
     """Looks at a thread that gave no stack: it changed while it was read."""
     stacks: tuple[Sampled, ...]
     """Of all threads, the most frequent first."""
+    instead: str = ""
+    """Why it was not traced from inside, when that was asked for."""

@@ -56,6 +56,8 @@ def _samples(fact: Samples) -> tuple[Block, ...]:
     said = f"{fact.program} ({fact.pid})  {fact.rounds:,} looks in {fact.seconds:g} s"
     unread = f"{fact.unread:,} changed while they were read" if fact.unread else "not stopped once"
     made: list[Block] = [Line("trace", text(said), text(unread, "dim"), _MEANING, _LINK)]
+    if fact.instead:
+        made.append(Line("from outside", text(fact.instead, "hint")))
     if not fact.stacks:
         return (*made, Line("", text("no thread ran Python code", "dim")))
     rows = tuple(

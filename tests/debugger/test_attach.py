@@ -222,7 +222,7 @@ def test_a_host_that_opened_python_is_read() -> None:
 def test_where_it_spends_its_time_is_seen_without_stopping_it() -> None:
     script = "def spin():\n    while True: pass\nsay(ready=1)\nspin()"
     with target(sys.executable, script) as (_, other):
-        found = other.trace(0.3)
+        found = other.sample(0.3)
         assert found.rounds >= 1 and found.stacks[0].stack.frames[0].function == "spin"
         assert found.stacks[0].samples <= found.rounds
 
@@ -337,7 +337,7 @@ def test_the_terminal_asks_and_answers(capsys: pytest.CaptureFixture[str]) -> No
         assert facts["value"] == "dict (4 items)" and facts["stopped_ns"] > 0
         assert main(["attach", pid, "owners", "marked", "--all"]) == 0
         assert "`row` of __main__" in " ".join(capsys.readouterr().out.split())
-        assert main(["attach", pid, "trace", "--seconds", "0.05"]) == 0
+        assert main(["attach", pid, "sample", "--seconds", "0.05"]) == 0
         assert "wait" in capsys.readouterr().out
         assert main(["attach", pid, "show"]) == 2
         assert main(["attach", pid, "trace", "--seconds", "0"]) == 2

@@ -15,6 +15,7 @@ OFFSETS = r"""
 #define Py_BUILD_CORE 1
 #define Py_BUILD_CORE_MODULE 1
 #include <Python.h>
+#include <internal/pycore_runtime.h>
 #include <internal/pycore_interp.h>
 #include <internal/pycore_frame.h>
 #include <internal/pycore_dict.h>
@@ -23,6 +24,7 @@ OFFSETS = r"""
 #if PY_MINOR_VERSION == 11
 #define MODULES offsetof(PyInterpreterState, modules)
 #define CODE offsetof(_PyInterpreterFrame, f_code)
+#define LOCK offsetof(_PyRuntimeState, ceval.gil)
 #elif PY_MINOR_VERSION == 12
 #define MODULES offsetof(PyInterpreterState, imports.modules)
 #define CODE offsetof(_PyInterpreterFrame, f_code)
@@ -30,11 +32,15 @@ OFFSETS = r"""
 #define MODULES offsetof(PyInterpreterState, imports.modules)
 #define CODE offsetof(_PyInterpreterFrame, f_executable)
 #endif
+#ifndef LOCK
+#define LOCK offsetof(PyInterpreterState, ceval.gil)
+#endif
 static PyObject *version(PyObject *m, PyObject *unused) {
     size_t rows[] = {PY_MINOR_VERSION, MODULES, offsetof(PyInterpreterState, gc),
                      offsetof(PyGenObject, gi_iframe),
                      CODE, offsetof(PyCodeObject, co_nlocalsplus), offsetof(PyCodeObject, co_stacksize),
-                     offsetof(PyHeapTypeObject, ht_cached_keys), offsetof(PyDictValues, values)};
+                     offsetof(PyHeapTypeObject, ht_cached_keys), offsetof(PyDictValues, values),
+                     LOCK, offsetof(_PyRuntimeState, main_thread)};
     PyObject *list = PyList_New(0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         PyList_Append(list, PyLong_FromSize_t(rows[i]));
@@ -44,6 +50,8 @@ static PyObject *version(PyObject *m, PyObject *unused) {
 #define SAME(name, type, field) {name, offsetof(type, field)}
 static PyObject *same(PyObject *m, PyObject *unused) {
     struct { const char *name; size_t offset; } rows[] = {
+        SAME("LOCK_HOLDER", struct _gil_runtime_state, last_holder),
+        SAME("LOCKED", struct _gil_runtime_state, locked),
         SAME("FRAME_VARIABLES", _PyInterpreterFrame, localsplus),
         SAME("CODE_NAMES", PyCodeObject, co_localsplusnames),
         SAME("TYPE_BASE_SIZE", PyTypeObject, tp_basicsize), SAME("TYPE_FLAGS", PyTypeObject, tp_flags),

@@ -221,9 +221,9 @@ def test_a_python_without_a_build_is_told_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Where ours does not fit, the program's own is taken if it is the same version."""
-    real = launched._settings
+    real = launched.settings
     more = {"package": str(tmp_path)}
-    monkeypatch.setattr(launched, "_settings", lambda *given: {**real(*given), **more})
+    monkeypatch.setattr(launched, "settings", lambda *given: {**real(*given), **more})
     command = [sys.executable, "-c", "import array; array.array('d', [1.0]).tobytes()"]
     assert "array.array.tobytes" in names(launched.launch(command, "array").trace.fact)
     more["version"] = "0"

@@ -57,7 +57,7 @@ class Attached:
         found: Stacks = held(self.pid, partial(_stacks, self._runtime), Stacks, LOOK_S)
         return found
 
-    def trace(self, seconds: float) -> Samples:
+    def sample(self, seconds: float) -> Samples:
         """Where it spends its time: its Python frames, looked at every 10 ms while it runs."""
         return sampled(self.pid, self._runtime, seconds)
 

@@ -27,6 +27,10 @@ class ObjectLayout(NamedTuple):
     """In a heap type: the keys that its instances share (ht_cached_keys)."""
     values: int
     """In a dict's values: the first."""
+    lock: int
+    """The GIL: in _PyRuntime (3.11); later, in an interpreter, a pointer at it."""
+    main_thread: int
+    """In _PyRuntime: pthread_self() of the thread that began Python."""
 
     @property
     def for_walk(self) -> tuple[int, int, int, int, int, int, int]:
@@ -43,10 +47,13 @@ class ObjectLayout(NamedTuple):
 
 
 LAYOUTS: Final = {
-    (3, 11): ObjectLayout(11, 888, 648, 80, 32, 76, 68, 872, 0),
-    (3, 12): ObjectLayout(12, 944, 112, 72, 0, 72, 64, 880, 0),
-    (3, 13): ObjectLayout(13, 7656, 7400, 72, 0, 72, 64, 880, 8),
+    (3, 11): ObjectLayout(11, 888, 648, 80, 32, 76, 68, 872, 0, 360, 80),
+    (3, 12): ObjectLayout(12, 944, 112, 72, 0, 72, 64, 880, 0, 384, 64),
+    (3, 13): ObjectLayout(13, 7656, 7400, 72, 0, 72, 64, 880, 8, 16, 656),
 }
+LOCK_HOLDER: Final = 8
+"""In the GIL: the thread state that has it, or had it last."""
+LOCKED: Final = 16
 FRAME_VARIABLES: Final = 72
 """In a frame: its variables (localsplus)."""
 CODE_NAMES: Final = 96

@@ -27,13 +27,7 @@ def sampled(pid: int, found: Runtime, seconds: float) -> Samples:
 
     Raises InspectorError: ptrace-forbidden, bad-option; TargetGone: no-process.
     """
-    if not 0 < seconds <= SECONDS_MAX:
-        raise InspectorError(
-            f"not a time to look: {seconds:g} s.",
-            slug="bad-option",
-            why=f"more than 0 and at most {SECONDS_MAX:g}",
-            do="inspector attach PID trace --seconds 5",
-        )
+    check_seconds(seconds)
     memory = opened(pid)
     reader = PythonFrames(memory, found.address, found.frames)
     counts: Counter[tuple[int, tuple[Frame, ...]]] = Counter()
@@ -60,6 +54,17 @@ def sampled(pid: int, found: Runtime, seconds: float) -> Samples:
     )
     memory.close()
     return Samples(pid, program, seconds, rounds, unread, stacks)
+
+
+def check_seconds(seconds: float) -> None:
+    """Raise InspectorError bad-option for a time that is none."""
+    if not 0 < seconds <= SECONDS_MAX:
+        raise InspectorError(
+            f"not a time to look: {seconds:g} s.",
+            slug="bad-option",
+            why=f"more than 0 and at most {SECONDS_MAX:g}",
+            do="inspector attach PID sample --seconds 5",
+        )
 
 
 def python_stacks(memory: RemoteMemory, found: Runtime) -> Stacks:

@@ -14,6 +14,8 @@ import sys
 from typing import Any
 
 SETTINGS = "INSPECTOR_TRACE"
+PACKAGE: dict[str, Any] = {"__name__": "package"}
+"""What package.py defines: nothing can be imported from here before it made that possible."""
 
 
 def own_file() -> None:
@@ -50,62 +52,36 @@ def leave_path() -> None:
         del os.environ["PYTHONPATH"]
 
 
-def package(settings: dict[str, Any]) -> None:
-    """Make `inspector` importable, and nothing beside it: this Python's own where it is the same version."""
-    import importlib.util
-    from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
-
-    folder = settings["package"]
-    if not any(os.path.exists(os.path.join(folder, f"_native{suffix}")) for suffix in EXTENSION_SUFFIXES):
-        spec = PathFinder.find_spec("inspector")
-        folder = os.path.dirname(spec.origin) if spec and spec.origin else ""
-        with open(os.path.join(folder, "__init__.py") if folder else os.devnull, encoding="utf-8") as file:
-            if f'__version__ = "{settings["version"]}"' not in file.read():
-                raise LookupError(sys.version.partition(" ")[0])
-    spec = importlib.util.spec_from_file_location(
-        "inspector",
-        os.path.join(folder, "__init__.py"),
-        submodule_search_locations=[folder],
-    )
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["inspector"] = module
-    spec.loader.exec_module(module)
-
-
-def tell(settings: dict[str, Any], name: str, **said: str) -> None:
-    """A small file of this process in the folder of the trace."""
-    python = {"version": sys.version.partition(" ")[0], "executable": sys.executable, "prefix": sys.prefix}
-    path = os.path.join(settings["folder"], f"{name}-{os.getpid()}.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({**python, **said}, file)
-
-
 def begin(settings: dict[str, Any]) -> None:
     """Begin the trace, or tell why not."""
     try:
-        package(settings)
+        PACKAGE["package"](settings)
         from inspector import launched
 
         launched.begin(settings)
-        tell(settings, "began")
+        PACKAGE["tell"](settings, "began")
     except LookupError:
         sys.modules.pop("inspector", None)
-        tell(settings, "refused", slug="no-build")
+        PACKAGE["tell"](settings, "refused", slug="no-build")
     except Exception as error:
         slug = getattr(error, "slug", "our-fault")
-        tell(settings, "refused", slug=slug, what=getattr(error, "what", f"{type(error).__name__}: {error}"))
+        PACKAGE["tell"](
+            settings, "refused", slug=slug, what=getattr(error, "what", f"{type(error).__name__}: {error}")
+        )
 
 
 def main() -> None:
     """Begin in the process that was launched, or in each where children are wanted; then the own file."""
     settings = json.loads(os.environ.get(SETTINGS) or "null")
     if settings:
+        above = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        with open(os.path.join(above, "package.py"), encoding="utf-8") as file:
+            exec(file.read(), PACKAGE)
         if settings["children"] or os.getppid() == settings["parent"]:
             leave_no_trace(settings)
             begin(settings)
         else:
-            tell(settings, "other")
+            PACKAGE["tell"](settings, "other")
     elif "PYTHONPATH" in os.environ:  # a host that put its environment back, as reticulate does
         leave_path()
     own_file()

@@ -1,0 +1,192 @@
+"""A trace inside another live Python: begun at a safe point, brought back, nothing left; else a sentence."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import hosts
+import pytest
+from debugged import Program, until
+
+from inspector import running
+from inspector.debugger import healing, proc
+from inspector.errors import TargetGone
+from inspector.facts.conversion import Trace
+from inspector.facts.remote import Samples
+
+pytestmark = [
+    pytest.mark.debugger,
+    pytest.mark.skipif(sys.version_info >= (3, 14), reason="not on CPython 3.14: hosts are of this version"),
+    pytest.mark.skipif(os.uname().machine != "x86_64", reason="not on CPython for another processor"),
+]
+shared_library = pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="not on CPython without libpython.so"
+)
+PATIENT = 60.0
+"""Seconds for a safe point: the machine may be busy. Where none is to come, the test gives less."""
+FIRST = "import array, builtins\nx = array.array('d', [1.0, 2.0])\nbefore = set(sys.modules)\n"
+ASLEEP = FIRST + (
+    "mine = sorted(globals())\n"
+    "say(ready=1)\nsys.stdin.readline()\n"
+    "names = sorted(set(globals()) - set(mine) - {'mine'})\n"
+    "say(names=names, modules=[n for n in sys.modules if n[:9] == 'inspector'])\n"
+    "sys.stdin.readline()"
+)
+BUSY = FIRST + "say(ready=1)\nwhile True:\n    x.tobytes()"
+JOINING = FIRST + (
+    "def work():\n    while True: x.tobytes()\n"
+    "worker = threading.Thread(target=work, daemon=True)\nworker.start()\nsay(ready=1)\nworker.join()"
+)
+
+
+def calls(found: Trace | Samples) -> dict[str, int]:
+    """Name -> count of a trace's calls."""
+    assert isinstance(found, Trace), found.instead
+    return {call.name: call.times for call in found.calls}
+
+
+@pytest.mark.core
+def test_one_that_waits_is_traced_and_has_nothing_more_than_before() -> None:
+    with Program(ASLEEP) as program:
+        program.said()
+        other = running.attach(program.pid)
+        until(lambda: proc.thread_states(program.pid) == {"S"})
+        assert calls(other.trace(0.05, "array", deadline_s=PATIENT)) == {}
+        assert calls(other.trace(0.05, "array", deadline_s=PATIENT)) == {}
+        assert other.notes == ()
+        program.assert_whole()
+        program.go_on()
+        assert program.said() == {"names": [], "modules": []}
+
+
+@pytest.mark.core
+@pytest.mark.parametrize("script", [BUSY, JOINING], ids=["first thread", "another thread"])
+def test_one_that_runs_python_is_traced_while_it_runs(script: str) -> None:
+    with Program(script) as program:
+        program.said()
+        other = running.attach(program.pid)
+        assert calls(other.trace(0.1, "array", deadline_s=PATIENT))["array.array.tobytes"] > 100
+        assert other.notes == ()
+        program.assert_whole()
+        assert proc.alive(program.pid)
+
+
+def test_debians_static_python_is_traced() -> None:
+    python = Path("/usr/bin/python3").resolve()
+    if not python.exists() or python.name != f"python3.{sys.version_info[1]}":
+        pytest.skip("not on CPython of a distribution")
+    with Program(BUSY, python=str(python)) as program:
+        program.said()
+        found = running.attach(program.pid).trace(0.1, "array", deadline_s=PATIENT)
+        assert calls(found)["array.array.tobytes"] > 100
+        program.assert_whole()
+
+
+def test_a_python_of_another_version_is_sampled_and_the_command_is_told() -> None:
+    others = [path for path in hosts.others()[1:] if f"python3.{sys.version_info[1]}" not in path]
+    if not others:
+        pytest.skip("not on CPython alone: there is no other version here")
+    with Program(BUSY, python=others[0]) as program:
+        program.said()
+        found = running.attach(program.pid).trace(0.1, deadline_s=PATIENT)
+        assert isinstance(found, Samples) and found.stacks
+        assert "there is no build of inspector" in found.instead
+        assert found.instead.endswith("-m pip install native-inspector")
+        program.assert_whole()
+
+
+@pytest.mark.core
+def test_a_python_3_12_that_has_its_build_is_traced_from_3_13() -> None:
+    room = Path(sys.prefix).parent / ".venv-3.12" / "bin" / "python"
+    if sys.version_info[:2] != (3, 13) or not room.exists():
+        pytest.skip("not on CPython 3.13 with the room of 3.12 beside")
+    with Program(BUSY, python=str(room)) as program:
+        program.said()
+        other = running.attach(program.pid)
+        assert other.python == "3.12"
+        assert calls(other.trace(0.1, "array", deadline_s=PATIENT))["array.array.tobytes"] > 100
+        program.assert_whole()
+
+
+@contextmanager
+def hosting(*command: str) -> Iterator[int]:
+    """A host that is ready; afterwards it runs, untraced, its code that of its files."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+        try:
+            assert child.stdout and child.stdout.readline() == b'{"ready": 1}\n'
+            yield child.pid
+            assert child.poll() is None and proc.tracer(child.pid) == 0
+            assert not proc.thread_states(child.pid) & {"T", "t"}
+            assert healing.differences(child.pid) == []
+        finally:
+            child.kill()
+
+
+@shared_library
+def test_a_host_asleep_in_c_is_traced_twice() -> None:
+    """It gave the GIL away; the second time its sleep is one that was interrupted before."""
+    with hosting(str(hosts.host(hosts.EMBEDS, *hosts.linked())), "asleep", sys.base_prefix) as pid:
+        until(lambda: proc.thread_states(pid) == {"S"})
+        for _ in range(2):
+            assert calls(running.attach(pid).trace(0.05, deadline_s=PATIENT)) == {}
+
+
+@shared_library
+def test_a_host_that_opened_python_for_itself_is_traced_while_it_sleeps_with_the_gil() -> None:
+    with hosting(str(hosts.host(hosts.OPENS, "-ldl")), "asleep", "", hosts.shared()) as pid:
+        until(lambda: proc.thread_states(pid) == {"S"})
+        assert calls(running.attach(pid).trace(0.05, deadline_s=PATIENT)) == {}
+
+
+@shared_library
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [("holds", "holds the GIL in main (host)"), ("without", "no thread waits at a system call")],
+)
+def test_a_host_without_a_safe_point_says_where_it_is_and_is_read_from_outside(state: str, why: str) -> None:
+    program = hosts.host(hosts.EMBEDS, *hosts.linked())
+    with hosting(str(program), state, sys.base_prefix) as pid:
+        found = running.attach(pid).trace(0.05, deadline_s=0.2)
+        assert isinstance(found, Samples)
+        assert why in found.instead and f"thread {pid} (host)" in found.instead
+
+
+def test_signals_that_come_meanwhile_arrive() -> None:
+    script = (
+        "import signal, time\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
+        "say(ready=1)\nsys.stdin.readline()\nsay(seen=bool(seen))\nsys.stdin.readline()"
+    )
+    with Program(script) as program:
+        program.said()
+        other = running.attach(program.pid)
+        burst = f"import os, time\nwhile True: os.kill({program.pid}, {signal.SIGUSR1:d}), time.sleep(.01)"
+        with subprocess.Popen([sys.executable, "-c", burst]) as sender:
+            found = other.trace(0.05, deadline_s=PATIENT)
+            sender.kill()
+        assert isinstance(found, Trace)
+        program.go_on()
+        assert program.said() == {"seen": True}
+        program.assert_whole()
+
+
+def test_one_that_dies_meanwhile_gives_what_it_recorded() -> None:
+    with Program(BUSY) as program:
+        program.said()
+        other = running.attach(program.pid)
+        end = f"import os, time\ntime.sleep(4)\nos.kill({program.pid}, 9)"
+        begin = time.monotonic()
+        with subprocess.Popen([sys.executable, "-c", end]):
+            try:
+                found = other.trace(600, "array", deadline_s=PATIENT)
+            except TargetGone:  # a slow machine: it died before anything was begun
+                return
+        assert time.monotonic() - begin < 300
+        assert isinstance(found, Samples) or other.notes == ("the process ended while it was traced",)
