@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help card pictures demo docs test soak lab lint format bench sanitize system clean
+.PHONY: help pictures demo docs test soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -43,14 +43,11 @@ format: ## let ruff and clang-format lay out the sources
 bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card narrows it
 	@$(PYTHON3) .ci/bench.py $(if $(ONLY),--only $(ONLY))
 
-card: # the picture of the README
+pictures: system # of the README, of the live views and of the screens in docs/views.md; tests compare with them
 	@$(PYTHON3) .ci/ready.py test
-	@mkdir -p docs/pictures
+	@mkdir -p docs/pictures/views build
 	@cd build && $(CURDIR)/$(BIN)/inspector show 'x' --script $(CURDIR)/notebooks/card.py --svg $(CURDIR)/docs/pictures/card.svg
-
-pictures: system # of the live views, in docs/views.md; tests/browser compares with them
-	@$(PYTHON3) .ci/ready.py test
-	@INSPECTOR_PICTURES=1 $(BIN)/pytest -q tests/browser/test_views.py
+	@INSPECTOR_PICTURES=1 $(BIN)/pytest -q tests/browser/test_views.py tests/screens/test_pictures.py
 
 sanitize: system ## the core tests with the extension under ASan and UBSan, after two planted bugs
 	@$(PYTHON3) .ci/sanitize.py $(ARGS)

@@ -12,10 +12,12 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 
 from inspector import running
 from inspector.errors import InspectorError
+from inspector.facts.stack import Stop
 from inspector.report import Report
 
 FIRST_STOP_S: Final = 60.0
 STEP_S: Final = 30.0
+LIVE: Final = "--live"
 WORDS: Final = (
     "step",
     "next",
@@ -37,6 +39,8 @@ class DebugMagics(Magics):
 
     shell: InteractiveShell
     child: Any = None
+    panel: Any = None
+    """The live view of the child, where one was asked for."""
 
     @no_var_expand
     @line_cell_magic
@@ -48,6 +52,7 @@ class DebugMagics(Magics):
         ::
 
           %%inspect_debug --at ext.c:12      above a cell: stop there, and at SIGSEGV and its like
+          %%inspect_debug --live --at ext.c:12       with buttons that step it
           %inspect_debug next                step, next, finish, continue, up, down
           %inspect_debug print *p            print EXPR, watch EXPR, locals, stack
           %inspect_debug quit                end the child
@@ -63,11 +68,14 @@ class DebugMagics(Magics):
             showing.refuse(error)
 
     def _begin(self, line: str, cell: str) -> None:
+        words = line.split()
+        live = LIVE in words and hasattr(self.shell, "kernel")
+        line = " ".join(word for word in words if word != LIVE)
         places = [part.strip().strip("'\"") for part in line.split("--at") if part.strip()]
         self._end()
         prepared = cells.Prepared(self.shell, cell)
         self.child = running.debug(prepared.run, *places)
-        self._show(self.child.wait(FIRST_STOP_S))
+        self._show(self.child.wait(FIRST_STOP_S), live)
 
     def _word(self, word: str, argument: str) -> None:
         if word not in WORDS:
@@ -88,15 +96,45 @@ class DebugMagics(Magics):
             return
         self._show(self.child.command(word, argument.strip(), STEP_S))
 
-    def _show(self, answer: Any) -> None:
+    def _show(self, answer: Any, live: bool = False) -> None:
+        """Where the child stands; a live view that is open shows it too."""
         sys.stdout.write(answer.output)
+        if self.panel is not None:
+            self.panel.shows(answer.stop, answer.output or _ended(answer))
         if answer.stop is None:
-            print(f"the child ended with code {answer.exit_code}; its changes did not come back")
-            self.child = None
+            print(_ended(answer))
+            self.child = self.panel = None
             return
-        showing.show(Report("stop", {"stop": answer.stop}))
+        report = Report("stop", {"stop": answer.stop})
+        if live:
+            from inspector.magics.widgets import steps
+
+            self.panel = steps.open_view(answer.stop, report, self._stepped, answer.output)
+        showing.show(self.panel if live else report)
+
+    def _stepped(self, word: str) -> tuple[Stop | None, str]:
+        """A button was pressed."""
+        if self.child is None:
+            return None, "the child has ended"
+        if word == "quit":
+            self._end()
+            return None, "the child was ended; its changes did not come back"
+        try:
+            answer = self.child.command(word, "", STEP_S)
+        except InspectorError as error:
+            if error.slug == "gdb-ended":
+                self._end()
+            raise
+        if answer.stop is None:
+            self.child = None
+            return None, _ended(answer)
+        return answer.stop, answer.output
 
     def _end(self) -> None:
         if self.child is not None:
             self.child.close()
-            self.child = None
+            self.child = self.panel = None
+
+
+def _ended(answer: Any) -> str:
+    return f"the child ended with code {answer.exit_code}; its changes did not come back"

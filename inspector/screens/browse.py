@@ -6,7 +6,7 @@ import itertools
 from typing import Any, ClassVar, Final
 
 from rich.text import Text
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import DataTable, Footer, Input, Static, Tree
@@ -14,6 +14,7 @@ from textual.widgets.tree import TreeNode
 
 from inspector.report import Report
 from inspector.screens import branches
+from inspector.screens.searching import Searching
 from inspector.views.plain import clipped
 from inspector.views.rows import Drawing
 from inspector.views.to_text import rich_text
@@ -22,7 +23,7 @@ MOST_LINES: Final = 300
 """Lines of a card; `inspector show` has them all."""
 
 
-class Browse(App[None]):
+class Browse(Searching):
     """A report to walk through; nothing in it is live."""
 
     CSS = """
@@ -128,17 +129,6 @@ class Browse(App[None]):
 
     def _say(self, words: str) -> None:
         self.query_one("#says", Static).update(clipped(words, 200))
-
-    def action_search(self) -> None:
-        """Show the line of the search."""
-        line = self.query_one("#search", Input)
-        line.add_class("shown")
-        line.focus()
-
-    def action_leave(self) -> None:
-        """Back to the tree."""
-        self.query_one("#search", Input).remove_class("shown")
-        self.query_one(Tree).focus()
 
     def action_unfold(self) -> None:
         """Open or close all that is under the node, one level at a time."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from rich.text import Text
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.widgets import DataTable, Footer, Input, Static, Tree
@@ -15,6 +15,7 @@ from textual.widgets import DataTable, Footer, Input, Static, Tree
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.stack import Frame, Stacks
 from inspector.facts.unknown import Unknown
+from inspector.screens.searching import Searching
 from inspector.views.plain import clipped
 
 EVERY_S: Final = 1.0
@@ -25,7 +26,7 @@ LONGEST: Final = 60
 Look = Callable[[], Stacks]
 
 
-class Live(App[int]):
+class Live(Searching):
     """Samples of a process until it ends or the user leaves; what was seen last stays on the screen."""
 
     CSS = """
@@ -138,17 +139,6 @@ class Live(App[int]):
         """Stop sampling, or go on."""
         self.paused = not self.paused
         self._draw()
-
-    def action_search(self) -> None:
-        """Show the line of the filter."""
-        line = self.query_one("#search", Input)
-        line.add_class("shown")
-        line.focus()
-
-    def action_leave(self) -> None:
-        """Back to the tree."""
-        self.query_one("#search", Input).remove_class("shown")
-        self.query_one(Tree).focus()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Keep the frames and functions with these letters; none: all."""

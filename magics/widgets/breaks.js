@@ -22,17 +22,8 @@ export default {
       chosen = hit;
       stack.replaceChildren();
       if (!hit) return;
-      for (const one of hit.arguments)
-        add(stack, "div", { class: "frame" }, add(null, "span", { class: "dim" }, one.evidence), add(null, "span", { class: "name" }, one.name), add(null, "span", {}, `${one.value}  `), add(null, "span", { class: "dim" }, one.type));
-      let hidden = 0;
-      for (const number of scene.stacks[hit.stack]) {
-        const frame = scene.frames[number];
-        if (frame.plumbing && !plumbing) { hidden += 1; continue; }
-        if (hidden) { add(stack, "div", { class: "frame dim" }, add(null, "span", {}, "·"), `${hidden} interpreter frame${hidden > 1 ? "s" : ""}`); hidden = 0; }
-        add(stack, "div", { class: "frame" }, add(null, "span", { class: frame.python ? "py" : "c" }, frame.python ? "Py" : "C"),
-          add(null, "span", {}, frame.function), add(null, "span", { class: "dim" }, frame.line || frame.library));
-      }
-      if (hidden) add(stack, "div", { class: "frame dim" }, add(null, "span", {}, "·"), `${hidden} interpreter frame${hidden > 1 ? "s" : ""}`);
+      for (const one of hit.arguments) drawArgument(stack, one);
+      drawStack(stack, scene.stacks[hit.stack].map((number) => scene.frames[number]), plumbing);
       says.textContent = `hit ${hit.number}: ${scene.places[hit.place]?.name ?? ""} with ${hit.arguments.map((one) => `${one.name} = ${one.value}`).join(", ") || "no known arguments"}, on thread ${hit.thread}`;
     };
     const paint = () => {

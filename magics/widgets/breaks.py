@@ -49,7 +49,7 @@ def scene(fact: Hits) -> dict[str, Any]:
             for hit in shown
         ],
         "stacks": [[frame_at[frame] for frame in stack] for stack in stacks],
-        "frames": [_frame(frame) for frame in frames],
+        "frames": [frame_row(frame) for frame in frames],
         "dropped": fact.dropped + len(fact.hits) - len(shown),
         "frozen": fact.frozen_ns,
         "stopped": fact.stopped_ns,
@@ -62,11 +62,12 @@ def _hit(hit: Hit) -> dict[str, Any]:
     return {
         "number": hit.number,
         "thread": hit.stack.thread_id,
-        "arguments": [_argument(one) for one in given],
+        "arguments": [argument(one) for one in given],
     }
 
 
-def _argument(one: Argument) -> dict[str, str]:
+def argument(one: Argument) -> dict[str, str]:
+    """A variable, as kit.js draws it."""
     return {
         "name": said(one.name, 40),
         "type": said(one.type_name, 60),
@@ -75,7 +76,8 @@ def _argument(one: Argument) -> dict[str, str]:
     }
 
 
-def _frame(frame: Frame) -> dict[str, Any]:
+def frame_row(frame: Frame) -> dict[str, Any]:
+    """A frame, as kit.js draws it."""
     return {
         "function": said(frame.function),
         "library": "" if isinstance(frame.library, Unknown) else said(frame.library, 60),

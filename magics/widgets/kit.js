@@ -112,3 +112,21 @@ const ask = (model, what, more = {}, seconds = 5) => new Promise((resolve) => {
   model.on("msg:custom", heard);
   try { model.send({ ...more, number, ask: what }); } catch { done({ refused: GONE }); }
 });
+
+// A mixed stack, innermost first: native (C) and Python (Py) frames, the interpreter's own counted unless asked.
+const drawStack = (parent, frames, plumbing) => {
+  let hidden = 0;
+  const fold = () => {
+    if (hidden) add(parent, "div", { class: "frame dim" }, add(null, "span", {}, "·"), `${hidden} interpreter frame${hidden > 1 ? "s" : ""}`);
+    hidden = 0;
+  };
+  for (const frame of frames) {
+    if (frame.plumbing && !plumbing) { hidden += 1; continue; }
+    fold();
+    add(parent, "div", { class: "frame" }, add(null, "span", { class: frame.python ? "py" : "c" }, frame.python ? "Py" : "C"),
+      add(null, "span", {}, frame.function), add(null, "span", { class: "dim" }, frame.line || frame.library));
+  }
+  fold();
+};
+const drawArgument = (parent, one) => add(parent, "div", { class: "frame" }, add(null, "span", { class: "dim" }, one.evidence),
+  add(null, "span", { class: "name" }, one.name), add(null, "span", {}, `${one.value}  `), add(null, "span", { class: "dim" }, one.type));

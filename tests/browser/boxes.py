@@ -1,4 +1,4 @@
-"""What a view's boxes say: texts that lie on each other; and how far apart two pictures are."""
+"""What a view's boxes say: its words, texts that overlap, nameless controls; how alike pictures are."""
 
 from __future__ import annotations
 
@@ -44,6 +44,27 @@ OVERLAPS = """root => {
 }"""
 """Pairs of texts of different elements whose boxes lie on each other, as far as they can be seen."""
 
+NAMELESS = """root => {
+  const takes = 'button, input, select, summary, a[href], [tabindex], [role=listbox], [role=tree]';
+  const named = one => (one.getAttribute('aria-label') || '').trim() || (one.innerText || '').trim()
+    || (one.title || '').trim() || (one.labels && one.labels.length);
+  const found = Array.from(root.querySelectorAll(takes));
+  return found.filter(one => !named(one)).map(one => one.outerHTML.slice(0, 200));
+}"""
+"""Controls that a screen reader could not call by a name."""
+
+LABELS = """root => {
+  const found = new Set();
+  const isWord = word => /^[A-Za-z][a-z]{2,}$/.test(word);
+  const add = text => text.split(/\\s+/).filter(isWord).forEach(word => found.add(word));
+  root.querySelectorAll('.title, button:not(.node), [aria-label]').forEach(one => {
+    add(one.getAttribute('aria-label') || one.innerText);
+  });
+  if (root.getAttribute('aria-label')) add(root.getAttribute('aria-label'));
+  return Array.from(found).sort();
+}"""
+"""The words of titles, buttons and names of parts; those of facts are the machine's."""
+
 ALIKE = """async ([one, two, across, down]) => {
   const grey = async url => {
     const image = new Image();
@@ -68,6 +89,18 @@ ALIKE = """async ([one, two, across, down]) => {
 def overlaps(locator: Any) -> list[list[str]]:
     """Texts of a locator's element that lie on each other."""
     found: list[list[str]] = locator.evaluate(OVERLAPS)
+    return found
+
+
+def nameless(locator: Any) -> list[str]:
+    """Controls in a locator's element without a name to be called by."""
+    found: list[str] = locator.evaluate(NAMELESS)
+    return found
+
+
+def labels(locator: Any) -> list[str]:
+    """The words of a locator's element."""
+    found: list[str] = locator.evaluate(LABELS)
     return found
 
 

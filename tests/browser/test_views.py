@@ -6,12 +6,13 @@ with the one that docs/views.md shows; INSPECTOR_PICTURES=1 (`make pictures`) wr
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from boxes import apart, overlaps
+from boxes import apart, labels, nameless, overlaps
 from conftest import SHOTS
 from labs import Lab
 
@@ -39,7 +40,10 @@ CELLS = {
     "changes": "%%inspect --live\nborn = bytearray(10_000_000)\nrows = [[i] for i in range(1000)]\ndel gone",
     "trace": "%%inspect_trace --live -m numpy\na = np.asarray(numbers)\nb = np.ascontiguousarray(m)",
     "breaks": "%%inspect_break --live PyFloat_FromString\nfloat('1.5'), float('2.5')",
+    "steps": "%%inspect_debug --live --at PyFloat_FromString\nfloat('1.5')",
 }
+LABELS = PICTURES / "labels.json"
+"""The words of each view, written with the pictures: one that is missing fails."""
 EVIL = "<img src=x onerror=document.title='owned'>"
 
 
@@ -54,6 +58,11 @@ call = Call("numpy.f", "method", "x", line, 1, (), 0, no, 0, 1, 1000, 900, inner
 fact = Trace((call,) * 1000, 0, (), no, (), (), 100_000, 0, 1_000_000, "record")
 display(timeline.open_view(fact, Report("many", {})))"""
 """A trace of 100,000 nodes, more than any cell here makes."""
+
+RENAME = """(title, name) => {
+  title.textContent = name;
+  title.closest('[role=group]').setAttribute('aria-label', name);
+}"""
 
 KEYS = """tree => {
   const took = [];
@@ -209,10 +218,21 @@ def test_a_hit_shows_its_arguments_and_both_stacks(board) -> None:
     hits.press("Home")
 
 
+def test_a_stopped_child_is_stepped_by_buttons(board) -> None:
+    view = board.view("steps")
+    assert "PyFloat_FromString" in view.locator(".head").first.inner_text()
+    view.get_by_role("button", name="up").click()
+    view.locator(".head .name").filter(has_not_text="PyFloat_FromString").wait_for()
+    view.get_by_role("button", name="down").press("Enter")
+    view.locator(".head .name").filter(has_text="PyFloat_FromString").wait_for()
+    assert view.get_by_label("variables and stack").locator(".py").count() > 0, "both languages"
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_no_text_lies_on_another_and_the_pictures_are_those_of_the_docs(board, theme: str) -> None:
     board.lab.theme(theme)
     board.page.mouse.move(1, 1)
+    words = json.loads(LABELS.read_text()) if LABELS.exists() else {}
     for name in CELLS:
         view = board.view(name)
         assert overlaps(view) == [], name
@@ -221,8 +241,43 @@ def test_no_text_lies_on_another_and_the_pictures_are_those_of_the_docs(board, t
         if os.environ.get("INSPECTOR_PICTURES"):
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_bytes(shot)
+            words[name] = sorted(set(labels(view)) & set(words.get(name, labels(view))))
         mean, shape = apart(board.page, shot, kept.read_bytes())
         assert mean < 0.06 and 0.85 < shape < 1.18, f"{name}: {mean:.3f} {shape:.2f}; see build/browser"
+        assert missing(words[name], view) == [], name
+    if os.environ.get("INSPECTOR_PICTURES"):
+        LABELS.write_text(json.dumps(words, indent=1) + "\n")
+
+
+def missing(words: list[str], view) -> list[str]:
+    """Words that the view had when its picture was made, and has no more."""
+    return sorted(set(words) - set(labels(view)))
+
+
+def test_a_planted_overlap_and_a_label_taken_away_are_found(board) -> None:
+    """The two checks above can fail."""
+    view = board.view("memory-map")
+    words = json.loads(LABELS.read_text())["memory-map"]
+    title = view.locator(".title")
+    said = title.inner_text()
+    title.evaluate("title => { title.style.position = 'relative'; title.style.left = '8ch'; }")
+    lies = overlaps(view)
+    title.evaluate("title => title.removeAttribute('style')")
+    title.evaluate(RENAME, "")
+    gone = missing(words, view)
+    title.evaluate(RENAME, said)
+    assert lies and gone and set(gone) <= set(said.split())
+
+
+def test_every_control_has_a_name_and_is_reached_by_tab(board) -> None:
+    for name in CELLS:
+        view = board.view(name)
+        assert nameless(view) == [], name
+        assert view.get_attribute("role") == "group" and view.get_attribute("aria-label"), name
+        assert view.locator("[role=status][aria-live=polite]").count() == 1, name
+        reached = view.locator("button:not(:disabled), input, select, [tabindex='0']")
+        assert reached.count() > 0, name
+        assert view.locator("button[tabindex='-1'], [role=listbox]:not([tabindex])").count() == 0, name
 
 
 def test_a_hundred_thousand_nodes_answer_a_key_at_once(board) -> None:

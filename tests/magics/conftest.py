@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
+
+if TYPE_CHECKING:
+    from jupyter_client.blocking.client import BlockingKernelClient
+
+SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
+    """A real kernel, ended with the file; what a file wants to have run there first is its SETUP."""
+    from jupyter_client.manager import start_new_kernel
+
+    folder = tmp_path_factory.mktemp("kernel")  # not the checkout: there the sources would be imported
+    environment = os.environ | {"IPYTHONDIR": str(folder)}
+    manager, client = start_new_kernel(
+        kernel_name="python3", startup_timeout=SECONDS, cwd=str(folder), env=environment
+    )
+    try:
+        yield client
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 @pytest.fixture

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
 
 SECONDS = 60
 
 
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
-    folder = tmp_path_factory.mktemp("kernel")  # not the checkout: there the sources would be imported
-    environment = os.environ | {"IPYTHONDIR": str(folder)}
-    manager, client = start_new_kernel(
-        kernel_name="python3", startup_timeout=SECONDS, cwd=str(folder), env=environment
-    )
-    try:
-        assert run(client, "%load_ext inspector")[0]["status"] == "ok"
-        run(client, "import numpy as np; naive = np.zeros((3, 4)); nature = [naive]; _inside = 1")
-        yield client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+SETUP = """\
+%load_ext inspector
+import numpy as np; naive = np.zeros((3, 4)); nature = [naive]; _inside = 1
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared(kernel: BlockingKernelClient) -> None:
+    assert run(kernel, SETUP)[0]["status"] == "ok"
 
 
 def run(kernel: BlockingKernelClient, code: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:

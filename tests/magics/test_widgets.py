@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from github import sanitised
 from jupyter_client.blocking.client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
 
 SECONDS = 60
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -30,19 +27,9 @@ globals()["n" * 1_000_000] = big[7:]
 """
 
 
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
-    folder = tmp_path_factory.mktemp("kernel")  # not the checkout: there the sources would be imported
-    environment = os.environ | {"IPYTHONDIR": str(folder)}
-    manager, client = start_new_kernel(
-        kernel_name="python3", startup_timeout=SECONDS, cwd=str(folder), env=environment
-    )
-    try:
-        assert run(client, SETUP)[0]["status"] == "ok"
-        yield client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+@pytest.fixture(scope="module", autouse=True)
+def prepared(kernel: BlockingKernelClient) -> None:
+    assert run(kernel, SETUP)[0]["status"] == "ok"
 
 
 def run(kernel: BlockingKernelClient, code: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -176,6 +163,24 @@ def test_a_graph_says_when_an_object_has_gone(kernel) -> None:
     run(kernel, "going.clear()")
     step = answered(kernel, bundle[WIDGET]["model_id"], ask="neighbours", at=edge["at"])["step"]
     assert step["edges"] == [] and "any more" in step["says"]
+
+
+def test_a_stopped_child_is_stepped_by_its_buttons_words_and_no_others(kernel) -> None:
+    bundle, state = opened(kernel, "%%inspect_debug --live --at PyFloat_FromString\nfloat('1.5')")
+    comm = bundle[WIDGET]["model_id"]
+    assert state["scene"]["function"] == "PyFloat_FromString" and state["scene"]["frames"]
+    assert len(json.dumps(bundle)) + len(json.dumps(state)) < 200_000
+    for word in ("print 1", "shell id", None, ["next"], "next\nquit"):
+        assert "not a word" in answered(kernel, comm, ask="step", word=word)["refused"]
+    moved = told(kernel, comm, {"method": "custom", "content": {"number": "7", "ask": "step", "word": "up"}})
+    [scene] = [one["state"]["scene"] for one in moved if one["method"] == "update"]
+    assert scene["function"] != "PyFloat_FromString" and not scene["ended"]
+    moved = told(
+        kernel, comm, {"method": "custom", "content": {"number": "8", "ask": "step", "word": "quit"}}
+    )
+    [scene] = [one["state"]["scene"] for one in moved if one["method"] == "update"]
+    assert "was ended" in scene["ended"] and scene["frames"], "what was seen last stays"
+    assert run(kernel, "1")[0]["status"] == "ok"
 
 
 def test_a_timeline_answers_windows_and_bad_ones_with_the_whole(kernel) -> None:
