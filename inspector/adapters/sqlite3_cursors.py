@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
+import struct
 from typing import TYPE_CHECKING, Any
 
+from inspector import _native
 from inspector.adapters.base import Defaults, type_name
 from inspector.facts.unknown import Unknown
 
@@ -45,7 +48,7 @@ class Sqlite3Cursors(Defaults):
 
     def layers(self, x: Any) -> Told:
         """Whether it is closed, has run, and what is not to be known."""
-        from inspector.adapters.told import Layer, Told, attribute
+        from inspector.adapters.told import Layer, Told, attribute, field
 
         kind = type_name(type(x))
         if type(x) is sqlite3.Row:
@@ -56,6 +59,8 @@ class Sqlite3Cursors(Defaults):
         if connection is None or _is_closed(connection):
             said = attribute("x.connection", "closed" if connection is not None else "none")
             return Told((Layer("wrapper", kind, "closed", "none", evidence=(said,)),))
+        if (at := _closed_at()) and _words(x)[at] == 1:
+            return Told((Layer("wrapper", kind, "closed", "none", evidence=(field("closed", 1),)),))
         columns = len(_DESCRIPTION(x)) if described else 0
         said = attribute("x.description", f"{columns} columns" if described else "None: no select has run")
         value: Any = NOT_SHOWN if described else "lazy"
@@ -79,6 +84,29 @@ def _simple(x: Any) -> Told:
     said = attribute(place, "raises: closed" if closed else "answers")
     where: Any = "none" if closed else Unknown("a file or memory: asking would be a statement")
     return Told((Layer("wrapper", kind, "closed" if closed else "computed", where, evidence=(said,)),))
+
+
+@functools.cache
+def _closed_at() -> int:
+    """Where a cursor's struct says that it was closed: the one word that close() makes 1; 0: not found.
+
+    `closed` of pysqlite_Cursor (Modules/_sqlite/cursor.h); no attribute shows it.
+    """
+    connection = sqlite3.connect(":memory:")
+    cursor = connection.cursor()
+    before = _words(cursor)
+    cursor.close()
+    pairs = enumerate(zip(before, _words(cursor), strict=True))
+    connection.close()
+    changed = [at for at, (was, now) in pairs if was != now]
+    return changed[0] if len(changed) == 1 and _words(cursor)[changed[0]] == 1 else 0
+
+
+def _words(cursor: Any) -> tuple[int, ...]:
+    """The struct behind its head, as C ints."""
+    size = type.__dict__["__basicsize__"].__get__(sqlite3.Cursor) // 4 * 4
+    raw = _native.read(id(cursor), size) or bytes(size)
+    return (0,) * 4 + struct.unpack_from(f"={size // 4 - 4}i", raw, 16)
 
 
 def _is_closed(connection: Any) -> bool:

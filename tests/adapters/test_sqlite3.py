@@ -34,6 +34,17 @@ def test_a_cursor_before_during_after(look: Look) -> None:
     assert look(cursor).state == look(connection).state == "closed"
 
 
+def test_a_closed_cursor_of_an_open_connection(look: Look) -> None:
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        for statement in ("", "select 1", "create table t(b)"):
+            cursor = connection.cursor()
+            cursor.execute(statement)
+            assert look(cursor).state != "closed"
+            cursor.close()
+            assert look(cursor).state == "closed"
+        assert look(connection).state != "closed"
+
+
 def test_rows_blobs_and_a_cursor_never_begun(look: Look) -> None:
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.row_factory = sqlite3.Row
