@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 import time
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from inspector.facts.unknown import Unknown
 
@@ -19,6 +19,7 @@ READ_SECONDS_MAX: Final = 1.0
 BUILD_ID_ROOT: Final = Path("/usr/lib/debug/.build-id")
 """Where distributions put the symbols of stripped files (gdb manual, "Separate Debug Files")."""
 
+Answer = TypeVar("Answer")
 _SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym: name, info, other, shndx, value, size
 _BATCH = 8192
 _NAMED_TYPES = frozenset({0, 1, 2, 10})  # STT_NOTYPE, OBJECT, FUNC, GNU_IFUNC
@@ -48,27 +49,35 @@ class SymbolTable:
 
 def symbol_table(path: str) -> SymbolTable | Unknown:
     """The symbols of the ELF file at `path`, or why they are unknown. Every call reads the file."""
+    return _opened(path, "no symbols", lambda file, sections: _table(sections))
+
+
+def _opened(path: str, without: str, ask: Callable[[Any, dict[str, Any]], Answer]) -> Answer | Unknown:
+    """What `ask` says of a file and its sections; Unknown where it is no ELF file that is read here."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
     try:
         with Path(path).open("rb") as stream:
-            elf = ELFFile(stream)
-            if elf.elfclass != 64 or not elf.little_endian:
+            file = ELFFile(stream)
+            if file.elfclass != 64 or not file.little_endian:
                 return Unknown("not a 64-bit little-endian ELF file")
-            sections = {section.name: section for section in elf.iter_sections()}
-            if ".symtab" not in sections and (debug := _debug_file(sections)):
-                return symbol_table(debug)
-            stripped = ".symtab" not in sections
-            symbols = sections.get(".dynsym" if stripped else ".symtab")
-            strings = sections.get(".dynstr" if stripped else ".strtab")
-            if symbols is None or strings is None:
-                return Unknown("stripped: no symbol table in the file")
-            if symbols["sh_size"] > TABLE_BYTES_MAX:
-                return Unknown(f"symbol table of {symbols['sh_size'] / 1e6:.0f} MB: not read")
-            return _sorted_table(symbols.data(), strings.data(), stripped)
+            return ask(file, {section.name: section for section in file.iter_sections()})
     except (OSError, ELFError) as error:
-        return Unknown(f"no symbols: {error}")
+        return Unknown(f"{without}: {error}")
+
+
+def _table(sections: dict[str, Any]) -> SymbolTable | Unknown:
+    if ".symtab" not in sections and (debug := _debug_file(sections)):
+        return symbol_table(debug)
+    stripped = ".symtab" not in sections
+    symbols = sections.get(".dynsym" if stripped else ".symtab")
+    strings = sections.get(".dynstr" if stripped else ".strtab")
+    if symbols is None or strings is None:
+        return Unknown("stripped: no symbol table in the file")
+    if symbols["sh_size"] > TABLE_BYTES_MAX:
+        return Unknown(f"symbol table of {symbols['sh_size'] / 1e6:.0f} MB: not read")
+    return _sorted_table(symbols.data(), strings.data(), stripped)
 
 
 def _debug_file(sections: dict[str, Any]) -> str | None:
@@ -127,24 +136,17 @@ class Elf:
 
 def elf(path: str, symbols: tuple[str, ...], sections: tuple[str, ...]) -> Elf | Unknown:
     """Where exported symbols and sections of the ELF file at `path` are, as far as it has them."""
-    from elftools.common.exceptions import ELFError
-    from elftools.elf.elffile import ELFFile
 
-    try:
-        with Path(path).open("rb") as stream:
-            file = ELFFile(stream)
-            if file.elfclass != 64 or not file.little_endian:
-                return Unknown("not a 64-bit little-endian ELF file")
-            all_sections = {section.name: section for section in file.iter_sections()}
-            loaded = tuple(
-                (one["p_offset"], one["p_filesz"], one["p_vaddr"])
-                for one in file.iter_segments()
-                if one["p_type"] == "PT_LOAD"
-            )
-            where = {name: all_sections[name]["sh_addr"] for name in sections if name in all_sections}
-            return Elf(_named(all_sections, symbols), where, loaded)
-    except (OSError, ELFError) as error:
-        return Unknown(f"no ELF file: {error}")
+    def asked(file: Any, all_sections: dict[str, Any]) -> Elf:
+        loaded = tuple(
+            (one["p_offset"], one["p_filesz"], one["p_vaddr"])
+            for one in file.iter_segments()
+            if one["p_type"] == "PT_LOAD"
+        )
+        where = {name: all_sections[name]["sh_addr"] for name in sections if name in all_sections}
+        return Elf(_named(all_sections, symbols), where, loaded)
+
+    return _opened(path, "no ELF file", asked)
 
 
 def _ends(names: bytes, wanted: bytes) -> Iterator[int]:

@@ -186,11 +186,12 @@ class Broker:
         for watched in (self.gdb, self.gdb.agent):
             if watched in self._selector.get_map():
                 self._selector.unregister(watched)
-        code, silent = self.gdb.reap(), self.gdb.silent
+        code, silent, has_no_python = self.gdb.reap(), self.gdb.silent, self.gdb.has_no_python()
         self.gdb = None
         self._look_after(code, silent)
         for client, own, _ in self.waiting.values():
-            self._answer(client, own, error=_no_gdb(self.ended))
+            error = spoken(preflight.without_python()) if has_no_python else _no_gdb(self.ended)
+            self._answer(client, own, error=error)
         self.waiting.clear()
         for client in set(self.clients):
             self._answer(client, 0, event="ended")

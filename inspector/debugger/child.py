@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -16,6 +17,7 @@ SILENT_S: Final = 5.0
 """gdb is asked for a sign of life each second; this long without one, and it is ended."""
 TERM_S: Final = 1.5
 """From SIGTERM, on which gdb lets go of the process in order, to SIGKILL."""
+_NO_PYTHON: Final = b"Python scripting is not supported"
 _FD: Final = "INSPECTOR_AGENT_FD"
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _EARLY: Final = (
@@ -61,6 +63,13 @@ class Gdb:
         self.asked_at: float | None = None
         self.ending_since: float | None = None
         self.silent = False
+        self._log = Path(folder) / "gdb.log"
+
+    def has_no_python(self) -> bool:
+        """Whether it complained that it was built without."""
+        with contextlib.suppress(OSError):
+            return _NO_PYTHON in self._log.read_bytes()
+        return False
 
     def fileno(self) -> int:
         """Readable when gdb has ended."""
@@ -79,6 +88,8 @@ class Gdb:
         `patient_until`: a request is under way that may take until then (CLOCK_MONOTONIC seconds).
         """
         now = time.monotonic()
+        if self.has_no_python():
+            self.end()
         if self.ending_since is not None:
             if now - self.ending_since > TERM_S:
                 self.child.kill()

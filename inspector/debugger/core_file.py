@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from inspector.debugger.outside import stack_of
+from inspector.debugger.outside import reader, stack_of
 from inspector.errors import InspectorError
 from inspector.facts.crash import Crash
 from inspector.facts.stack import Stack, Stacks
@@ -30,20 +30,14 @@ def is_core(path: str) -> bool:
 
 def read(path: str) -> Crash:
     """The crash of a core file, without its last calls. Raises InspectorError: pystack-missing, bad-core."""
-    try:
-        from pystack.engine import CoreFileAnalyzer, NativeReportingMode, get_process_threads_for_core
-    except ImportError:
-        raise InspectorError(
-            "core files are read by pystack, which is not installed.",
-            slug="pystack-missing",
-            do="pip install native-inspector[stacks]",
-        ) from None
+    pystack = reader("core files")
     begin = time.perf_counter_ns()
     try:
-        core = CoreFileAnalyzer(path)
+        core = pystack.CoreFileAnalyzer(path)
         program, told = str(core.extract_executable()), core.extract_failure_info()
         pid = int(core.extract_pid())
-        threads = list(get_process_threads_for_core(path, program, native_mode=NativeReportingMode.ALL))
+        both = pystack.NativeReportingMode.ALL
+        threads = list(pystack.get_process_threads_for_core(path, program, native_mode=both))
     except Exception as error:  # pystack's own errors and the system's: all mean the same here
         raise InspectorError(
             f"{path} cannot be read as the core file of a Python.",

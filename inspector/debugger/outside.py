@@ -21,17 +21,11 @@ def stacks(pid: int) -> Stacks:
     no-process.
     """
     preflight.check_access(pid)
-    try:
-        from pystack.engine import NativeReportingMode, get_process_threads
-    except ImportError:
-        raise InspectorError(
-            "stacks of another process are read by pystack, which is not installed.",
-            slug="pystack-missing",
-            do="pip install native-inspector[stacks]",
-        ) from None
+    pystack = reader("stacks of another process")
     begin = time.perf_counter_ns()
     try:
-        threads = list(get_process_threads(pid, stop_process=True, native_mode=NativeReportingMode.ALL))
+        both = pystack.NativeReportingMode.ALL
+        threads = list(pystack.get_process_threads(pid, stop_process=True, native_mode=both))
     except Exception as error:  # pystack's own errors and the system's: all mean the same here
         raise InspectorError(
             f"the stacks of {pid} ({proc.program(pid)}) cannot be read.",
@@ -46,6 +40,19 @@ def stacks(pid: int) -> Stacks:
         tuple(stack_of(thread, proc.thread_name(pid, thread.tid)) for thread in threads),
         took,
     )
+
+
+def reader(what: str) -> Any:
+    """pystack's engine. Raises InspectorError pystack-missing; `what` is to be read by it."""
+    try:
+        import pystack.engine
+    except ImportError:
+        raise InspectorError(
+            f"{what} are read by pystack, which is not installed.",
+            slug="pystack-missing",
+            do="pip install native-inspector[stacks]",
+        ) from None
+    return pystack.engine
 
 
 def stack_of(thread: Any, name: str) -> Stack:

@@ -51,6 +51,16 @@ def check(pid: int) -> str:
     return path
 
 
+def without_python() -> InspectorError:
+    """The error for a gdb that cannot run our agent."""
+    return InspectorError(
+        "this gdb cannot be used.",
+        slug="gdb-missing",
+        why="it was built without Python, in which our agent is written",
+        do="sudo apt-get install gdb (not gdb-minimal)",
+    )
+
+
 def check_access(pid: int) -> None:
     """Nothing, when process `pid` may be traced now; raises what `check` raises, but for gdb's absence."""
     check_free(pid)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import reticulated
 from debugged import PREPARE, Program, library, until
 from programs import inspector
 
@@ -130,20 +128,7 @@ stopifnot(py$f(c(1,2,3)) == 3)
 @pytest.mark.timeout(300)
 def test_reticulate_from_one_command(tmp_path: Path) -> None:
     """Seed 000: both directions, arguments decoded in a stripped library, `convert` read."""
-    rscript = shutil.which("Rscript")
-    if rscript is None:
-        pytest.skip("cannot be installed here: R")
-    (tmp_path / "seed.R").write_text(SEED)
-    command = [Path(sys.executable).parent / "inspector", "break", "--json", "--preset", "reticulate", "--"]
-    done = subprocess.run(
-        [*command, rscript, str(tmp_path / "seed.R")],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "RETICULATE_PYTHON": "/usr/bin/python3"},
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stderr
-    hits = json.loads(done.stdout)["facts"]["breaks"]["hits"]
+    hits = reticulated.hits(tmp_path, SEED, "/usr/bin/python3")
     to_r = [{a["name"]: a["value"] for a in hit["arguments"]} for hit in hits if hit["place"] == "py_to_r"]
     assert {"x": "list (3 items)", "convert": "true"} in to_r
     to_python = [

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import reticulated
 
 pytestmark = pytest.mark.r
 PROGRAM = """
@@ -71,20 +72,7 @@ CONVERSIONS = 'library(reticulate)\npy_run_string("x = 1")\ninvisible(py$x)\npy$
 @pytest.mark.timeout(300)
 def test_the_two_backtraces_with_r_s_functions_between(tmp_path: Path) -> None:
     """`py$x` and `py$a <- 1`: the frames of the article, in its order, and who in R called them."""
-    rscript = shutil.which("Rscript")
-    if rscript is None:
-        pytest.skip("cannot be installed here: R")
-    (tmp_path / "seed.R").write_text(CONVERSIONS)
-    command = [Path(sys.executable).parent / "inspector", "break", "--json", "--preset", "reticulate", "--"]
-    done = subprocess.run(
-        [*command, rscript, str(tmp_path / "seed.R")],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "RETICULATE_PYTHON": sys.executable},
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stderr
-    hits = json.loads(done.stdout)["facts"]["breaks"]["hits"]
+    hits = reticulated.hits(tmp_path, CONVERSIONS, sys.executable)
     down = stack_of(hits, "py_to_r", "int 1")
     assert down[:5] == [
         "py_to_r",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from functools import partial
 from typing import Final
 
 from inspector.debugger import preflight
-from inspector.debugger.attach.held import held
+from inspector.debugger.attach.held import AGAIN_S, held
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime, runtime
 from inspector.debugger.attach.sampling import opened, sampled
@@ -18,6 +20,7 @@ from inspector.facts.stack import Stacks
 
 LOOK_S: Final = 20.0
 OWNERS_S: Final = 120.0
+_TRIES: Final = 5
 
 
 class Attached:
@@ -27,7 +30,7 @@ class Attached:
         preflight.check_access(pid)
         memory = opened(pid)
         try:
-            self.pid, self._runtime = pid, runtime(memory)
+            self.pid, self._runtime = pid, _found(memory)
         finally:
             memory.close()
         self.python = self._runtime.version
@@ -60,6 +63,15 @@ class Attached:
     def sample(self, seconds: float) -> Samples:
         """Where it spends its time: its Python frames, looked at every 10 ms while it runs."""
         return sampled(self.pid, self._runtime, seconds)
+
+
+def _found(memory: RemoteMemory) -> Runtime:
+    """The runtime of a process that runs meanwhile: what was read while it changed is read again."""
+    for _ in range(_TRIES - 1):
+        with contextlib.suppress(InspectorError):
+            return runtime(memory)
+        time.sleep(AGAIN_S)
+    return runtime(memory)
 
 
 def _look(found: Runtime, expression: str, memory: RemoteMemory) -> Remote:

@@ -24,6 +24,10 @@ from inspector.isolation import run
 
 STOP_S: Final = 2.0
 """A thread that does not stop by then sleeps in the kernel; the process is left."""
+AGAIN_S: Final = 0.02
+_TRIES: Final = 3
+_TORN: Final = ("not-read", "no-such-path")
+"""Where it was stopped in the middle of a change, a container can be half made: it is asked again."""
 _MEMORY_BYTES: Final = 1 << 31
 
 
@@ -34,7 +38,13 @@ def held(pid: int, question: Callable[[RemoteMemory], Any], annotation: Any, dea
     TargetGone: no-process.
     """
     preflight.check_free(pid)
-    answer = run(partial(_ask, pid, question), deadline_s, _MEMORY_BYTES)
+    ask = partial(_ask, pid, question)
+    answer = run(ask, deadline_s, _MEMORY_BYTES)
+    for _ in range(_TRIES - 1):
+        if isinstance(answer, Unknown) or answer[0] != "refused" or answer[1][2] not in _TORN:
+            break
+        time.sleep(AGAIN_S)
+        answer = run(ask, deadline_s, _MEMORY_BYTES)
     if isinstance(answer, Unknown):
         raise InspectorError(
             f"{pid} ({proc.program(pid)}) was not read.",

@@ -1,0 +1,32 @@
+"""A script of R under `inspector break --preset reticulate`: its hits, from one command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def hits(folder: Path, script: str, python: str) -> list[dict[str, Any]]:
+    """What reticulate's functions were reached with, while Rscript ran `script` with this `python`."""
+    rscript = shutil.which("Rscript")
+    if rscript is None:
+        pytest.skip("cannot be installed here: R")
+    (folder / "seed.R").write_text(script)
+    command = [Path(sys.executable).parent / "inspector", "break", "--json", "--preset", "reticulate", "--"]
+    done = subprocess.run(
+        [*command, rscript, str(folder / "seed.R")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "RETICULATE_PYTHON": python},
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = json.loads(done.stdout)["facts"]["breaks"]["hits"]
+    return found

@@ -1,0 +1,224 @@
+"""Places that are hit without end, needed by ourselves, unloaded, in threads that end; a session cut off."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import stat
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+from debugged import Program, ends, until
+
+from inspector import isolation
+from inspector.debugger import proc
+from inspector.errors import InspectorError
+from inspector.visited import Visited
+
+pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
+SOAK = os.environ.get("INSPECTOR_SOAK") == "1"
+CALLS = 1_000_000 if SOAK else 2_000
+ORPHANS_S = 6 if SOAK else 60
+
+COUNTED = f"""
+from inspector.debugger.session import Breakpoints
+probing = load(PATH)
+with Breakpoints("storm_probe", budget=5) as found:
+    total = sum(probing.probe(i) for i in range({CALLS}))
+(place,) = found.facts.places
+say(right=total == sum(3 * i + 1 for i in range({CALLS})), hits=len(found.hits), counted=place.hits,
+    dropped=found.facts.dropped, says=place.says)
+with Breakpoints("storm_probe", record="count") as found:
+    for i in range({CALLS // 10}):
+        probing.probe(i)
+say(counted=found.facts.places[0].hits)
+sys.stdin.readline()
+"""
+
+
+def test_a_million_calls_add_up() -> None:
+    """Recorded and dropped are what was counted; beyond the budget the place is off and says so."""
+    with Program(COUNTED) as program:
+        said = program.said()
+        assert (said["right"], said["hits"]) == (True, 5)
+        assert said["counted"] == said["hits"] + said["dropped"]
+        assert said["says"].startswith("budget of 5 hits reached")
+        assert program.said() == {"counted": CALLS // 10}
+        program.assert_whole()
+
+
+NEEDED = """
+from inspector.debugger.session import Breakpoints
+probing = load(PATH)
+places = ["recv", "malloc if $rdi == 12345", "PyEval_RestoreThread", "storm_probe"]
+with Breakpoints(*places, budget=50) as found:
+    state = found.state
+    probing.probe(3)
+say(state=state, hits={place.place: place.hits for place in found.facts.places}, ended=found.facts.ended)
+sys.stdin.readline()
+"""
+
+
+def test_a_place_that_the_session_itself_needs() -> None:
+    """recv(2), malloc and the GIL serve the session's own talk, in the very process that is stopped."""
+    with Program(NEEDED) as program:
+        said = program.said()
+        assert (said["state"], said["hits"]["storm_probe"], said["ended"]) == ("running", 1, "")
+        program.assert_whole()
+
+
+ENDING = """
+from inspector.debugger.session import Breakpoints
+probing = load(PATH)
+with Breakpoints("storm_probe", all_threads=True) as found:
+    for n in range(30):
+        threads = [threading.Thread(target=probing.probe, args=(i,)) for i in range(3)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+say(hits=len(found.hits), threads=len({hit.stack.thread_id for hit in found.hits}))
+sys.stdin.readline()
+"""
+
+
+def test_threads_that_end_at_once_are_all_heard() -> None:
+    with Program(ENDING) as program:
+        said = program.said()
+        assert said["hits"] == 90 and said["threads"] > 3
+        program.assert_whole()
+
+
+UNLOADED = """
+import _ctypes, ctypes
+from inspector.debugger.session import Breakpoints
+with Breakpoints("storm_probe", record="count") as found:
+    for n in range(3):
+        library = ctypes.CDLL(PATH)
+        assert library.storm_probe(n) == 3 * n + 1
+        _ctypes.dlclose(library._handle)
+    loaded = PATH in open("/proc/self/maps").read()
+say(hits=found.facts.places[0].hits, loaded=loaded)
+sys.stdin.readline()
+"""
+
+
+def test_a_library_that_is_unloaded_and_comes_again() -> None:
+    with Program(UNLOADED) as program:
+        assert program.said() == {"hits": 3, "loaded": False}
+        program.assert_whole()
+
+
+CUT_OFF = """
+from inspector.debugger.session import Breakpoints
+probing = load(PATH)
+session = Breakpoints("storm_probe", budget=10**6)
+with session:
+    say(**session._client.call("state"))
+    for i in range(20):
+        probing.probe(i)
+    session._client.lines.close()
+    total = sum(probing.probe(i) for i in range(300))
+say(right=total == sum(3 * i + 1 for i in range(300)), kept=len(session.hits) >= 20)
+sys.stdin.readline()
+"""
+
+
+def test_a_socket_that_is_closed_ends_the_session_and_nothing_else() -> None:
+    with Program(CUT_OFF) as program:
+        begun = program.said()
+        assert program.said() == {"right": True, "kept": True}
+        until(ends(begun["pid"]), ORPHANS_S)
+        until(ends(begun["broker"]), ORPHANS_S)
+        program.assert_whole()
+
+
+STOPPED = """
+import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from inspector.debugger.forked import Forked
+probing = load(PATH)
+child = Forked(lambda: print(probing.probe(7)), ["storm_probe"])
+stop = child.wait(120).stop
+try:
+    say(child=child.pid, place=stop.function, **child._client.call("state"))
+    while True: time.sleep(0.05)
+except KeyboardInterrupt:
+    say(answer=child.command("continue").exit_code)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_kernel_that_is_killed_or_restarted_while_its_child_is_stopped(how: signal.Signals) -> None:
+    with Program(STOPPED) as program:
+        said = program.said()
+        assert (said["place"], said["state"]) == ("storm_probe", "stopped")
+        os.kill(program.pid, how)
+        for pid in (said["child"], said["pid"], said["broker"]):
+            until(ends(pid), ORPHANS_S)
+
+
+def test_a_kernel_that_is_interrupted_while_its_child_is_stopped() -> None:
+    """The interrupt is the kernel's: the child stays stopped, and goes on when it is told to."""
+    with Program(STOPPED) as program:
+        said = program.said()
+        os.kill(program.pid, signal.SIGINT)
+        assert program.said() == {"answer": 0}
+        until(ends(said["child"]), ORPHANS_S)
+        program.assert_whole()
+
+
+DUMB = """
+from inspector.debugger.session import Breakpoints
+from inspector.errors import InspectorError
+from inspector.visited import Visited
+try:
+    with Breakpoints("PyLong_FromLong"):
+        say(slug="entered")
+except InspectorError as error:
+    say(slug=error.slug, why=error.why)
+sys.stdin.readline()
+"""
+
+
+def test_a_gdb_without_python_is_said_at_once(tmp_path: Path) -> None:
+    gdb = tmp_path / "gdb"
+    gdb.write_text(
+        "#!/bin/sh\necho 'Python scripting is not supported in this copy of GDB.' >&2\nexec sleep 1000\n"
+    )
+    gdb.chmod(gdb.stat().st_mode | stat.S_IXUSR)
+    with Program(DUMB, PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}") as program:
+        said = program.said()
+        assert said["slug"] == "gdb-missing" and "without Python" in said["why"]
+        program.assert_whole()
+
+
+HIDDEN = """
+import ctypes
+if os.geteuid() == 0:
+    os.setresuid(65534, 65534, 65534)
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
+say(ready=1)
+sys.stdin.readline()
+"""
+
+
+def _as_nobody(pid: int) -> list[object]:
+    if os.geteuid() == 0:
+        os.setresuid(65534, 65534, 65534)
+    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)
+    try:
+        Visited(pid)  # imported by now: another user may not read our files
+    except InspectorError as error:
+        return [error.slug, error.exit_code]
+    return ["allowed"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="not on CPython 3.14: attach reads 3.11 to 3.13")
+def test_a_process_that_may_not_be_dumped_is_refused_to_its_own_user() -> None:
+    with Program(HIDDEN) as program:
+        program.said()
+        assert isolation.run(partial(_as_nobody, program.pid), 60, 1 << 30) == ["ptrace-forbidden", 2]
+        assert proc.tracer(program.pid) == 0
