@@ -623,6 +623,42 @@ def methods_arm(callables: list[Any], /) -> list[int]:
 def calls_open(recorded: bool, /) -> None:
     """Whether calls through replaced pointers are recorded; switched off they go straight through."""
 
+# --- type_slots.c ------------------------------------------------------------------------------
+
+def type_slots_arm(types: list[type], chosen: bool, /) -> list[tuple[int, type, str]]:
+    """Replace slots of an allow list in types: (number as `slot` in records, type, name of the slot).
+
+    bf_getbuffer, nb_index, nb_float, nb_int, sq_item, tp_iter and tp_finalize, where an extension wrote them;
+    with `chosen` False only where the pointer is one that is armed in a base. Put back by calls_disarm.
+    """
+
+def type_slots_settle(types: list[type], /) -> int:
+    """Put the original into slots that copied a thunk, of types made while their base was armed: how many."""
+
+def type_slots_capsules() -> int:
+    """Replace the dealloc of capsules, so that their destructors are recorded; its number."""
+
+# --- foreign.c ---------------------------------------------------------------------------------
+
+def foreign_arm(paths: frozenset[str], /) -> tuple[int, int]:
+    """Patch the slots through which these libraries (of ctypes, of cffi) call C functions, and the GIL's.
+
+    Returns (slots of calls, slots of the C API). The latter are restored by got_disarm. Raises RuntimeError
+    in another interpreter than the main one.
+    """
+
+def foreign_disarm() -> tuple[int, int, int, int]:
+    """Restore the slots of calls: (restored, another tracer's now, gone with their module, read-only)."""
+
+def foreign_open(recorded: bool, /) -> None:
+    """Whether calls are recorded."""
+
+def foreign_names(address: int, /) -> list[str]:
+    """Every name under which a loaded library exports the function at an address; indirect ones too."""
+
+def foreign_functions() -> dict[int, int]:
+    """Number of a C function, `slot` of a FOREIGN record -> its address; all that were ever recorded."""
+
 # --- capi.c ------------------------------------------------------------------------------------
 
 CAPI_ROWS: tuple[tuple[str, str, str, str, str, str, str, str, str, str, str, str], ...]

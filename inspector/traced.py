@@ -93,6 +93,8 @@ class Traced:
                 grade=events.grade,
                 materialized=events.materialized,
                 hosted=query.hosted(),
+                finalized=query.finalized(),
+                released=query.released(),
             )
         return self._fact
 

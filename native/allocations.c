@@ -140,7 +140,7 @@ static void find_addresses(void) {
 static PyObject *allocations_arm(PyObject *module, PyObject *ignored) {
     got_outcome done;
     find_addresses();
-    if (got_patch_allocators(&done) < 0) {
+    if (got_patch(GOT_ALLOCATORS, GOT_RECORD, NULL, &done) < 0) {
         return NULL;
     }
     return Py_BuildValue("(IIIi)", done.stored, done.failed, done.no_room, pymem_arm());

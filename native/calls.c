@@ -20,6 +20,8 @@
 #include "native.h"
 
 #include "calls.h"
+#include "finalize.h"
+#include "got.h"
 #include "ledger.h"
 
 #include <string.h>
@@ -85,6 +87,11 @@ uintptr_t calls_original(uintptr_t pointer) {
     return number >= 0 && (uint32_t)number < row_count ? (uintptr_t)rows[number].original : 0;
 }
 
+int calls_is_armed(const uintptr_t *place) {
+    int number = number_of(*place);
+    return number >= 0 && (uint32_t)number < row_count && rows[number].place == place && rows[number].owner;
+}
+
 // ----- the call -----------------------------------------------------------------------------------
 
 static void leave(const uint32_t *depth) { ring_exit(*depth); }
@@ -92,7 +99,11 @@ static void leave(const uint32_t *depth) { ring_exit(*depth); }
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
     const call_row *row = &rows[number];
     const uintptr_t words[5] = {a, b, c, d, e};
-    if (ring_here.quiet || !witness_open) {
+    if (row->convention == CALL_DEALLOC && witness_open && !ring_here.quiet && running_is_ours()) {
+        finalize_enter((finalize_call)(void *)row->original, (PyObject *)a, row->kind, number);
+        return 0;
+    }
+    if (ring_here.quiet || !witness_open || !running_is_ours()) {
         if (ledger_is_open && !ring_here.quiet && row->convention <= CALL_VECTOR) {
             return ledger_call(&(ledger_called){row->original, number, row->convention}, words);
         }

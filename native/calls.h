@@ -17,6 +17,7 @@ typedef enum {
     CALL_UNARY,      // object
     CALL_BUFFER,     // exporter, Py_buffer *, flags; an int
     CALL_INDEXED,    // object, Py_ssize_t
+    CALL_DEALLOC,    // object, which may be gone afterwards; no result
 } call_convention;
 
 enum { CALLS_MAX = 16384 };
@@ -30,6 +31,8 @@ int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uint
                     PyObject *owner /* borrowed: kept */);
 // What a thunk of ours stands for: the pointer it replaced; 0 for a pointer that is none of ours.
 uintptr_t calls_original(uintptr_t pointer);
+// Whether the thunk in a place was put there by calls_arm, and not by somebody who copied it.
+int calls_is_armed(const uintptr_t *place);
 // Writes a pointer into memory that may be read-only; its protection is put back. 0, or -1.
 int calls_store(uintptr_t *place, uintptr_t value);
 // Before a batch of stores: what was known of the protection of pages may no longer hold.

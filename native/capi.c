@@ -57,6 +57,11 @@ uint16_t capi_find(const char *name) {
     return CAPI_NO_ROW;
 }
 
+int capi_calls(uint16_t row) {
+    static const char callable[] = "PyObject *callable";
+    return row != CAPI_NO_ROW && strncmp(rows[row].parameters, callable, sizeof callable - 1) == 0;
+}
+
 int capi_exec(PyObject *module) {
     _owned_ PyObject *table = PyTuple_New(CAPI_ROW_COUNT);
     for (Py_ssize_t i = 0; table && i < CAPI_ROW_COUNT; i++) {

@@ -7,6 +7,8 @@
 #include "got.h"
 #include "native.h"
 
+#include <dlfcn.h>
+
 #include "relocations.h"
 
 enum { BUCKETS = 1 << 13 };
@@ -16,6 +18,8 @@ static uint32_t row_count, *buckets; // index + 1 into rows, by name
 static uint32_t *by_address;         // the same
 static uintptr_t lowest, highest;    // addresses
 typedef struct {
+    const void *inside;        // an address of the object
+    const char *path;          // borrowed
     const elf_symbol *symbols; // borrowed: mapped by ld.so
     const char *strings;       // borrowed
     const uint32_t *gnu_hash;  // borrowed
@@ -30,12 +34,13 @@ static uint32_t name_hash(const char *name) {
     return hash;
 }
 
-static int find_python(struct dl_phdr_info *object, size_t size, void *argument) {
+static int find_object(struct dl_phdr_info *object, size_t size, void *argument) {
     symbol_source *ret = argument;
-    if (!relocations_inside(object, (const void *)PyLong_FromLong)) {
+    if (!relocations_inside(object, ret->inside)) {
         return 0;
     }
     ret->base = object->dlpi_addr;
+    ret->path = object->dlpi_name;
     const elf_dynamic *entry = relocations_dynamic(object);
     for (; entry && entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag == DT_SYMTAB) {
@@ -92,11 +97,11 @@ static int is_python_name(const char *name) {
 }
 
 int exports_prepare(void) {
-    symbol_source python = {0};
+    symbol_source python = {.inside = (const void *)PyLong_FromLong};
     if (rows) {
         return 0;
     }
-    dl_iterate_phdr(find_python, &python);
+    dl_iterate_phdr(find_object, &python);
     if (!python.symbols || !python.strings || !python.gnu_hash) {
         PyErr_SetString(PyExc_RuntimeError, "this Python has no dynamic symbol table with a GNU hash");
         return -1;
@@ -142,6 +147,65 @@ const exports_row *exports_at(const void *address) {
         }
     }
     return found;
+}
+
+// Where a symbol leads: one that is chosen when it is bound (STT_GNU_IFUNC) is asked for by name.
+static const void *leads_to(const symbol_source *object, const elf_symbol *symbol, void *library) {
+    int type = ELF64_ST_TYPE(symbol->st_info);
+    if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC)) {
+        return NULL;
+    }
+    return type == STT_FUNC ? (const void *)(object->base + symbol->st_value)
+           : library        ? dlsym(library, object->strings + symbol->st_name)
+                            : NULL;
+}
+
+PyObject *exports_names(const void *address) {
+    symbol_source object = {.inside = address};
+    _owned_ PyObject *found = PyList_New(0);
+    dl_iterate_phdr(find_object, &object);
+    uint32_t symbols =
+        object.symbols && object.strings && object.gnu_hash ? symbol_count(object.gnu_hash) : 0;
+    void *library = symbols ? dlopen(*object.path ? object.path : NULL, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    for (uint32_t i = 0; found && i < symbols; i++) {
+        if (leads_to(&object, &object.symbols[i], library) == address) {
+            _owned_ PyObject *name = text_from_c(object.strings + object.symbols[i].st_name, 200);
+            if (!name || PyList_Append(found, name) < 0) {
+                Py_CLEAR(found);
+            }
+        }
+    }
+    if (library) {
+        dlclose(library); // only our count of it
+    }
+    return take(found);
+}
+
+static const char *const compared[] = {
+    "PyObject_GenericGetAttr",
+    "PyObject_GenericSetAttr",
+    "PyObject_GenericGetDict",
+    "PyType_GenericAlloc",
+    "PyType_GenericNew",
+    "PyObject_Free",
+    "PyObject_GC_Del",
+    "PyObject_Del",
+    "PyObject_SelfIter",
+    "PyObject_HashNotImplemented",
+    "_PyObject_NextNotImplemented",
+    "PyVectorcall_Call",
+    "_Py_HashPointer",
+    "PyObject_Malloc",
+    "PyObject_Hash",
+};
+
+int exports_is_compared(const char *name) {
+    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
+        if (strcmp(compared[i], name) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 uint32_t exports_count(void) { return row_count; }

@@ -72,33 +72,6 @@ typedef struct {
     int error; // memory is out
 } got_walk;
 
-static const char *const compared[] = {
-    "PyObject_GenericGetAttr",
-    "PyObject_GenericSetAttr",
-    "PyObject_GenericGetDict",
-    "PyType_GenericAlloc",
-    "PyType_GenericNew",
-    "PyObject_Free",
-    "PyObject_GC_Del",
-    "PyObject_Del",
-    "PyObject_SelfIter",
-    "PyObject_HashNotImplemented",
-    "_PyObject_NextNotImplemented",
-    "PyVectorcall_Call",
-    "_Py_HashPointer",
-    "PyObject_Malloc",
-    "PyObject_Hash",
-};
-
-static int is_compared(const char *name) {
-    for (size_t i = 0; i < sizeof compared / sizeof *compared; i++) {
-        if (strcmp(compared[i], name) == 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static int is_known(void **address) {
     for (uint32_t i = 0; i < slot_count; i++) {
         if (slots[i].address == address && modules[slots[i].module].is_host) {
@@ -108,11 +81,17 @@ static int is_known(void **address) {
     return 0;
 }
 
+static const exports_row *function_find(got_family family, const char *name) {
+    return family == GOT_CAPI      ? exports_find(name)
+           : family == GOT_FOREIGN ? foreign_find(name)
+                                   : allocations_find(name);
+}
+
 static void slot_add(const relocation *found, void *argument) {
     got_module *module = argument;
-    const exports_row *function =
-        module->family == GOT_CAPI ? exports_find(found->name) : allocations_find(found->name);
-    if (!function || (found->is_value && is_compared(found->name)) ||
+    const exports_row *function = function_find(module->family, found->name);
+    if (!function || (found->is_own && module->family != GOT_FOREIGN) ||
+        (found->is_value && exports_is_compared(found->name)) ||
         (module->is_host && is_known(found->address))) {
         return;
     }
@@ -191,7 +170,8 @@ static int original_find(const struct dl_phdr_info *object, got_slot *slot, void
     uint32_t number = (uint32_t)(slot - slots);
     void *exported = slot->function->address, *original = held;
     if (held != exported && relocations_inside(object, held)) { // lazy: not bound yet
-        original = dlsym(RTLD_DEFAULT, slot->function->name);
+        int local = slot->function->row == GOT_FOREIGN_ROW;     // of a library that only this object sees
+        original = local ? NULL : dlsym(RTLD_DEFAULT, slot->function->name);
         original = original ? original : exported;
     }
     slot->chained = exported && original != exported;
@@ -206,14 +186,17 @@ static int is_ours(const got_slot *slot, const void *held) {
 }
 
 static void *hook_of(uint16_t row, got_grade grade) {
+    if (row == GOT_FOREIGN_ROW) {
+        return foreign_hook();
+    }
     int allocator = row >= GOT_ALLOCATOR_FIRST && row != CAPI_NO_ROW;
     return allocator ? allocations_hook(row) : capi_hook(row, grade);
 }
 
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
     uint32_t number = (uint32_t)(slot - slots);
-    if (walk->grade == GOT_LEDGER && !capi_hook(got_rows[number], GOT_LEDGER)) {
-        return; // it moves no reference
+    if (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade)) {
+        return; // it moves no reference, or is not at the border
     }
     // What has no row converts nothing that could be shown: it is counted, and recorded in grade deep only.
     int counted = walk->grade == GOT_RECORD && got_rows[number] == CAPI_NO_ROW;
@@ -305,7 +288,7 @@ static int object_disarm(struct dl_phdr_info *object, size_t size, void *argumen
     return object_store(object, argument), 0;
 }
 
-static int patch(got_walk *walk) {
+static int patched(got_walk *walk) {
     if (!running_is_ours()) {
         PyErr_Format(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
         return -1;
@@ -319,9 +302,9 @@ static int patch(got_walk *walk) {
     return walk->error ? -1 : 0;
 }
 
-int got_patch_allocators(got_outcome *ret) {
-    got_walk walk = {.turn_on = 1, .grade = GOT_RECORD, .family = GOT_ALLOCATORS};
-    int result = patch(&walk);
+int got_patch(got_family family, got_grade grade, PyObject *paths, got_outcome *ret) {
+    got_walk walk = {.paths = paths, .grade = grade, .family = family, .turn_on = 1};
+    int result = patched(&walk);
     *ret = walk.done;
     return result;
 }
@@ -349,8 +332,8 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
                             grade);
     }
     walk.grade = (got_grade)grade;
-    return patch(&walk) < 0 ? NULL
-                            : Py_BuildValue("(III)", walk.done.stored, walk.done.failed, walk.done.no_room);
+    return patched(&walk) < 0 ? NULL
+                              : Py_BuildValue("(III)", walk.done.stored, walk.done.failed, walk.done.no_room);
 }
 
 static PyObject *got_disarm(PyObject *module, PyObject *unused) {
@@ -361,8 +344,9 @@ static PyObject *got_disarm(PyObject *module, PyObject *unused) {
 
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
-    int is_allocator = modules[slot->module].family == GOT_ALLOCATORS;
-    int row = is_allocator ? -2 : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
+    static const int other[] = {[GOT_ALLOCATORS] = -2, [GOT_FOREIGN] = -3};
+    got_family family = modules[slot->module].family;
+    int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
     return Py_BuildValue("(IssiKKiiiKK)", number, modules[slot->module].path, slot->function->name, row,
                          (unsigned long long)(uintptr_t)slot->address, (unsigned long long)got_counts[number],
                          (int)slot->on, (int)slot->chained, (int)slot->in_relro,

@@ -6,13 +6,17 @@
 #ifndef INSPECTOR_GOT_H
 #define INSPECTOR_GOT_H
 
+#include "native.h"
+
 #include <stdint.h>
 
 #define GOT_SLOTS 16384 // thunks of 16 and 32 bytes: 768 KiB of text, touched where used
 
-typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER } got_grade;
-// What the patched slots of one family import: Python's C API, or what gives memory (allocations.c).
-typedef enum { GOT_CAPI, GOT_ALLOCATORS } got_family;
+// GOT_BORDER records only what takes or releases the GIL, and what calls an object.
+typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
+// What the patched slots of one family import: Python's C API, what gives memory (allocations.c), what calls
+// a C function for Python (foreign.c).
+typedef enum { GOT_CAPI, GOT_ALLOCATORS, GOT_FOREIGN } got_family;
 
 // What the thunks read, by slot. Written before the thunk is stored anywhere.
 extern void *got_originals[GOT_SLOTS] __attribute__((visibility("hidden"))); // what the slot held
@@ -34,8 +38,10 @@ void *thunks_note(const uint64_t *words); // hooks.c: records a call that begins
 // hooks.c: the rows of capi.def.
 #define CAPI_NO_ROW UINT16_MAX
 #define GOT_ALLOCATOR_FIRST 0xF000    // the rows of allocations.c, from here to CAPI_NO_ROW
+#define GOT_FOREIGN_ROW 0xE000        // that of foreign.c
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
 void *capi_hook(uint16_t row, got_grade grade);
+int capi_calls(uint16_t row); // capi.c: whether its first parameter is what it calls
 
 // exports.c: the functions that this Python exports, whether it is a shared library or the program itself.
 typedef struct {
@@ -48,6 +54,9 @@ int exports_prepare(void); // once; 0, or -1 with an exception set
 const exports_row *exports_find(const char *name);
 const exports_row *exports_at(const void *address); // borrowed, or NULL
 uint32_t exports_count(void);
+int exports_is_compared(const char *name); // modules compare it as a value too
+// Every name under which the object that holds the address exports it. New list, or NULL with an exception.
+PyObject *exports_names(const void *address);
 
 // got.c, for the sources beside the C API.
 typedef struct {
@@ -57,11 +66,18 @@ typedef struct {
     uint32_t no_room; // no thunk was left
     uint32_t gone;    // of modules that were unloaded
 } got_outcome;
-int got_patch_allocators(got_outcome *ret); // every loaded object; 0, or -1 with an exception set
+// The slots of these objects (a set of paths), or of every loaded one (NULL); 0, or -1 with an exception set.
+int got_patch(got_family family, got_grade grade, PyObject *paths /* borrowed */, got_outcome *ret);
 void got_restore(got_family family, got_outcome *ret);
 
 // allocations.c: functions that give memory, as slots import them.
 const exports_row *allocations_find(const char *name); // borrowed, or NULL
 void *allocations_hook(uint16_t row);
+
+// foreign.c: the function that calls C functions, as slots import it.
+const exports_row *foreign_find(const char *name); // borrowed, or NULL
+void *foreign_hook(void);
+extern int foreign_open __attribute__((visibility("hidden"))); // its calls are recorded
+void foreign_leaves_python(void);                              // this thread is about to release the GIL
 
 #endif

@@ -51,6 +51,9 @@
         } else { \
             hook_plain(record); \
         } \
+        if (__builtin_strcmp(#object, "callable") == 0) { \
+            hook_callback(record, (PyObject *)(object)); \
+        } \
         ring_commit(); \
         if (deep) { \
             text; \
@@ -112,17 +115,6 @@ static void *const hooks[CAPI_ROW_COUNT][2] = {
 #undef CAPI_VA
 #undef CAPI_ENTRY
 
-void *capi_hook(uint16_t row, got_grade grade) {
-    if (grade == GOT_LEDGER) {
-        return ledger_hook(row);
-    }
-    if (row == CAPI_NO_ROW) {
-        return thunks_entry;
-    }
-    void *written = hooks_va_find(row, grade);
-    return written ? written : hooks[row][grade == GOT_DEEP];
-}
-
 // What an entry says of the GIL: 1 + EVENT_GIL's func, or 0 for a call that keeps it.
 enum { CALLED, RELEASED, TAKEN, SWAPPED };
 static const uint8_t entry_says[CAPI_ROW_COUNT] = {
@@ -137,11 +129,28 @@ static const uint8_t entry_says[CAPI_ROW_COUNT] = {
 #undef CAPI_ENTRY
 };
 
+void *capi_hook(uint16_t row, got_grade grade) {
+    if (grade == GOT_LEDGER) {
+        return ledger_hook(row);
+    }
+    if (grade == GOT_BORDER && (row == CAPI_NO_ROW || !(entry_says[row] || capi_calls(row)))) {
+        return NULL;
+    }
+    if (row == CAPI_NO_ROW) {
+        return thunks_entry;
+    }
+    void *written = hooks_va_find(row, grade);
+    return written ? written : hooks[row][grade == GOT_DEEP];
+}
+
 // The call may not have the GIL, and may not come back: nothing is looked at.
 void *thunks_note(const uint64_t *words) {
     uint32_t slot = ring_here.slot;
     uint16_t row = got_rows[slot];
     uint8_t says = row == CAPI_NO_ROW ? CALLED : entry_says[row];
+    if (says == RELEASED && foreign_open) {
+        foreign_leaves_python();
+    }
     event *record = ring_open();
     if (record) {
         *record = (event){.start = ring_start_ticks(), .obj = words[0], .val = words[1], .aux = words[2]};
@@ -153,6 +162,17 @@ void *thunks_note(const uint64_t *words) {
         ring_commit();
     }
     return got_originals[slot];
+}
+
+void hook_callback(event *record, PyObject *callable) {
+    PyObject *function = callable && PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
+    if (function && PyFunction_Check(function) && running_is_ours()) {
+        record->kind = EVENT_CALLBACK;
+        record->flags |= EVENT_FLAG_DEEP;
+        PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(function); // borrowed
+        record->code = interned_id((PyObject *)code);
+        record->lasti = 2 * code->_co_firsttraceable; // its `def`, in bytes
+    }
 }
 
 static event *continuation(const hook_call *call, uint8_t kind) {

@@ -153,6 +153,9 @@ void format_walk_parse(format_walk *walk, const char *format); // PyArg_ParseTup
 void format_walk_build(format_walk *walk, const char *format); // Py_BuildValue: what was given
 void format_walk_print(format_walk *walk, const char *format); // PyUnicode_FromFormat: what was given
 
+// Makes the record of a call of a Python function that of a callback: its code says which one it is.
+void hook_callback(event *record, PyObject *callable /* borrowed: alive */);
+
 // hooks_va.c: the hooks written by hand; both grades.
 void *hooks_va_find(uint16_t row, got_grade grade);
 

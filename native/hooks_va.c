@@ -47,6 +47,9 @@ static int outcome_put(const hook_call *call, int deep, va_outcome outcome) {
     } else {
         hook_plain(record);
     }
+    if (capi_calls(outcome.row)) {
+        hook_callback(record, outcome.object);
+    }
     ring_commit();
     return 1;
 }

@@ -62,6 +62,8 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
     PART(calls) \
     PART(losses) \
     PART(methods) \
+    PART(type_slots) \
+    PART(foreign) \
     PART(capi) \
     PART(got) \
     PART(loaded) \

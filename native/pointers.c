@@ -25,7 +25,7 @@ static void words_look(const struct dl_phdr_info *object, uintptr_t start, uintp
             const exports_row *function =
                 address - relro.start < relro.stop - relro.start ? NULL : exports_at((void *)words[i]);
             if (function) {
-                look(&(relocation){function->name, (void **)address, 1}, argument);
+                look(&(relocation){function->name, (void **)address, 1, 0}, argument);
             }
         }
     }

@@ -90,9 +90,10 @@ void relocations_each(const struct dl_phdr_info *object, relocations_look look, 
             const elf_relocation *entry = &found.entries[table][i];
             const elf_symbol *symbol = &found.symbols[ELF64_R_SYM(entry->r_info)];
             unsigned type = (unsigned)ELF64_R_TYPE(entry->r_info);
-            if ((type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) && symbol->st_shndx == SHN_UNDEF) {
+            if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) {
                 relocation one = {found.strings + symbol->st_name,
-                                  (void **)(object->dlpi_addr + entry->r_offset), type == R_X86_64_GLOB_DAT};
+                                  (void **)(object->dlpi_addr + entry->r_offset), type == R_X86_64_GLOB_DAT,
+                                  symbol->st_shndx != SHN_UNDEF};
                 look(&one, argument);
             }
         }

@@ -16,13 +16,14 @@ typedef struct {
     const char *name; // borrowed: valid while the object is loaded
     void **address;   // the slot
     int is_value;     // GLOB_DAT: may be an address taken, not a call
+    int is_own;       // the object itself defines it, and calls it through its table all the same
 } relocation;
 
 typedef struct {
     uintptr_t start, stop;
 } relocations_range;
 
-// Calls `each` for every import by JUMP_SLOT or GLOB_DAT.
+// Calls `each` for every import, and every function of its own, by JUMP_SLOT or GLOB_DAT.
 typedef void (*relocations_look)(const relocation *found, void *argument);
 void relocations_each(const struct dl_phdr_info *object, relocations_look look, void *argument);
 // The pages that ld.so made read-only after it had filled in the slots; start == stop where there are none.

@@ -69,7 +69,7 @@ typedef struct ring {
 
 _Static_assert(sizeof(ring) <= RING_HEADER_BYTES, "the head is one page");
 
-// All the thread-local memory of the tracer: 32 bytes of initial-exec TLS, of which an extension loaded late
+// All the thread-local memory of the tracer: 40 bytes of initial-exec TLS, of which an extension loaded late
 // has little (glibc: 1,664 bytes for all of them).
 typedef struct {
     ring *ring;     // owned by the thread until it leaves; NULL before its first record
@@ -78,6 +78,8 @@ typedef struct {
     uint32_t quiet; // above 0: the tracer's own work, nothing is recorded
     uint32_t left;  // the thread is ending: no new ring
     uintptr_t top;  // stack address of the outermost open call
+    uint32_t code;  // where in Python the GIL was released (foreign.c): id in INTERNED, 0 for nowhere
+    int32_t lasti;
 } ring_thread;
 extern __thread ring_thread ring_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
 

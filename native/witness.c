@@ -39,7 +39,7 @@ static int is_library(PyCodeObject *code) {
 }
 
 // The innermost frame of the user's own code; the innermost of all where there is none.
-static void locate(event *record) {
+void witness_locate(event *record) {
     _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get()), *chosen = NULL;
     for (int walked = 0; frame && walked < FRAMES_WALKED; frame = frame->previous, walked++) {
         PyCodeObject *code = compat_frame_code(frame);
@@ -229,6 +229,7 @@ static void note_arguments(call_convention convention, const uintptr_t words[5],
     case CALL_UNARY:
     case CALL_BUFFER:
     case CALL_INDEXED:
+    case CALL_DEALLOC:
         break;
     }
 }
@@ -237,7 +238,7 @@ void witness_before(call_convention convention, const uintptr_t words[5], event 
     ret->count = ret->left_out = 0;
     record->obj = words[0];
     record->type = words[0] ? interned_id((PyObject *)Py_TYPE(OBJECT(words[0]))) : 0;
-    locate(record);
+    witness_locate(record);
     note_arguments(convention, words, ret);
     record->val = (uint64_t)ret->left_out;
 }

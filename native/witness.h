@@ -21,7 +21,13 @@ enum { WITNESS_MAX = 12 };
         'L', \
         "a list or tuple of aux items; val is the id of the first one's type, start 1 where it is a shape") \
     LETTER('D', "a dict of aux items") \
-    LETTER('o', "another object")
+    LETTER('o', "another object") \
+    LETTER('I', "a C integer; start is libffi's number of its type, aux its bytes, as in those below") \
+    LETTER('U', "a C integer without sign") \
+    LETTER('F', "a float or double of C; val is its bits as a double") \
+    LETTER('P', "a pointer of C") \
+    LETTER('V', "a struct of C; val is its first 8 bytes") \
+    LETTER('N', "no result")
 
 typedef struct {
     PyObject *object; // borrowed: valid during the call
@@ -45,6 +51,8 @@ typedef struct {
 
 extern int witness_open __attribute__((visibility("hidden"))); // calls are recorded
 
+// Writes code and lasti of the user's own line that runs now. Needs the GIL.
+void witness_locate(event *record);
 void witness_before(call_convention convention, const uintptr_t words[5], event *record, witness *ret);
 void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
                    witness *seen);

@@ -95,7 +95,9 @@ class Call:
     """One call from Python into native code, with what nested in it."""
 
     name: str
-    kind: Literal["method", "vectorcall", "slot", "foreign"]
+    kind: Literal["method", "vectorcall", "slot", "foreign", "callback", "finalizer"]
+    """foreign: a C function called by ctypes or cffi; callback: a Python function that native code called;
+    finalizer: of an object, or a capsule's destructor."""
     callable_type: str | Unknown
     """Type of what was called, for a vectorcall; of what a method is bound to."""
     site: Site
@@ -202,6 +204,22 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
+class Released:
+    """The GIL was released inside like calls: for how long, and which threads crossed meanwhile."""
+
+    function: str
+    """The call that released it; "" outside any recorded call."""
+    site: Site
+    thread: int
+    times: int
+    released_ns: int | Unknown
+    """From giving it up until asking for it again, of all of them; waiting for it is not in it."""
+    longest_ns: int | Unknown
+    meanwhile: dict[int, int]
+    """Thread -> its records that began in between; one that crosses no border is not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """How much of one module a trace could see."""
 
@@ -244,3 +262,7 @@ class Trace:
     """In the order they happened."""
     hosted: Hosted = NOT_HOSTED
     """What the program that embeds Python asked of it."""
+    finalized: tuple[Call, ...] = ()
+    """Finalizers and destructors of capsules that ran outside any recorded call."""
+    released: tuple[Released, ...] = ()
+    """Where the GIL was given up, the longest first."""

@@ -18,7 +18,8 @@ VALUES_SHOWN = 8
 def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conversion, ...]]:
     """Group of like calls -> its conversions, in the order of their first; TOP: those outside any call."""
     records = events.records[nesting.heads]
-    chosen = np.flatnonzero(records["kind"] == KINDS["CAPI"])
+    passed_over = (records["kind"] == KINDS["CALLBACK"]) & ~nesting.is_call
+    chosen = np.flatnonzero((records["kind"] == KINDS["CAPI"]) | passed_over)
     if not len(chosen):
         return {}
     owner = nesting.owner[chosen]

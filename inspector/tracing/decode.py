@@ -14,7 +14,9 @@ from inspector.facts.conversion import Materialized, Seen, Site
 
 KINDS: Final = {name: number for name, number, _ in _native.EVENT_KINDS}
 FLAGS: Final = {name: mask for name, mask, _ in _native.EVENT_FLAGS}
-CALL_KINDS: Final = tuple(KINDS[name] for name in ("METHOD", "SLOT", "VECTORCALL", "FOREIGN"))
+CALL_KINDS: Final = tuple(
+    KINDS[name] for name in ("METHOD", "SLOT", "VECTORCALL", "FOREIGN", "CALLBACK", "FINALIZE")
+)
 _FORMATS: Final = {"Q": "u8", "I": "u4", "i": "i4", "h": "i2", "H": "u2", "B": "u1"}
 RECORD_BYTES: Final = 64
 COARSE_TICKS: Final = 1024

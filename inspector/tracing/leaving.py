@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.facts.wire import to_wire
+from inspector.tracing.foreign import names
 from inspector.tracing.recorder import Grade, Recorder
 from inspector.tracing.tables import Tables
 
@@ -38,7 +39,8 @@ class Leaving:
         """Disarm; a process that does not come here has left a whole trace too."""
         if self.recorder.running and str(os.getpid()) in self.tables.name:
             wall_ns = self.recorder.leave()
-            self._write({"wall_ns": wall_ns})
+            called, modules = names()
+            self._write({"wall_ns": wall_ns, "names": called, "modules": modules})
 
     def _told(self, tables: Tables) -> None:
         """One line of what is new."""

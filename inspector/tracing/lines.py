@@ -47,6 +47,7 @@ def _own(nesting: Nesting, ns: Rows) -> Rows:
 def _sites(events: Events, nesting: Nesting) -> Rows:
     """The line of each record; a conversion without one has its call's."""
     site = events.site[nesting.heads].copy()
-    borrowed = (site == 0) & (nesting.owner != TOP)
+    is_callback = events.records["kind"][nesting.heads] == KINDS["CALLBACK"]
+    borrowed = ((site == 0) | is_callback) & (nesting.owner != TOP)
     site[borrowed] = site[nesting.owner[borrowed]]
     return site

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from inspector.facts.conversion import Site
+from inspector.facts.unknown import Unknown
 from inspector.tracing.decode import CALL_KINDS, FLAGS, KINDS, Events, Rows
 
 TOP = -1
@@ -38,11 +40,29 @@ def nested(events: Events) -> Nesting:
     records = events.records
     heads = np.flatnonzero((records["flags"] & FLAGS["CONTINUATION"]) == 0)
     stops = np.append(heads[1:], len(records)).astype(np.int64)
-    is_call = np.isin(records["kind"][heads], CALL_KINDS)
+    is_call = np.isin(records["kind"][heads], CALL_KINDS) & ~_into_libraries(events, heads)
     parent = _parents(events, heads)
     owner = _owners(parent, is_call)
     group, group_parent, first = _groups(events, heads, is_call, owner)
     return Nesting(heads, stops, is_call, parent, owner, group, group_parent, first)
+
+
+def _into_libraries(events: Events, heads: Rows) -> Rows:
+    """Callbacks into Python code of installed packages, which are passed over as their frames are."""
+    is_callback = events.records["kind"][heads] == KINDS["CALLBACK"]
+    is_library = np.array([_is_library(site) for site in events.sites] or [False])
+    found: Rows = is_callback & is_library[events.site[heads]]
+    return found
+
+
+def _is_library(site: Site) -> bool:
+    """As native/witness.c chooses the line of a call."""
+    file = site.file
+    if isinstance(file, Unknown):
+        return True
+    return (
+        "-packages/" in file or "/lib/python3" in file or file.startswith(("<frozen", "<__array_function__"))
+    )
 
 
 def _parents(events: Events, heads: Rows) -> Rows:
@@ -107,8 +127,9 @@ def _groups(events: Events, heads: Rows, is_call: Rows, owner: Rows) -> tuple[Ro
 
 
 def _place_keys(events: Events, rows: Rows) -> Rows:
-    """A number for each (patched place, kind, line): equal for calls that are alike."""
+    """A number for each (patched place, kind, line): equal for those alike; callbacks by line."""
     records = events.records[rows]
-    place = records["slot"].astype(np.int64) * len(KINDS) + records["kind"]
+    slot = np.where(records["kind"] == KINDS["CALLBACK"], 0, records["slot"]).astype(np.int64)
+    place = slot * len(KINDS) + records["kind"]
     _, key = np.unique(place * (len(events.sites) + 1) + events.site[rows], return_inverse=True)
     return key.astype(np.int64)

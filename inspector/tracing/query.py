@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from inspector.facts.conversion import ByteEvidence, Call, Conversion, Crossing, LossEvidence
+from inspector.facts.conversion import ByteEvidence, Call, Conversion, Crossing, LossEvidence, Released, Value
 from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
 from inspector.tracing import conversions, values
@@ -15,15 +15,20 @@ from inspector.tracing.nesting import TOP, Nesting, nested
 
 GROUPS_SHOWN: Final = 5_000
 """Groups of like calls that become facts; the rest are counted."""
-_KINDS: Final[dict[int, Literal["method", "vectorcall", "slot", "foreign"]]] = {
+Kind = Literal["method", "vectorcall", "slot", "foreign", "callback", "finalizer"]
+_KINDS: Final[dict[int, Kind]] = {
     KINDS["METHOD"]: "method",
     KINDS["VECTORCALL"]: "vectorcall",
     KINDS["SLOT"]: "slot",
     KINDS["FOREIGN"]: "foreign",
+    KINDS["CALLBACK"]: "callback",
+    KINDS["FINALIZE"]: "finalizer",
 }
 MANY_ITEMS: Final = 8
 """A shorter list tells nothing about macros."""
 _NO_CLOCK = Unknown("no clock was read")
+_NO_RESULT = Unknown("a callback's words are not recorded, and a finalizer gives nothing")
+_WITHOUT_VALUES: Final = (KINDS["CALLBACK"], KINDS["FINALIZE"])
 
 
 class Query:
@@ -38,6 +43,7 @@ class Query:
         self._members = self.nesting.group[self.nesting.is_call]
         self._conversions = conversions.by_group(events, self.nesting, self.ns)
         self._calls: dict[int, Call] = {}
+        self._outermost: list[Call] = []
 
     def calls(self) -> tuple[Call, ...]:
         """The call tree: what Python called, and what nested in it."""
@@ -47,7 +53,14 @@ class Query:
         for group in range(self.shown - 1, -1, -1):
             inner = tuple(self._calls[child] for child in self._in_order(children.get(group, [])))
             self._calls[group] = self._call(group, inner)
-        return tuple(self._calls[group] for group in self._in_order(children.get(TOP, [])))
+        self._outermost = [self._calls[group] for group in self._in_order(children.get(TOP, []))]
+        return tuple(call for call in self._outermost if call.kind != "finalizer")
+
+    def finalized(self) -> tuple[Call, ...]:
+        """Finalizers that ran outside any call that was recorded: nobody called them."""
+        if not self._calls:
+            self.calls()
+        return tuple(call for call in self._outermost if call.kind == "finalizer")
 
     def _in_order(self, groups: list[int]) -> list[int]:
         return sorted(groups, key=lambda group: int(self.nesting.group_first[group]))
@@ -58,16 +71,16 @@ class Query:
         record = self.events.records[row]
         members = np.flatnonzero((self.nesting.group == group) & self.nesting.is_call)
         total = float(self.ns[members].sum())
-        arguments, result = values.read(self.events, row + 1, int(self.nesting.stops[head]))
+        arguments, result = self._values(row, int(self.nesting.stops[head]))
         found = self._conversions.get(group, ())
         return Call(
-            name=self.events.names.get(int(record["slot"]), f"place {int(record['slot'])}"),
+            name=self._name(row),
             kind=_KINDS[int(record["kind"])],
             callable_type=values.type_name(self.events, int(record["type"])),
             site=self.events.sites[self.events.site[row]],
             times=len(members),
             arguments=arguments,
-            arguments_left_out=int(record["val"]),
+            arguments_left_out=0 if int(record["kind"]) in _WITHOUT_VALUES else int(record["val"]),
             result=result,
             failed=int(np.count_nonzero(self._flags(members) & FLAGS["ERROR"])),
             thread=self.events.threads[int(self.events.thread[row])],
@@ -77,6 +90,20 @@ class Query:
             calls=inner,
             macro_reads=self._macro_reads(arguments, found, inner) * len(members),
         )
+
+    def _name(self, row: int) -> str:
+        """The name under which the place is known; a Python function tells its own, a capsule its name."""
+        record = self.events.records[row]
+        if record["kind"] == KINDS["CALLBACK"]:
+            function = self.events.sites[self.events.site[row]].function
+            return "a Python function" if isinstance(function, Unknown) else function
+        return self.events.names.get(int(record["slot"]), f"place {int(record['slot'])}")
+
+    def _values(self, row: int, stop: int) -> tuple[tuple[Value, ...], Value | Unknown]:
+        kind = int(self.events.records["kind"][row])
+        if kind == KINDS["FINALIZE"]:
+            return values.finalized(self.events, row, stop), _NO_RESULT
+        return ((), _NO_RESULT) if kind in _WITHOUT_VALUES else values.read(self.events, row + 1, stop)
 
     def _flags(self, members: Rows) -> Rows:
         return self.events.records["flags"][self.nesting.heads[members]]
@@ -122,6 +149,12 @@ class Query:
         from inspector.tracing.hosted import hosted
 
         return hosted(self.events, self.nesting)
+
+    def released(self) -> tuple[Released, ...]:
+        """Where the GIL was given up, and who crossed the border meanwhile."""
+        from inspector.tracing.gil import released
+
+        return released(self.events, self.nesting, self._name)
 
     def conversions(self) -> tuple[Conversion, ...]:
         """All conversions, folded by call."""

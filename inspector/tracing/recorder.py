@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing import asking
+from inspector.tracing.foreign import ForeignSlots, names
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.materializing import Materializations
 from inspector.tracing.sources import CapiSlots
 from inspector.tracing.tables import Tables, library_of, told
 from inspector.tracing.targets import Targets
+from inspector.tracing.type_slots import TypeSlots
 
 if TYPE_CHECKING:
     from inspector.tracing.allocations import AllocationSlots
@@ -64,6 +66,8 @@ class Recorder:
     numbers: list[int] = field(default_factory=list)
     imports: CapiSlots | None = None
     blocks: AllocationSlots | None = None
+    foreign: ForeignSlots = field(default_factory=ForeignSlots)
+    slots: TypeSlots = field(default_factory=TypeSlots)
     watch: ImportWatch | None = None
     running: bool = False
     began_ns: int = 0
@@ -80,6 +84,7 @@ class Recorder:
     def start(self) -> None:
         """Arm. Raises InspectorError `trace-running` while another trace runs."""
         self.found, self.numbers = Targets(self.modules), []
+        self.foreign, self.slots = ForeignSlots(self.modules), TypeSlots()
         self.materialized = Materializations()
         self.found.require()
         asking.prepare()
@@ -109,14 +114,23 @@ class Recorder:
         _native.ask_spans(asking.spans)
         self.began_ns = time.monotonic_ns()
         _native.calls_open(True)
+        _native.foreign_open(self.grade != "count")
         _native.allocations_open(self.blocks is not None)
 
     def _arm(self) -> None:
         """Hook the functions that have been imported since."""
         if self.blocks is not None:
             self.blocks.widen()
+        self._arm_foreign()
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
+        if self.grade != "count":
+            self.slots.widen(self.found.types)
+
+    def _arm_foreign(self) -> None:
+        """The calls of ctypes and cffi: before the C API's own slots, which then have the last word."""
+        if self.grade != "count":
+            self.foreign.widen()
 
     def _widen(self) -> None:
         """An import is over."""
@@ -129,16 +143,25 @@ class Recorder:
 
     def _tell(self) -> None:
         if self.armed is not None:
-            hosts = self.imports.hosts if self.imports is not None else None
-            self.armed(told(self.found, self.numbers, self._slots()[0], hosts or ()))
+            self.armed(self._told())
+
+    def _told(self) -> Tables:
+        """What the numbers in records lead to, as far as it is known now."""
+        hosts = self.imports.hosts if self.imports is not None else None
+        tables = told(self.found, self.numbers, self._slots()[0], hosts or (), self.foreign.paths)
+        tables.names |= self.slots.names
+        tables.modules |= self.slots.modules
+        return tables
 
     def stop(self) -> Events:
         """Disarm, and read what was recorded."""
         try:
-            slots, askers = self._slots()
+            tables, askers = self._told(), self._slots()[1]
             givers = _native.ALLOCATORS if self.blocks is not None else ()
             wall_ns, rings = self._disarm()
-            return replace(self._events(rings, wall_ns, slots), givers=givers, askers=askers)
+            called, modules = names() if self.grade != "count" else ({}, {})
+            tables = replace(tables, names=tables.names | called, modules=tables.modules | modules)
+            return replace(self._events(rings, wall_ns, tables), givers=givers, askers=askers)
         finally:
             self._forget()
 
@@ -156,7 +179,7 @@ class Recorder:
         wall_ns = time.monotonic_ns() - self.began_ns
         _native.ask_spans(None)
         self.materialized.end()
-        for source in (self.watch, self.imports, self.blocks):
+        for source in (self.watch, self.imports, self.blocks, self.foreign, self.slots):
             if source is not None:
                 source.end()
         _native.calls_disarm()
@@ -174,10 +197,10 @@ class Recorder:
     def _slots() -> tuple[list[Any], dict[int, str]]:
         """(import slots in use, those through which memory is asked for: which library asks)."""
         patched = [slot for slot in _native.got_slots() if slot[6]]
-        slots = [slot for slot in patched if slot[3] != ALLOCATOR]
+        slots = [slot for slot in patched if slot[3] > ALLOCATOR]
         return slots, {slot[0]: library_of(slot[1]) for slot in patched if slot[3] == ALLOCATOR}
 
-    def _events(self, rings: tuple[Any, ...], wall_ns: int, slots: list[Any]) -> Events:
+    def _events(self, rings: tuple[Any, ...], wall_ns: int, tables: Tables) -> Events:
         from inspector.tracing.allocations import callers
         from inspector.tracing.assembling import assembled
 
@@ -185,7 +208,7 @@ class Recorder:
             rings[0],
             refused=rings[1],
             interned=[_meant(one) for one in _native.interned()],
-            tables=told(self.found, self.numbers, slots),
+            tables=tables,
             cells=self.cells,
             tick_ps=_native.ring_clock()[2],
             wall_ns=wall_ns,

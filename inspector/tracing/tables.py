@@ -29,15 +29,22 @@ class Tables:
 
 
 def told(
-    found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...]], hosts: Collection[str] = ()
+    found: Targets,
+    numbers: Sequence[int],
+    slots: Sequence[tuple[Any, ...]],
+    hosts: Collection[str] = (),
+    border: Collection[str] = (),
 ) -> Tables:
-    """The tables of what is hooked now; `slots` as `_native.got_slots()` gives them, those in use."""
+    """The tables of what is hooked now; `slots` as `_native.got_slots()` gives them, those in use.
+
+    `border`: libraries of which only the slots at the border are hooked, not those that convert.
+    """
     return Tables(
         names=dict(zip(numbers, found.names, strict=False)),
         modules=dict(zip(numbers, found.modules, strict=False)),
         import_modules={slot[0]: library_of(slot[1]) for slot in slots},
         hosts={slot[0]: slot[2] for slot in slots if slot[1] in hosts},
-        hooked_imports=len(slots),
+        hooked_imports=sum(slot[1] not in border for slot in slots),
         seen=_seen(found, numbers, slots),
     )
 

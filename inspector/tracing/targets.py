@@ -24,6 +24,7 @@ from inspector.errors import InspectorError
 _dict_of = type.__dict__["__dict__"].__get__
 _flags_of = type.__dict__["__flags__"].__get__
 _module_of = type.__dict__["__module__"].__get__
+_name_of = type.__dict__["__name__"].__get__
 _HEAP_TYPE, _HAVE_VECTORCALL = 1 << 9, 1 << 11  # Include/object.h
 _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
@@ -111,6 +112,9 @@ class Targets:
             value = value.__func__
         if id(value) in self._seen:
             return
+        for key, function in _compiled_by_cffi(value):
+            self._seen.add(id(function))
+            self._keep(module, f"{name}.{key}", function)
         if issubclass(type(value), type):  # isinstance asks the value for its __class__
             self._type(module, value)
         elif _is_hookable(value) and _belongs(value, module) and not name.endswith("__new__"):
@@ -222,3 +226,10 @@ def subclasses(kinds: Iterable[type]) -> list[type]:
             seen[kind] = None
             waiting += type.__subclasses__(kind)
     return list(seen)
+
+
+def _compiled_by_cffi(value: Any) -> list[tuple[str, Any]]:
+    """The functions of a library that cffi compiled a module for: made as their first use makes them."""
+    if _name_of(type(value)) != "Lib" or _module_of(type(value)) != "_cffi_backend":
+        return []
+    return [(name, one) for name, one in value.__dict__.items() if callable(one)]

@@ -7,8 +7,15 @@ from typing import Any
 
 from inspector.facts.conversion import Span, Value
 from inspector.facts.unknown import Address, Unknown
+from inspector.tracing import functions
 from inspector.tracing.decode import FLAGS, KINDS, Events
 
+C_TYPES = (
+    *("void", "int", "float", "double", "long double", "uint8", "int8", "uint16", "int16", "uint32", "int32"),
+    *("uint64", "int64", "struct", "pointer", "complex"),
+)
+"""By libffi's number of the type (include/ffi.h)."""
+_C_LETTERS = "IUFPVN"
 SPAN_C, SPAN_F, SPAN_READONLY = 1, 2, 4
 LONGEST_TEXT = 24
 _CONTIGUOUS: dict[int, Any] = {0: "", SPAN_C: "C", SPAN_F: "F", SPAN_C | SPAN_F: "CF"}
@@ -36,7 +43,7 @@ def _value(events: Events, rows: list[Any]) -> Value:
     items = int(head["aux"]) if letter in "LD" else 0
     item_type = events.types[int(head["val"])] if letter == "L" and head["val"] else ""
     return Value(
-        type_name=type_name(events, int(head["type"])),
+        type_name=_c_type(head) if letter in _C_LETTERS else type_name(events, int(head["type"])),
         text=_text(letter, head),
         address=Address(int(head["obj"])),
         spans=spans,
@@ -44,6 +51,19 @@ def _value(events: Events, rows: list[Any]) -> Value:
         item_type=item_type,
         is_shape=letter == "L" and bool(head["start"]),
     )
+
+
+def finalized(events: Events, row: int, stop: int) -> tuple[Value, ...]:
+    """The object whose finalizer ran: a capsule has a name."""
+    head = events.records[row]
+    named = [functions.text_of(one) for one in events.records[row + 1 : stop] if one["kind"] == KINDS["TEXT"]]
+    kind = type_name(events, int(head["type"]))
+    return (Value(kind, "".join(named), Address(int(head["obj"])), (), 0, ""),)
+
+
+def _c_type(head: Any) -> str:
+    number = int(head["start"])
+    return C_TYPES[number] if number < len(C_TYPES) else f"type {number} of libffi"
 
 
 def type_name(events: Events, number: int) -> str | Unknown:
@@ -74,6 +94,8 @@ def _text(letter: str, row: Any) -> str:
         return f"an int of {int(row['aux'])} digits" if row["aux"] else str(int(row["val"].astype("i8")))
     if letter == "f":
         return repr(struct.unpack("<d", row["val"].tobytes())[0])
+    if letter in _C_LETTERS:
+        return _c_text(letter, row)
     if letter == "b":
         return "True" if row["val"] else "False"
     if letter == "n":
@@ -81,6 +103,15 @@ def _text(letter: str, row: Any) -> str:
     if letter in "sy":
         return _quoted(letter, row)
     return ""
+
+
+def _c_text(letter: str, row: Any) -> str:
+    """A word of C: a number, an address; "" for a struct and where there is none."""
+    if letter == "F":
+        return repr(struct.unpack("<d", row["val"].tobytes())[0])
+    if letter == "P":
+        return f"{int(row['val']):#x}" if row["val"] else "NULL"
+    return "" if letter in "VN" else str(int(row["val"].astype("i8")) if letter == "I" else int(row["val"]))
 
 
 def _quoted(letter: str, row: Any) -> str:

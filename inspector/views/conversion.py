@@ -18,8 +18,10 @@ from inspector.facts.conversion import (
 )
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
+from inspector.views.gil import given_up
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.hosted import of_hosted
+from inspector.views.sites import duration, place
 from inspector.views.view import blocks
 
 PAGE = "docs/tracing.md"
@@ -38,7 +40,9 @@ def of_trace(fact: Trace) -> tuple[Block, ...]:
         *_materialized(fact.materialized),
         *of_hosted(fact.hosted),
         *_lines(fact.crossings),
+        *given_up(fact.released),
         *_tree(fact),
+        *_finalized(fact.finalized),
         *_unseen(fact),
         _footer(fact),
     )
@@ -60,7 +64,7 @@ def _copies(fact: Trace) -> Iterator[Block]:
     summary = Line(
         "copies",
         text(said, "warn" if total else "fact"),
-        text(f"{_time(fact.wall_ns)}", "dim"),
+        text(f"{duration(fact.wall_ns)}", "dim"),
         explain="A result in fresh memory that holds an argument's values is a copy.",
         link=f"{PAGE}#copies",
     )
@@ -91,7 +95,7 @@ def _row(copy: Copy, bytes_: int) -> Line:
     return Line(
         size(bytes_),
         (
-            *_place(copy.site),
+            *place(copy.site),
             Span("  " + (copy.site.text or copy.function) + times, "python"),
             Span(f"  {copy.source} → {copy.result}{strided}", "dim"),
         ),
@@ -117,7 +121,7 @@ def _lost(losses: tuple[Loss, ...] | Unknown) -> Iterator[Block]:
         Line(
             loss.rule,
             (
-                *_place(loss.site),
+                *place(loss.site),
                 Span(f"  {loss.site.text or loss.function}  ", "python"),
                 *text(f"{loss.before} → {loss.after}", "danger"),
                 Span(_how_many(loss), "dim"),
@@ -162,8 +166,8 @@ def _came(same: list[Materialized]) -> Line:
     spent = [one.ns for one in same if not isinstance(one.ns, Unknown)]
     return Line(
         size(sum(amounts)) if amounts else "?",
-        (*_place(row.site), Span(f"  {row.type_name}{times}"), Span(f"  {row.cause}", "dim")),
-        text(_time(sum(spent)) if spent else "", "dim"),
+        (*place(row.site), Span(f"  {row.type_name}{times}"), Span(f"  {row.cause}", "dim")),
+        text(duration(sum(spent)) if spent else "", "dim"),
     )
 
 
@@ -176,11 +180,11 @@ def _lines(crossings: tuple[Crossing, ...]) -> Iterator[Block]:
         return
     rows = tuple(
         (
-            _place(line.site),
+            place(line.site),
             text(f"{line.calls:,}"),
             text(f"{line.conversions:,}"),
-            text(_time(line.call_ns)),
-            text(_time(line.crossing_ns)),
+            text(duration(line.call_ns)),
+            text(duration(line.crossing_ns)),
         )
         for line in sorted(busy, key=_weight)
     )
@@ -199,10 +203,20 @@ def _tree(fact: Trace) -> Iterator[Block]:
     yield Fold(head, tuple(_node(call) for call in fact.calls), CALLS_SHOWN)
 
 
+def _finalized(calls: tuple[Call, ...]) -> Iterator[Block]:
+    """What ran because the last reference went."""
+    if calls:
+        count = sum(call.times for call in calls)
+        head = Line(
+            "finalizers", text(f"{count:,} ran"), link=f"{PAGE}#type-slots-destructors-and-finalizers"
+        )
+        yield Fold(head, tuple(_inner(call) for call in calls), CALLS_SHOWN)
+
+
 def _node(call: Call) -> Block:
     """A call from Python: its line is the label, its own text the name."""
     return _branch(
-        call, "".join(span.text for span in _place(call.site)).removeprefix("cell "), call.site.text
+        call, "".join(span.text for span in place(call.site)).removeprefix("cell "), call.site.text
     )
 
 
@@ -211,15 +225,25 @@ def _inner(call: Call) -> Block:
     return _branch(call, "", "")
 
 
+def _called(call: Call) -> str:
+    return f"Python {call.name.rpartition('<locals>.')[2]}" if call.kind == "callback" else call.name
+
+
 def _branch(call: Call, label: str, said: str) -> Block:
     inner = (*map(_conversion, call.conversions), *_macros(call), *map(_inner, call.calls))
     times = f" ×{call.times:,}" if call.times > 1 else ""
     failed = f"  failed ×{call.failed:,}" if call.failed > 1 else "  failed" if call.failed else ""
-    name = Span(said, "python") if said else Span(call.name, "native")
+    name = (
+        Span(said, "python")
+        if said
+        else Span(_called(call), "python" if call.kind == "callback" else "native")
+    )
     shown = ", ".join(_given(call.arguments))
     given = Span(f"  {shown}", "dim") if said else Span(f"({shown})")
     made = Span(f" → {_value(call.result)}" if isinstance(call.result, Value) else "", "dim")
-    line = Line(label, (name, given, Span(times), made, Span(failed, "danger")), text(_time(call.ns), "dim"))
+    line = Line(
+        label, (name, given, Span(times), made, Span(failed, "danger")), text(duration(call.ns), "dim")
+    )
     return Fold(line, inner, INNER_SHOWN) if inner else line
 
 
@@ -251,7 +275,7 @@ def _conversion(one: Conversion) -> Line:
             Span(owned, "dim"),
             Span(failed, "danger"),
         ),
-        text(_time(one.ns), "dim"),
+        text(duration(one.ns), "dim"),
     )
 
 
@@ -293,23 +317,6 @@ def _footer(fact: Trace) -> Line:
             Span(f"  {fact.grade}", "dim"),
         ),
     )
-
-
-def _place(site: Site) -> tuple[Span, ...]:
-    """ "cell 7:3", "app.py:12"; a dim question mark where no line is known."""
-    if isinstance(site.line, Unknown) or isinstance(site.file, Unknown):
-        return text("?", "dim")
-    if not isinstance(site.cell, Unknown):
-        return text(f"cell {site.cell}:{site.line}")
-    return text(f"{site.file.rsplit('/', 1)[-1]}:{site.line}")
-
-
-def _time(ns: int | Unknown) -> str:
-    if isinstance(ns, Unknown):
-        return ""
-    if ns < 1e3:
-        return f"{ns} ns"
-    return f"{ns / 1e3:.1f} µs" if ns < 1e6 else f"{ns / 1e6:.1f} ms" if ns < 1e9 else f"{ns / 1e9:.2f} s"
 
 
 def sample() -> Trace:
