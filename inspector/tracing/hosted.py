@@ -21,6 +21,10 @@ SHOWN: Final = 2_000
 FORGETS: Final = ("PyErr_Clear", "PyErr_Fetch", "PyErr_GetRaisedException")
 ASKS: Final = ("PyErr_Occurred", "PyErr_ExceptionMatches", "Py_DecRef", "Py_IncRef")
 """Calls that may come between."""
+NUMBERS: Final = ("PyLong_AsLong", "PyLong_FromLong", "PyBool_FromLong")
+MASKS: Final = ("PyLong_AsUnsignedLongMask", "PyLong_AsUnsignedLongLongMask")
+TEXT: Final = "PyUnicode_AsUTF8"
+"""Functions whose values may not be kept."""
 GONE: Final = -(1 << 15)
 """What `refs_delta` says of an object that may be gone (native/event.h)."""
 NO_GIL: Final = Unknown("the thread did not hold the GIL")
@@ -43,13 +47,34 @@ def hosted(events: Events, nesting: Nesting) -> Hosted:
 
 
 def _chosen(events: Events, nesting: Nesting, heads: Rows) -> Rows:
-    """The first, the last, and between them what failed or had no GIL, with the call after it."""
-    flags = events.records["flags"][nesting.heads[heads]]
-    ails = (flags & FLAGS["ERROR"] != 0) | ((flags & FLAGS["NO_GIL"] != 0) & (flags & FLAGS["ENTRY"] == 0))
+    """The first, the last, and between them what failed, lost or had no GIL, with the call after it."""
+    records = events.records[nesting.heads[heads]]
+    flags = records["flags"]
+    without = (flags & FLAGS["NO_GIL"] != 0) & (flags & FLAGS["ENTRY"] == 0)
+    ails = (flags & FLAGS["ERROR"] != 0) | without | _may_lose(events, nesting, heads)
     kept = ails | np.roll(ails, 1)
     kept[:SHOWN] = kept[-SHOWN:] = True
     chosen: Rows = heads[kept]
     return chosen
+
+
+def _may_lose(events: Events, nesting: Nesting, heads: Rows) -> Rows:
+    """Which calls `_lost` has to look at, by columns: a trace of R has a hundred thousand of them."""
+    rows = nesting.heads[heads]
+    records = events.records[rows]
+    number = records["val"].astype(np.int64)
+    wide = (number >= 1 << R_BITS) | (number <= -(1 << R_BITS))
+    following = events.records[np.minimum(rows + 1, len(events.records) - 1)]
+    cut = (following["kind"] == KINDS["TEXT"]) & (following["duration"] < records["aux"])
+    found: Rows = _is_named(events, records, NUMBERS) & wide
+    found |= _is_named(events, records, MASKS) & (records["aux"] != 0)
+    return found | (_is_named(events, records, (TEXT,)) & cut)
+
+
+def _is_named(events: Events, records: Rows, names: tuple[str, ...]) -> Rows:
+    slots = [slot for slot, name in events.hosts.items() if name in names]
+    found: Rows = np.isin(records["slot"], slots) & (records["kind"] == KINDS["CAPI"])
+    return found
 
 
 def _call(events: Events, nesting: Nesting, head: int) -> HostCall:
@@ -91,9 +116,9 @@ def _references(record: Any, function: str, entry: bool) -> tuple[int | Unknown,
 def _lost(host: str, name: str, record: Any, values: tuple[str, ...]) -> str:
     """What the function, or what its host is known to make of the number, does not keep."""
     word, more = int(record["val"]), int(record["aux"])
-    if name in ("PyLong_AsUnsignedLongMask", "PyLong_AsUnsignedLongLongMask") and more:
+    if name in MASKS and more:
         return "wrapped without an error: negative, or over 64 bits"
-    if name == "PyUnicode_AsUTF8" and len(values) == 1 and more > _c_bytes(values[0]):
+    if name == TEXT and len(values) == 1 and more > _c_bytes(values[0]):
         return f"cut at its first NUL: {more:,} bytes became {_c_bytes(values[0]):,}"
     return _lost_in_r(name, functions.as_signed(word)) if host == "reticulate" else ""
 
@@ -104,7 +129,7 @@ def _lost_in_r(name: str, number: int) -> str:
         return "R's NA became True"
     if name == "PyLong_FromLong" and number == lowest:
         return f"R's NA became {lowest}"
-    if name in ("PyLong_AsLong", "PyInt_AsLong") and not -(1 << R_BITS) <= number < 1 << R_BITS:
+    if name == "PyLong_AsLong" and not -(1 << R_BITS) <= number < 1 << R_BITS:
         kept = (number + (1 << R_BITS)) % (1 << 32) - (1 << R_BITS)
         return f"R's integer has 32 bits: {number} became {'NA' if kept == lowest else f'{kept}L'}"
     return "" if name != "PyLong_AsLong" or number != lowest else f"{number} is R's NA"

@@ -66,6 +66,114 @@ def test_what_the_page_for_r_users_shows(tmp_path: Path) -> None:
     assert told["traced"] == "TRUE"
 
 
+def traced(tmp_path: Path, script: str) -> tuple[list[str], Any]:
+    """What a script printed, and what reticulate asked of Python meanwhile: `inspector trace -- Rscript`."""
+    rscript = shutil.which("Rscript")
+    if rscript is None:
+        pytest.skip("cannot be installed here: R")
+    (tmp_path / "seed.R").write_text(script)
+    command = [Path(sys.executable).parent / "inspector", "trace", "--json", "--", rscript, "seed.R"]
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stderr.splitlines(), json.loads(done.stdout)["facts"]["trace"]["hosted"]
+
+
+LOSES = """
+library(reticulate)
+py_run_string("a, b = 2**40, 2**31")
+m <- import("__main__")
+cat("wide", m$a, m$b, "\\n")
+py$truth <- NA
+py$number <- NA_integer_
+cat("kept", py_eval("truth is True and number == -2**31"), "\\n")
+ob <- import("__main__", convert = FALSE)
+py_run_string("class O: pass\\no = O()")
+one <- ob$o; same <- one; two <- ob$o
+rm(one, same, two); invisible(gc())
+"""
+
+
+@pytest.mark.timeout(300)
+def test_a_trace_of_rscript_flags_each_loss_and_sees_the_finalizers(tmp_path: Path) -> None:
+    """What R prints without a word is red in the trace; R's gc gives the references back: 3, 2, 1."""
+    said, hosted = traced(tmp_path, LOSES)
+    assert said[:2] == ["wide 0 NA ", "kept TRUE "]
+    assert hosted["hosts"] == ["reticulate"]
+    assert [
+        (call["function"], call["values"][0], call["lost"]) for call in hosted["calls"] if call["lost"]
+    ] == [
+        ("PyLong_AsLong", str(2**40), f"R's integer has 32 bits: {2**40} became 0L"),
+        ("PyLong_AsLong", str(2**31), f"R's integer has 32 bits: {2**31} became NA"),
+        ("PyBool_FromLong", str(-(2**31)), "R's NA became True"),
+        ("PyLong_FromLong", str(-(2**31)), f"R's NA became {-(2**31)}"),
+    ]
+    counts = [
+        (call["references"], call["references_after"])
+        for call in hosted["calls"]
+        if call["object_type"] == "O" and call["function"] == "Py_DecRef"
+    ]
+    assert counts[-2:] == [(3, 2), (2, 1)]
+
+
+SCENARIOS = """
+library(reticulate)
+py_run_string("
+import sys, threading
+class Model:
+    def __init__(self, layers=None): self.layers = layers
+    def shown(self): return self.name()
+class Box: pass
+box = Box()
+def count(): return sys.getrefcount(box.model) - 1
+def back(function): return function(20)
+def work(function):
+    box.ident = threading.get_ident()
+    box.value = function(41.0)
+def go(function):
+    thread = threading.Thread(target=work, args=(function,))
+    thread.start()
+    while thread.is_alive(): thread.join(0.005)
+")
+m <- import("__main__")
+wrapped <- inherits(attr(m$Model, "py_object"), "python.builtin.object")
+cat("callable", class(m$Model)[[1]], is.function(m$Model), wrapped, "\\n")
+model <- m$Model(layers = 3L)
+py_set_attr(m$box, "model", model); invisible(gc())
+cat("owned", m$count(), "")
+again <- py_get_attr(m$box, "model"); invisible(gc())
+cat(m$count(), "")
+rm(model, again); invisible(gc())
+cat(m$count(), "\\n")
+says <- function(self) paste0("R says ", self$layers)
+Named <- PyClass("Named", list(name = says), inherit = import("__main__", convert = FALSE)$Model)
+named <- Named(layers = 5L)
+cat("closure", named$shown(), "\\n")
+stale <- unserialize(serialize(import("__main__", convert = FALSE)$box, NULL))
+cat("stale", tryCatch(py_get_attr(stale, "ident"), error = conditionMessage), "\\n")
+cat("callback", m$back(function(x) x + 1), "\\n")
+m$go(py_main_thread_func(function(x) x + 1))
+cat("thread", m$box$value, py_eval("box.ident == threading.main_thread().ident"), "\\n")
+"""
+
+
+@pytest.mark.timeout(300)
+def test_constructor_closures_callback_and_a_thread_that_waits(tmp_path: Path) -> None:
+    """Scenarios 2 and 3: a class is an R function, what it makes is owned; R is called, from a thread too."""
+    said, hosted = traced(tmp_path, SCENARIOS)
+    told = dict(line.rstrip().split(" ", 1) for line in said if " " in line)
+    assert told["callable"] == "python.builtin.type TRUE TRUE"
+    assert told["owned"].split() == ["2", "3", "1"]
+    assert told["closure"] == "R says 5" and told["callback"] == "21" and told["thread"] == "42 FALSE"
+    assert "previous session" in told["stale"]
+    threads: dict[int, set[str]] = {}
+    for call in hosted["calls"]:
+        threads.setdefault(call["thread"], set()).add(call["function"])
+    main = hosted["calls"][0]["thread"]
+    waiting = [names for thread, names in threads.items() if thread != main and "PyTuple_GetItem" in names]
+    assert len(waiting) == 1 and "Py_AddPendingCall" in waiting[0]  # R runs in the main thread only
+
+
 CONVERSIONS = 'library(reticulate)\npy_run_string("x = 1")\ninvisible(py$x)\npy$a <- 1\n'
 
 
