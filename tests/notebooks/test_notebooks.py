@@ -19,6 +19,21 @@ ROOMS = {
 CARDS = {"10_reticulate.ipynb": 4, "40_embedding_host.ipynb": 6, "60_your_own_extension.ipynb": 7}
 """Fewer than the eight of the others: R prints most of its own; one extension is looked at."""
 SECONDS = 100
+SAYS = {
+    "10_reticulate.ipynb": (r"py_to_r .*convert=true", r"after R.s gc +1"),
+    "20_lazy_vectors.ipynb": (r"10,000,000 +np.abs\(x\).mean\(\) +[\d.]+ µs +np.mean\(lazy.abs\(x\)\)",),
+    "30_torch_extension.ipynb": (
+        r"matched=addcmul\(Tensor input, Number\s+value, Tensor\s+tensor1.*deprecated #0\)",
+        r"at::_ops::addcmul::ca.*\n.*torch::autograd::THPV.*\n(.*plumbing\n)?.*Py ",
+        r"another thread went on during the product: True",
+    ),
+    "40_embedding_host.ipynb": (
+        r"1 call without the GIL, 3 calls lost a value",
+        r"2 named, 1 not stored anywhere",
+    ),
+    "50_c_op.ipynb": (r"1000 numbers +ten calls +[\d.]+ µs +one call +[\d.]+ µs +crossing is +\d+% of ten",),
+}
+"""What a run must print, of what no other test says."""
 
 
 def codes(notebook):
@@ -47,6 +62,12 @@ def committed(path):
     return nbformat.read(path, as_version=4)
 
 
+def printed(notebook) -> str:
+    """Everything its cells put out, as text."""
+    outputs = [output for cell in codes(notebook) for output in cell.outputs]
+    return "\n".join(output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs)
+
+
 def test_there_is_a_start() -> None:
     assert [path.name for path in NOTEBOOKS][:1] == ["00_start.ipynb"]
 
@@ -60,6 +81,16 @@ def test_it_is_committed_as_it_ran(committed) -> None:
     assert "widgets" not in committed.metadata
     assert not [cell for cell in codes(committed) if any("error" in kind for kind in kinds(cell))]
     assert not re.search(r"/root/|/home/|/work/|/tmp/", nbformat.writes(committed))
+
+
+def test_it_asks_the_reader_and_checks_the_answer(committed) -> None:
+    import lessons
+
+    asked = [cell for cell in codes(committed) if lessons.tagged(cell, "now-you")]
+    checks = [cell for cell in codes(committed) if lessons.tagged(cell, "check")]
+    assert len(asked) == len(checks) > 0
+    assert all(set(cell.metadata.answers) == {"wrong", "right"} for cell in asked)
+    assert "now you" in "\n".join(cell.source for cell in committed.cells).lower()
 
 
 def test_its_cards_have_a_text_and_a_page_form(path, committed) -> None:
@@ -93,6 +124,8 @@ def test_it_runs_and_puts_out_the_same_kinds(path, tmp_path, monkeypatch) -> Non
     assert [lessons.said(check) for check, _ in checks] == [verdict for _, verdict in checks]
     del committed.cells[written:]
     assert [kinds(cell) for cell in codes(committed)] == before
+    text = printed(committed)
+    assert [said for said in SAYS.get(path.name, ()) if not re.search(said, text)] == []
     committed.metadata.pop("widgets", None)
     page, _ = nbconvert.HTMLExporter().from_notebook_node(committed)
     assert page.count('class="inspector"') >= CARDS.get(path.name, 8)
