@@ -68,7 +68,8 @@ def _may_lose(events: Events, nesting: Nesting, heads: Rows) -> Rows:
     cut = (following["kind"] == KINDS["TEXT"]) & (following["duration"] < records["aux"])
     found: Rows = _is_named(events, records, NUMBERS) & wide
     found |= _is_named(events, records, MASKS) & (records["aux"] != 0)
-    return found | (_is_named(events, records, (TEXT,)) & cut)
+    found |= _is_named(events, records, (TEXT,)) & cut
+    return found
 
 
 def _is_named(events: Events, records: Rows, names: tuple[str, ...]) -> Rows:
