@@ -17,7 +17,7 @@ _replaced: WeakKeyDictionary[Magics, dict[str, dict[str, Any]]] = WeakKeyDiction
 
 def register(shell: InteractiveShell) -> None:
     """Add every magic of this folder and their completion to the shell; a second call changes nothing."""
-    from inspector.magics import awaiting, completion, facts_shown
+    from inspector.magics import ahead, awaiting, completion, facts_shown
 
     unregister(shell)
     for magic in _folder():
@@ -27,15 +27,17 @@ def register(shell: InteractiveShell) -> None:
     completion.add(shell)
     awaiting.add(shell)
     facts_shown.add(shell)
+    ahead.add(shell)
 
 
 def unregister(shell: InteractiveShell) -> None:
     """Take away all that `register` added, `%config` rows too; what it hid comes back."""
-    from inspector.magics import awaiting, completion, facts_shown
+    from inspector.magics import ahead, awaiting, completion, facts_shown
 
     completion.remove(shell)
     awaiting.remove(shell)
     facts_shown.remove(shell)
+    ahead.remove(shell)
     table = shell.magics_manager
     for name in [name for name, magic in table.registry.items() if _is_ours(magic)]:
         ours = table.registry.pop(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -71,3 +72,29 @@ def test_a_wrong_name_is_one_quiet_block(kernel) -> None:
     assert reply["status"] == "ok"
     assert "docs/messages.md#unknown-name" in shown[0]["text/plain"]
     assert len(shown) == 1
+
+
+LOADED = """\
+import sys
+files = ("inspector.api", "inspector.adapters.numpy_arrays", "inspector.magics.widgets.base")
+print([name in sys.modules for name in files])
+"""
+
+
+def test_what_a_first_card_needs_is_imported_while_the_kernel_waits(kernel) -> None:
+    """Nothing is shown and no name is made; a cell is not kept waiting for it."""
+    names = "sorted(n for n in globals() if not n.startswith('_'))"
+    before = run(kernel, f"print({names})")[1]
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        said = [one["content"]["text"] for one in run(kernel, LOADED)[1] if one["msg_type"] == "stream"]
+        if said == ["[True, True, True]\n"]:
+            break
+        time.sleep(0.3)
+    assert said == ["[True, True, True]\n"]
+    run(kernel, "del sys, files")
+    after = run(kernel, f"print({names})")[1]
+    text = [
+        [one["content"]["text"] for one in some if one["msg_type"] == "stream"] for some in (before, after)
+    ]
+    assert text[0] == text[1]
