@@ -99,8 +99,14 @@ def whose(box: Subject, spare: int = 0) -> tuple[Title, Evidence]:
     title, said = _of_stranger(base) if base is not None else _of_root(box)
     if not others or title == "borrowed":
         return title, said
-    held = f"others hold its array too: {others} reference{'' if others == 1 else 's'}"
-    return "foreign", field("refcount", held)
+    return "foreign", also_held(others)
+
+
+def also_held(others: int) -> Evidence:
+    """That `others` references beside the object's own keep the same array."""
+    from inspector.adapters.told import field
+
+    return field("also held by", f"{others} other{'' if others == 1 else 's'}")
 
 
 def _of_root(box: Subject) -> tuple[Title, Evidence]:

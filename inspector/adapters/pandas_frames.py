@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from inspector._native import Subject
 from inspector.adapters import pandas_layers
 from inspector.adapters.base import Column, Defaults, Elements, stored, type_module, type_name
-from inspector.adapters.holders import is_array, owner_address, whose
+from inspector.adapters.holders import also_held, is_array, owner_address, whose
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 from inspector.facts.unknown import Unknown
 
@@ -161,12 +161,10 @@ def _of_block(block: Any) -> list[tuple[Elements, Any, Evidence]]:
 
 def _whose(box: Subject, shared: int) -> tuple[Any, Evidence]:
     """Who frees an array of a block, of whose extension array others hold `shared` references."""
-    from inspector.adapters.told import field
-
     if not is_array(box.get()):
         return pandas_layers.of_arrow(box.get())
     if shared:
-        return "view", field("refcount", f"others hold its extension array too: {shared} references")
+        return "view", also_held(shared)
     return whose(box)
 
 

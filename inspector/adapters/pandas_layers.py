@@ -59,11 +59,10 @@ def _block(block: Any, pieces: list[Piece], holders: int, copies: bool) -> Itera
     if not pieces:
         what = f"block {type_name(type(block.values))}"
     title: Any = next((title for title in titles if title != "owned"), among or "owned")
-    yield Layer(
-        "container", what, "computed", "heap", title, seen, would, ("len", "repr", ".head()"), depth=1
-    )
-    for (piece, _, said), title in zip(pieces, titles, strict=True):
-        yield buffer(piece, title, said)
+    below = [buffer(piece, title, said) for (piece, _, said), title in zip(pieces, titles, strict=True)]
+    where = below[0].storage if below else "heap"
+    yield Layer("container", what, "computed", where, title, seen, would, ("len", "repr", ".head()"), depth=1)
+    yield from below
 
 
 def _title(among: str, alone: Any) -> Any:

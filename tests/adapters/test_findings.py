@@ -1,0 +1,69 @@
+"""The dangers that only libraries make, each on an object that has it and on its neighbour that has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.facts.materialization import Materialization
+
+pytestmark = pytest.mark.libraries
+Look = Callable[[object], Materialization]
+
+
+def slugs(fact: Materialization) -> set[str]:
+    return {one.slug for one in fact.findings}
+
+
+def test_writes_that_torch_cannot_notice(torch: Any, look: Look) -> None:
+    mine = np.arange(8.0)
+    assert slugs(look(torch.from_numpy(mine))) == {"unnoticed-write"}
+    assert slugs(look(torch.frombuffer(bytearray(64), dtype=torch.float64))) == {"unnoticed-write"}
+    for own in (torch.tensor(mine), torch.from_numpy(mine).clone(), torch.ones(8)[2:]):
+        assert slugs(look(own)) == set()
+    tensor = torch.from_numpy(mine)
+    assert "unnoticed-write" in {
+        one.slug for one in inspector.aliases(mine, names={id(tensor): "t"}).findings
+    }
+
+
+def test_storage_that_was_freed_and_one_that_was_not(torch: Any, look: Look) -> None:
+    gone, kept, shrunk = torch.ones(8), torch.ones(8), torch.ones(8)
+    gone.untyped_storage().resize_(0)
+    shrunk.untyped_storage().resize_(16)
+    assert (look(gone).state, slugs(look(gone))) == ("freed", {"freed-storage"})
+    assert (look(shrunk).state, slugs(look(shrunk))) == ("freed", {"freed-storage"})
+    assert slugs(look(shrunk[:4])) == set(), "these four are still there"
+    assert slugs(look(kept)) == slugs(look(torch.ones(0))) == set()
+
+
+def test_a_lazy_clone_and_what_is_left_alone_again(torch: Any, look: Look) -> None:
+    first = torch.ones(8)
+    second = torch._lazy_clone(first)
+    assert slugs(look(first)) == slugs(look(second)) == {"shared-copy-on-write"}
+    second += 1
+    assert slugs(look(second)) == set()
+
+
+def test_an_array_that_pyarrow_takes_to_be_immutable(pa: Any, look: Look) -> None:
+    mine, frozen = np.arange(8.0), np.arange(8.0)
+    frozen.flags.writeable = False
+    assert slugs(look(pa.array(mine))) == slugs(look(pa.table({"a": mine}))) == {"unnoticed-write"}
+    assert slugs(look(pa.array(frozen))) == slugs(look(pa.array([1.0]))) == set()
+
+
+def test_an_alias_of_jax_and_a_copy(jax: Any) -> None:
+    raw = np.empty(64 + 16, "u1")
+    start = -raw.__array_interface__["data"][0] % 64  # jax aliases what lies at a multiple of 64
+    mine, other = raw[start : start + 16].view("f4"), np.ones(4, "f4")
+    alias, copy = jax.device_put(mine), jax.numpy.array(other, copy=True)
+    names = {id(mine): "mine", id(alias): "alias", id(other): "other", id(copy): "copy"}
+    found = inspector.aliases(mine, names=names)
+    told = inspector.materialization(alias).span_bytes == 16  # jax before 0.10 tells no address
+    if told and alias.unsafe_buffer_pointer() == mine.__array_interface__["data"][0]:
+        assert "unnoticed-write" in {one.slug for one in found.findings}
+    assert inspector.aliases(other, names=names).findings == ()
