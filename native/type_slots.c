@@ -82,7 +82,10 @@ static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // 
         return CALLS_UNSEEN; // empty, or armed already
     }
     int is_finalizer = slot->convention == CALL_DEALLOC;
-    if (!(is_finalizer || !is_pythons_own(function)) || !(chosen || is_shared(type, slot, function))) {
+    // CPython's finalizer of a class statement's type calls its __del__; those of its own types are its own.
+    int is_statement = type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
+    if ((is_pythons_own(function) && !(is_finalizer && is_statement)) ||
+        !(chosen || is_shared(type, slot, function))) {
         return CALLS_UNSEEN;
     }
     return calls_arm(place, is_finalizer ? EVENT_FINALIZE : EVENT_SLOT, slot->convention, (PyObject *)type);

@@ -119,7 +119,8 @@ def test_slots_that_are_cpythons_own_are_left_alone(slotted: Any) -> None:
     class Whole(int):
         pass
 
-    kinds = [Mapping, Whole, float, list, type("Plain", (), {"__iter__": lambda self: iter(())})]
+    generator = type(one for one in ())
+    kinds = [Mapping, Whole, float, list, generator, type("Plain", (), {"__iter__": lambda self: iter(())})]
     rows = _native.type_slots_arm(kinds, True)
     try:
         assert rows == []
