@@ -82,6 +82,13 @@ def code(pid: int) -> list[Code]:
     return found
 
 
+def mapped_file(pid: int, path: str) -> str:
+    """The file of a mapping by a path we can open: in a container it is under the process's own root, in a
+    chroot the mappings say it as we see it."""
+    inside = f"/proc/{pid}/root{path}"
+    return inside if Path(inside).exists() else path
+
+
 def writable(pid: int) -> list[tuple[int, int, str]]:
     """(start, stop, name) of the private mappings that the process can write."""
     found = []

@@ -166,6 +166,7 @@ def waiting(*command: str, until: bytes = b"ready", **environment: str) -> Itera
             line = child.stdout.readline()  # type: ignore[union-attr]
             assert line, told
             told += line
+        child.said = told.splitlines()  # type: ignore[attr-defined]
         yield child
     finally:
         child.kill()
@@ -210,3 +211,35 @@ def test_vim() -> None:
         (owner,) = [one for one in other.owners("kept").owners if one.certain]
         assert (owner.kind, owner.key) == ("global", "kept")
         assert "sleep" in str([frame.function for frame in other.stacks().threads[0].frames])
+
+
+PYTHONKIT = Path(__file__).with_name("pythonkit")
+SAID_BY_SWIFT = {
+    b"x + 4 = 46",
+    b"super stringy now",
+    b"Int(nope) nil",
+    b"UInt(-1) Optional(18446744073709551615)",
+    b"String 1",
+    b"Array nil",
+    b"caught: Python exception: [Errno 2] No such file or directory: 'foo.txt'",
+}
+
+
+@pytest.mark.debugger
+@pytest.mark.timeout(600)
+def test_pythonkit_itself(tmp_path: Path) -> None:
+    """Swift says what the host in C says; the dict that only a PyReference holds is owned by C."""
+    swiftc = shutil.which("swiftc")
+    if swiftc is None:
+        pytest.skip("cannot be installed: Swift (not in Debian 12, PyPI, npm; Debian 13: swiftlang, 444 MB)")
+    program = tmp_path / "pk"
+    sources = [str(path) for path in sorted(PYTHONKIT.glob("*.swift"))]
+    subprocess.run([swiftc, "-O", *sources, "-o", str(program)], check=True, timeout=500)
+    library = {"PYTHON_LIBRARY": hosts.shared(), "PYTHONHOME": sys.base_prefix}
+    with waiting(str(program), **library) as child:
+        assert set(child.said) >= SAID_BY_SWIFT  # type: ignore[attr-defined]
+        other = running.attach(child.pid)
+        assert other.inspect("cache['k'][1]").value == "int 2"
+        found = other.owners("cache")
+        assert [one.key for one in found.owners if one.certain] == ["cache"]
+        assert found.references - found.named == 1

@@ -75,7 +75,7 @@ def _candidates(pid: int) -> Iterator[tuple[str, int, Elf]]:
     """(path, load bias, what its file says) of mapped files that may be a Python, likely ones first."""
     first = {row.path: row for row in reversed(proc.code(pid))}
     for path in sorted(first, key=lambda path: "python" not in PurePath(path).name):
-        found = elf(f"/proc/{pid}/root{path}", (_RUNTIME, _VERSION), (".PyRuntime",))
+        found = elf(proc.mapped_file(pid, path), (_RUNTIME, _VERSION), (".PyRuntime",))
         if isinstance(found, Unknown) or not (_RUNTIME in found.symbols or found.sections):
             continue
         yield path, first[path].start - found.address(first[path].file_offset), found

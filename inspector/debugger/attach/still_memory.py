@@ -11,6 +11,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Final
 
+from inspector.debugger import proc
 from inspector.debugger.remote_memory import RemoteMemory, Unreadable
 
 _PAGE: Final = 4096
@@ -63,7 +64,7 @@ class StillMemory(RemoteMemory):
             return bytes(_PAGE)
         if path.startswith("/") and not path.endswith(" (deleted)"):
             try:
-                with Path(f"/proc/{self.pid}/root{path}").open("rb") as file:
+                with Path(proc.mapped_file(self.pid, path)).open("rb") as file:
                     return os.pread(file.fileno(), _PAGE, offset + address - start).ljust(_PAGE, b"\0")
             except OSError:
                 pass
