@@ -28,6 +28,7 @@ SHOWN_SLOTS = 3
 SAMPLE_BYTES = 4 << 20
 PASSES = 4
 """Readings of memory for one answer, at most: hits, blocks, and both again for the holders."""
+PACKED = "NumPy records without padding may hold some of the rest: words at odd offsets are not searched"
 NOT_SEARCHED = Unknown("memory was not searched: ask for the owners")
 
 _OWN_CODE = __file__.rpartition("probes/")[0]
@@ -224,6 +225,8 @@ def _gap(references: int | ImmortalType, found: Sequence[Owner], truncated: bool
         where = "on C stacks or in unknown memory"
         notes.append(f"{_many(borrowing, 'pointer')} {where} may hold some of the rest")
     stored = max(min(native, missing), 0)
+    if missing > stored and "numpy" in sys.modules:
+        notes.append(PACKED)
     return _Gap(stored, max(missing - stored, 0), tuple(notes))
 
 
