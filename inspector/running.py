@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import InspectorError
+from inspector.facts.crash import Crash
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -14,7 +18,6 @@ if TYPE_CHECKING:
     from inspector.debugger.forked import Forked
     from inspector.debugger.session import Breakpoints
     from inspector.debugger.writes import WriteWatch
-    from inspector.facts.crash import Crash
     from inspector.facts.stack import Hits, Stacks
     from inspector.tracing.remains import Remains
     from inspector.visited import Visited
@@ -57,12 +60,39 @@ def breakpoints(
 def debug(function: Callable[[], None], *places: str) -> Forked:
     """Run `function` in a forked child under gdb, stopped at `places` and at crashes, to be stepped.
 
-    This process lives on; what the child changes does not come back. Raises InspectorError fork-unsafe, and
-    what attaching raises.
+    This process lives on; what the child changes does not come back. What crosses there between Python and
+    native code is recorded: `last_calls` tells it after a crash. Raises InspectorError fork-unsafe, and what
+    attaching raises.
     """
+    import tempfile
+
     from inspector.debugger.forked import Forked
 
-    return Forked(function, places)
+    folder = tempfile.mkdtemp(prefix="inspector-last-")
+    return Forked(partial(_recorded, function, folder), places, folder)
+
+
+def _recorded(function: Callable[[], None], folder: str) -> None:
+    """In the child: the rings stay in the folder, whatever ends it."""
+    from inspector.traced import trace
+
+    with contextlib.suppress(InspectorError):  # the process that was forked is traced already
+        trace(keep=folder).__enter__()
+    function()
+
+
+def last_calls(child: Forked, reason: str) -> Crash | None:
+    """The last calls of a child that stopped for `reason`; None where that is no crash, or none is known."""
+    from inspector.tracing.remains import remains
+
+    if not reason.startswith("SIG"):
+        return None
+    try:
+        left = remains(child.folder)
+    except InspectorError:
+        return None
+    none = Unknown("the child is stopped: its stack is above")
+    return Crash(child.pid, none, reason, none, none, none, none, left.last, left.recorded, ())
 
 
 def launch(
@@ -71,17 +101,28 @@ def launch(
     preset: str | None = None,
     prototypes: Sequence[str] = (),
     quiet: bool = False,
+    record_into: str = "",
     **options: Any,
 ) -> tuple[Hits, int]:
     """Run a program with breakpoints from its start: what they collected, and its exit code (-N: signal N).
 
     The places are those of `breakpoints`; crashes (SIGSEGV, SIGABRT, SIGBUS, SIGFPE) are recorded too.
-    `options`: mode, budget, depth. With `quiet` what the program prints goes to stderr.
+    `options`: mode, budget, depth. With `quiet` what the program prints goes to stderr. `record_into` is a
+    folder into which its Python records what crosses between it and native code, for `crash` to read.
     """
     from inspector.debugger.launch import launched
     from inspector.debugger.places import asked
 
-    return launched(command, asked(places, preset, prototypes), options, quiet)
+    environment = _recording(record_into) if record_into else None
+    return launched(command, asked(places, preset, prototypes), options, quiet, environment)
+
+
+def _recording(folder: str) -> dict[str, str]:
+    """The environment of a program whose Python records into a folder from its start."""
+    from inspector.launched import FIRST, settings
+    from inspector.tracing.launch import environment
+
+    return environment(settings(Path(folder), (), "record"), str(FIRST))
 
 
 def watch(
@@ -139,8 +180,6 @@ def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:
 
 
 def _without_core(left: Remains) -> Crash:
-    from inspector.facts.crash import Crash
-
     none = Unknown("no core file was given")
     return Crash(left.pid, none, none, none, none, none, none, left.last, left.recorded, left.sources)
 

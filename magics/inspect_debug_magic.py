@@ -105,7 +105,8 @@ class DebugMagics(Magics):
             print(_ended(answer))
             self.child = self.panel = None
             return
-        report = Report("stop", {"stop": answer.stop})
+        last = running.last_calls(self.child, answer.stop.reason)
+        report = Report("stop", {"stop": answer.stop} | ({} if last is None else {"crash": last}))
         if live:
             from inspector.magics.widgets import steps
 

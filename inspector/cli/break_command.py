@@ -7,6 +7,8 @@ Exit code 1 when the program failed.
 from __future__ import annotations
 
 import argparse
+import tempfile
+from typing import Any
 
 from inspector.arguments import DRAW, WRITE, add_options
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
@@ -31,6 +33,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     add("--budget", type=int, default=1000, metavar="N", help="hits recorded at most (default: 1000)")
     add("--depth", type=int, default=40, metavar="N", help="native frames a hit (default: 40)")
     add("--pid", type=int, help="a running process instead of a program")
+    add("--last", action="store_true", help="trace it too: a crash comes with its last calls")
     add("--seconds", type=float, default=SECONDS, help=f"how long with --pid (default: {SECONDS:g})")
     add("program", nargs="*", metavar="-- PROGRAM ARGS", help="what to run")
     add_options(parser, DRAW, WRITE)
@@ -50,10 +53,24 @@ def run(options: argparse.Namespace) -> int:
             do="inspector break --at PLACE -- PROGRAM ARGS",
         )
     asked = {"mode": options.record, "budget": options.budget, "depth": options.depth}
-    known = {"preset": options.preset, "prototypes": options.prototype}
+    facts: dict[str, Any] = {}
+    known: dict[str, Any] = {"preset": options.preset, "prototypes": options.prototype}
     if options.pid:
         hits, code = running.watch(options.pid, *options.at, seconds=options.seconds, **known, **asked), 0
     else:
-        hits, code = running.launch(options.program, *options.at, quiet=options.json, **known, **asked)
-    show(Report("breaks", {"breaks": hits}), options)
+        with tempfile.TemporaryDirectory(prefix="inspector-last-") as folder:
+            known["record_into"] = folder if options.last else ""
+            hits, code = running.launch(options.program, *options.at, quiet=options.json, **known, **asked)
+            facts |= _last(folder) if options.last and code < 0 else {}
+    show(Report("breaks", {"breaks": hits, **facts}), options)
     return EXIT_FINDINGS if code else EXIT_DONE
+
+
+def _last(folder: str) -> dict[str, Any]:
+    """The last calls of a program that died; nothing where its Python recorded none."""
+    from inspector import running
+
+    try:
+        return {"crash": running.crash(folder)}
+    except InspectorError:
+        return {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,10 +37,13 @@ class Answer(NamedTuple):
 class Forked:
     """One child under gdb. `close` ends it."""
 
-    def __init__(self, function: Callable[[], None], places: Sequence[str]) -> None:
+    def __init__(self, function: Callable[[], None], places: Sequence[str], folder: str = "") -> None:
+        """`folder`: what the child leaves there is removed when it is closed."""
         _check_fork()
+        self.folder = folder
         wanted = asked(places, None, ()) if places else ()
         self._open = contextlib.ExitStack()
+        self._open.callback(shutil.rmtree, folder, ignore_errors=True)
         self.pid, go, self._output = fork_waiting(function)
         self._open.callback(self._end)
         self._open.callback(os.close, self._output)

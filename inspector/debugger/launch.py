@@ -33,7 +33,11 @@ os.execvp(sys.argv[2], sys.argv[2:])
 
 
 def launched(
-    command: Sequence[str], places: Sequence[Asked], options: Mapping[str, Any], quiet: bool = False
+    command: Sequence[str],
+    places: Sequence[Asked],
+    options: Mapping[str, Any],
+    quiet: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> tuple[Hits, int]:
     """What was collected until the program ended, and its exit code; -N for signal N.
 
@@ -51,6 +55,7 @@ def launched(
         [python(), "-I", "-S", "-c", _STUB, str(reader), *command],
         pass_fds=[reader],
         stdout=sys.stderr.fileno() if quiet else None,
+        env=environment,
     )
     os.close(reader)
     try:

@@ -32,7 +32,7 @@ _NAMES: Final = """
     __clone3 clone thread_run pythread_wrapper method_vectorcall_VARARGS
     method_vectorcall_VARARGS_KEYWORDS builtin_exec builtin_eval _PyCFunction_FastCallDict
     vectorcall_method vectorcall_unbound PyObject_VectorcallMethod bytecodeFunction Rf_eval bcEval
-    R_execClosure R_execMethod forcePromise Rf_applyClosure do_begin do_eval
+    R_execClosure R_execMethod forcePromise Rf_applyClosure do_begin do_eval calls_enter
 """
 _PLUMBING: Final = frozenset(_NAMES.split())
 _INTERPRETERS: Final = ("libR.so", "libpython", "python")

@@ -39,12 +39,9 @@ def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: boo
 
     Raises InspectorError `no-program`.
     """
-    environment = dict(os.environ)
-    settings = {**settings, "parent": os.getpid(), "pythonpath": environment.get("PYTHONPATH")}
-    environment[SETTINGS] = json.dumps(settings)
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [first, environment.get("PYTHONPATH")]))
+    told = environment(settings, first)
     try:
-        child = subprocess.Popen(command, env=environment, stdout=sys.stderr.fileno() if quiet else None)
+        child = subprocess.Popen(command, env=told, stdout=sys.stderr.fileno() if quiet else None)
     except OSError as error:
         raise _cannot_run(command[0], error) from None
     seen = _holds_python(command[0])
@@ -52,6 +49,15 @@ def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: boo
         with contextlib.suppress(KeyboardInterrupt):  # the terminal's reaches the program too: it decides
             seen = _watched(child, seen)
             return Ended(child.pid, child.wait(), seen)
+
+
+def environment(settings: dict[str, Any], first: str) -> dict[str, str]:
+    """Of a child of this process whose Python is to begin a trace at its start."""
+    found = dict(os.environ)
+    settings = {**settings, "parent": os.getpid(), "pythonpath": found.get("PYTHONPATH")}
+    found[SETTINGS] = json.dumps(settings)
+    found["PYTHONPATH"] = os.pathsep.join(filter(None, [first, found.get("PYTHONPATH")]))
+    return found
 
 
 def _watched(child: subprocess.Popen[bytes], seen: bool) -> bool:

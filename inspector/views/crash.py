@@ -22,15 +22,15 @@ _MEANING: Final = "Read from what the process left behind: a core file, the ring
 def crash(fact: Crash) -> tuple[Block, ...]:
     """Signal and place first; then the stack that died, the last calls, the other threads."""
     program = "" if isinstance(fact.program, Unknown) else f"{fact.program} "
-    signal = "ended" if isinstance(fact.signal, Unknown) else f"died of {fact.signal}"
+    ends = "died of" if fact.sources else "stopped at"  # one that lives is read while it stands still
+    signal = "ended" if isinstance(fact.signal, Unknown) else f"{ends} {fact.signal}"
     where = "" if isinstance(fact.place, Unknown) else f" in {fact.place}"
     fault = "" if isinstance(fact.fault, Unknown) else f"at address {fact.fault:#x}"
     said = f"{program}({fact.pid}) {signal}{where}"
     made: list[Block] = [Line("crash", text(said, "danger"), text(fault, "dim"), _MEANING, _LINK)]
     made += _last(fact)
     if isinstance(fact.stacks, Unknown):
-        made.append(Line("stack", text(str(fact.stacks), "dim")))
-        return tuple(made)
+        return (*made, Line("stack", text(str(fact.stacks), "dim"))) if fact.sources else tuple(made)
     for stack in sorted(fact.stacks.threads, key=lambda one: one.thread_id != fact.thread_id):
         died = stack.thread_id == fact.thread_id
         head = Line(

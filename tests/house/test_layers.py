@@ -88,7 +88,7 @@ MAY_IMPORT = {
     "views": {"facts"},
     "report": {*FLOOR_1, "views"},
     "api": FLOOR_3 | {"report", "views"},
-    "running": FLOOR_3 | {"visited"},
+    "running": FLOOR_3 | {"visited", "traced", "launched"},
     "visited": {*FLOOR_1, "debugger", "launched", "traced"},
     "graph": FLOOR_3,
     "traced": {*FLOOR_1, "tracing", "verdicts", "report"},

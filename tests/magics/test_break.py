@@ -89,8 +89,11 @@ def test_a_cell_is_stepped_in_a_forked_child_while_the_kernel_lives(kernel: Bloc
     assert "stopped  mixed" not in shown(kernel, "%inspect_debug up")[0]
     assert "ended with code 0" in "".join(shown(kernel, "%inspect_debug continue"))
     assert "not-debugging" in "".join(shown(kernel, "%inspect_debug step"))
-    crashed = "".join(shown(kernel, "%%inspect_debug\nprobing.crash()"))
+    cell = "%%inspect_debug\nfor n in range(40): probing.probe(1000 + n)\nprobing.crash()"
+    crashed = "".join(shown(kernel, cell))
     assert "SIGSEGV" in crashed and "crash" in crashed
+    last = crashed[crashed.index("calls before it") :]  # of a child that stands still: read from its rings
+    assert "PyLong_AsLong" in last and "1039" in last
     shown(kernel, "%inspect_debug quit")
     assert shown(kernel, "print(value)") == ["0\n"]
 
