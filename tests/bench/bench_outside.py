@@ -5,11 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from bench import best, row
 
 from inspector import running
+from inspector.debugger import preflight
+from inspector.visited import Visited
 
 WRITES = 1000
 OBJECTS = 200_000
@@ -37,6 +40,41 @@ def a_write(budget: int) -> float:
     return (watched - plain) / WRITES
 
 
+def visited(other: Visited) -> float:
+    """Seconds that a trace of 0.1 s takes more than that."""
+    begin = time.perf_counter()
+    other.trace(0.1, deadline_s=30.0)
+    return time.perf_counter() - begin - 0.1
+
+
+def command(*words: str) -> None:
+    """Run a program of this environment."""
+    program = str(Path(sys.executable).parent / words[0])
+    subprocess.run([program, *words[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+
+def stacks(pid: int) -> None:
+    """Rows of both stacks of another process, as commands: ours and theirs in turn, the best of each."""
+    peers = {
+        "pystack remote --native": ("pystack", "remote", "--native", str(pid)),
+        "py-spy dump --native": ("py-spy", "dump", "--native", "--pid", str(pid)),
+    }
+    times: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
+    for _ in range(5):
+        for name, words in {"ours": ("inspector", "stacks", str(pid)), **peers}.items():
+            begin = time.perf_counter()
+            command(*words)
+            times[name].append(time.perf_counter() - begin)
+    for name in peers:
+        row(
+            "stacks of another process, native and Python merged: the command",
+            min(times["ours"]),
+            against=name,
+            theirs=min(times[name]),
+            sizes="best of 5, in turn",
+        )
+
+
 def main() -> None:
     """Print the rows."""
     sizes = f"{WRITES:,} writes of 8 bytes, processor time, best of 5"
@@ -51,6 +89,15 @@ def main() -> None:
         least = min(one for one in still if isinstance(one, int))
         row("attach show: the process stands still", least / 1e9, bar=0.6, sizes=sizes)
         row("attach show, all of it", best(lambda: other.inspect("row"), 10), sizes=sizes)
+        row(
+            "preflight: may it be traced",
+            best(lambda: preflight.check(child.pid), 20),
+            bar=0.005,
+            sizes=sizes,
+        )
+        began = [visited(other) for _ in range(3)]
+        row("attach trace: beyond the time it is to last", min(began), sizes="safe point, load, end, read")
+        stacks(child.pid)
         row("attach owners", best(lambda: other.owners("marked"), 3), sizes=sizes)
         child.communicate(b"\n")
 
