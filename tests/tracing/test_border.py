@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import re
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -281,3 +283,30 @@ def test_destructors_of_capsules_and_finalizers(specimens: ModuleType) -> None:
         (f"{__name__}.{Below.__qualname__}.tp_finalize", [(f"{__name__}.{Below.__qualname__}", "")], 1),
     ]
     assert ended[0].site.text == "" or ended[0].site.file == __file__
+
+
+def test_calls_of_a_second_interpreter_are_not_looked_at() -> None:
+    """The pointers are the process's own: its calls pass through them, and leave no record."""
+    child = """
+import math, inspector
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+other = interpreters.create()
+with inspector.trace("math", copies=False) as t:
+    interpreters.run_string(other, "import math; assert [math.gcd(12, 18) for _ in range(50)] == [6] * 50")
+    assert math.gcd(12, 18) == 6
+interpreters.destroy(other)
+print([(call.name, call.times) for call in t.calls if call.name == "math.gcd"])
+"""
+    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True, timeout=100)
+    assert ended.stdout == "[('math.gcd', 1)]\n", ended.stderr
+
+
+def test_the_table_of_dangers_names_tests_that_are_there() -> None:
+    root = Path(__file__).parents[2]
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", (root / "docs" / "tracing.md").read_text())
+    assert len(named) > 20
+    missing = [name for file, name in named if f"def {name}(" not in (root / file).read_text()]
+    assert missing == []

@@ -1,0 +1,58 @@
+"""Whole libraries with their C-API slots armed: what each grade costs, beside the same work untraced."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from bench import row
+from bench_trace import interleaved
+
+from inspector import _native
+
+ROUNDS = 12
+COUNT_BAR = 1.03
+
+
+def workloads() -> dict[str, tuple[Callable[[], object], str, float]]:
+    """Name -> (what runs, part of its libraries' paths, bar of grade record without a clock)."""
+    numbers = [float(n) for n in range(1000)]
+    table = pd.DataFrame({"k": [n % 7 for n in range(1000)], "v": numbers})
+    found: dict[str, tuple[Callable[[], object], str, float]] = {
+        "groupby.sum": (lambda: [table.groupby("k").v.sum() for _ in range(3)], "pandas", 1.12),
+        "pd.Series(list)": (lambda: [pd.Series(numbers[:3]) for _ in range(40)], "pandas", 1.2),
+        "np.concatenate": (lambda: [np.concatenate([table.v, table.v]) for _ in range(40)], "numpy", 1.2),
+    }
+    if torch := _optional("torch"):
+        found["torch.tensor(list)"] = (lambda: [torch.tensor(numbers) for _ in range(10)], "torch", 1.15)
+    if arrow := _optional("pyarrow"):
+        found["pa.array(list)"] = (lambda: [arrow.array(numbers) for _ in range(40)], "pyarrow", 1.03)
+    return found
+
+
+def _optional(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
+
+
+def main() -> None:
+    """Off, disarmed again, and each grade, interleaved."""
+    for name, (body, library, bar) in workloads().items():
+        body()
+        paths = frozenset(path for path in _native.got_objects() if f"/{library}" in path or "/numpy" in path)
+        least = interleaved(paths, body, ROUNDS)
+        base, spread = least["off"], max(least["off"], least["off again (A/A)"])
+        row(f"{name}, disarmed", least["disarmed"], against="A/A", theirs=spread, bar=1.02)
+        row(f"{name}, count", least["count"], against="untraced", theirs=base, bar=COUNT_BAR)
+        row(f"{name}, record", least["record"], against="untraced", theirs=base, bar=bar)
+        row(f"{name}, one clock", least["record, one clock"], against="untraced", theirs=base)
+        row(f"{name}, deep", least["deep, two clocks"], against="untraced", theirs=base)
+
+
+if __name__ == "__main__":
+    main()
