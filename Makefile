@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help pictures demo docs test soak lab lint format bench sanitize system clean
+.PHONY: help corpus pictures demo docs test soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -42,6 +42,9 @@ format: ## let ruff and clang-format lay out the sources
 
 bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card narrows it
 	@$(PYTHON3) .ci/bench.py $(if $(ONLY),--only $(ONLY))
+
+corpus: system ## the table of what a trace says of 179 operations, into docs/benchmarks.md
+	@$(PYTHON3) .ci/corpus.py
 
 pictures: system # of the README, of the live views and of the screens in docs/views.md; tests compare with them
 	@$(PYTHON3) .ci/ready.py test

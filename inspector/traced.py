@@ -116,16 +116,24 @@ class Traced:
     def copies_during(
         self, parts: Mapping[str, Sequence[tuple[int, int, int]]]
     ) -> dict[str, tuple[Copy, ...]]:
-        """The copies of parts of a trace made here: name -> its (thread, first, last) in CLOCK_MONOTONIC ns.
-
-        The largest first; under "" those of no part.
-        """
+        """Copies of parts: name -> its (thread, first, last) in CLOCK_MONOTONIC ns; "": those of no part."""
         from inspector.tracing.during import during
+        from inspector.tracing.query import Query
+        from inspector.verdicts.copies import copied
 
         everything = [interval for intervals in parts.values() for interval in intervals]
         cut = {name: during(self._recorded(), intervals) for name, intervals in parts.items()}
         cut[""] = during(self._recorded(), everything, outside=True)
-        return {name: Traced(None, events).copies for name, events in cut.items()}
+        return {name: copied(Query(events).evidence()) for name, events in cut.items()}
+
+    def of(self, x: Any) -> tuple[Copy, ...] | Unknown:
+        """What became of the bytes that a live object holds: a Copy for each block, by the call that made it.
+
+        Where none did (an index), its memory tells: given during the trace, or there before.
+        """
+        from inspector.verdicts.copies import verdicts
+
+        return verdicts(self._asked().belonging().of(x))
 
     @property
     def events(self) -> int:

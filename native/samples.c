@@ -158,7 +158,8 @@ static uint64_t position(uint64_t sample, uint64_t count) {
 
 static int pairs(const block *result, const block *argument) {
     int truths = 0; // a truth stands for many numbers: only both of them tell something
-    if (!argument->count || result->count < argument->count) {
+    int fills = argument->count == 1 && result->count > 1; // one element everywhere: not the argument's bytes
+    if (!argument->count || result->count < argument->count || fills) {
         return NOT_COMPARABLE;
     }
     for (uint64_t i = 0; i < SAMPLES; i++) {
@@ -267,6 +268,31 @@ uint32_t samples_compare(const witnessed *result, const witness *seen) {
         mask |= equal == EQUAL ? 1u << i : equal == DIFFERENT ? SAMPLES_UNEQUAL : 0;
     }
     return mask;
+}
+
+// ----- memory that was given to be written to -------------------------------------------------------
+
+static int words_of(const witnessed *seen, uint64_t ret[WITNESS_WORDS]) {
+    block memory;
+    if (seen->letter == 's' || seen->span.flags & SPAN_READONLY ||
+        !samples_block_of(seen, "biufcSUVmM", &memory) || memory.count < 2) {
+        return 0;
+    }
+    memset(ret, 0, WITNESS_WORDS * sizeof *ret);
+    for (uint64_t i = 0; i < WITNESS_WORDS; i++) {
+        uint64_t at = i * (memory.count - 1) / (WITNESS_WORDS - 1);
+        memcpy(&ret[i], samples_element(&memory, at), memory.item_bytes < 8 ? memory.item_bytes : 8);
+    }
+    return 1;
+}
+
+void samples_remember(witnessed *seen) { seen->remembered = (uint8_t)words_of(seen, seen->words); }
+
+uint32_t samples_written(const witnessed *before, const witnessed *now) {
+    uint64_t words[WITNESS_WORDS];
+    int is_there = before->remembered && now->has_span && now->span.start == before->span.start &&
+                   now->span.logical_bytes == before->span.logical_bytes && words_of(now, words);
+    return is_there && memcmp(words, before->words, sizeof words) != 0 ? SAMPLES_WRITTEN : 0;
 }
 
 // ----- shapes ---------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@
 
 #include "witness.h"
 
-enum { SAMPLES_COMPARED = 1u << 31, SAMPLES_UNEQUAL = 1u << 30 };
+enum { SAMPLES_COMPARED = 1u << 31, SAMPLES_UNEQUAL = 1u << 30, SAMPLES_WRITTEN = 1u << 29 };
+enum { SAMPLES_EQUAL = (1u << WITNESS_MAX) - 1 }; // one bit an argument
 
 enum { SAMPLES_AXES_MAX = 8 };
 typedef struct {
@@ -22,6 +23,10 @@ int samples_block_of(const witnessed *seen, const char *kinds, samples_block *re
 int samples_items_of(const witnessed *seen, samples_block *ret);
 // Place of number `at` in C order; NULL where lists of lists are not equally long.
 const char *samples_element(const samples_block *of, uint64_t at);
+// Keeps a few elements of memory that a call may write to.
+void samples_remember(witnessed *seen);
+// Whether they are others now: SAMPLES_WRITTEN, or 0. `now` is the same object, looked at again.
+uint32_t samples_written(const witnessed *before, const witnessed *now);
 // Notes which lists and tuples of ints are the extents of the result's axes, not its elements.
 void samples_mark_shapes(const witnessed *result, witness *seen);
 

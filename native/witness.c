@@ -142,7 +142,11 @@ static void note(PyObject *object, uint8_t number, uint8_t inside, witness *ret)
         ret->left_out++;
         return;
     }
-    ret->count += look_at(object, number, inside, &ret->arguments[ret->count], WITNESS_MAX - ret->count);
+    witnessed *here = &ret->arguments[ret->count];
+    ret->count += look_at(object, number, inside, here, WITNESS_MAX - ret->count);
+    if (here->has_span) {
+        samples_remember(here);
+    }
 }
 
 static int has_bytes(PyObject *object) {
@@ -300,6 +304,32 @@ static void write_buffer(const Py_buffer *view, uint16_t depth) {
                          .refs = view->ndim});
 }
 
+// A result that is an argument may have been written to meanwhile.
+static uint32_t compared(const witnessed *made, const witness *seen) {
+    uint32_t written = 0;
+    for (int i = 0; i < seen->count && !written; i++) {
+        written = seen->arguments[i].object == made->object ? samples_written(&seen->arguments[i], made) : 0;
+    }
+    return samples_compare(made, seen) | written;
+}
+
+// np.copyto(destination, source): nothing is given back, and an argument holds another one's elements now.
+static void write_filled(const witness *seen, uint16_t depth) {
+    for (int i = 0; i < seen->count; i++) {
+        witnessed now[ASKED_SPANS_MAX];
+        if (!seen->arguments[i].remembered) {
+            continue;
+        }
+        look_at(seen->arguments[i].object, 0, 0, now, ASKED_SPANS_MAX);
+        uint32_t written = samples_written(&seen->arguments[i], &now[0]);
+        uint32_t mask = written ? samples_compare(&now[0], seen) : 0;
+        if (mask & SAMPLES_EQUAL) {
+            write_span(&now[0], EVENT_FLAG_OUTPUT, depth, mask | written);
+            losses_write(&now[0], seen, depth);
+        }
+    }
+}
+
 void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
                    witness *seen) {
     int failed = has_failed(convention, result);
@@ -321,10 +351,10 @@ void witness_after(call_convention convention, const uintptr_t words[5], uintptr
         write_buffer((const Py_buffer *)words[1], record->depth);
     }
     for (int i = 0; i < count; i++) {
-        write_seen(&made[i], EVENT_FLAG_OUTPUT, record->depth, samples_compare(&made[i], seen));
+        write_seen(&made[i], EVENT_FLAG_OUTPUT, record->depth, compared(&made[i], seen));
         losses_write(&made[i], seen, record->depth);
     }
-    if (count && made[0].letter == 'n' && seen->count > 1) { // np.copyto(destination, source)
-        losses_write(&seen->arguments[0], seen, record->depth);
+    if (count && made[0].letter == 'n' && seen->count > 1) {
+        write_filled(seen, record->depth);
     }
 }

@@ -6,7 +6,7 @@
 #include "event.h"
 #include "spans.h"
 
-enum { WITNESS_MAX = 12 };
+enum { WITNESS_MAX = 12, WITNESS_WORDS = 4 };
 
 // A continuation's letter (its `func`): what is known of argument number `slot`, or of the result (OUTPUT).
 // LETTER(letter, meaning)
@@ -39,8 +39,10 @@ typedef struct {
     uint8_t told;     // 1: the span is an adapter's answer
     uint8_t is_shape; // 1: a list or tuple of ints, the extents of the result's axes
     uint8_t letter;
-    uint32_t type; // id in INTERNED
+    uint8_t remembered; // 1: `words` are some elements as they were before the call
+    uint32_t type;      // id in INTERNED
     uint64_t val, aux, more;
+    uint64_t words[WITNESS_WORDS];
 } witnessed;
 
 typedef struct {

@@ -136,6 +136,8 @@ class ByteEvidence:
     allocator: str | Unknown
     was_there: Literal["", "certain", "likely"] = ""
     """The memory was given before the call, and is not an argument's: something keeps it."""
+    written: bool = False
+    """Elements of the argument that it is were others before the call."""
 
 
 @dataclass(frozen=True, slots=True)

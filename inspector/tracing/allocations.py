@@ -78,8 +78,10 @@ class Blocks:
         self._events = events
         rows = events.of_kind("ALLOCATION")
         self._rows = events.records[rows[np.argsort(events.records["start"][rows], kind="stable")]]
+        self._start_ticks = self._rows["start"]
         self._start = self._rows["obj"]
         self._stop = self._start + self._rows["val"]
+        self._packages: frozenset[str] | None = None
 
     def giver(self, result: Any, call: Any) -> str | Unknown:
         """Who asked for the memory that a result of a call lies in: "_multiarray_umath (malloc)"."""
@@ -92,10 +94,37 @@ class Blocks:
         block = self._block(result, call)
         if block is not None:
             return self._name(block)
-        if result["flags"] & FLAGS["OUTPUT"] and result["refs"] & SPAN_LINKED:
-            kind = self._events.types[int(result["type"])]
-            return f"{kind.partition('.')[0]} ({LINKED})"
+        package = self._events.modules.get(int(call["slot"]), "").partition(".")[0]
+        if result["refs"] & SPAN_LINKED or package in self._linking():
+            return f"{package} ({LINKED})"
         return _NOT_GIVEN
+
+    def _linking(self) -> frozenset[str]:
+        """Packages whose objects lie in memory of an allocator of their own."""
+        if self._packages is None:
+            spans = self._events.records[self._events.of_kind("SPAN")]
+            types = np.unique(spans["type"][(spans["refs"] & SPAN_LINKED) != 0])
+            calls = self._events.records[self._events.of_kind("METHOD", "VECTORCALL")]
+            slots = np.unique(calls["slot"][np.isin(calls["type"], types)]).tolist()
+            names = [self._events.types[number] for number in types.tolist()]
+            names += [self._events.modules.get(slot, "") for slot in slots]
+            self._packages = frozenset(name.partition(".")[0] for name in names)
+        return self._packages
+
+    def given(self, start: int, size: int) -> str | Unknown:
+        """Who asked for the memory during the trace; unknown where no record holds it."""
+        found = self._holding(start, size)
+        return self._name(self._rows[found]) if found is not None else _NOT_GIVEN
+
+    def since(self, start: int, size: int) -> int:
+        """Ticks when the memory was given for the last time; 0 where no record holds it."""
+        found = self._holding(start, size)
+        return int(self._start_ticks[found]) if found is not None else 0
+
+    def _holding(self, start: int, size: int) -> int | None:
+        low, high = np.uint64(start), np.uint64(start + size)
+        found = np.flatnonzero((self._start <= low) & (high <= self._stop))
+        return int(found[-1]) if len(found) else None
 
     def was_there(self, result: Any, call: Any) -> Literal["", "certain", "likely"]:
         """Whether the memory of a result was given before its call: something keeps it.

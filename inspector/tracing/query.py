@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from inspector.facts.unknown import Unknown
 from inspector.tracing import conversions, values
 from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
 from inspector.tracing.nesting import TOP, Nesting, nested
+
+if TYPE_CHECKING:
+    from inspector.tracing.belonging import Belonging
 
 GROUPS_SHOWN: Final = 5_000
 """Groups of like calls that become facts; the rest are counted."""
@@ -131,6 +134,14 @@ class Query:
         if not self._calls:
             self.calls()
         return weighed(self.events, self.nesting, self._calls)
+
+    def belonging(self) -> Belonging:
+        """Asks which call made the bytes of an object that is alive."""
+        from inspector.tracing.belonging import Belonging
+
+        if not self._calls:
+            self.calls()
+        return Belonging(self.events, self.nesting, self._calls)
 
     def losses(self) -> tuple[LossEvidence, ...]:
         """Elements that results do not hold as their sources did, each told once: by the innermost call."""

@@ -13,7 +13,6 @@ import atexit
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from pathlib import Path
 from types import ModuleType, TracebackType
@@ -21,6 +20,7 @@ from typing import Any, Final, Literal
 
 from inspector import _native
 from inspector.errors import InspectorError
+from inspector.tracing.targets import fits
 
 Grade = Literal["count", "record", "deep", "ledger"]
 GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2, "ledger": 3}
@@ -141,7 +141,7 @@ class CapiSlots:
         """Files and folders of the chosen modules, as far as they are imported."""
         found = []
         for name, module in list(sys.modules.items()):
-            if type(module) is ModuleType and any(_fits(name, pattern) for pattern in self.modules):
+            if type(module) is ModuleType and any(fits(name, pattern) for pattern in self.modules):
                 found += _places_of(module)
         return found
 
@@ -153,10 +153,3 @@ def _places_of(module: ModuleType) -> list[Path]:
         return [place for folder in folders for place in (Path(folder), Path(f"{folder}.libs"))]
     file = vars(module).get("__file__")
     return [Path(file)] if isinstance(file, str) else []
-
-
-def _fits(name: str, pattern: str) -> bool:
-    """As targets are chosen: a name takes its submodules in."""
-    return (
-        name == pattern or name.startswith(f"{pattern}.") or ("*" in pattern and fnmatchcase(name, pattern))
-    )

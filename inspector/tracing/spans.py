@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -12,36 +13,48 @@ from inspector.tracing.allocations import SPAN_TOLD, Blocks
 from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
 from inspector.tracing.nesting import Nesting
 
-SAMPLES_COMPARED, SAMPLES_EQUAL = 1 << 31, (1 << 30) - 1
+SAMPLES_COMPARED, SAMPLES_WRITTEN, SAMPLES_EQUAL = 1 << 31, 1 << 29, (1 << 12) - 1
 _SAMPLES: tuple[Literal["", "different", "equal"], ...] = ("", "different", "equal")
 SMALL_TEXT = (ord("U"), ord("S"))
 LOOKED_AT = 8
 """Results of like calls whose memory is looked for."""
 
 
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Records of results that have bytes, and how each lies: columns of one length."""
+
+    results: Rows
+    heads: Rows
+    """Row of the call that gave each."""
+    ways: Rows
+    """(group, is an argument, shares bytes with one, was written) and what its sample told, as one number."""
+
+
 def weighed(events: Events, nesting: Nesting, calls: dict[int, Call]) -> tuple[ByteEvidence, ...]:
     """One ByteEvidence for each group of calls and each way its results lie."""
-    rows = events.of_kind("SPAN")
-    owner = _call_of(nesting, rows)
-    group = nesting.group[owner]
-    output = (events.records["flags"][rows] & FLAGS["OUTPUT"]) != 0
-    shown = np.isin(group, list(calls))
-    results, given = rows[output & shown], rows[~output]
-    if not len(results):
-        return ()
-    made_by, given_to = owner[output & shown], owner[~output]
-    same, overlaps = _compared(events.records, results, made_by, given, given_to)
-    own = ~_passed_on(events.records, nesting, results, made_by, same | overlaps)
-    results, made_by, same, overlaps = results[own], made_by[own], same[own], overlaps[own]
-    sample = _sampled(events.records["code"][results])
-    blocks = Blocks(events)
-    heads = nesting.heads[made_by]
-    way = (nesting.group[made_by] * 2 + same) * 2 + overlaps
-    different, inverse = np.unique(way * 3 + sample, return_inverse=True)
+    one, blocks = weigh(events, nesting, calls), Blocks(events)
+    different, inverse = np.unique(one.ways, return_inverse=True)
     return tuple(
-        _evidence(events, calls, blocks, code, results[inverse == number], heads[inverse == number])
+        evidence(events, calls, blocks, code, one.results[inverse == number], one.heads[inverse == number])
         for number, code in enumerate(different.tolist())
     )
+
+
+def weigh(events: Events, nesting: Nesting, calls: dict[int, Call]) -> Weighed:
+    """Each result with bytes once: by the innermost call that gave it."""
+    rows = events.of_kind("SPAN")
+    owner = _call_of(nesting, rows)
+    output = (events.records["flags"][rows] & FLAGS["OUTPUT"]) != 0
+    shown = np.isin(nesting.group[owner], list(calls))
+    results, given = rows[output & shown], rows[~output]
+    made_by, given_to = owner[output & shown], owner[~output]
+    same, overlaps = _compared(events.records, results, made_by, given, given_to)
+    written = (events.records["code"][results] & SAMPLES_WRITTEN) != 0
+    own = ~_passed_on(events.records, nesting, results, made_by, (same | overlaps) & ~written)
+    way = ((nesting.group[made_by] * 2 + same) * 2 + overlaps) * 2 + written
+    ways = way * 3 + _sampled(events.records["code"][results])
+    return Weighed(results[own], nesting.heads[made_by[own]], ways[own])
 
 
 def _call_of(nesting: Nesting, rows: Rows) -> Rows:
@@ -84,19 +97,21 @@ def _sampled(masks: Rows) -> Rows:
     return np.where(compared, np.where(equal, 2, 1), 0)
 
 
-def _evidence(
+def evidence(
     events: Events, calls: dict[int, Call], blocks: Blocks, code: int, results: Rows, heads: Rows
 ) -> ByteEvidence:
+    """Of results that lie alike."""
     way, sample = divmod(code, 3)
     return ByteEvidence(
-        call=calls[way >> 2],
+        call=calls[way >> 3],
         times=len(results),
-        same_object=bool(way & 2),
-        overlaps=bool(way & 1),
+        same_object=bool(way & 4),
+        overlaps=bool(way & 2),
         sample=_SAMPLES[sample],
         logical_bytes=int(events.records["start"][results].sum()),
         span_bytes=int(events.records["aux"][results].sum()),
         allocator=_allocator(events, blocks, results, heads),
+        written=bool(way & 1),
         was_there=blocks.was_there(events.records[results[0]], events.records[heads[0]])
         or _seen_before(events, int(results[0]), int(heads[0])),
     )
@@ -113,15 +128,24 @@ def _allocator(events: Events, blocks: Blocks, results: Rows, heads: Rows) -> st
 
 
 def _seen_before(events: Events, result: int, head: int) -> Literal["", "likely"]:
-    """Whether a call that was given no bytes handed on some that an earlier record tells of.
+    """Whether a call that was given no bytes handed on what an argument of an earlier call in its line held.
 
-    So do the Arrow C interface and DLPack: their arguments are bare addresses. Asked of bytes that no hooked
-    function gave only: memory that was freed meanwhile may have been given again.
+    So do lazy plans, DLPack and the Arrow C interface, whose arguments are bare addresses. Only the last
+    record of the memory counts, and of the same line: what was freed meanwhile may have been given again.
     """
     records = events.records
-    if not records["refs"][result] & SPAN_TOLD or (records["kind"][head + 1 : result] == KINDS["SPAN"]).any():
+    told = records[head + 1 : result]
+    given = (told["kind"] == KINDS["SPAN"]) & (told["flags"] & FLAGS["OUTPUT"] == 0)
+    if not records["refs"][result] & SPAN_TOLD or any(
+        events.types[one] != "str" for one in told["type"][given]
+    ):
         return ""
-    earlier = records[:head][records["kind"][:head] == KINDS["SPAN"]]
     low, high = records["val"][result], records["val"][result] + records["aux"][result]
-    covers = (earlier["val"] <= low) & (high <= earlier["val"] + earlier["aux"])
-    return "likely" if covers.any() else ""
+    spans = np.flatnonzero(records["kind"][:head] == KINDS["SPAN"])
+    covers = (records["val"][spans] <= low) & (high <= records["val"][spans] + records["aux"][spans])
+    last = int(spans[covers][-1]) if covers.any() else -1
+    if last < 0 or records["flags"][last] & FLAGS["OUTPUT"]:
+        return ""
+    while last and records["flags"][last] & FLAGS["CONTINUATION"]:
+        last -= 1
+    return "likely" if events.site[last] == events.site[head] else ""

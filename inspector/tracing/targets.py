@@ -30,9 +30,9 @@ _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
 _DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
 _UNSEEN = ("wrapper_descriptor", "getset_descriptor", "member_descriptor")
-LEFT_OUT: Final = frozenset(
-    ("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd", "_cffi_backend")
-)
+_BYTES_METHODS = ("join",)
+"""Of bytes, whose methods are called everywhere, the one that gathers others' bytes."""
+LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd"))
 """What a kernel runs on its own, and this tool; traced when it is named."""
 MOST: Final = 16_000
 """Callables hooked at once: the extension has 16,384 thunks in all."""
@@ -65,12 +65,13 @@ class Targets:
             if id(kind) not in self._seen:
                 self._seen.add(id(kind))
                 self._keep("builtins", kind.__name__, kind)
+                self._methods("builtins", kind, _BYTES_METHODS if kind is bytes else None)
 
     def require(self) -> None:
         """Raise InspectorError `unknown-module` for a pattern that fits nothing."""
         for pattern in self.patterns:
             head = pattern.rpartition(".")[0]
-            known = any(_fits(name, pattern) for name in list(sys.modules)) or _single(pattern)
+            known = any(fits(name, pattern) for name in list(sys.modules)) or _single(pattern)
             if not known and (head in sys.modules or not _can_come(pattern)):
                 raise InspectorError(
                     f"nothing to trace is called {pattern!r:.60}.",
@@ -93,7 +94,7 @@ class Targets:
 
     def _add(self, pattern: str) -> None:
         """Add what one pattern names and is there."""
-        modules = [name for name in list(sys.modules) if name not in self._walked and _fits(name, pattern)]
+        modules = [name for name in list(sys.modules) if name not in self._walked and fits(name, pattern)]
         for name in sorted(modules, key=_publicness):
             self._walked.add(name)
             if type(sys.modules[name]) is ModuleType:
@@ -139,8 +140,11 @@ class Targets:
         self._seen.add(id(kind))
         self.types.append(kind)
         self._keep(module, kind.__name__, kind)
+        self._methods(module, kind)
+
+    def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
         for name, value in list(_dict_of(kind).items()):
-            if not isinstance(value, type):
+            if not isinstance(value, type) and (chosen is None or name in chosen):
                 self._one(module, f"{kind.__name__}.{name}", value)
 
 
@@ -178,9 +182,15 @@ def _packages() -> list[str]:
     return sorted(found - sys.stdlib_module_names - LEFT_OUT)
 
 
-def _fits(name: str, pattern: str) -> bool:
-    return (
-        name == pattern or name.startswith(f"{pattern}.") or ("*" in pattern and fnmatchcase(name, pattern))
+def fits(name: str, pattern: str) -> bool:
+    """A name takes its submodules in, and the extension beside it: "cffi" is _cffi_backend too."""
+    package = _package(name)
+    is_beside = package.startswith(f"_{pattern}_") or package in (f"{pattern}_core", f"{pattern}lib")
+    return bool(pattern) and (
+        name == pattern
+        or name.startswith(f"{pattern}.")
+        or ("*" in pattern and fnmatchcase(name, pattern))
+        or is_beside
     )
 
 

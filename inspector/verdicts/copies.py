@@ -15,8 +15,20 @@ KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "S"
 
 def copies(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
     """One Copy for each piece of evidence, the largest first; texts and scalars are left out."""
-    made = [_judged(one) for one in evidence if one.logical_bytes and not _is_text(one)]
+    made = [judged(one) for one in evidence if one.logical_bytes and not _is_text(one)]
     return tuple(sorted(made, key=lambda copy: -copy.copied_bytes))
+
+
+def copied(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
+    """Those in fresh memory that hold an argument's values."""
+    return tuple(copy for copy in copies(evidence) if copy.verdict == "copied")
+
+
+def verdicts(found: Iterable[ByteEvidence | Copy] | Unknown) -> tuple[Copy, ...] | Unknown:
+    """A Copy of each, in their order."""
+    if isinstance(found, Unknown):
+        return found
+    return tuple(one if isinstance(one, Copy) else judged(one) for one in found)
 
 
 def _is_text(one: ByteEvidence) -> bool:
@@ -25,7 +37,8 @@ def _is_text(one: ByteEvidence) -> bool:
     return isinstance(result, Value) and result.type_name == "str"
 
 
-def _judged(one: ByteEvidence) -> Copy:
+def judged(one: ByteEvidence) -> Copy:
+    """The verdict on one piece of evidence."""
     verdict, confidence = _verdict(one)
     fresh = verdict in ("copied", "computed", "made")
     reason, avoid = _reason(one, verdict)
@@ -46,6 +59,8 @@ def _judged(one: ByteEvidence) -> Copy:
 
 
 def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
+    if one.written and one.sample == "equal":
+        return "copied", "by sample"
     if one.same_object:
         return "in place", "certain"
     if one.overlaps:
@@ -83,6 +98,8 @@ def _said(value: Value) -> str:
 def _reason(one: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
     """(why it had to be, what would save it)."""
     result, sources = one.call.result, _sources(one.call)
+    if verdict == "copied" and one.same_object:
+        return "written into memory that was given for it", ""
     if verdict == "shared" and not one.overlaps:
         return "the memory was there before the call: something keeps it", ""
     if verdict in ("shared", "in place"):

@@ -1,0 +1,98 @@
+"""Which recorded call made the bytes that an object holds now, or handed them on: asked after a trace."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from inspector.facts.conversion import ByteEvidence, Call, Copy, Site
+from inspector.facts.unknown import Unknown
+from inspector.tracing import asking
+from inspector.tracing.allocations import LEAST_BYTES, Blocks
+from inspector.tracing.decode import COARSE_TICKS, FLAGS, Events, Rows
+from inspector.tracing.nesting import Nesting
+from inspector.tracing.spans import Weighed, evidence, weigh
+
+NO_CALL: Final = "no call that a hook sees"
+_NOWHERE: Final = Unknown("no recorded call gave it")
+_SITE: Final = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
+
+
+class Belonging:
+    """The results of a trace beside the memory of objects that are alive."""
+
+    def __init__(self, events: Events, nesting: Nesting, calls: dict[int, Call]) -> None:
+        self._events, self._calls = events, calls
+        self._all: Weighed = weigh(events, nesting, calls)
+        self._blocks = Blocks(events)
+        self._order = np.argsort(events.records["start"][self._all.heads], kind="stable")
+
+    def of(self, x: Any) -> tuple[ByteEvidence | Copy, ...] | Unknown:
+        """For each block of the object what is known of the call that its bytes came from."""
+        rows = asking.spans(x)
+        if rows is None:
+            return Unknown("no adapter knows where this type keeps its bytes")
+        found = [self._of_block(row) for row in rows if row[1]]
+        unknown = [one for one in found if isinstance(one, Unknown)]
+        return unknown[0] if unknown else tuple(one for one in found if not isinstance(one, Unknown))
+
+    def _of_block(self, row: asking.Row) -> ByteEvidence | Copy | Unknown:
+        """The last call that put bytes there; else the last that handed them on; else what memory tells."""
+        records = self._events.records
+        low, high = np.uint64(row[0]), np.uint64(row[0] + row[1])
+        start = records["val"][self._all.results]
+        meets = (start < high) & (low < start + records["aux"][self._all.results])
+        meets &= self._ended() >= self._blocks.since(row[0], row[1])
+        near = self._order[meets[self._order]]
+        judged = [self._evidence(number) for number in near[::-1].tolist()]
+        fresh = [one for one in judged if _put_bytes(one)]
+        return next(iter(fresh or judged), None) or self._unseen(row)
+
+    def _ended(self) -> Rows:
+        """Ticks at the end of each result's call."""
+        calls = self._events.records[self._all.heads]
+        coarse = (calls["flags"] & FLAGS["COARSE"]) != 0
+        ended: Rows = calls["start"] + calls["duration"].astype(np.uint64) * np.where(
+            coarse, COARSE_TICKS, 1
+        ).astype(np.uint64)
+        return ended
+
+    def _evidence(self, number: int) -> ByteEvidence:
+        one = self._all
+        here: Rows = np.array([number])
+        return evidence(
+            self._events, self._calls, self._blocks, int(one.ways[number]), one.results[here], one.heads[here]
+        )
+
+    def _unseen(self, row: asking.Row) -> Copy | Unknown:
+        """No recorded call knows the bytes: an operator, an index, code without a hook."""
+        start, span_bytes, logical_bytes = row[:3]
+        if span_bytes < LEAST_BYTES:
+            return Unknown("no recorded call gave these bytes, and blocks under 4 KiB are not recorded")
+        if row[5] & asking.SPAN_LINKED:
+            return Unknown("no recorded call gave these bytes, and the library's own allocator is not hooked")
+        giver = self._blocks.given(start, span_bytes)
+        fresh = not isinstance(giver, Unknown)
+        return Copy(
+            verdict="copied" if fresh else "shared",
+            copied_bytes=logical_bytes if fresh else 0,
+            span_bytes=span_bytes,
+            confidence="likely",
+            reason="its memory was given during the trace"
+            if fresh
+            else "its memory was there before the trace",
+            avoid="",
+            function=NO_CALL,
+            times=1,
+            allocator=giver,
+            source="not seen",
+            result="",
+            site=_SITE,
+        )
+
+
+def _put_bytes(one: ByteEvidence) -> bool:
+    """Whether a call made these bytes, or wrote an argument's into them."""
+    filled = one.written and one.sample == "equal"
+    return filled or not (one.same_object or one.overlaps or one.was_there)

@@ -1,0 +1,539 @@
+"""Operations of many libraries whose verdicts are known by a second method; as a program it prints a table.
+
+The second method knows nothing of the trace: every byte of the source is flipped where the library itself
+says that it lies. What is read from the result before and after tells whether it shares those bytes. It is
+run apart, on fresh objects.
+"""
+
+from __future__ import annotations
+
+import array
+import ctypes
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import cffi
+import numpy as np
+
+N = 4096
+FFI = cffi.FFI()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operation on what `make` gives."""
+
+    library: str
+    name: str
+    make: Callable[[], Any]
+    operation: Callable[[Any], Any]
+    hard: bool
+
+    def __str__(self) -> str:
+        return f"{self.library}: {self.name}"
+
+
+# ----- the second method ----------------------------------------------------------------------------
+
+
+def memory(x: Any) -> Iterator[tuple[int, int]]:
+    """(address, bytes) of the elements of a source, in the words of its own library."""
+    kind = f"{type(x).__module__}.{type(x).__name__}"
+    if isinstance(x, np.ndarray):
+        yield x.__array_interface__["data"][0], x.nbytes
+    elif isinstance(x, array.array):
+        yield x.buffer_info()[0], len(x) * x.itemsize
+    elif isinstance(x, bytes):
+        yield ctypes.cast(ctypes.c_char_p(x), ctypes.c_void_p).value or 0, len(x)
+    elif isinstance(x, bytearray | memoryview):
+        yield ctypes.addressof(ctypes.c_char.from_buffer(x)), memoryview(x).nbytes
+    elif kind.startswith("torch."):
+        yield x.data_ptr(), x.numel() * x.element_size()
+    elif kind.startswith("pyarrow.") and hasattr(x, "columns"):
+        for column in x.columns:
+            yield from memory(column)
+    elif kind.startswith("pyarrow."):
+        for chunk in x.chunks if hasattr(x, "chunks") else [x]:
+            yield chunk.buffers()[-1].address, chunk.buffers()[-1].size
+    elif kind.startswith("pandas."):
+        for column in [x[name] for name in x] if hasattr(x, "columns") else [x]:
+            yield from memory(column.to_numpy())
+    elif kind.startswith("polars."):
+        for column in x.get_columns() if hasattr(x, "get_columns") else [x]:
+            yield from memory(column.to_numpy())
+    else:  # cffi
+        yield int(FFI.cast("uintptr_t", FFI.cast("char *", x))), FFI.sizeof(x)
+
+
+def flip(x: Any) -> None:
+    """Every byte of a source another one, in place: what another program's pointer would do."""
+    for address, size in memory(x):
+        raw = (ctypes.c_uint8 * size).from_address(address)
+        raw[:] = bytes(value ^ 0x15 for value in bytes(raw))
+
+
+def content(x: Any) -> bytes:
+    """The bytes of a result, read afresh by its own library."""
+    kind = f"{type(x).__module__}.{type(x).__name__}"
+    if kind.startswith("torch."):
+        return bytes(x.detach().clone().contiguous().numpy().tobytes())
+    if kind.startswith("pyarrow.") and hasattr(x, "columns"):
+        return b"".join(content(column) for column in x.columns)
+    if kind.startswith("pyarrow.") and hasattr(x, "chunks"):
+        return b"".join(content(chunk) for chunk in x.chunks)
+    if kind.startswith("pyarrow.") and hasattr(x, "to_pybytes"):
+        return bytes(x.to_pybytes())
+    if kind.startswith("pyarrow."):
+        return np.array(x.to_numpy(zero_copy_only=False)).tobytes()
+    if kind.startswith("pandas."):
+        return np.array(x.to_numpy(), copy=True).tobytes()
+    if kind.startswith("polars."):
+        return np.array(x.to_numpy(), copy=True).tobytes()
+    if kind.startswith("_cffi_backend."):
+        return bytes(x[:]) if type(x).__name__ == "buffer" else bytes(FFI.buffer(x)[:])
+    return bytes(memoryview(x).tobytes()) if not isinstance(x, ctypes.Array) else bytes(x)
+
+
+def shares(case: Case) -> bool:
+    """Whether the result's bytes change when the source's do."""
+    source = case.make()
+    result = case.operation(source)
+    before = content(result)
+    flip(source)
+    return content(result) != before
+
+
+# ----- sources --------------------------------------------------------------------------------------
+
+
+def numbers() -> Any:
+    return np.random.default_rng(7).random(N) + 1
+
+
+def matrix() -> Any:
+    return numbers().reshape(64, 64)
+
+
+def integers() -> Any:
+    return np.random.default_rng(7).integers(1, 1 << 40, N)
+
+
+def octets() -> Any:
+    return bytearray(range(256)) * 32
+
+
+def fixed() -> Any:
+    return bytes(octets())
+
+
+def words() -> Any:
+    return array.array("d", numbers())
+
+
+def series() -> Any:
+    import pandas
+
+    return pandas.Series(numbers())
+
+
+def frame() -> Any:
+    import pandas
+
+    return pandas.DataFrame({"x": numbers(), "y": numbers()})
+
+
+def column() -> Any:
+    import pyarrow
+
+    return pyarrow.array(numbers())
+
+
+def table() -> Any:
+    import pyarrow
+
+    return pyarrow.table({"x": column(), "y": column()})
+
+
+def tensor() -> Any:
+    import torch
+
+    return torch.from_numpy(numbers()).clone()
+
+
+def grid() -> Any:
+    return tensor().view(64, 64)
+
+
+def polar() -> Any:
+    import polars
+
+    return polars.Series("x", numbers())
+
+
+def polars_frame() -> Any:
+    import polars
+
+    return polars.DataFrame({"x": numbers(), "y": numbers()})
+
+
+def doubles() -> Any:
+    return FFI.new("double[]", numbers().tolist())
+
+
+# ----- operations -----------------------------------------------------------------------------------
+
+
+def in_thread(work: Callable[[], Any]) -> Any:
+    """The result of a function that another thread called."""
+    results: list[Any] = []
+    thread = threading.Thread(target=lambda: results.append(work()))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def after_an_error(work: Callable[[], Any], fails: Callable[[], Any]) -> Any:
+    """A call that fails, then one that does not."""
+    try:
+        fails()
+    except Exception:
+        return work()
+    raise AssertionError("it did not fail")
+
+
+class Caching:
+    """What it gives is made once, and kept."""
+
+    def __init__(self, source: Any) -> None:
+        self.kept = np.array(source)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.kept
+
+
+def filled(make: Callable[[], Any], fill: Callable[[Any], Any]) -> Any:
+    """An output argument: made first, then filled."""
+    out = make()
+    fill(out)
+    return out
+
+
+def windows(a: Any) -> Any:
+    return np.lib.stride_tricks.sliding_window_view(a, 8)
+
+
+Table = dict[str, Callable[[Any], Any]]
+
+NUMPY: Table = {
+    "asarray": lambda a: np.asarray(a),
+    "array": lambda a: np.array(a),
+    "array copy=None": lambda a: np.array(a, copy=None),
+    "ascontiguousarray": lambda a: np.ascontiguousarray(a),
+    "astype f4": lambda a: a.astype("f4"),
+    "astype same": lambda a: a.astype("f8"),
+    "astype copy=False": lambda a: a.astype("f8", copy=False),
+    "reshape": lambda a: a.reshape(64, 64),
+    "ravel": lambda a: a.ravel(),
+    "flatten": lambda a: a.flatten(),
+    "view": lambda a: a.view("u8"),
+    "concatenate": lambda a: np.concatenate([a, a]),
+    "repeat": lambda a: a.repeat(2),
+    "take": lambda a: a.take(range(0, N, 2)),
+    "frombuffer": lambda a: np.frombuffer(a),
+    "sort": lambda a: np.sort(a),
+    "tobytes": lambda a: a.tobytes(),
+    "roll": lambda a: np.roll(a, 5),
+    "where": lambda a: np.where(a > 1.5, a, 0),
+}
+NUMPY_HARD: Table = {
+    "lossy astype i1": lambda a: a.astype("i1"),
+    "astype f4 of T": lambda a: a.reshape(64, 64).T.astype("f4"),
+    "reversed view": lambda a: a[::-1].view(),
+    "reversed copy": lambda a: a[::-1].copy(),
+    "overlapping windows": lambda a: windows(a).view(),
+    "overlapping windows copied": lambda a: windows(a).copy(),
+    "broadcast view": lambda a: np.broadcast_to(a, (2, N)).view(),
+    "broadcast copy": lambda a: np.broadcast_to(a, (2, N)).copy(),
+    "copy in a thread": lambda a: in_thread(a.copy),
+    "view in a thread": lambda a: in_thread(a.view),
+    "copy after an error": lambda a: after_an_error(a.copy, lambda: a.reshape(3, 5)),
+    "view after an error": lambda a: after_an_error(a.view, lambda: a.reshape(3, 5)),
+    "take out=": lambda a: filled(lambda: np.zeros(N), lambda out: np.take(a, np.arange(N), 0, out, "clip")),
+    "copyto": lambda a: filled(lambda: np.zeros(N), lambda out: np.copyto(out, a)),
+    "in place negative": lambda a: np.negative(a, a),
+    "kept by a cache": lambda a: np.asarray(Caching(a)),
+    "ravel of a transposed matrix": lambda a: a.reshape(64, 64).T.ravel(),
+    "ravel F of a transposed matrix": lambda a: a.reshape(64, 64).T.ravel(order="F"),
+    "strided asarray": lambda a: np.asarray(a.reshape(64, 64)[:, ::2]),
+    "strided to bytes": lambda a: a.reshape(64, 64)[:, ::2].tobytes(),
+    "fancy index": lambda a: a[np.arange(0, N, 2)],
+    "mask": lambda a: a[a > 1.2],
+    "big-endian": lambda a: a.astype(">f8"),
+    "a field of a structure": lambda a: a.view([("x", "f8"), ("y", "f8")])["y"],
+}
+BYTES: Table = {
+    "bytes": lambda b: bytes(b),
+    "bytearray": lambda b: bytearray(b),
+    "memoryview": lambda b: memoryview(b),
+    "frombuffer": lambda b: np.frombuffer(b, "u1"),
+    "memoryview.tobytes": lambda b: memoryview(b).tobytes(),
+    "memoryview.cast": lambda b: memoryview(b).cast("d"),
+    "join": lambda b: b"".join([b, b]),
+    "replace": lambda b: b.replace(b"a", b"b"),
+    "copy": lambda b: b.copy(),
+    "ctypes from_buffer": lambda b: (ctypes.c_char * len(b)).from_buffer(b),
+    "ctypes from_buffer_copy": lambda b: (ctypes.c_char * len(b)).from_buffer_copy(b),
+    "array of it": lambda b: array.array("B", bytes(b)),
+}
+BYTES_HARD: Table = {
+    "bytes of a slice": lambda b: bytes(memoryview(b)[10:6000]),
+    "slice of a view": lambda b: memoryview(b)[10:6000],
+    "every second byte": lambda b: memoryview(b)[::2].tobytes(),
+    "slice": lambda b: b[10:6000],
+    "sum": lambda b: b + b,
+    "in a thread": lambda b: in_thread(lambda: bytes(b)),
+}
+ARRAY: Table = {
+    "array of an array": lambda w: array.array("d", w),
+    "asarray": lambda w: np.asarray(w),
+    "np.array": lambda w: np.array(w),
+    "memoryview": lambda w: memoryview(w),
+    "bytes": lambda w: bytes(w),
+    "frombuffer": lambda w: np.frombuffer(w),
+    "tobytes": lambda w: w.tobytes(),
+    "copy": lambda w: w.__copy__(),
+    "bytearray": lambda w: bytearray(w),
+    "cast to bytes": lambda w: memoryview(w).cast("B"),
+    "np.array f4": lambda w: np.array(w, "f4"),
+    "ctypes from_buffer": lambda w: (ctypes.c_double * len(w)).from_buffer(w),
+}
+ARRAY_HARD: Table = {
+    "every second": lambda w: w[::2],
+    "times 2": lambda w: w * 2,
+    "strided view": lambda w: np.asarray(memoryview(w)[::2]),
+    "array i": lambda w: np.asarray(w).astype("i4"),
+}
+PANDAS: Table = {
+    "to_numpy": lambda s: s.to_numpy(),
+    "to_numpy copy": lambda s: s.to_numpy(copy=True),
+    "copy": lambda s: s.copy(),
+    "shallow copy": lambda s: s.copy(deep=False),
+    "astype": lambda s: s.astype("float32"),
+    "every second": lambda s: s[::2],
+    "plus 1": lambda s: s + 1,
+    "values": lambda s: s.values,
+    "reset_index": lambda s: s.reset_index(drop=True),
+    "sort_values": lambda s: s.sort_values(),
+    "asarray": lambda s: np.asarray(s),
+    "rename": lambda s: s.rename("other"),
+    "fillna": lambda s: s.fillna(0.0),
+}
+FRAME: Table = {
+    "to_numpy": lambda d: d.to_numpy(),
+    "copy": lambda d: d.copy(),
+    "column": lambda d: d["x"],
+    "transposed": lambda d: d.T,
+    "iloc": lambda d: d.iloc[10:3000],
+    "mask": lambda d: d[d.x > 1.1],
+    "two of its columns": lambda d: d[["y", "x"]],
+    "astype float32": lambda d: d.astype("float32"),
+    "to arrow": lambda d: __import__("pyarrow").Table.from_pandas(d, preserve_index=False),
+}
+ARROW: Table = {
+    "to_numpy": lambda p: p.to_numpy(),
+    "slice": lambda p: p.slice(10, 2000),
+    "cast": lambda p: p.cast("float32"),
+    "take": lambda p: p.take(__import__("pyarrow").array(range(2000))),
+    "to_pandas": lambda p: p.to_pandas(),
+    "concat": lambda p: __import__("pyarrow").concat_arrays([p, p]),
+    "chunked": lambda p: __import__("pyarrow").chunked_array([p, p]),
+    "combined": lambda p: __import__("pyarrow").chunked_array([p, p]).combine_chunks(),
+    "view": lambda p: p.view("int64"),
+    "filter": lambda p: p.filter(__import__("pyarrow.compute").compute.greater(p, 1.3)),
+    "from numpy": lambda p: __import__("pyarrow").array(p.to_numpy()),
+    "buffer": lambda p: p.buffers()[1],
+    "np.array": lambda p: np.array(p),
+}
+ARROW_HARD: Table = {
+    "slice of a cast, in a thread": lambda p: in_thread(lambda: p.cast("float32").slice(5)),
+    "cast after an error": lambda p: after_an_error(lambda: p.cast("float32"), lambda: p.cast("date32")),
+    "lossy cast": lambda p: p.cast("int32", safe=False),
+}
+ARROW_TABLE: Table = {
+    "select": lambda t: t.select(["x"]),
+    "slice": lambda t: t.slice(10, 2000),
+    "to_pandas": lambda t: t.to_pandas(),
+    "column": lambda t: t["x"],
+    "combine": lambda t: t.combine_chunks(),
+}
+CFFI: Table = {
+    "buffer": lambda c: FFI.buffer(c),
+    "frombuffer": lambda c: np.frombuffer(FFI.buffer(c)),
+    "bytes of a buffer": lambda c: bytes(FFI.buffer(c)),
+    "buffer sliced": lambda c: FFI.buffer(c)[:],
+    "new of a list": lambda c: FFI.new("double[]", list(c)),
+    "from_buffer": lambda c: FFI.from_buffer("double[]", FFI.buffer(c)),
+    "np.array": lambda c: np.array(FFI.buffer(c)),
+    "memoryview": lambda c: memoryview(FFI.buffer(c)),
+    "bytearray": lambda c: bytearray(FFI.buffer(c)),
+    "from_buffer of chars": lambda c: FFI.from_buffer(FFI.buffer(c)),
+    "unpack to bytes": lambda c: FFI.unpack(FFI.cast("char *", c), FFI.sizeof(c)),
+    "memmove": lambda c: filled(
+        lambda: FFI.new("double[]", N), lambda out: FFI.memmove(out, c, FFI.sizeof(c))
+    ),
+}
+CFFI_HARD: Table = {
+    "slice": lambda c: c[10:3000],
+    "astype of a view": lambda c: np.frombuffer(FFI.buffer(c)).astype("f4"),
+}
+TORCH: Table = {
+    "clone": lambda t: t.clone(),
+    "float": lambda t: t.float(),
+    "to the same": lambda t: t.to(t.dtype),
+    "numpy": lambda t: t.numpy(),
+    "view": lambda t: t.view(64, 64),
+    "detach": lambda t: t.detach(),
+    "contiguous": lambda t: t.contiguous(),
+    "cat": lambda t: __import__("torch").cat([t, t]),
+    "stack": lambda t: __import__("torch").stack((t, t)),
+    "expand": lambda t: t.expand(3, N),
+    "repeat": lambda t: t.repeat(3),
+    "index_select": lambda t: t.index_select(0, __import__("torch").arange(2000)),
+    "as_tensor": lambda t: __import__("torch").as_tensor(t.numpy()),
+    "tensor": lambda t: __import__("torch").tensor(t.numpy()),
+    "sort": lambda t: t.sort().values,
+}
+TORCH_HARD: Table = {
+    "every second": lambda t: t[::2],
+    "add_": lambda t: t.add_(1),
+    "copy_": lambda t: filled(lambda: __import__("torch").zeros(N, dtype=t.dtype), lambda out: out.copy_(t)),
+    "mask": lambda t: t[t > 1.4],
+    "clone in a thread": lambda t: in_thread(t.clone),
+    "flip": lambda t: t.flip(0),
+    "lossy to int8": lambda t: t.to(__import__("torch").int8),
+}
+GRID: Table = {
+    "transposed": lambda g: g.T,
+    "transposed contiguous": lambda g: g.T.contiguous(),
+    "reshape of transposed": lambda g: g.T.reshape(-1),
+    "narrow": lambda g: g.narrow(1, 3, 20),
+    "diagonal": lambda g: g.T.narrow(0, 3, 20).clone(),
+}
+POLARS: Table = {
+    "to_numpy": lambda q: q.to_numpy(),
+    "to_numpy writable": lambda q: q.to_numpy(writable=True),
+    "to_arrow": lambda q: q.to_arrow(),
+    "clone": lambda q: q.clone(),
+    "cast": lambda q: q.cast(__import__("polars").Float32),
+    "plus 1": lambda q: q + 1,
+    "slice": lambda q: q.slice(10, 2000),
+    "sort": lambda q: q.sort(),
+    "rename": lambda q: q.rename("other"),
+    "from_arrow": lambda q: __import__("polars").from_arrow(q.to_arrow()),
+    "reverse": lambda q: q.reverse(),
+    "head": lambda q: q.head(3000),
+}
+POLARS_FRAME: Table = {
+    "select": lambda q: q.select("x"),
+    "column": lambda q: q["x"],
+    "filter": lambda q: q.filter(__import__("polars").col("x") > 1.3),
+    "to_numpy": lambda q: q.to_numpy(),
+    "to_pandas": lambda q: q.to_pandas(),
+    "with a column": lambda q: q.with_columns(z=__import__("polars").col("x") * 2).select("z"),
+}
+
+TABLES: tuple[tuple[str, Callable[[], Any], Table, bool], ...] = (
+    ("numpy", numbers, NUMPY, False),
+    ("numpy", numbers, NUMPY_HARD, True),
+    ("bytes", octets, BYTES, False),
+    ("bytes", octets, BYTES_HARD, True),
+    ("array", words, ARRAY, False),
+    ("array", words, ARRAY_HARD, True),
+    ("pandas", series, PANDAS, False),
+    ("pandas", frame, FRAME, True),
+    ("pyarrow", column, ARROW, False),
+    ("pyarrow", column, ARROW_HARD, True),
+    ("pyarrow", table, ARROW_TABLE, False),
+    ("cffi", doubles, CFFI, False),
+    ("cffi", doubles, CFFI_HARD, True),
+    ("torch", tensor, TORCH, False),
+    ("torch", tensor, TORCH_HARD, True),
+    ("torch", grid, GRID, True),
+    ("polars", polar, POLARS, False),
+    ("polars", polars_frame, POLARS_FRAME, False),
+)
+CASES = tuple(
+    Case(library, f"{make.__name__}: {name}", make, operation, hard)
+    for library, make, operations, hard in TABLES
+    for name, operation in operations.items()
+)
+
+
+# ----- the trace ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the trace says of the object that the operation gave."""
+
+    copies: tuple[Any, ...]
+    unknown: str
+    result_bytes: int
+
+    @property
+    def verdict(self) -> str:
+        """ "shared", "fresh", "unknown", or "mixed" where the blocks of the object differ."""
+        if self.unknown or not self.copies:
+            return "unknown"
+        kinds = {"shared" if copy.verdict in ("shared", "in place") else "fresh" for copy in self.copies}
+        return kinds.pop() if len(kinds) == 1 else "mixed"
+
+    @property
+    def names_the_allocator(self) -> bool:
+        """Of memory that was given in the trace."""
+        return all(isinstance(copy.allocator, str) for copy in self.copies)
+
+
+def told(case: Case) -> Told:
+    """One operation under a trace."""
+    import inspector
+    from inspector.facts.unknown import Unknown
+
+    source = case.make()
+    modules = {"bytes": (), "polars": ("polars", "pyarrow")}.get(case.library, (case.library,))
+    with inspector.trace("numpy", *modules) as trace:
+        result = case.operation(source)
+    found = trace.of(result)
+    size = len(content(result))
+    return Told((), found.reason, size) if isinstance(found, Unknown) else Told(found, "", size)
+
+
+def main() -> None:
+    """The table of docs/benchmarks.md."""
+    warnings.simplefilter("ignore")
+    right: dict[str, list[bool]] = {}
+    hard = named = fresh = 0
+    wrong = []
+    for case in CASES:
+        expected, one = "shared" if shares(case) else "fresh", told(case)
+        right.setdefault(case.library, []).append(one.verdict == expected)
+        hard += case.hard
+        if one.verdict == "fresh":
+            fresh += 1
+            named += one.names_the_allocator
+        if one.verdict != expected:
+            wrong.append(f"{case}: {one.verdict}, is {expected}; {one.unknown}")
+    print("| library | operations | right |\n|---|---:|---:|")
+    for library, answers in right.items():
+        print(f"| {library} | {len(answers)} | {sum(answers)} |")
+    answers = [answer for some in right.values() for answer in some]
+    print(f"| **all**, {hard} of them hard | {len(answers)} | {sum(answers)} |")
+    print(f"\nThe allocator of fresh memory is named in {named} of {fresh}.")
+    print("".join(f"\n- not right: {line}" for line in wrong))
+
+
+if __name__ == "__main__":
+    main()
