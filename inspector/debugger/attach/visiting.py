@@ -75,7 +75,7 @@ def _is_libc(name: str) -> bool:
 
 def _functions(pid: int, path: str, wanted: dict[str, str]) -> dict[str, int]:
     first = next(row for row in proc.code(pid) if row.path == path)
-    found = elf(f"/proc/{pid}/root{path}", tuple(wanted.values()), ())
+    found = elf(proc.mapped_file(pid, path), tuple(wanted.values()), ())
     if isinstance(found, Unknown):
         return {}
     bias = first.start - found.address(first.file_offset)
@@ -85,7 +85,7 @@ def _functions(pid: int, path: str, wanted: dict[str, str]) -> dict[str, int]:
 def _span(pid: int, path: str, name: str) -> tuple[int, int]:
     """From the first byte of a function to its end; (0, 0) where it has no name."""
     start = _functions(pid, path, {"it": name}).get("it", 0)
-    table = symbol_table(f"/proc/{pid}/root{path}") if start else Unknown("no such name")
+    table = symbol_table(proc.mapped_file(pid, path)) if start else Unknown("no such name")
     if isinstance(table, Unknown):
         return 0, 0
     in_file = start - _bias(pid, path)
@@ -95,7 +95,7 @@ def _span(pid: int, path: str, name: str) -> tuple[int, int]:
 
 def _bias(pid: int, path: str) -> int:
     first = next(row for row in proc.code(pid) if row.path == path)
-    found = elf(f"/proc/{pid}/root{path}", (), ())
+    found = elf(proc.mapped_file(pid, path), (), ())
     return 0 if isinstance(found, Unknown) else first.start - found.address(first.file_offset)
 
 
@@ -151,7 +151,7 @@ def _named(pid: int, address: int) -> str:
     for row in proc.code(pid):
         if row.start <= address < row.stop:
             file = PurePath(row.path).name
-            table = symbol_table(f"/proc/{pid}/root{row.path}")
+            table = symbol_table(proc.mapped_file(pid, row.path))
             found = None if isinstance(table, Unknown) else table.find(address - _bias(pid, row.path))
             return (
                 f"{found[0].partition('@')[0]} ({file})"
