@@ -169,15 +169,7 @@ int allocations_exec(PyObject *module) {
 #define ALLOCATOR(name, ...) #name,
     static const char *const names[] = {ALLOCATIONS_IMPORTED(ALLOCATOR) ALLOCATIONS_DOMAINS(ALLOCATOR)};
 #undef ALLOCATOR
-    _owned_ PyObject *table = PyTuple_New(ALLOCATIONS_COUNT);
-    for (Py_ssize_t i = 0; table && i < ALLOCATIONS_COUNT; i++) {
-        PyObject *name = PyUnicode_FromString(names[i]); // given to the table
-        if (!name) {
-            return -1;
-        }
-        PyTuple_SET_ITEM(table, i, name);
-    }
-    return table && PyModule_AddObjectRef(module, "ALLOCATORS", table) == 0
-               ? PyModule_AddFunctions(module, allocations_methods)
-               : -1;
+    return names_add(module, "ALLOCATORS", names, ALLOCATIONS_COUNT) < 0
+               ? -1
+               : PyModule_AddFunctions(module, allocations_methods);
 }

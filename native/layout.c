@@ -214,12 +214,11 @@ const void *layout_type_origin(PyTypeObject *type) {
     return type->tp_getset && type->tp_getset->name ? (const void *)type->tp_getset : NULL;
 }
 
-static PyObject *mro_names(PyTypeObject *type) { // new tuple of str
-    PyObject *mro = type->tp_mro;                // borrowed; NULL for a half-built type
-    Py_ssize_t count = mro && PyTuple_Check(mro) ? Py_MIN(PyTuple_GET_SIZE(mro), MRO_MAX) : 0;
+PyObject *layout_type_names(PyObject *types) {
+    Py_ssize_t count = types && PyTuple_Check(types) ? Py_MIN(PyTuple_GET_SIZE(types), MRO_MAX) : 0;
     _owned_ PyObject *names = PyTuple_New(count);
     for (Py_ssize_t i = 0; names && i < count; i++) {
-        PyObject *base = PyTuple_GET_ITEM(mro, i);                                   // borrowed
+        PyObject *base = PyTuple_GET_ITEM(types, i);                                 // borrowed
         PyObject *name = PyType_Check(base) ? layout_type_name((PyTypeObject *)base) // new
                                             : text_from_c("?", NAME_MAX_CHARS);
         if (!name) {
@@ -264,7 +263,8 @@ static PyObject *layout_object(PyObject *module, PyObject *subject) {
     PyTypeObject *type = Py_TYPE(object);
     _owned_ PyObject *row = PyDict_New();
     if (!row || put(row, "type_name", layout_type_name(type)) < 0 ||
-        put(row, "type_address", PyLong_FromVoidPtr(type)) < 0 || put(row, "type_mro", mro_names(type)) < 0 ||
+        put(row, "type_address", PyLong_FromVoidPtr(type)) < 0 ||
+        put(row, "type_mro", layout_type_names(type->tp_mro)) < 0 ||
         put(row, "heap_type", PyBool_FromLong((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0)) < 0 ||
         put(row, "type_module", layout_type_module(type)) < 0 ||
         put(row, "type_origin", PyLong_FromVoidPtr((void *)layout_type_origin(type))) < 0 ||

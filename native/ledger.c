@@ -34,7 +34,10 @@ static void count_references(void) {
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
         PyGC_Head *list = compat_gc_list(gc, i);
         for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
-            edges_visit(compat_gc_object(at), count_reference, NULL);
+            PyObject *holder = compat_gc_object(at);
+            if (Py_REFCNT(holder) > 0) { // what was released too often may be half taken apart
+                edges_visit(holder, count_reference, NULL);
+            }
         }
     }
     frames_each(count_frame, NULL);
@@ -180,6 +183,21 @@ static uint32_t suspects_take(suspect *ret, uint32_t limit, uint32_t *ret_left_o
     return found;
 }
 
+// The singletons get references to spare while code is watched: giving one back too often ends CPython 3.11
+// at once ("deallocating None"). Immortal ones need none.
+enum { SPARE = 1 << 24 };
+static int has_spare;
+
+static void spare(int wanted) {
+    PyObject *const singletons[] = {Py_None, Py_True, Py_False}; // borrowed
+    for (size_t i = 0; wanted != has_spare && i < sizeof singletons / sizeof *singletons; i++) {
+        if (!compat_is_immortal(singletons[i])) {
+            Py_SET_REFCNT(singletons[i], Py_REFCNT(singletons[i]) + (wanted ? SPARE : -SPARE));
+        }
+    }
+    has_spare = wanted;
+}
+
 static PyObject *ledger_open(PyObject *module, PyObject *unused) {
     if (ledger_is_open) {
         PyErr_SetString(PyExc_RuntimeError, "the ledger is open already");
@@ -192,6 +210,8 @@ static PyObject *ledger_open(PyObject *module, PyObject *unused) {
     if (ledger_frees_init() < 0) {
         return NULL;
     }
+    PyType_ClearCache();
+    spare(1);
     ledger_is_open = 1;
     Py_RETURN_NONE;
 }
@@ -207,6 +227,7 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     uint32_t left_out = 0, count = 0;
     if (ledger_is_open) {
         ledger_is_open = 0;
+        PyType_ClearCache(); // it owns names, where nobody looks
         count_references();
         count = suspects_take(found, (uint32_t)most, &left_out);
     }
@@ -250,6 +271,7 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
         }
         entry->flags = (uint16_t)(is_kept ? entry->flags | LEDGER_STORED : entry->flags & ~LEDGER_STORED);
     }
+    spare(0);
     ledger_frees_deinit();
     ledger_table_deinit();
     Py_RETURN_NONE;
@@ -293,9 +315,9 @@ static PyMethodDef ledger_methods[] = {
 
 // The names of what rows hold as numbers: (LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS).
 int ledger_exec(PyObject *module) {
-    static const char *const flags[] = {"FRESH", "DEAD", "HELD", "STORED", "OVER", "BLURRED", "LISTED", "GC"};
+    static const char *const flags[] = {"FRESH", "DEAD", "HELD", "STORED", "OVER", "BLURRED", "LISTED"};
     _owned_ PyObject *masks = PyDict_New();
-    for (int i = 0; masks && i < 8; i++) {
+    for (int i = 0; masks && i < 7; i++) {
         _owned_ PyObject *mask = PyLong_FromLong(1L << i);
         if (!mask || PyDict_SetItemString(masks, flags[i], mask) < 0) {
             return -1;
@@ -304,11 +326,10 @@ int ledger_exec(PyObject *module) {
 #define NAME(name) #name,
 #define FIRST(name, meaning) #name,
     static const char *const relations[] = {LEDGER_RELATIONS(NAME)}, *const kinds[] = {LEDGER_FAULTS(FIRST)};
-    _owned_ PyObject *names = Py_BuildValue("(ssss)", relations[0], relations[1], relations[2], relations[3]);
-    _owned_ PyObject *faults = Py_BuildValue("(ssss)", kinds[0], kinds[1], kinds[2], kinds[3]);
-    if (!masks || !names || !faults || PyModule_AddObjectRef(module, "LEDGER_FLAGS", masks) < 0 ||
-        PyModule_AddObjectRef(module, "LEDGER_RELATIONS", names) < 0 ||
-        PyModule_AddObjectRef(module, "LEDGER_FAULTS", faults) < 0) {
+    enum { RELATIONS = sizeof relations / sizeof *relations, KINDS = sizeof kinds / sizeof *kinds };
+    if (!masks || PyModule_AddObjectRef(module, "LEDGER_FLAGS", masks) < 0 ||
+        names_add(module, "LEDGER_RELATIONS", relations, RELATIONS) < 0 ||
+        names_add(module, "LEDGER_FAULTS", kinds, KINDS) < 0) {
         return -1;
     }
     return PyModule_AddFunctions(module, ledger_methods);

@@ -35,7 +35,6 @@ enum {
     LEDGER_OVER = 16,    // released after its death
     LEDGER_BLURRED = 32, // what may have held it died in the same call: its balance is no proof
     LEDGER_LISTED = 64,  // dead, but in a list of blocks for reuse
-    LEDGER_GC = 128,     // a header of the gc stands before it
 };
 
 typedef struct {
@@ -49,6 +48,7 @@ typedef struct {
     uint16_t touches, flags;
     uint8_t relation; // of the unbalanced call: LEDGER_RELATIONS
     uint8_t argument;
+    uint8_t header;          // bytes of its block before it
     uint16_t all_calls_fell; // each of them left fewer references
 } ledger_entry;
 
@@ -113,7 +113,8 @@ void ledger_frees_deinit(void);
 // A call from Python begins, and the outermost one ends: blocks that waited for its end are given back.
 void ledger_frees_settle(void);
 uint64_t ledger_frees_kept(void);
-int ledger_is_placeholder(PyObject *object /* borrowed */); // what a dead object's block was made to
+size_t ledger_header_bytes(PyObject *object /* borrowed */); // of its block that stand before it
+int ledger_is_placeholder(PyObject *object /* borrowed */);  // what a dead object's block was made to
 Py_ssize_t ledger_placeholder_missing(PyObject *object /* borrowed */); // references taken from it since
 
 // ledger_calls.c: what a call from Python did to the counts of its arguments.

@@ -22,7 +22,7 @@ typedef struct {
     PyObject *object; // borrowed: as long as the caller has it
     Py_ssize_t count;
     Py_ssize_t found; // in the result
-    uint8_t relation, argument, held, is_blurred, died;
+    uint8_t relation, argument, held, is_blurred, died, header;
 } watched;
 
 typedef struct call_frame {
@@ -53,7 +53,8 @@ static void watch(call_frame *frame, PyObject *object, int relation, int argumen
                                              .count = Py_REFCNT(object),
                                              .relation = (uint8_t)relation,
                                              .argument = (uint8_t)argument,
-                                             .held = relation == LEDGER_ITSELF};
+                                             .held = relation == LEDGER_ITSELF,
+                                             .header = (uint8_t)ledger_header_bytes(object)};
     frame->low = (uintptr_t)object < frame->low ? (uintptr_t)object : frame->low;
     frame->high = (uintptr_t)object > frame->high ? (uintptr_t)object : frame->high;
 }
@@ -113,9 +114,10 @@ void ledger_watch_freed(uintptr_t block, uintptr_t object) {
     uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // the block's end is not known, its page is mapped
     for (call_frame *frame = innermost; frame; frame = frame->outer) {
         for (int i = 0; i < frame->count; i++) {
-            uintptr_t address = (uintptr_t)frame->items[i].object;
-            if (address - block <= 32 && !frame->items[i].died) {
-                frame->items[i].died = address == object || ledger_enter(frame->items[i].object, 0) != NULL;
+            watched *one = &frame->items[i];
+            uintptr_t address = (uintptr_t)one->object;
+            if (address - block == one->header && !one->died) {
+                one->died = address == object || ledger_enter(one->object, 0) != NULL;
             }
         }
         for (int n = 0; n < WORDS_LOOKED_AT && (uintptr_t)(words + n + 1) <= stop; n++) {
@@ -203,6 +205,17 @@ static void weigh(call_frame *frame, watched *one) {
     }
 }
 
+// What a call returns was made by it, or had the references that it has now but for one.
+static void note_result(PyObject *result, uint32_t number) {
+    int is_number = PyLong_CheckExact(result) || PyFloat_CheckExact(result); // too many, and too cheap
+    ledger_entry *entry = is_number || ledger_find((uintptr_t)result) ? NULL : ledger_enter(result, 1);
+    if (entry) {
+        ledger_touch touch = {.role = 'r', .row = CAPI_ROW_COUNT};
+        place_touch(&touch, number);
+        ledger_add(entry, &touch);
+    }
+}
+
 static void end(call_frame **place) {
     call_frame *frame = *place;
     for (call_frame **at = &innermost; *at; at = &(*at)->outer) {
@@ -236,6 +249,7 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
     }
     if (result) {
         visit_result((PyObject *)result, &(result_walk){&frame, 0});
+        note_result((PyObject *)result, called->number);
     }
     int failed = PyErr_Occurred() != NULL;
     if (failed == (result != 0)) {

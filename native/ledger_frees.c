@@ -11,6 +11,9 @@
 // process lives. When the outermost call ends, placeholders that nobody touched and that nothing was told to
 // keep are freed; the others wait until the ledger is closed.
 //
+// A block that dies between calls, where something of C's may still point at it, waits as a placeholder too:
+// the WAITING_MAX latest ones, small ones of the gc only. The oldest is given back, if nobody has touched it.
+//
 // Who frees. Each block kept is in `kept`, owned, until it is freed by ledger_frees_settle or _deinit; a
 // placeholder that lost references, or that something still points at, is never given back.
 //
@@ -19,7 +22,7 @@
 // count of 0. A type with an allocator of its own is not seen.
 #include "ledger.h"
 
-enum { KEPT_MAX = 1 << 15 };
+enum { KEPT_MAX = 1 << 15, WAITING_MAX = 1 << 11, WAITING_BYTES = 512 };
 static const Py_ssize_t PLACEHOLDER = 1 << 28;
 
 typedef struct {
@@ -30,6 +33,8 @@ typedef struct {
 static PyMemAllocatorEx before;
 static kept_block kept[KEPT_MAX]; // owned
 static uint32_t kept_count, settled;
+static kept_block waiting[WAITING_MAX]; // owned; a ring
+static uint32_t waiting_next;
 static int is_installed;
 static uint64_t kept_ever;
 
@@ -58,15 +63,58 @@ static void make_placeholder(PyObject *object) {
 
 static const size_t headers[] = {0, 16, 32}; // none; the gc's; that with a managed dict before it
 
+size_t ledger_header_bytes(PyObject *object) {
+    int has_gc = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(object);
+    return has_gc ? COMPAT_PREHEADER(Py_TYPE(object)) ? headers[2] : headers[1] : headers[0];
+}
+
 static ledger_entry *entry_of(void *block, PyObject **ret) {
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         ledger_entry *entry = ledger_find((uintptr_t)block + headers[i]);
-        if (entry && !(entry->flags & LEDGER_GC) == !headers[i]) {
+        if (entry && entry->header == headers[i]) {
             *ret = (PyObject *)((char *)block + headers[i]);
             return entry;
         }
     }
     return NULL;
+}
+
+static int was_touched(const kept_block *one) { return Py_REFCNT(one->object) != PLACEHOLDER; }
+
+static void give_back(const kept_block *one) {
+    ledger_entry *entry = ledger_find((uintptr_t)one->object);
+    if (entry) {
+        ledger_remove(entry);
+    }
+    before.free(before.ctx, one->block);
+}
+
+static kept_block kill(void *block, PyObject *object, ledger_entry *entry) {
+    entry->flags |= LEDGER_DEAD;
+    make_placeholder(object);
+    kept_ever++;
+    return (kept_block){block, object};
+}
+
+// The oldest that waits makes room: for good if somebody has touched it.
+static void await(kept_block one) {
+    kept_block *place = &waiting[waiting_next++ % WAITING_MAX];
+    if (place->block && was_touched(place) && kept_count < KEPT_MAX && !ledger_depth) {
+        kept[kept_count++] = *place;
+        settled = kept_count;
+    } else if (place->block && !was_touched(place)) {
+        give_back(place);
+    }
+    *place = one;
+}
+
+static int is_small(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    if (PyType_Check(object) || PyUnicode_Check(object)) {
+        return 0;
+    }
+    Py_ssize_t items = type->tp_itemsize ? Py_SIZE(object) : 0;
+    return type->tp_basicsize + (items < 0 ? -items : items) * type->tp_itemsize <= WAITING_BYTES;
 }
 
 // 1: the block is not to be freed now.
@@ -84,14 +132,15 @@ static int is_to_keep(void *block) {
         entry->flags |= LEDGER_OVER;
         return 1;
     }
+    if (!ledger_depth && entry->balance >= 0 && entry->header && is_small(object)) {
+        await(kill(block, object, entry));
+        return 1;
+    }
     if ((!ledger_depth && entry->balance >= 0) || kept_count == KEPT_MAX) {
         ledger_remove(entry);
         return 0;
     }
-    entry->flags |= LEDGER_DEAD;
-    make_placeholder(object);
-    kept[kept_count++] = (kept_block){block, object};
-    kept_ever++;
+    kept[kept_count++] = kill(block, object, entry);
     return 1;
 }
 
@@ -130,7 +179,7 @@ int ledger_frees_init(void) {
     if (PyType_Ready(&released_type) < 0) {
         return -1;
     }
-    kept_count = settled = 0;
+    kept_count = settled = waiting_next = 0;
     kept_ever = 0;
     if (!is_installed) {
         PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &before);
@@ -139,16 +188,6 @@ int ledger_frees_init(void) {
         is_installed = 1;
     }
     return 0;
-}
-
-static int was_touched(const kept_block *one) { return Py_REFCNT(one->object) != PLACEHOLDER; }
-
-static void give_back(const kept_block *one) {
-    ledger_entry *entry = ledger_find((uintptr_t)one->object);
-    if (entry) {
-        ledger_remove(entry);
-    }
-    before.free(before.ctx, one->block);
 }
 
 // Blocks of the call that ends now: those after `settled`, which moves behind what stays.
@@ -171,18 +210,24 @@ void ledger_frees_settle(void) {
     kept_count = settled = stay;
 }
 
+static void give_all_back(const kept_block *blocks, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        ledger_entry *entry = blocks[i].block ? ledger_find((uintptr_t)blocks[i].object) : NULL;
+        if (entry && !(entry->flags & LEDGER_STORED) && !was_touched(&blocks[i])) {
+            give_back(&blocks[i]);
+        }
+    }
+}
+
 // The ledger is closed: `LEDGER_STORED` was left on entries that something still points at (ledger.c).
 void ledger_frees_deinit(void) {
     if (is_installed && is_still_ours()) { // else somebody stands before us: then this stays a passage
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &before);
         is_installed = 0;
     }
-    for (uint32_t i = 0; i < kept_count; i++) {
-        ledger_entry *entry = ledger_find((uintptr_t)kept[i].object);
-        if (entry && !(entry->flags & LEDGER_STORED) && !was_touched(&kept[i])) {
-            give_back(&kept[i]);
-        }
-    }
+    give_all_back(kept, kept_count);
+    give_all_back(waiting, WAITING_MAX);
+    memset(waiting, 0, sizeof waiting);
     kept_count = settled = 0;
 }
 

@@ -86,8 +86,7 @@ static void begin(ledger_entry *entry, PyObject *object, Py_ssize_t given) {
     *entry = (ledger_entry){.address = (uintptr_t)object, .type = (uintptr_t)Py_TYPE(object)};
     entry->baseline = baseline;
     entry->flags = given && baseline == 0 ? LEDGER_FRESH : 0;
-    entry->flags |=
-        PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(object) ? LEDGER_GC : 0;
+    entry->header = (uint8_t)ledger_header_bytes(object);
 }
 
 ledger_entry *ledger_enter(PyObject *object, Py_ssize_t given) {

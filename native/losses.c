@@ -110,13 +110,5 @@ int losses_exec(PyObject *module) {
 #define RULE_NAME(name) #name,
     static const char *const names[] = {LOSSES_RULES(RULE_NAME)};
 #undef RULE_NAME
-    _owned_ PyObject *table = PyTuple_New(RULE_COUNT);
-    for (Py_ssize_t i = 0; table && i < RULE_COUNT; i++) {
-        PyObject *name = PyUnicode_FromString(names[i]); // given to the table
-        if (!name) {
-            return -1;
-        }
-        PyTuple_SET_ITEM(table, i, name);
-    }
-    return table ? PyModule_AddObjectRef(module, "LOSS_RULES", table) : -1;
+    return names_add(module, "LOSS_RULES", names, RULE_COUNT);
 }

@@ -52,6 +52,18 @@ static PyObject *names_take(PyObject *module, PyObject *dict) {
     return rows;
 }
 
+int names_add(PyObject *module, const char *attribute, const char *const *names, int count) {
+    _owned_ PyObject *table = PyTuple_New(count);
+    for (int i = 0; table && i < count; i++) {
+        PyObject *name = PyUnicode_FromString(names[i]); // given to the table
+        if (!name) {
+            return -1;
+        }
+        PyTuple_SET_ITEM(table, i, name);
+    }
+    return table ? PyModule_AddObjectRef(module, attribute, table) : -1;
+}
+
 static PyMethodDef names_methods[] = {
     {"names", names_take, METH_O, NULL},
     {NULL, NULL, 0, NULL},

@@ -29,6 +29,9 @@ native_state *native_get_state(PyObject *module /* borrowed */);
 // The state behind one of our types or a subclass of it; NULL with TypeError set for any other.
 native_state *native_type_state(PyTypeObject *type /* borrowed */);
 
+// names.c: adds a tuple of names to the module, one a number of an enum. 0, or -1 with an exception set.
+int names_add(PyObject *module /* borrowed */, const char *attribute, const char *const *names, int count);
+
 // A part is one C file; `part_exec` adds its functions and types to the module.
 // Returns 0, or -1 with an exception set. To add a part: one line here.
 #define INSPECTOR_PARTS(PART) \
@@ -270,6 +273,8 @@ PyObject *text_from_c(const char *original, Py_ssize_t limit);
 
 // layout.c: the full name of a type, read from its C struct: no metaclass code runs. New str.
 PyObject *layout_type_name(PyTypeObject *type /* borrowed */);
+// layout.c: the names of the types in a tuple, as tp_mro; an empty one for NULL. New tuple.
+PyObject *layout_type_names(PyObject *types /* borrowed */);
 // layout.c: the module a type says it lives in; "" where it does not say. New str.
 PyObject *layout_type_module(PyTypeObject *type /* borrowed */);
 // layout.c: an address in the file that defines the type; NULL for a class statement.

@@ -323,22 +323,6 @@ static PyTypeObject *type_with_tables(PyTypeObject *type) {
 
 // ----- the Python side ----------------------------------------------------------------------------
 
-static PyObject *base_names(PyTypeObject *type) { // new tuple of str
-    PyObject *bases = type->tp_bases;             // borrowed; NULL for a half-built type
-    Py_ssize_t count = bases && PyTuple_Check(bases) ? Py_MIN(PyTuple_GET_SIZE(bases), MRO_MAX) : 0;
-    _owned_ PyObject *names = PyTuple_New(count);
-    for (Py_ssize_t i = 0; names && i < count; i++) {
-        PyObject *base = PyTuple_GET_ITEM(bases, i);                                 // borrowed
-        PyObject *name = PyType_Check(base) ? layout_type_name((PyTypeObject *)base) // new
-                                            : PyUnicode_FromString("?");
-        if (!name) {
-            return NULL;
-        }
-        PyTuple_SET_ITEM(names, i, name);
-    }
-    return take(names);
-}
-
 static int has_dict(PyTypeObject *type) {
     return type->tp_dictoffset != 0 || (type->tp_flags & Py_TPFLAGS_MANAGED_DICT);
 }
@@ -354,8 +338,9 @@ static PyObject *types_layout(PyObject *module, PyObject *subject) {
         layout_type_module(type), "origin", PyLong_FromVoidPtr((void *)layout_type_origin(type)), "basicsize",
         type->tp_basicsize, "itemsize", type->tp_itemsize, "flags",
         bit_names(type_bits, sizeof(type_bits) / sizeof(*type_bits), type->tp_flags), "bases",
-        base_names(type), "metatype", layout_type_name(Py_TYPE(type)), "slots", slot_list(type), "tables_of",
-        layout_type_name(tables), "methods", types_method_rows(tables->tp_methods), "members",
+        layout_type_names(type->tp_bases), "metatype", layout_type_name(Py_TYPE(type)), "slots",
+        slot_list(type), "tables_of", layout_type_name(tables), "methods",
+        types_method_rows(tables->tp_methods), "members",
         member_rows(type == tables || !type->tp_members ? tables->tp_members : type->tp_members), "getset",
         getset_rows(tables->tp_getset), "instances_hold_dict", has_dict(type) ? Py_True : Py_False,
         "instances_weakrefable", type->tp_weaklistoffset ? Py_True : Py_False);

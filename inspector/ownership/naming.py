@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 import types
@@ -31,6 +32,7 @@ from inspector.places import place
 NOT_NATIVE = Unknown("held by Python, not by native code")
 _OWN_NAME = re.compile(r"_{1,3}|_i{0,3}\d*")
 _CELL = re.compile(r"<ipython-input-(\d+)-")
+_INTERNED = sys.intern(f"{__name__}: interned")
 _GENERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 _NATIVE_PLACES = {
     "block": ("heap block", "malloc'ed block"),
@@ -117,9 +119,20 @@ def owner(row: Row, context: Context) -> Owner | None:
     """The owner that a row tells of; None where a closer look shows that it holds nothing."""
     if row.place == "frame":
         return _frame_owner(row)
+    if _is_interned_table(row):
+        return None
     if row.place == "object" and row.holder is not None:
         return _object_owner(row, context)
     return _native_owner(row)
+
+
+def _is_interned_table(row: Row) -> bool:
+    """Whether the holder is CPython's own table of interned strings, whose references are not counted.
+
+    It is the dict that has a string of ours under itself (Objects/unicodeobject.c).
+    """
+    table = row.holder.get() if row.holder is not None and row.place == "object" else None
+    return type(table) is dict and not gc.is_tracked(table) and table.get(_INTERNED) is _INTERNED
 
 
 def _made(row: Row, kind: str, holder: str, key: str, certain: bool | None = None) -> Owner:

@@ -129,6 +129,8 @@ NOT_CALLED = {
     "_Py_Dealloc": "frees its argument: test_a_freed_object_is_not_read",
     "_PyObject_New": "the result has to be initialised by its type",
     "_PyObject_GC_New": "the result has to be initialised by its type",
+    "_PyObject_NewVar": "the result has to be initialised by its type",
+    "_PyObject_GC_NewVar": "the result has to be initialised by its type",
     "PyObject_Init": "wants raw memory",
     "PyObject_Free": "wants a block of its own",
     "PyObject_Malloc": "the block would be lost",

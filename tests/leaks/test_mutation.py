@@ -1,0 +1,39 @@
+"""Three real extensions, mutated: only in the long run, for it asks PyPI and wants Debian's python3-dbg."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mutation
+import pytest
+from mutants import opened
+from soak import SOAK
+
+SOURCE = """
+static PyObject *first(PyObject *x) {
+    Py_INCREF(x);
+    other();
+    if (x == Py_None) Py_DECREF(x);
+    return Py_NewRef(x);
+}
+"""
+
+
+def test_each_place_has_its_mutants() -> None:
+    text, mutants = opened(SOURCE)
+    told = [(one.text, one.variant) for one in mutants]
+    assert told == [
+        ("Py_INCREF(x)", "removed"), ("Py_INCREF(x)", "doubled"), ("Py_INCREF(x)", "moved"),
+        ("Py_DECREF(x)", "removed"), ("Py_DECREF(x)", "doubled"),
+        ("Py_NewRef(x)", "removed"), ("Py_NewRef(x)", "doubled"),
+    ]  # fmt: skip
+    assert len({one.number for one in mutants}) == 7 and text.count("mutant ==") == 5
+
+
+if SOAK and Path(mutation.DEBUG).exists():
+
+    @pytest.mark.parametrize("one", mutation.EXTENSIONS, ids=lambda one: one.name)
+    def test_an_unmutated_extension_is_not_accused(one: mutation.Extension) -> None:
+        mutation.built(one, (mutation.sys.executable, mutation.DEBUG))
+        assert mutation.proved(one, 0) == ""
+        assert mutation.found(one, 0) == (0, [])
