@@ -130,27 +130,11 @@ const exports_row *allocations_find(const char *name) {
 void *allocations_hook(uint16_t row) { return hooks[row - GOT_ALLOCATOR_FIRST]; }
 
 // What C++ exports is found once its library is there, and in sight of this one.
-static void find_addresses(void) {
+void allocations_find_addresses(void) {
     for (int i = 0; i < ALLOCATIONS_IMPORTED_COUNT; i++) {
         imported[i].address =
             imported[i].address ? imported[i].address : dlsym(RTLD_DEFAULT, imported[i].name);
     }
-}
-
-static PyObject *allocations_arm(PyObject *module, PyObject *ignored) {
-    got_outcome done;
-    find_addresses();
-    if (got_patch(GOT_ALLOCATORS, GOT_RECORD, NULL, &done) < 0) {
-        return NULL;
-    }
-    return Py_BuildValue("(IIIi)", done.stored, done.failed, done.no_room, pymem_arm());
-}
-
-static PyObject *allocations_disarm(PyObject *module, PyObject *ignored) {
-    got_outcome done;
-    int left = pymem_disarm();
-    got_restore(GOT_ALLOCATORS, &done);
-    return Py_BuildValue("(IIIIi)", done.stored, done.foreign, done.gone, done.failed, left);
 }
 
 static PyObject *allocations_set_open(PyObject *module, PyObject *open) {
@@ -159,8 +143,6 @@ static PyObject *allocations_set_open(PyObject *module, PyObject *open) {
 }
 
 static PyMethodDef allocations_methods[] = {
-    {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
-    {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
     {"allocations_open", allocations_set_open, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -171,7 +171,7 @@ const exports_row *foreign_find(const char *name) {
 void *foreign_hook(void) { return (void *)hook_foreign; }
 
 // What a lazily bound slot will lead to: the library and those it is linked to are searched.
-static void find_addresses(PyObject *path) {
+void foreign_find_addresses(PyObject *path) {
     _owned_ PyObject *encoded = PyUnicode_EncodeFSDefault(path);
     void *library = encoded ? dlopen(PyBytes_AS_STRING(encoded), RTLD_LAZY | RTLD_NOLOAD) : NULL;
     for (size_t i = 0; library && i < Py_ARRAY_LENGTH(imported); i++) {
@@ -182,28 +182,6 @@ static void find_addresses(PyObject *path) {
         dlclose(library); // only our count of it
     }
     PyErr_Clear();
-}
-
-static PyObject *foreign_arm(PyObject *module, PyObject *paths) {
-    got_outcome calls, border;
-    if (!PyFrozenSet_CheckExact(paths)) {
-        return PyErr_Format(PyExc_TypeError, "foreign_arm() takes a frozenset");
-    }
-    _owned_ PyObject *list = PySequence_List(paths);
-    for (Py_ssize_t i = 0; list && i < PyList_GET_SIZE(list); i++) {
-        find_addresses(PyList_GET_ITEM(list, i));
-    }
-    if (!list || exports_prepare() < 0 || got_patch(GOT_FOREIGN, GOT_RECORD, paths, &calls) < 0 ||
-        got_patch(GOT_CAPI, GOT_BORDER, paths, &border) < 0) {
-        return NULL;
-    }
-    return Py_BuildValue("(II)", calls.stored, border.stored);
-}
-
-static PyObject *foreign_disarm(PyObject *module, PyObject *ignored) {
-    got_outcome done;
-    got_restore(GOT_FOREIGN, &done);
-    return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
 }
 
 static PyObject *foreign_set_open(PyObject *module, PyObject *open) {
@@ -230,8 +208,6 @@ static PyObject *foreign_names(PyObject *module, PyObject *argument) {
 }
 
 static PyMethodDef foreign_methods[] = {
-    {"foreign_arm", foreign_arm, METH_O, NULL},
-    {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
     {"foreign_open", foreign_set_open, METH_O, NULL},
     {"foreign_names", foreign_names, METH_O, NULL},
     {"foreign_functions", foreign_functions, METH_NOARGS, NULL},

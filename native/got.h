@@ -73,10 +73,12 @@ void got_restore(got_family family, got_outcome *ret);
 // allocations.c: functions that give memory, as slots import them.
 const exports_row *allocations_find(const char *name); // borrowed, or NULL
 void *allocations_hook(uint16_t row);
+void allocations_find_addresses(void); // of functions whose library came since
 
 // foreign.c: the function that calls C functions, as slots import it.
 const exports_row *foreign_find(const char *name); // borrowed, or NULL
 void *foreign_hook(void);
+void foreign_find_addresses(PyObject *path /* borrowed str */);
 extern int foreign_open __attribute__((visibility("hidden"))); // its calls are recorded
 void foreign_leaves_python(void);                              // this thread is about to release the GIL
 

@@ -29,13 +29,16 @@
 
 enum {
     LEDGER_FRESH = 1,    // its first touch made it: it had one reference
-    LEDGER_DEAD = 2,     // its block is a placeholder now (ledger_frees.c)
+    LEDGER_DEAD = 2,     // its block is a placeholder now (ledger_placeholder.c)
     LEDGER_HELD = 4,     // one reference of the ledger's: it would have died with references left
     LEDGER_STORED = 8,   // given to something that keeps it
     LEDGER_OVER = 16,    // released after its death
     LEDGER_BLURRED = 32, // what may have held it died in the same call: its balance is no proof
     LEDGER_LISTED = 64,  // dead, but in a list of blocks for reuse
 };
+
+// Bytes of a block before its object: none; the gc's; that with a managed dict before it.
+enum { LEDGER_NO_HEADER = 0, LEDGER_GC_HEADER = 16, LEDGER_DICT_HEADER = 32 };
 
 typedef struct {
     uintptr_t address; // 0: no entry. Not a reference: only read while the block lives
@@ -92,7 +95,14 @@ typedef struct {
     uint8_t kind, was_written;
 } ledger_fault;
 
+// ledger_placeholder.c: what a dead object's block is made to.
+int ledger_placeholder_init(void); // 0, or -1 with an exception set
+void ledger_placeholder_make(PyObject *object /* owned: the block's last one */);
+int ledger_is_placeholder(PyObject *object /* borrowed */);
+Py_ssize_t ledger_placeholder_missing(PyObject *object /* borrowed */); // references taken from it since
+
 // ledger_table.c
+size_t ledger_header_bytes(PyObject *object /* borrowed */); // of its block that stand before it
 extern int ledger_is_open __attribute__((visibility("hidden")));
 int ledger_table_init(void); // 0, or -1 when memory is out
 void ledger_table_deinit(void);
@@ -107,15 +117,18 @@ const ledger_touch *ledger_touch_at(uint32_t number);
 const ledger_fault *ledger_faults(uint32_t *ret_count);
 uint64_t ledger_dropped(void); // touches and entries for which there was no room
 
+// ledger_frames.c: the calls from Python that are open.
+extern uint32_t ledger_depth __attribute__((visibility("hidden"))); // how many
+uint32_t ledger_method(void); // 1 + number of this thread's innermost call; 0: none
+// The block of `object` is being freed, or one at `block` that may have held what a running call watches.
+void ledger_watch_freed(uintptr_t block, uintptr_t object);
+
 // ledger_frees.c: deaths.
 int ledger_frees_init(void); // 0, or -1 with an exception set
 void ledger_frees_deinit(void);
 // A call from Python begins, and the outermost one ends: blocks that waited for its end are given back.
 void ledger_frees_settle(void);
 uint64_t ledger_frees_kept(void);
-size_t ledger_header_bytes(PyObject *object /* borrowed */); // of its block that stand before it
-int ledger_is_placeholder(PyObject *object /* borrowed */);  // what a dead object's block was made to
-Py_ssize_t ledger_placeholder_missing(PyObject *object /* borrowed */); // references taken from it since
 
 // ledger_calls.c: what a call from Python did to the counts of its arguments.
 typedef uintptr_t (*ledger_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
@@ -125,10 +138,6 @@ typedef struct {
     call_convention convention;
 } ledger_called;
 uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]);
-extern uint32_t ledger_depth __attribute__((visibility("hidden"))); // calls from Python that are open
-uint32_t ledger_method(void); // 1 + number of this thread's innermost call; 0: none
-// The block of `object` is being freed, or one at `block` that may have held what a running call watches.
-void ledger_watch_freed(uintptr_t block, uintptr_t object);
 
 // ledger_hooks.c
 void *ledger_hook(uint16_t row); // NULL: nothing to note of it

@@ -5,11 +5,9 @@
 // is, and no native call is open, the entry is taken out and the block goes its way.
 //
 // While a call from Python is open, or where a call left fewer references than it found, the block is not
-// given back yet. It becomes a placeholder: an object without contents, of a type of ours, with PLACEHOLDER
-// references. Whoever still points at it meets an object that can be looked at, and a DECREF too many takes
-// one of those references instead of a word of the allocator's free list: so the fault is counted and the
-// process lives. When the outermost call ends, placeholders that nobody touched and that nothing was told to
-// keep are freed; the others wait until the ledger is closed.
+// given back yet: it becomes a placeholder (ledger_placeholder.c). When the outermost call ends, placeholders
+// that nobody touched and that nothing was told to keep are freed; the others wait until the ledger is
+// closed.
 //
 // A block that dies between calls, where something of C's may still point at it, waits as a placeholder too:
 // the WAITING_MAX latest ones, small ones of the gc only. The oldest is given back, if nobody has touched it.
@@ -23,7 +21,6 @@
 #include "ledger.h"
 
 enum { KEPT_MAX = 1 << 15, WAITING_MAX = 1 << 11, WAITING_BYTES = 512 };
-static const Py_ssize_t PLACEHOLDER = 1 << 28;
 
 typedef struct {
     void *block;
@@ -38,37 +35,8 @@ static uint32_t waiting_next;
 static int is_installed;
 static uint64_t kept_ever;
 
-static void released_dealloc(PyObject *self) {}
-
-static PyObject *released_repr(PyObject *self) {
-    return PyUnicode_FromString("<an object that was released too often: its memory is kept apart>");
-}
-
-static PyTypeObject released_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "inspector._native.Released",
-    .tp_basicsize = sizeof(PyObject),
-    .tp_dealloc = released_dealloc,
-    .tp_repr = released_repr,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-};
-
-int ledger_is_placeholder(PyObject *object) { return Py_IS_TYPE(object, &released_type); }
-
-Py_ssize_t ledger_placeholder_missing(PyObject *object) { return PLACEHOLDER - Py_REFCNT(object); }
-
-static void make_placeholder(PyObject *object) {
-    Py_SET_TYPE(object, &released_type);
-    Py_SET_REFCNT(object, PLACEHOLDER);
-}
-
-static const size_t headers[] = {0, 16, 32}; // none; the gc's; that with a managed dict before it
-
-size_t ledger_header_bytes(PyObject *object) {
-    int has_gc = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(object);
-    return has_gc ? COMPAT_PREHEADER(Py_TYPE(object)) ? headers[2] : headers[1] : headers[0];
-}
-
 static ledger_entry *entry_of(void *block, PyObject **ret) {
+    static const size_t headers[] = {LEDGER_NO_HEADER, LEDGER_GC_HEADER, LEDGER_DICT_HEADER};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         ledger_entry *entry = ledger_find((uintptr_t)block + headers[i]);
         if (entry && entry->header == headers[i]) {
@@ -79,7 +47,7 @@ static ledger_entry *entry_of(void *block, PyObject **ret) {
     return NULL;
 }
 
-static int was_touched(const kept_block *one) { return Py_REFCNT(one->object) != PLACEHOLDER; }
+static int was_touched(const kept_block *one) { return ledger_placeholder_missing(one->object) != 0; }
 
 static void give_back(const kept_block *one) {
     ledger_entry *entry = ledger_find((uintptr_t)one->object);
@@ -91,7 +59,7 @@ static void give_back(const kept_block *one) {
 
 static kept_block kill(void *block, PyObject *object, ledger_entry *entry) {
     entry->flags |= LEDGER_DEAD;
-    make_placeholder(object);
+    ledger_placeholder_make(object);
     kept_ever++;
     return (kept_block){block, object};
 }
@@ -176,7 +144,7 @@ static int is_still_ours(void) {
 }
 
 int ledger_frees_init(void) {
-    if (PyType_Ready(&released_type) < 0) {
+    if (ledger_placeholder_init() < 0) {
         return -1;
     }
     kept_count = settled = waiting_next = 0;

@@ -44,6 +44,12 @@ void ledger_table_deinit(void) {
     memset(faults, 0, sizeof faults);
 }
 
+size_t ledger_header_bytes(PyObject *object) {
+    int has_gc = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(object);
+    return has_gc ? COMPAT_PREHEADER(Py_TYPE(object)) ? LEDGER_DICT_HEADER : LEDGER_GC_HEADER
+                  : LEDGER_NO_HEADER;
+}
+
 static uint32_t home(uintptr_t address) {
     return (uint32_t)((address >> 4) * 0x9E3779B97F4A7C15ULL >> 45) & (2 * ENTRIES_MAX - 1);
 }

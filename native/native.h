@@ -71,6 +71,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(got) \
     PART(loaded) \
     PART(allocations) \
+    PART(sources) \
     PART(ledger) \
     PART(traps) \
     PART(remote) \

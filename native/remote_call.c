@@ -8,7 +8,7 @@
 // Life cycle. The thread was seized by remote_stop in this process, and stays seized until remote_go. Between
 // begin and end only this thread need run; whoever is the tracer may not end: the thread would return to 0 on
 // its own and the process would die of it. So the caller is a process of its own that nothing interrupts
-// (debugger/attach/visit.py).
+// (debugger/attach/calling.py).
 //
 // Limits and why. x86-64 only: registers and the System V calling convention. At most six words as arguments.
 // A thread that blocks SIGSEGV is no thread to call in: Linux would reset its handler (signal(7)).

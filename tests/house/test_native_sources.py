@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 import sources
@@ -14,6 +15,7 @@ LISTED = re.compile(r"^    PART\((\w+)\)", re.MULTILINE)
 DEFINED = re.compile(r"^int (\w+)_exec\(", re.MULTILINE)
 PROSE_MIN = 0.10
 """Share of lines that hold a comment; 0.15 is the aim: this number may only go up."""
+FUNCTION = re.compile(r"^(?!static|#|typedef|extern)\w[\w \*]*?(\w+)\([^;{}]*\) \{", re.MULTILINE)
 PARTS = sorted(path for path in sources.C if path.suffix == ".c")
 
 
@@ -68,6 +70,34 @@ def test_the_lint_sees_a_missing_word() -> None:
     assert unsaid("typedef struct {\n    PyObject *kept; // owned\n} Box;\n", False) == []
     assert unsaid("PyObject *box_get(PyObject *box /* borrowed */);\n", True) == [1]
     assert unsaid("// A new reference.\nPyObject *box_get(PyObject *box /* borrowed */);\n", True) == []
+
+
+def called(texts: dict[str, str]) -> dict[str, set[str]]:
+    """Parts by the parts whose functions they name."""
+    code = {part: re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL) for part, text in texts.items()}
+    homes = {function: part for part, text in code.items() for function in FUNCTION.findall(text)}
+    words = {part: set(re.findall(r"\w+", text)) for part, text in code.items()}
+    return {part: {homes[word] for word in words[part] & set(homes)} - {part} for part in code}
+
+
+def circle(texts: dict[str, str]) -> list[str]:
+    """Parts that call each other in a circle, the first named twice; [] where none do."""
+    try:
+        TopologicalSorter(called(texts)).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def test_calls_between_parts_go_down() -> None:
+    assert circle({sources.name(path): path.read_text() for path in PARTS}) == []
+
+
+def test_the_lint_sees_a_circle() -> None:
+    down = {"a.c": "int above(void) {\n    return below();\n}\n", "b.c": "int below(void) {\n}\n"}
+    assert called(down) == {"a.c": {"b.c"}, "b.c": set()} and circle(down) == []
+    assert set(circle({**down, "b.c": "int below(void) {\n    return above(); // up\n}\n"})) == {"a.c", "b.c"}
+    assert circle({**down, "b.c": "int below(void) { // not above()\n}\n"}) == []
 
 
 @pytest.mark.parametrize("path", PARTS, ids=sources.name)

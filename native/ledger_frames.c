@@ -1,0 +1,132 @@
+// The calls from Python that are open, each with what it was given.
+//
+// A block that is freed during a call and holds the address of something watched may have held it: the
+// balance of such an object is marked as blurred.
+#include "ledger_frames.h"
+
+#include "hooks.h"
+
+enum { ARGUMENTS_MAX = 12, WORDS_LOOKED_AT = 16 };
+
+uint32_t ledger_depth;
+static call_frame *innermost; // borrowed: on a C stack
+static __thread uint32_t method_now __attribute__((tls_model("initial-exec")));
+
+uint32_t ledger_method(void) { return method_now; }
+
+static void watch(call_frame *frame, PyObject *object, int relation, int argument) {
+    if (!object || compat_is_immortal(object) || object == Py_None || frame->count == WATCHED_MAX) {
+        return;
+    }
+    for (int i = 0; i < frame->count; i++) {
+        if (frame->items[i].object == object) {
+            frame->items[i].held += relation == LEDGER_ITSELF;
+            return;
+        }
+    }
+    frame->items[frame->count++] = (watched){.object = object,
+                                             .count = Py_REFCNT(object),
+                                             .relation = (uint8_t)relation,
+                                             .argument = (uint8_t)argument,
+                                             .held = relation == LEDGER_ITSELF,
+                                             .header = (uint8_t)ledger_header_bytes(object)};
+    frame->low = (uintptr_t)object < frame->low ? (uintptr_t)object : frame->low;
+    frame->high = (uintptr_t)object > frame->high ? (uintptr_t)object : frame->high;
+}
+
+static void watch_argument(call_frame *frame, PyObject *object, int argument) {
+    if (!object || PyModule_Check(object) || PyType_Check(object)) {
+        return;
+    }
+    watch(frame, object, LEDGER_ITSELF, argument);
+    if (arrays_is(object)) {
+        watch(frame, ((ndarray_fields *)object)->descr, LEDGER_DTYPE, argument);
+        watch(frame, ((ndarray_fields *)object)->base, LEDGER_BASE, argument);
+    }
+    if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) {
+        watch(frame, (PyObject *)Py_TYPE(object), LEDGER_TYPE, argument);
+    }
+}
+
+static void watch_items(call_frame *frame, PyObject *const *items, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count && i < ARGUMENTS_MAX; i++) {
+        watch_argument(frame, items[i], (int)i + 1);
+    }
+}
+
+static void watch_arguments(call_frame *frame, call_convention convention, const uintptr_t words[5]) {
+    PyObject *first = (PyObject *)words[0], *second = (PyObject *)words[1]; // borrowed
+    if (convention != CALL_VECTOR) {
+        watch_argument(frame, first, 0);
+    }
+    switch (convention) {
+    case CALL_VARARGS:
+    case CALL_KEYWORDS:
+        if (second && PyTuple_Check(second)) {
+            watch_items(frame, ((PyTupleObject *)second)->ob_item, PyTuple_GET_SIZE(second));
+        }
+        return;
+    case CALL_FASTCALL:
+    case CALL_FAST_NAMES:
+        watch_items(frame, (PyObject *const *)words[1], (Py_ssize_t)words[2]);
+        return;
+    case CALL_VECTOR:
+        watch_items(frame, (PyObject *const *)words[1], PyVectorcall_NARGS(words[2]));
+        return;
+    case CALL_METHOD:
+        watch_items(frame, (PyObject *const *)words[2], (Py_ssize_t)words[3]);
+        return;
+    case CALL_O:
+        watch_argument(frame, second, 1);
+        return;
+    default:
+        return;
+    }
+}
+
+void ledger_watch_freed(uintptr_t block, uintptr_t object) {
+    const uintptr_t *words = (const uintptr_t *)block;
+    uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // the block's end is not known, its page is mapped
+    for (call_frame *frame = innermost; frame; frame = frame->outer) {
+        for (int i = 0; i < frame->count; i++) {
+            watched *one = &frame->items[i];
+            uintptr_t address = (uintptr_t)one->object;
+            if (address - block == one->header && !one->died) {
+                one->died = address == object || ledger_enter(one->object, 0) != NULL;
+            }
+        }
+        for (int n = 0; n < WORDS_LOOKED_AT && (uintptr_t)(words + n + 1) <= stop; n++) {
+            if (words[n] < frame->low || words[n] > frame->high) {
+                continue;
+            }
+            for (int i = 0; i < frame->count; i++) {
+                frame->items[i].is_blurred |= words[n] == (uintptr_t)frame->items[i].object;
+            }
+        }
+    }
+}
+
+void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
+                        const uintptr_t words[5]) {
+    frame->count = 0;
+    frame->number = number;
+    frame->outer_method = method_now;
+    frame->low = UINTPTR_MAX;
+    frame->high = 0;
+    frame->outer = innermost;
+    watch_arguments(frame, convention, words);
+    innermost = frame;
+    ledger_depth++;
+    method_now = number + 1;
+}
+
+uint32_t ledger_frame_leave(call_frame *frame) {
+    for (call_frame **at = &innermost; *at; at = &(*at)->outer) {
+        if (*at == frame) {
+            *at = frame->outer;
+            break;
+        }
+    }
+    method_now = frame->outer_method;
+    return --ledger_depth;
+}
