@@ -21,6 +21,7 @@ from inspector.views.amounts import size
 from inspector.views.gil import given_up
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.hosted import of_hosted
+from inspector.views.imported import of_imports, without_imports
 from inspector.views.sites import duration, place
 from inspector.views.view import blocks
 
@@ -33,15 +34,17 @@ COPIES_SHOWN, CALLS_SHOWN, INNER_SHOWN = 12, 40, 12
 @blocks.register
 def of_trace(fact: Trace) -> tuple[Block, ...]:
     """Copies first, then what was shared and lost, the lines, the tree, and what could not be seen."""
+    rest = without_imports(fact)
     return (
-        *_copies(fact),
-        *_shared(fact),
+        *_copies(rest),
+        *_shared(rest),
         *_lost(fact.losses),
         *_materialized(fact.materialized),
         *of_hosted(fact.hosted),
-        *_lines(fact.crossings),
+        *_lines(rest.crossings),
         *given_up(fact.released),
-        *_tree(fact),
+        *_tree(rest),
+        *of_imports(fact, rest),
         *_finalized(fact.finalized),
         *_unseen(fact),
         _footer(fact),

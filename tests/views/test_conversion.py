@@ -54,3 +54,27 @@ def test_nothing_crossed() -> None:
 def test_the_page_folds_without_a_script() -> None:
     page = to_html(of_trace(sample()), Drawing())
     assert page.count("<details") >= 4 and "<script" not in page
+
+
+def test_what_imports_did_is_one_line_of_its_own() -> None:
+    fact = sample()
+    at = replace(fact.calls[0].site, text="import pandas as pd")
+    crossing = replace(fact.crossings[0], site=at, calls=571, conversions=0)
+    copy = replace(fact.copies[0], site=at, copied_bytes=131_000)
+    whole = replace(
+        fact,
+        calls=(*fact.calls, replace(fact.calls[0], site=at)),
+        copies=(*fact.copies, copy),
+        crossings=(*fact.crossings, crossing),
+    )
+    drawn = plain_text(of_trace(whole), Drawing())
+    said = " imports  571 calls and 131 kB copied while modules were imported          --all\n"
+    assert drawn.replace(said, "") == PICTURE and said in drawn
+    assert "import pandas as pd" in plain_text(of_trace(whole), Drawing(everything=True))
+
+
+def test_a_trace_of_nothing_but_imports_shows_them() -> None:
+    fact = sample()
+    at = replace(fact.calls[0].site, text="from json import loads")
+    alone = replace(fact, calls=(replace(fact.calls[0], site=at),), copies=(), crossings=())
+    assert "from json import loads" in plain_text(of_trace(alone), Drawing())
