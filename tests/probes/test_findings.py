@@ -80,9 +80,9 @@ def test_a_file_that_was_cut_and_one_that_was_not(tmp_path: Path) -> None:
     cut = np.memmap(tmp_path / "cut", "u1", "w+", shape=10 * mmap.PAGESIZE)
     assert slugs(whole) == slugs(cut) == set()
     os.truncate(tmp_path / "cut", mmap.PAGESIZE)
-    assert (slugs(whole), slugs(cut)) == (set(), {"truncated-file"})
-    assert slugs(cut[: mmap.PAGESIZE]) == set(), "the first page is there"
-    assert slugs(pd.Series(cut, copy=False)) == {"truncated-file"}
+    found = [slugs(one) for one in (whole, cut, cut[: mmap.PAGESIZE], pd.Series(cut, copy=False))]
+    # The first page of it is there. Nothing that was cut stands in the assert: pytest would read it to draw it, which is a SIGBUS.
+    assert found == [set(), {"truncated-file"}, set(), {"truncated-file"}]
 
 
 def test_each_slug_has_its_words() -> None:
