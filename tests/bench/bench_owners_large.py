@@ -7,7 +7,7 @@ import gc
 from bench_owners import measured
 
 OBJECTS = 10_000_000
-ROUNDS = 4
+ROUNDS = 3
 
 if __name__ == "__main__":
     for aged in (False, True):
