@@ -151,10 +151,10 @@ def test_a_type_retains_what_only_its_instances_hold() -> None:
         __slots__ = ("mine", "shared")
 
     shared = ["shared"] * 10_000
-    kept = [Owner() for _ in range(50)]
+    kept = [Owner() for _ in range(50_000)]  # enough to be among the largest types of a long run's heap
     for n, owner in enumerate(kept):
-        owner.mine, owner.shared = bytearray(1000 + n), shared
-    row = next(row for row in heap(retained=1000).types if row.type_name.endswith(".Owner"))
+        owner.mine, owner.shared = bytearray(10 + n % 50), shared
+    row = next(row for row in heap(retained=60).types if row.type_name.endswith(".Owner"))
     mine = sum(sys.getsizeof(owner.mine) + sys.getsizeof(owner) for owner in kept)
     assert row.retained_bytes == mine
 
