@@ -41,3 +41,11 @@ def client(cluster: Any) -> Iterator[Any]:
 def workers(client: Any) -> list[str]:
     """The addresses of the two."""
     return sorted(client.nthreads())
+
+
+@pytest.fixture(scope="module")
+def asked(client: Any) -> Any:
+    """The cluster, as the tests ask it."""
+    import inspector
+
+    return inspector.on(client)

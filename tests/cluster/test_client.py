@@ -26,11 +26,6 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 MB = 1_000_000
 
 
-@pytest.fixture(scope="module")
-def asked(client: Any) -> Any:
-    return inspector.on(client)
-
-
 def tasks() -> Any:
     """Functions that travel by value, being local: workers cannot import a test file."""
 
