@@ -78,9 +78,10 @@ def _logical(
     subject: _native.Subject, adapter: Adapter | None, answers: Sequence[Exposure], many: int
 ) -> int | Unknown:
     """The blocks' sum; what the adapter says where it looked at some of the blocks only."""
-    told = adapter.layers(subject.get()).logical_bytes if adapter is not None and many > 1 else DERIVED
-    if told is not DERIVED:
-        return told
+    if adapter is not None and many > max(1, len(answers)):
+        told = adapter.layers(subject.get()).logical_bytes
+        if told is not DERIVED:
+            return told
     return sum(prod(answer.shape) * answer.itemsize_bytes for answer in answers)
 
 
