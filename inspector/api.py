@@ -169,7 +169,7 @@ def _asked(room: str, probe: str, *arguments: Any, **options: Any) -> Any:
 def _lazy(subject: Subject) -> Any:
     """The column of a lazy vector; None for any other object."""
     from inspector._native import LazyVector
-    from inspector.adapters.base import type_bases
+    from inspector.classes import type_bases
 
     if not any(base is LazyVector for base in type_bases(type(subject.get()))):
         return None

@@ -10,6 +10,7 @@ from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from inspector.adapters.formats import format_name, letter, number_text
+from inspector.classes import type_bases, type_namespace
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from inspector.facts.memory import Range
 
 NOT_SAID = Unknown("the protocol does not say")
-_MRO = type.__dict__["__mro__"].__get__
-_NAMESPACE = type.__dict__["__dict__"].__get__
 _NAME = type.__dict__["__name__"].__get__
 _MODULE = type.__dict__["__module__"].__get__
 
@@ -330,15 +329,10 @@ def type_module(kind: type) -> str:
     return module if type(module) is str else ""
 
 
-def type_bases(kind: type) -> tuple[type, ...]:
-    """The method resolution order as CPython stores it (`tp_mro`)."""
-    return tuple(_MRO(kind))
-
-
 def type_attribute(kind: type, name: str) -> Any:
     """What `name` is in the first class of the mro that defines it; None where none does. Nothing is run."""
-    for base in _MRO(kind):
-        namespace = _NAMESPACE(base)
+    for base in type_bases(kind):
+        namespace = type_namespace(base)
         if name in namespace:
             return namespace[name]
     return None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from inspector.adapters.base import Defaults, Elements, type_attribute, type_bases, type_module
+from inspector.adapters.base import Defaults, Elements, type_attribute, type_module
 from inspector.adapters.language import asked
+from inspector.classes import type_bases, type_namespace
 from inspector.facts.unknown import Unknown
 
 _CDATA = ctypes.Structure.__mro__[-2]
@@ -59,7 +60,7 @@ def _user_buffer(kind: type) -> bool:
     for base in type_bases(kind):
         if type_module(base) == "_ctypes":
             return False
-        if "__buffer__" in type.__dict__["__dict__"].__get__(base):
+        if "__buffer__" in type_namespace(base):
             return True
     return False
 

@@ -11,9 +11,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_bases, type_name
+from inspector.adapters.base import Defaults, Elements, type_name
 from inspector.adapters.formats import format_name
 from inspector.adapters.registry import numbers
+from inspector.classes import type_bases, type_namespace
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class CythonMemoryviews(Defaults):
         """Whether it is one of the two types, made by Cython."""
         return any(
             SIZES.get(type_name(base)) == type.__dict__["__basicsize__"].__get__(base)
-            and "__pyx_vtable__" in type.__dict__["__dict__"].__get__(base)
+            and "__pyx_vtable__" in type_namespace(base)
             for base in type_bases(kind)
         )
 

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
-from inspector.adapters.base import Defaults, Elements, type_bases, type_name
+from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.classes import type_bases
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector import _native
-from inspector.adapters.base import Column, Defaults, Elements, type_bases, type_module, type_name
+from inspector.adapters.base import Column, Defaults, Elements, type_module, type_name
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_array
+from inspector.classes import type_bases
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 from inspector.overlap import merged

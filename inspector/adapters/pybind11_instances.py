@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_bases, type_module, type_name
+from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.classes import type_bases
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:

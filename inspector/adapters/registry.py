@@ -12,7 +12,8 @@ from functools import partial
 from types import ModuleType
 
 from inspector.adapters import trial
-from inspector.adapters.base import Adapter, Defaults, type_attribute, type_bases, type_module
+from inspector.adapters.base import Adapter, Defaults, type_attribute, type_module
+from inspector.classes import type_bases
 from inspector.errors import InspectorWarning
 from inspector.facts.record import dataclass
 

@@ -6,7 +6,8 @@ import gc
 import sys
 from typing import TYPE_CHECKING, Any
 
-from inspector.adapters.base import Defaults, stored, type_attribute, type_bases, type_name
+from inspector.adapters.base import Defaults, stored, type_attribute, type_name
+from inspector.classes import type_bases
 from inspector.facts.unknown import Unknown
 
 if TYPE_CHECKING:

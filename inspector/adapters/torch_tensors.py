@@ -14,8 +14,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, Elements, type_bases, type_module, type_name
+from inspector.adapters.base import Defaults, Elements, type_module, type_name
 from inspector.adapters.formats import number_text
+from inspector.classes import type_bases
 from inspector.facts.unknown import Unknown
 from inspector.tensor_structs import CPU, META, Storage, Tensor, storage, tensor
 

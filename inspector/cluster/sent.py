@@ -118,10 +118,11 @@ class Arming(WorkerPlugin):  # type: ignore[misc]
         if finish == "executing":
             self.delays[key] = self.worker.scheduler_delay  # Dask adds it to the task's times
         task = self.worker.state.tasks.get(key)
-        if start == "executing" and task is not None and task.startstops and key in self.worker.threads:
-            step, delay = task.startstops[-1], self.delays.pop(key, 0.0)
-            if step["action"] == "compute":
-                self.note(key, self.worker.threads[key], step, delay)
+        if start == "executing" and task is not None and key in self.worker.threads:
+            delay = self.delays.pop(key, 0.0)
+            computed = [step for step in task.startstops if step["action"] == "compute"]
+            if computed:  # what came after it, as a slow store of the value, is no part of it
+                self.note(key, self.worker.threads[key], computed[-1], delay)
 
     def note(self, key: Any, thread: int, step: Any, delay: float) -> None:
         """A row of inspector.cluster.tracing.Ran; to the file too, which outlives the worker."""

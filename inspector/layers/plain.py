@@ -13,7 +13,8 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
-from inspector.adapters.base import Defaults, type_bases, type_module, type_name
+from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.classes import type_bases, type_namespace
 from inspector.facts.unknown import Unknown
 from inspector.layers import text_caches
 
@@ -160,7 +161,7 @@ def _cached_properties(kind: type) -> list[str]:
     found = []
     for base in type_bases(kind)[:MOST_CLASSES]:
         if type_module(base) != "builtins":
-            namespace = type.__dict__["__dict__"].__get__(base)
+            namespace = type_namespace(base)
             found += [name for name, value in namespace.items() if type(value) is cached_property]
     return found
 

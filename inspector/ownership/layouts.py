@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from inspector import _native
+from inspector.classes import type_bases, type_namespace
 
 ITEMS = 1 << 31
 """Marks the offset of a pointer to a block of references, not of a reference (native/slots.c)."""
@@ -104,8 +105,8 @@ def fields(kind: type) -> dict[int, str]:
     Not cached by type: a metaclass may define `__hash__`, and that is user code.
     """
     found: dict[int, str] = {}
-    for base in reversed(type.__dict__["__mro__"].__get__(kind)):
-        for name, member in type.__dict__["__dict__"].__get__(base).items():
+    for base in reversed(type_bases(kind)):
+        for name, member in type_namespace(base).items():
             if type(member) is types.MemberDescriptorType and type(name) is str:
                 found[_member_offset(member)] = name
     sampled = next((names for sample, names in _sampled() if sample is kind), {})

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector import _native
+from inspector.classes import type_bases, type_namespace
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 from inspector.ownership.layouts import fields
@@ -336,8 +337,8 @@ def _field_owner(row: Row, value: object, context: Context) -> Owner:
 def _slot_names(kind: type) -> tuple[str, ...]:
     """Names under `__slots__` in the classes of a type, where they are plain strings."""
     found: list[str] = []
-    for base in type.__dict__["__mro__"].__get__(kind):
-        slots = entry(dict(type.__dict__["__dict__"].__get__(base)), "__slots__")
+    for base in type_bases(kind):
+        slots = entry(dict(type_namespace(base)), "__slots__")
         if type(slots) is tuple or type(slots) is list:
             found += [name for name in slots if type(name) is str]
         elif type(slots) is str:

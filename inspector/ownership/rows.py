@@ -7,6 +7,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from inspector import _native
+from inspector.classes import type_bases
 
 
 class Frame(NamedTuple):
@@ -63,8 +64,7 @@ def known_names(found: list[Any]) -> list[KnownName]:
 
 def is_kind(value: object, *bases: type) -> bool:
     """Whether the C type of a value is one of these or inherits from one; no user code is asked."""
-    mro = type.__dict__["__mro__"].__get__(type(value))
-    return any(entry is base for entry in mro for base in bases)
+    return any(entry is base for entry in type_bases(type(value)) for base in bases)
 
 
 def entry(namespace: object, name: str) -> object:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from inspector.adapters.base import type_bases, type_module, type_name
+from inspector.adapters.base import type_module, type_name
 from inspector.adapters.registry import adapter_of
+from inspector.classes import type_bases
 from inspector.facts.given import Given
 
 KINDS: Final = {

@@ -17,8 +17,9 @@ from typing import Any
 
 from inspector import _native
 from inspector._native import Subject
-from inspector.adapters.base import Elements, type_bases, type_name
+from inspector.adapters.base import Elements, type_name
 from inspector.adapters.registry import adapter_of
+from inspector.classes import type_bases
 from inspector.facts.memory import Range
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.unknown import Address, Immortal, Unknown

@@ -1,0 +1,52 @@
+"""An object of a static type that was never given to PyType_Ready, as f2py's `fortran` was in NumPy 1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import specimens
+
+import inspector
+
+pytestmark = pytest.mark.core
+SOURCE = """
+#include <Python.h>
+
+static void bare_dealloc(PyObject *self) { PyObject_Free(self); }
+
+static PyTypeObject bare_type = {
+    .ob_base = {PyObject_HEAD_INIT(&PyType_Type) 0},
+    .tp_name = "unready.Bare",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_dealloc = bare_dealloc,
+};
+
+static PyObject *make(PyObject *module, PyObject *ignored) {
+    PyObject *made = PyObject_Malloc(sizeof *made);
+    return made ? PyObject_Init(made, &bare_type) : NULL;
+}
+
+static PyMethodDef methods[] = {{"make", make, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "unready", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_unready(void) { return PyModule_Create(&definition); }
+"""
+
+
+def test_it_is_seen_like_any_other() -> None:
+    bare = specimens.build("unready", SOURCE).make()
+    kept = [bare]
+    found = inspector.owners(bare)
+    assert {owner.key for owner in found.owners} >= {"bare"} and len(found.owners) == 2, kept
+    text = str(inspector.inspect(bare))
+    assert "unready.Bare" in text
+    text = str(inspector.inspect(type(bare)))
+    assert "unready.Bare" in text
+
+
+def test_it_stands_in_nobody_s_way() -> None:
+    bare = specimens.build("unready", SOURCE).make()
+    row = np.arange(8.0)
+    view = row[2:]
+    assert inspector.aliases(row, names={id(view): "view", id(bare): "bare"}).rows
+    assert inspector.heap().types
+    assert "Bare" in str(inspector.inspect({"bare": bare, "row": row}))
