@@ -81,7 +81,8 @@ def test_a_file_that_was_cut_and_one_that_was_not(tmp_path: Path) -> None:
     assert slugs(whole) == slugs(cut) == set()
     os.truncate(tmp_path / "cut", mmap.PAGESIZE)
     found = [slugs(one) for one in (whole, cut, cut[: mmap.PAGESIZE], pd.Series(cut, copy=False))]
-    # The first page of it is there. Nothing that was cut stands in the assert: pytest would read it to draw it, which is a SIGBUS.
+    # The first page of it is there. Nothing that was cut stands in the assert: pytest would read it to draw
+    # it, which is a SIGBUS.
     assert found == [set(), {"truncated-file"}, set(), {"truncated-file"}]
 
 
