@@ -22,7 +22,7 @@ _DOORS = {
     "aliases": "inspector.api",
     "snapshot": "inspector.api",
     "heap": "inspector.api",
-    "call_c": "inspector.api",
+    "call_c": "inspector.called",
     "compile_c": "inspector.api",
     "attach": "inspector.running",
     "breakpoints": "inspector.running",

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from inspector.facts.aliases import Aliases
     from inspector.facts.chain import Chain
     from inspector.facts.comparison import Comparison
-    from inspector.facts.compiled import CellCall
     from inspector.facts.finding import Finding
     from inspector.facts.heap import Heap, Snapshot
     from inspector.facts.machine import Machine
@@ -375,18 +374,3 @@ def compile_c(
     module, fact = compiled(Recipe(source, name, cache_version=cache_version, **lists))
     vars(module)["__compiled__"] = fact
     return module
-
-
-def call_c(
-    function: Callable[..., Any], arguments: Mapping[str, Any], *, isolate: bool = False
-) -> tuple[Any, CellCall, Exception | None]:
-    """(result, what the call did, its exception or None). `arguments`: name -> object, in parameter order.
-
-    With `isolate` it runs in a forked child: a crash there is an `Unknown` result here, and arrays come
-    back as copies; else the references to the arguments are counted before and after.
-    """
-    from inspector.compiler import call
-
-    if isolate:
-        return (*call.apart(function, arguments), None)
-    return call.here(function, arguments)

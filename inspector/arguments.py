@@ -138,6 +138,9 @@ C_CELL = (
     Option(
         ("--isolate",), {"action": "store_true", "help": "run it in a forked child: a crash costs nothing"}
     ),
+    Option(
+        ("--trace",), {"action": "store_true", "help": "its calls of Python, its ledger and its arrays too"}
+    ),
     Option(("--cache-version",), {"metavar": "TUPLE", "help": "part of the cache's key; () is never kept"}),
     Option(("-l", "--lib"), {"action": "append", "default": [], "metavar": "NAME", "help": "link with it"}),
     Option(

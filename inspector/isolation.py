@@ -37,6 +37,9 @@ TRIES, PAUSE_S = 20, 0.02
 RESULT_BYTES_MAX: Final = 16 * 2**20
 """A larger result is refused by the child, before it is sent."""
 
+DIED: Final = "the child died of"
+"""How the reason begins where a signal ended it."""
+
 _DONE, _RAISED, _REFUSED = b"d", b"r", b"n"
 
 
@@ -241,5 +244,5 @@ def _result(answer: bytes | None, status: int, deadline_s: float) -> Any | Unkno
     if mark in (_RAISED, _REFUSED):
         return Unknown(body.decode("utf-8", "replace"))
     if os.WIFSIGNALED(status):
-        return Unknown(f"the child died of {signal.Signals(os.WTERMSIG(status)).name}")
+        return Unknown(f"{DIED} {signal.Signals(os.WTERMSIG(status)).name}")
     return Unknown("the child ended without a result")

@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import parse_argstring
 
-from inspector import api
+from inspector import api, called
 from inspector.arguments import C_CELL
 from inspector.errors import InspectorError
 from inspector.facts.unknown import Unknown
@@ -79,17 +79,15 @@ class CMagics(Magics):
             **sections,
         )
         facts: dict[str, Any] = {"compiled": vars(module)["__compiled__"]}
-        called = {one.name: getattr(module, one.name, None) for one in facts["compiled"].functions}
-        self.shell.user_ns.update(
-            {name: function for name, function in called.items() if function is not None}
-        )
+        made = {one.name: getattr(module, one.name, None) for one in facts["compiled"].functions}
+        self.shell.user_ns.update({name: function for name, function in made.items() if function is not None})
         if facts["compiled"].module:
             self.shell.user_ns[facts["compiled"].module] = module
         if inputs or outputs:
-            facts["call"] = self._call(called[options.name], inputs, outputs, options.isolate)
+            facts["call"] = self._call(made[options.name], inputs, outputs, options)
         return Report(options.name, facts)
 
-    def _call(self, function: Any, inputs: tuple[str, ...], outputs: tuple[str, ...], isolate: bool) -> Any:
+    def _call(self, function: Any, inputs: tuple[str, ...], outputs: tuple[str, ...], options: Any) -> Any:
         missing = [name for name in inputs if name not in self.shell.user_ns]
         if missing:
             raise InspectorError(
@@ -98,7 +96,7 @@ class CMagics(Magics):
                 do=f"make it first: {missing[0]} = ...",
             )
         arguments = {name: self.shell.user_ns[name] for name in inputs}
-        result, fact, error = api.call_c(function, arguments, isolate=isolate)
+        result, fact, error = called.call_c(function, arguments, isolate=options.isolate, trace=options.trace)
         if error is None and not isinstance(result, Unknown):
             made = result if len(outputs) > 1 else (result,)
             self.shell.user_ns.update(zip(outputs, made, strict=False))

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
+from inspector.facts.conversion import Trace
+from inspector.facts.layout import Layout
+from inspector.facts.leaks import Leaks
+from inspector.facts.stack import Stop
 from inspector.facts.unknown import Unknown
 
 
@@ -85,6 +89,18 @@ class Balanced:
 
 
 @dataclass(frozen=True, slots=True)
+class CellArray:
+    """How an argument or a result lies in memory."""
+
+    name: str
+    layout: Layout
+
+
+NOT_DEAD: Final = Unknown("it did not die")
+NOT_ASKED: Final = Unknown("not asked for: --trace")
+
+
+@dataclass(frozen=True, slots=True)
 class CellCall:
     """The column of one call of a function of the cell."""
 
@@ -97,3 +113,11 @@ class CellCall:
     result: str | Unknown
     balance: tuple[Balanced, ...]
     """Empty where it ran in a child: the counts there are not ours."""
+    died: Stop | Unknown = NOT_DEAD
+    """Where C died in a child: of a second child, under gdb, that died as the first had."""
+    trace: Trace | Unknown = NOT_ASKED
+    """What the function asked of Python, in a child of its own."""
+    leaks: Leaks | Unknown = NOT_ASKED
+    """The ledger of its references, in a child of its own."""
+    arrays: tuple[CellArray, ...] = ()
+    """Of the arguments and results, where a trace was asked for."""

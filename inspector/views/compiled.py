@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from inspector.facts.compiled import (
+    NOT_ASKED,
+    NOT_DEAD,
     Balanced,
+    CellArray,
     CellCall,
     Compiled,
     CompiledField,
     CompiledFunction,
     CompiledStruct,
 )
+from inspector.facts.stack import Stop
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
-from inspector.views.view import blocks
+from inspector.views.view import blocks, view
 
 PAGE = "docs/c_cells.md"
 FIELDS_SHOWN = 8
@@ -105,7 +109,38 @@ def _warnings(fact: Compiled) -> tuple[Line, ...]:
 @blocks.register
 def of_call(fact: CellCall) -> tuple[Block, ...]:
     """Lines call, refs; what hurts last."""
-    return (_call(fact), *(_balance(row) for row in fact.balance), *_findings(fact))
+    return (
+        _call(fact),
+        *_death(fact.died),
+        *(_balance(row) for row in fact.balance),
+        *_findings(fact),
+        *(block for one in fact.arrays for block in _array(one)),
+        *_watched(fact),
+    )
+
+
+def _death(died: Stop | Unknown) -> tuple[Block, ...]:
+    if isinstance(died, Stop):
+        return view(died)
+    return () if died == NOT_DEAD else (Line("where", text(str(died), "warn")),)
+
+
+def _watched(fact: CellCall) -> tuple[Block, ...]:
+    """What the call asked of Python, and the ledger; each once, in a child of its own."""
+    if fact.trace == NOT_ASKED:
+        return ()
+    made: list[Block] = []
+    for label, found in (("trace", fact.trace), ("ledger", fact.leaks)):
+        if isinstance(found, Unknown):
+            made.append(Line(label, text(str(found), "warn")))
+        else:
+            made += view(found)
+    return tuple(made)
+
+
+def _array(one: CellArray) -> tuple[Block, ...]:
+    shape = f"{one.layout.format} {one.layout.shape}"
+    return (Line("array", (*text(f"{one.name}  "), *text(shape, "dim"))), *view(one.layout))
 
 
 def _call(fact: CellCall) -> Line:

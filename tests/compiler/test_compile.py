@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import inspector
-from inspector import api
 from inspector.errors import InspectorError
 from inspector.facts.compiled import Balanced, CellCall
 from inspector.facts.unknown import Unknown
+from inspector.report import Report
 
 pytestmark = pytest.mark.core
 
@@ -184,7 +184,7 @@ def own_dtype(x: np.ndarray) -> np.ndarray:
 
 def balance(code: str, **arrays: np.ndarray) -> dict[str, object]:
     module = inspector.compile_c(code, name="body", inputs=tuple(arrays), outputs=("z",))
-    _, fact, error = api.call_c(module.body, arrays)
+    _, fact, error = inspector.call_c(module.body, arrays)
     assert error is None
     return {row.name: row.verdict for row in fact.balance if not immortal(row)}
 
@@ -213,11 +213,11 @@ def test_a_contiguous_array_is_the_same_array_and_another_a_copy() -> None:
     x = np.arange(6.0)
     code = "z = (PyArrayObject *)PyArray_GETCONTIGUOUS(x);"
     module = inspector.compile_c(code, name="body", inputs=("x",), outputs=("z",))
-    same, fact, _ = api.call_c(module.body, {"x": x})
+    same, fact, _ = inspector.call_c(module.body, {"x": x})
     assert same is x and fact.balance[0].held == 1
     assert verdicts(fact) == {"balanced"}
     step = x[::2]
-    copy, fact, _ = api.call_c(module.body, {"x": step})
+    copy, fact, _ = inspector.call_c(module.body, {"x": step})
     assert copy is not step and not np.shares_memory(copy, step)
     assert verdicts(fact) == {"balanced"}
 
@@ -231,7 +231,7 @@ def test_several_outputs_and_one_kept_by_c() -> None:
     module = inspector.compile_c(
         code.format("a") + code.format("b"), name="two", inputs=("x",), outputs=("a", "b")
     )
-    _, fact, _ = api.call_c(module.two, {"x": x})
+    _, fact, _ = inspector.call_c(module.two, {"x": x})
     assert {row.name: (row.held, row.verdict) for row in fact.balance}["x.dtype"] == (2, "balanced")
     cached = inspector.compile_c(
         "if (kept == NULL) {" + code.format("kept") + "} z = (PyArrayObject *)Py_NewRef(kept);",
@@ -240,10 +240,10 @@ def test_several_outputs_and_one_kept_by_c() -> None:
         outputs=("z",),
         support="static PyArrayObject *kept;",
     )
-    _, fact, _ = api.call_c(cached.cached, {"x": x})
+    _, fact, _ = inspector.call_c(cached.cached, {"x": x})
     verdict = {row.name: row.verdict for row in fact.balance}["x.dtype"]
     assert isinstance(verdict, Unknown) and "may be older than the call" in verdict.reason
-    _, fact, _ = api.call_c(cached.cached, {"x": x})
+    _, fact, _ = inspector.call_c(cached.cached, {"x": x})
     assert verdicts(fact) == {"balanced"}
 
 
@@ -254,7 +254,7 @@ def test_a_leak_and_an_exception_are_seen() -> None:
     failing = inspector.compile_c(
         'PyErr_SetString(PyExc_ValueError, "no"); FAIL;', name="failing", inputs=("x",)
     )
-    result, fact, error = api.call_c(failing.failing, {"x": x})
+    result, fact, error = inspector.call_c(failing.failing, {"x": x})
     assert result is None and isinstance(error, ValueError) and fact.error == "ValueError: no"
 
 
@@ -268,11 +268,69 @@ def test_a_leak_and_an_exception_are_seen() -> None:
     ],
 )
 def test_a_crash_apart_costs_nothing(code: str, words: str) -> None:
+    from inspector.compiler import call
+
     module = inspector.compile_c(code, name="crash", inputs=("x",))
-    result, fact, error = api.call_c(module.crash, {"x": np.ones(1)}, isolate=True)
-    assert isinstance(result, Unknown) and error is None
-    assert words in result.reason
+    result, fact = call.apart(module.crash, {"x": np.ones(1)})
+    assert isinstance(result, Unknown) and words in result.reason
     assert fact.isolated and fact.result == result and fact.balance == ()
+
+
+@pytest.mark.debugger
+def test_a_crash_apart_says_where_in_both_languages() -> None:
+    code = "int *nowhere = (int *)PyArray_DIMS(x)[0];\n*nowhere = 1;"
+    module = inspector.compile_c(code, name="crash", inputs=("x",))
+    result, fact, error = inspector.call_c(module.crash, {"x": np.ones(3)}, isolate=True)
+    assert isinstance(result, Unknown) and result.reason.endswith("died of SIGSEGV") and error is None
+    assert not isinstance(fact.died, Unknown), fact.died
+    assert (fact.died.reason, fact.died.function) == ("SIGSEGV", "crash")
+    assert isinstance(fact.died.line, str) and fact.died.line.endswith("cell:2")
+    assert {one.name: one.value for one in fact.died.variables}["nowhere"] == "0x3"
+    shown = [(one.kind, one.function) for one in fact.died.stack.frames if not one.plumbing]
+    here = ("python", "test_a_crash_apart_says_where_in_both_languages")
+    assert shown[:2] == [("native", "crash"), here]
+    assert "cell:2" in str(Report("crash", {"call": fact}))
+
+
+def test_a_crash_without_gdb_says_why_the_place_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = inspector.compile_c("abort();", name="crash", inputs=("x",))
+    monkeypatch.setenv("PATH", "")
+    result, fact, _ = inspector.call_c(module.crash, {"x": np.ones(1)}, isolate=True)
+    assert isinstance(result, Unknown) and isinstance(fact.died, Unknown)
+    assert fact.died.reason.startswith("where is not known: gdb is not installed")
+
+
+LOSES = """
+z = (PyArrayObject *)PyArray_EMPTY(1, PyArray_DIMS(x), NPY_DOUBLE, 0);
+if (z == NULL) { FAIL; }
+PyObject *by = PyLong_FromLong(12345);
+for (npy_intp i = 0; i < PyArray_DIMS(x)[0]; i++)
+    *(double *)PyArray_GETPTR1(z, i) = PyFloat_AsDouble(by);
+"""
+
+
+def test_one_call_shows_trace_ledger_and_layouts() -> None:
+    module = inspector.compile_c(LOSES, name="loses", inputs=("x",), outputs=("z",))
+    x = np.arange(6.0)[::2]
+    result, fact, error = inspector.call_c(module.loses, {"x": x}, trace=True)
+    assert result.tolist() == [12345.0] * 3 and error is None
+    assert not isinstance(fact.trace, Unknown) and not isinstance(fact.leaks, Unknown)
+    (call,) = fact.trace.calls
+    asked = {(one.function, one.times) for one in call.conversions}
+    assert asked == {("PyLong_FromLong", 1), ("PyFloat_AsDouble", 3)}
+    (lost,) = [one for one in fact.leaks.verdicts if one.certain]
+    assert (lost.kind, lost.object) == ("leaked", "int 12345")
+    lies = [(one.name, one.layout.strides_bytes, one.layout.words) for one in fact.arrays]
+    assert lies == [("x", (16,), ("every 2nd element",)), ("result", (8,), ("C order",))]
+    shown = str(Report("loses", {"call": fact}))
+    assert shown.index("every 2nd element") < shown.index("PyFloat_AsDouble") < shown.index("leaked")
+
+
+def test_plain_c_has_no_table_to_trace() -> None:
+    module = inspector.compile_c(PLAIN)
+    _, fact, _ = inspector.call_c(module.add, {"a": 1, "b": 2}, trace=True)
+    assert isinstance(fact.trace, Unknown) and "no method table" in fact.trace.reason
+    assert "no method table" in str(Report("add", {"call": fact}))
 
 
 def test_a_loop_apart_is_ended_by_its_deadline() -> None:
@@ -286,6 +344,6 @@ def test_a_loop_apart_is_ended_by_its_deadline() -> None:
 def test_arrays_come_back_from_a_child() -> None:
     mended = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
     module = inspector.compile_c(mended, name="times", inputs=("x", "y"), outputs=("z",))
-    result, _, _ = api.call_c(module.times, {"x": np.arange(3.0), "y": np.array(2.0)}, isolate=True)
+    result, _, _ = inspector.call_c(module.times, {"x": np.arange(3.0), "y": np.array(2.0)}, isolate=True)
     assert not isinstance(result, Unknown), result
     assert result.tolist() == [0.0, 2.0, 4.0] and result.flags.owndata

@@ -38,6 +38,7 @@ FLOOR_5 = {
     "launched",
     "promises",
     "previewed",
+    "called",
     "api",
     "running",
     "visited",
@@ -51,6 +52,7 @@ FACE = {
     "leaked",
     "launched",
     "previewed",
+    "called",
     "running",
     "graph",
     "report",
@@ -97,6 +99,7 @@ MAY_IMPORT = {
     "launched": {*FLOOR_1, "tracing", "traced"},
     "preview": FLOOR_2,
     "previewed": {*FLOOR_2, "preview", "verdicts", "traced", "api"},
+    "called": FLOOR_3 | {"traced", "leaked"},
     "leaked": {*FLOOR_1, "_native", "tracing", "verdicts", "report"},
     "arguments": FLOOR_1,
     "cli": VERBS | {"screens"},  # the commands that open them

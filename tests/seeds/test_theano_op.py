@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import inspector
-from inspector import api
 
 pytestmark = pytest.mark.newest
 
@@ -51,7 +50,7 @@ def mended(pytensor: Any) -> Any:
 
 def verdicts(function: Callable[..., Any]) -> dict[str, str]:
     x, y = np.array([1.0, 2.0, 3.0]), np.array(2.0)
-    result, call, error = api.call_c(function, {"x": x, "y": y})
+    result, call, error = inspector.call_c(function, {"x": x, "y": y})
     assert error is None and result.tolist() == [2, 4, 6]
     return {row.name: str(row.verdict) for row in call.balance}
 
