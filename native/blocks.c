@@ -66,19 +66,32 @@ typedef struct {
 // as a number (the hash in a set, the next of itertools.count), or look at memory of others (a memoryview).
 static int keeps_plain_memory(PyTypeObject *type) { return strncmp(type->tp_name, "_io.", 4) == 0; }
 
+// How much of such an object points to memory of its own; behind that is text, or what was there before.
+static __attribute__((no_sanitize("address"))) size_t kept_bytes(const place *found) {
+    PyObject *holder = found->object; // borrowed
+    PyTypeObject *type = Py_TYPE(holder);
+    if (found->kind != PLACE_STALE) {
+        int keeps = found->certain && (PyType_Check(holder) || keeps_plain_memory(type));
+        return keeps ? (size_t)type->tp_basicsize : 0;
+    }
+    if (type == &PyUnicode_Type) {
+        const PyASCIIObject *text = (const PyASCIIObject *)holder;
+        return !text->state.compact ? sizeof(PyUnicodeObject)
+               : text->state.ascii  ? sizeof(PyASCIIObject)
+                                    : sizeof(PyCompactUnicodeObject);
+    }
+    return type == &PyByteArray_Type ? sizeof(PyByteArrayObject) : 0;
+}
+
 // The block is kept by the object that the word is in, and its type is known to hold nothing that way: the
 // text of a bytearray, the name of a class, the buffer of a file.
 static __attribute__((no_sanitize("address"))) int keeps_no_reference(const link_question *q) {
     uintptr_t prefix = q->s->view.object_prefix > 0 ? (uintptr_t)q->s->view.object_prefix : 0;
-    PyObject *holder = q->found.object; // borrowed
     uintptr_t offset = q->link ? *(const uintptr_t *)q->link - q->row->range.start : 0;
-    if (!holder || !q->link || (offset && offset != prefix && offset != 2 * prefix)) {
+    if (!q->found.object || !q->link || (offset && offset != prefix && offset != 2 * prefix)) {
         return 0;
     }
-    if (q->found.kind == PLACE_STALE) {
-        return q->link < (uintptr_t)holder + (size_t)Py_TYPE(holder)->tp_basicsize;
-    }
-    return q->found.certain && (PyType_Check(holder) || keeps_plain_memory(Py_TYPE(holder)));
+    return q->link < (uintptr_t)q->found.object + kept_bytes(&q->found);
 }
 
 // How good an explanation is it that `found` holds the block?

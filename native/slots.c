@@ -195,7 +195,7 @@ __attribute__((no_sanitize("address"))) slot_verdict slot_read(const search_view
         *ret = (slot){"local", local, frames_local_name(code, local)};
         return COMPAT_SLOTS_TAGGED ? SLOT_OWNED : SLOT_ASK; // a tagged word tells; tp_traverse counts all
     }
-    if (local == FRAME_SLOT_BORROWED || (!link && is_behind(holder, word))) {
+    if (local == FRAME_SLOT_BORROWED || is_behind(holder, inside)) {
         return SLOT_BORROWED;
     }
     return layout_slot(view, holder, word, link, ret);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextvars
 import ctypes
+import datetime
 import functools
 import gc
 import itertools
@@ -601,7 +602,29 @@ def seen(address: int) -> object:
     return memoryview((ctypes.c_char * 48).from_address(address))
 
 
-@pytest.mark.parametrize("remembered", [behind_a_list, in_numbers, in_a_set, itertools.count, seen])
+def behind_a_text(address: int) -> object:
+    """A short text whose block had something else in it before: the allocator gives 16 bytes at a time."""
+    texts = ("".join(map(str, range(length))) for length in range(2, 10))
+    ends = ((text, -(-sys.getsizeof(text) // 8) * 8) for text in texts)
+    text, end = next((text, end) for text, end in ends if end % 16 and end < str.__basicsize__)
+    if not DEBUG:  # which keeps a mark there
+        ctypes.c_uint64.from_address(id(text) + end).value = address
+    return text
+
+
+def behind_a_date(address: int) -> object:
+    """The same of an object that may hold something, for all the collector knows."""
+    date = datetime.timedelta(1, 2, 3)
+    end = datetime.timedelta.__basicsize__
+    if not DEBUG and end % 16:
+        ctypes.c_uint64.from_address(id(date) + end).value = address
+    return date
+
+
+@pytest.mark.parametrize(
+    "remembered",
+    [behind_a_list, in_numbers, in_a_set, itertools.count, seen, behind_a_text, behind_a_date],
+)
 def test_a_block_is_not_of_the_container_that_merely_names_its_address(
     hidden: ModuleType, remembered: Callable[[int], object]
 ) -> None:
