@@ -30,6 +30,16 @@ static void write_name(const event *record, const char *name, size_t length) {
     ring_record(&text);
 }
 
+/* The capsule's name, cut to NAME_KEPT; its length, one more where it was cut. */
+static size_t copy_name(const capsule_words *capsule, char *name) {
+    if (!capsule->name) {
+        return 0;
+    }
+    const size_t length = strnlen(capsule->name, NAME_KEPT + 1);
+    memcpy(name, capsule->name, Py_MIN(length, NAME_KEPT));
+    return length;
+}
+
 void finalize_enter(finalize_call original, PyObject *object, int kind, uint32_t number) {
     const capsule_words *capsule = PyCapsule_CheckExact(object) ? (const capsule_words *)object : NULL;
     char name[NAME_KEPT + 1] = "";
@@ -41,10 +51,10 @@ void finalize_enter(finalize_call original, PyObject *object, int kind, uint32_t
     record.flags = EVENT_FLAG_DEEP;
     record.refs_delta = EVENT_REFS_GONE;
     record.type = interned_id((PyObject *)Py_TYPE(object));
+    size_t length = 0;
     if (capsule) {
         record.aux = (uint64_t)(uintptr_t)capsule->destructor;
-        record.refs = (int32_t)strnlen(capsule->name ? capsule->name : "", sizeof name);
-        memcpy(name, capsule->name ? capsule->name : "", (size_t)Py_MIN(record.refs, NAME_KEPT));
+        length = copy_name(capsule, name);
     }
     witness_locate(&record);
     record.start = ring_start_ticks();
@@ -54,8 +64,6 @@ void finalize_enter(finalize_call original, PyObject *object, int kind, uint32_t
         original(object);
     }
     ring_stop_ticks(&record);
-    size_t length = (size_t)record.refs;
-    record.refs = 0;
     if (ring_record(&record) && capsule) {
         write_name(&record, name, length);
     }
