@@ -600,6 +600,9 @@ def ask_spans(callable: Callable[[Any], list[_ToldRow] | None] | None, /) -> Non
     does not know, which is then not asked about again.
     """
 
+def unrecorded(callable: Callable[[], Any], /) -> Any:
+    """What the callable gives; nothing that this thread does meanwhile is recorded."""
+
 # --- calls.c -----------------------------------------------------------------------------------
 
 def calls_disarm() -> tuple[int, int]:
@@ -622,6 +625,9 @@ def methods_arm(callables: list[Any], /) -> list[int]:
 
 def calls_open(recorded: bool, /) -> None:
     """Whether calls through replaced pointers are recorded; switched off they go straight through."""
+
+def calls_of_stdlib(recorded: bool, /) -> None:
+    """Whether calls of bytes, bytearray and memoryview in the standard library's own Python are recorded."""
 
 # --- type_slots.c ------------------------------------------------------------------------------
 

@@ -53,27 +53,37 @@ static int read_rows(PyObject *rows, data_span *ret) {
     return count;
 }
 
-int asked_spans(PyObject *object, uint32_t type, data_span *ret) {
-    if (!adapter || !type || type >= TYPES_MAX || is_unknown[type]) {
-        return 0;
-    }
-    PyObject *kind, *value, *trace; // owned, as they were
-    PyErr_Fetch(&kind, &value, &trace);
+// Calls it; nothing of that is recorded. New, or NULL with an exception.
+static PyObject *call_unrecorded(PyObject *callable, PyObject *argument) {
     uint32_t left = ring_here.left;
     ring_here.quiet++;
     ring_here.left = 1; // with no room in the ring its slow path is taken, which records nothing for now
     if (ring_here.ring) {
         ring_here.ring->limit = 0;
     }
-    PyObject *rows = PyObject_CallOneArg(adapter, object);
+    PyObject *result = argument ? PyObject_CallOneArg(callable, argument) : PyObject_CallNoArgs(callable);
+    ring_here.left = left;
+    ring_here.quiet--;
+    return result;
+}
+
+int asked_spans(PyObject *object, uint32_t type, data_span *ret) {
+    if (!adapter || !type || type >= TYPES_MAX || is_unknown[type]) {
+        return 0;
+    }
+    PyObject *kind, *value, *trace; // owned, as they were
+    PyErr_Fetch(&kind, &value, &trace);
+    PyObject *rows = call_unrecorded(adapter, object);
     is_unknown[type] = rows == Py_None;
     int count = rows ? read_rows(rows, ret) : 0;
     Py_XDECREF(rows);
     PyErr_Clear();
-    ring_here.left = left;
-    ring_here.quiet--;
     PyErr_Restore(kind, value, trace);
     return count;
+}
+
+static PyObject *asked_unrecorded(PyObject *module, PyObject *callable) {
+    return call_unrecorded(callable, NULL);
 }
 
 static PyObject *asked_begin(PyObject *module, PyObject *callable) {
@@ -84,6 +94,7 @@ static PyObject *asked_begin(PyObject *module, PyObject *callable) {
 
 static PyMethodDef asked_methods[] = {
     {"ask_spans", asked_begin, METH_O, NULL},
+    {"unrecorded", asked_unrecorded, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -15,8 +15,9 @@
 // Who frees. While a place is armed its owner (function, type) is held by one reference, so that the memory
 // of the place cannot go. calls_disarm gives the references back.
 //
-// Limits and why. CALLS_MAX places in the life of the process: thunks lie in the library's text, so that no
-// memory is both written and run. What is patched by somebody else afterwards is left alone, and counted.
+// Limits and why. CALLS_MAX places at a time, and functions in the life of the process: thunks lie in the
+// library's text, so that no memory is both written and run. What is patched by somebody else afterwards is
+// left alone, and counted.
 #include "native.h"
 
 #include "calls.h"
@@ -43,11 +44,13 @@ typedef struct {
     PyObject *owner; // owned while armed, else NULL
     uint8_t kind;    // EVENT_METHOD, EVENT_VECTORCALL, EVENT_SLOT
     uint8_t convention;
+    uint8_t is_common; // of bytes, bytearray or memoryview, which the standard library calls all the time
 } call_row;
 
 static call_row rows[CALLS_MAX];
 static uint32_t row_count;
 static uint16_t by_place[PLACES_HASHED]; // row number + 1
+static uint32_t places_hashed;           // entries of it in use
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
 
@@ -107,6 +110,9 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
         if (ledger_is_open && !ring_here.quiet && row->convention <= CALL_VECTOR) {
             return ledger_call(&(ledger_called){row->original, number, row->convention}, words);
         }
+        return row->original(a, b, c, d, e);
+    }
+    if (row->is_common && !witness_of_stdlib && witness_is_of_stdlib()) {
         return row->original(a, b, c, d, e);
     }
     witness seen;
@@ -188,21 +194,64 @@ static uint16_t *hashed(const uintptr_t *place) {
     return &by_place[at];
 }
 
-// A row for what the place holds now: its old one, or a new one; CALLS_FULL where there is none left.
-static int row_for(uintptr_t *place, int kind, call_convention convention, call_target original) {
+// by_place made anew: a row that went to another place leaves an entry behind that leads nowhere.
+static void hash_again(void) {
+    memset(by_place, 0, sizeof by_place);
+    places_hashed = row_count;
+    for (uint32_t number = 0; number < row_count; number++) {
+        *hashed(rows[number].place) = (uint16_t)(number + 1);
+    }
+}
+
+// A disarmed row that calls the same function in the same way: its thunk, wherever somebody may have kept it,
+// does what it did. CALLS_FULL where there is none.
+static int row_again(int kind, call_convention convention, call_target original) {
+    for (uint32_t number = 0; number < row_count; number++) {
+        const call_row *row = &rows[number];
+        if (!row->owner && row->original == original && row->kind == kind && row->convention == convention) {
+            return (int)number;
+        }
+    }
+    return CALLS_FULL;
+}
+
+static int row_placed(uint32_t number, uintptr_t *place) {
+    if (places_hashed >= PLACES_HASHED * 3 / 4) {
+        hash_again();
+    }
     uint16_t *known = hashed(place);
+    places_hashed += !*known;
+    *known = (uint16_t)(number + 1);
+    rows[number].place = place;
+    rows[number].held = *place;
+    return (int)number;
+}
+
+// A row for what the place holds now: its old one, or another; CALLS_FULL where there is none left.
+static int row_for(uintptr_t *place, int kind, call_convention convention, call_target original) {
+    const uint16_t *known = hashed(place);
     if (*known) {
         const call_row *row = &rows[*known - 1];
         if (row->original == original && row->kind == kind && row->convention == convention) {
             return *known - 1;
         }
     }
+    int again = row_count >= CALLS_MAX / 2 ? row_again(kind, convention, original) : CALLS_FULL;
+    if (again >= 0) {
+        return row_placed((uint32_t)again, place);
+    }
     if (row_count == CALLS_MAX) {
         return CALLS_FULL;
     }
-    rows[row_count] = (call_row){original, *place, place, NULL, (uint8_t)kind, (uint8_t)convention};
-    *known = (uint16_t)(row_count + 1);
-    return (int)row_count++;
+    rows[row_count] = (call_row){original, *place, place, NULL, (uint8_t)kind, (uint8_t)convention, 0};
+    return row_placed(row_count++, place);
+}
+
+static int is_common(PyObject *owner) {
+    int is_method = Py_IS_TYPE(owner, &PyMethodDescr_Type) || Py_IS_TYPE(owner, &PyClassMethodDescr_Type);
+    PyObject *type = is_method ? (PyObject *)PyDescr_TYPE(owner) : owner; // borrowed
+    return type == (PyObject *)&PyBytes_Type || type == (PyObject *)&PyByteArray_Type ||
+           type == (PyObject *)&PyMemoryView_Type;
 }
 
 int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *owner) {
@@ -221,6 +270,7 @@ int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uint
     if (calls_store(place, thunk_of((uint32_t)number)) < 0) {
         return CALLS_LOCKED;
     }
+    rows[number].is_common = (uint8_t)is_common(owner);
     rows[number].owner = Py_NewRef(owner);
     return number;
 }

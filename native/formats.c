@@ -234,7 +234,7 @@ static uint64_t print_number(format_walk *walk, char unit, int wide) {
 // One %unit: 1, or 0 where it is not known.
 static int print_unit(format_walk *walk, char unit, int wide, Py_ssize_t precision) {
     if (strchr("diuxXoc", unit)) {
-        put(walk, unit, print_number(walk, unit, wide), 0);
+        put(walk, strchr("dic", unit) ? 'L' : 'K', print_number(walk, unit, wide), 0);
     } else if (unit == 's') {
         char *start = va_arg(walk->values, char *);
         put(walk, unit, (uint64_t)start, 0);

@@ -136,9 +136,15 @@ static PyObject *methods_open(PyObject *module, PyObject *open) {
     Py_RETURN_NONE;
 }
 
+static PyObject *methods_of_stdlib(PyObject *module, PyObject *recorded) {
+    witness_of_stdlib = recorded == Py_True;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef methods_methods[] = {
     {"methods_arm", methods_arm, METH_O, NULL},
     {"calls_open", methods_open, METH_O, NULL},
+    {"calls_of_stdlib", methods_of_stdlib, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -21,21 +21,35 @@
 #include "ring.h"
 #include "samples.h"
 
-enum { ITEMS_LOOKED_AT = 8, FRAMES_WALKED = 64 };
+enum { ITEMS_LOOKED_AT = 8, FRAMES_WALKED = 512 }; // an import of torch is 300 frames deep
 
-int witness_open;
+int witness_open, witness_of_stdlib;
 
 // ----- where in Python ----------------------------------------------------------------------------
 
-// Whether a code object is of an installed library: the user's own line is further out.
-static int is_library(PyCodeObject *code) {
+// Where a code object comes from, by its file's name.
+typedef enum { FROM_USER, FROM_PACKAGE, FROM_STDLIB } origin;
+
+static origin origin_of(PyCodeObject *code) {
     PyObject *file = code->co_filename;
     if (!PyUnicode_IS_COMPACT_ASCII(file)) {
-        return 0;
+        return FROM_USER;
     }
     const char *path = PyUnicode_DATA(file);
-    return *path == '<' ? strncmp(path, "<frozen", 7) == 0 || strncmp(path, "<__array_function__", 19) == 0
-                        : strstr(path, "-packages/") || strstr(path, "/lib/python3");
+    if (*path == '<') {
+        return strncmp(path, "<frozen", 7) == 0                ? FROM_STDLIB
+               : strncmp(path, "<__array_function__", 19) == 0 ? FROM_PACKAGE
+                                                               : FROM_USER;
+    }
+    return strstr(path, "-packages/") ? FROM_PACKAGE : strstr(path, "/lib/python3") ? FROM_STDLIB : FROM_USER;
+}
+
+int witness_is_of_stdlib(void) {
+    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get());
+    while (frame && !compat_frame_code(frame)) {
+        frame = frame->previous;
+    }
+    return frame && origin_of(compat_frame_code(frame)) == FROM_STDLIB;
 }
 
 // The innermost frame of the user's own code; the innermost of all where there is none.
@@ -47,7 +61,7 @@ void witness_locate(event *record) {
             continue;
         }
         chosen = chosen ? chosen : frame;
-        if (!is_library(code)) {
+        if (origin_of(code) == FROM_USER) {
             chosen = frame;
             break;
         }

@@ -52,6 +52,11 @@ typedef struct {
 } witness;
 
 extern int witness_open __attribute__((visibility("hidden"))); // calls are recorded
+extern int witness_of_stdlib
+    __attribute__((visibility("hidden"))); // those that the library makes of bytes, too
+
+// Whether the Python function that runs now is the standard library's own. Needs the GIL.
+int witness_is_of_stdlib(void);
 
 // Writes code and lasti of the user's own line that runs now. Needs the GIL.
 void witness_locate(event *record);

@@ -21,9 +21,9 @@ Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
 element with all indices 0, shape and strides; () where there are more axes than are told."""
 
 
-def prepare() -> None:
-    """Wake the adapters before anything is recorded: their self tests call the libraries."""
-    shared().wake()
+def prepare() -> bool:
+    """Wake the adapters of what is imported, unrecorded: self tests call the libraries. Whether any came."""
+    return shared().wake()
 
 
 def spans(x: Any) -> list[Row] | None:

@@ -32,6 +32,6 @@ class ImportWatch:
         try:
             return self._original(name, import_)
         finally:
+            if self._depth == 1:
+                self._done()  # what this imports itself belongs to the same import
             self._depth -= 1
-            if not self._depth:
-                self._done()

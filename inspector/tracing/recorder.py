@@ -113,6 +113,7 @@ class Recorder:
         self.materialized.begin()
         _native.ask_spans(asking.spans)
         self.began_ns = time.monotonic_ns()
+        _native.calls_of_stdlib(self.found.wants_stdlib())
         _native.calls_open(True)
         _native.foreign_open(self.grade != "count")
         _native.allocations_open(self.blocks is not None)
@@ -135,6 +136,8 @@ class Recorder:
     def _widen(self) -> None:
         """An import is over."""
         known, packages = len(self.found.names), self.found.packages()
+        if _native.unrecorded(asking.prepare):
+            _native.ask_spans(asking.spans)  # which forgets what no adapter knew so far
         self._arm()
         if not self.modules and self.imports is not None and self.found.packages() != packages:
             self.imports.choose(self.found.packages())

@@ -67,6 +67,10 @@ class Targets:
                 self._keep("builtins", kind.__name__, kind)
                 self._methods("builtins", kind, _BYTES_METHODS if kind is bytes else None)
 
+    def wants_stdlib(self) -> bool:
+        """Whether a pattern names a module of the standard library, whose own calls of bytes count then."""
+        return any(_package(pattern) in sys.stdlib_module_names for pattern in self.patterns)
+
     def require(self) -> None:
         """Raise InspectorError `unknown-module` for a pattern that fits nothing."""
         for pattern in self.patterns:
@@ -134,13 +138,16 @@ class Targets:
 
     def _type(self, module: str, kind: type) -> None:
         home = _module_of(kind)
-        is_bare = home == "builtins" and vars(builtins).get(kind.__name__) is not kind  # PyO3 names none
+        is_pythons = vars(builtins).get(_name_of(kind)) is kind or not _flags_of(kind) & _HEAP_TYPE
+        is_bare = home == "builtins" and not is_pythons  # PyO3 names no module
         if not isinstance(home, str) or (_package(home) != _package(module) and not is_bare):
             return
         self._seen.add(id(kind))
         self.types.append(kind)
-        self._keep(module, kind.__name__, kind)
+        self._keep(module, _name_of(kind), kind)
         self._methods(module, kind)
+        if id(type(kind)) not in self._seen and type(kind) is not type:  # ctypes: Array.from_buffer is its
+            self._type(module, type(kind))
 
     def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
         for name, value in list(_dict_of(kind).items()):
@@ -172,20 +179,21 @@ def _package(name: str) -> str:
 
 
 def _packages() -> list[str]:
-    """Top-level packages with an extension module, but the standard library, us and the kernel's own."""
+    """Top-level packages with an extension module, but the library, us, the kernel's own; and ctypes."""
     suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)
     found = set()
     for name, module in list(sys.modules.items()):
         file = vars(module).get("__file__") if type(module) is ModuleType else None
         if isinstance(file, str) and file.endswith(suffixes):
             found.add(_package(name))
-    return sorted(found - sys.stdlib_module_names - LEFT_OUT)
+    return sorted((found - sys.stdlib_module_names - LEFT_OUT) | ({"ctypes"} & {*sys.modules}))
 
 
 def fits(name: str, pattern: str) -> bool:
     """A name takes its submodules in, and the extension beside it: "cffi" is _cffi_backend too."""
     package = _package(name)
-    is_beside = package.startswith(f"_{pattern}_") or package in (f"{pattern}_core", f"{pattern}lib")
+    beside = (f"_{pattern}", f"{pattern}_core", f"{pattern}lib")
+    is_beside = package.startswith(f"_{pattern}_") or package in beside
     return bool(pattern) and (
         name == pattern
         or name.startswith(f"{pattern}.")

@@ -9,12 +9,14 @@ from inspector.facts.unknown import Unknown
 
 COMPUTING = ("numpy.ufunc",)
 """Types of callables that compute each element, whatever the values come to."""
+PAYLOAD_BYTES = 4096
+"""A str of fewer is a name, a label, an option; of a memory block of this size the allocator is known too."""
 ITS_ARGUMENTS = Unknown("it is an argument's memory")
 KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "S": "bytes", "U": "str"}
 
 
 def copies(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
-    """One Copy for each piece of evidence, the largest first; texts and scalars are left out."""
+    """One Copy for each piece of evidence, the largest first; short texts are left out."""
     made = [judged(one) for one in evidence if one.logical_bytes and not _is_text(one)]
     return tuple(sorted(made, key=lambda copy: -copy.copied_bytes))
 
@@ -32,9 +34,10 @@ def verdicts(found: Iterable[ByteEvidence | Copy] | Unknown) -> tuple[Copy, ...]
 
 
 def _is_text(one: ByteEvidence) -> bool:
-    """A result that is a str: names and labels, not a payload."""
+    """A result that is a short str: names and labels, not a payload."""
     result = one.call.result
-    return isinstance(result, Value) and result.type_name == "str"
+    is_str = isinstance(result, Value) and result.type_name == "str"
+    return is_str and one.logical_bytes < PAYLOAD_BYTES * one.times
 
 
 def judged(one: ByteEvidence) -> Copy:
@@ -80,7 +83,8 @@ def _sources(call: Call) -> list[Value]:
 
 
 def _has_bytes(value: Value) -> bool:
-    return bool(value.item_type or (value.spans and value.type_name != "str"))
+    is_name = value.type_name == "str" and sum(span.logical_bytes for span in value.spans) < PAYLOAD_BYTES
+    return bool(value.item_type or (value.spans and not is_name))
 
 
 def _said(value: Value) -> str:
@@ -125,10 +129,16 @@ def _why_copied(one: ByteEvidence, sources: list[Value], result: Value) -> tuple
         return "the other side has no buffer", ""
     if len(source.spans) > 1:
         return f"{len(source.spans)} arrays are joined into one", "fill a preallocated array: out="
+    if result.type_name == "str" or source.type_name == "str":
+        return "a str keeps its characters to itself", ""
     if result.type_name in ("bytes", "bytearray"):
         return f"{result.type_name} own their memory", "memoryview(x) shares it"
     given, made = source.spans[0], result.spans[0]
-    if given.kind and made.kind and (given.kind, given.item_bytes) != (made.kind, made.item_bytes):
+    if (
+        given.kind.strip("V")
+        and made.kind.strip("V")
+        and (given.kind, given.item_bytes) != (made.kind, made.item_bytes)
+    ):
         return f"element type changes: {_said(source)} → {_said(result)}", "make it that type from the start"
     if given.contiguous != made.contiguous and given.contiguous in ("", "F", "C"):
         words = {"": "gaps", "F": "Fortran order", "C": "C order", "CF": "one axis"}

@@ -179,6 +179,7 @@ def _came(same: list[Materialized]) -> Line:
 
 def _lines(crossings: tuple[Crossing, ...]) -> Iterator[Block]:
     busy = [line for line in crossings if line.calls + line.conversions > 1]
+    busy = [line for line in busy if line.calls or not isinstance(line.site.line, Unknown)]
     if not busy:
         return
     rows = tuple(
@@ -255,7 +256,7 @@ def _given(values: Iterable[Value]) -> list[str]:
 
 
 def _value(value: Value) -> str:
-    name = str(value.type_name).rpartition(".")[2]
+    name = "buffer" if isinstance(value.type_name, Unknown) else value.type_name.rpartition(".")[2]
     if value.text:
         return value.text
     if value.item_type:
@@ -297,7 +298,7 @@ def _unseen(fact: Trace) -> Iterator[Block]:
         hooked = sum(one.functions_hooked for one in fact.seen)
         head = Line(
             "seen",
-            text(f"{hooked:,} functions hooked in {len(rows):,} modules"),
+            text(f"{hooked:,} functions hooked in {len(rows):,} module{'s' if len(rows) != 1 else ''}"),
             explain="What has no pointer to replace, and macros, are not seen.",
             link=f"{PAGE}#what-cannot-be-seen",
         )

@@ -18,7 +18,9 @@ import specimens
 CPP = ("g++", "-O0", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-w")
 C = ("gcc", "-O0", "-shared", "-fPIC", "-w")
 PYBIND11 = """
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 namespace py = pybind11;
 struct Box { int n; explicit Box(int n) : n(n) {} };
 struct Shared { double d = 1.5; };
@@ -30,10 +32,14 @@ PYBIND11_MODULE(made_by_pybind11, m) {
   py::class_<Keeper>(m, "Keeper").def(py::init<py::object>(), py::keep_alive<1, 2>());
   m.def("the_box", [] { return &the_box; }, py::return_value_policy::reference);
   m.def("address", [](Box &box) { return (size_t)&box; });
+  m.def("add", [](int a, int b) { return a + b; });
+  m.def("doubles", [](py::array_t<double> x) { return x; });
+  m.def("total", [](std::vector<double> v) { double sum = 0; for (double d : v) sum += d; return sum; });
 }
 """
 NANOBIND = """
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 namespace nb = nanobind;
 struct Box { int n; explicit Box(int n) : n(n) {} };
 struct Keeper { explicit Keeper(nb::object) {} };
@@ -43,6 +49,8 @@ NB_MODULE(made_by_nanobind, m) {
   nb::class_<Keeper>(m, "Keeper").def(nb::init<nb::object>(), nb::keep_alive<1, 2>());
   m.def("the_box", [] { return &the_box; }, nb::rv_policy::reference);
   m.def("address", [](Box &box) { return (size_t)&box; });
+  m.def("add", [](int a, int b) { return a + b; });
+  m.def("same", [](nb::ndarray<nb::numpy, double, nb::ndim<1>> x) { return x; });
 }
 """
 CYTHON = """
@@ -52,12 +60,14 @@ cdef class Keeper:
     def give(self): return self.kept
 def rows(double[:, :] x): return x[::2]
 def part(double[:] x): return x[1:3]
+def add(int a, int b): return a + b
+def packed(double[:] x): return x.copy()
 """
 
 
 @functools.cache
 def made_by_pybind11() -> ModuleType:
-    """Box, Shared, Keeper; the_box() by reference; address(box)."""
+    """Box, Shared, Keeper; the_box() by reference; address(box); add; doubles(array), total(list)."""
     import pybind11
 
     return _made("made_by_pybind11", PYBIND11, ".cpp", (*CPP, f"-I{pybind11.get_include()}"))
@@ -65,7 +75,7 @@ def made_by_pybind11() -> ModuleType:
 
 @functools.cache
 def made_by_nanobind() -> ModuleType:
-    """Box, Keeper; the_box() by reference; address(box)."""
+    """Box, Keeper; the_box() by reference; address(box); add, same (of an array)."""
     import nanobind
 
     home = Path(nanobind.__file__).parent
@@ -76,7 +86,7 @@ def made_by_nanobind() -> ModuleType:
 
 @functools.cache
 def made_by_cython() -> ModuleType:
-    """Keeper(x).give(), rows(x), part(x): typed memoryviews handed to Python."""
+    """Keeper(x).give(), rows(x), part(x), packed(x): typed memoryviews handed to Python; add(a, b)."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "made_by_cython.pyx"
         source.write_text(CYTHON)

@@ -32,7 +32,7 @@ PICTURE = """\
               PyNumber_Float ×1,000,000 → 0.5  new                       11.0 ms
               PyArray_NewFromDescr  new                                   1.0 µs
    7:4      np.ascontiguousarray(m.T)  ndarray 8.0 MB → ndarray 8.0 MB  500.0 µs
- seen     2,064 functions hooked in 1 modules                              --all
+ seen     2,064 functions hooked in 1 module                               --all
  events   1,000,014 · 0 dropped  record
 """
 

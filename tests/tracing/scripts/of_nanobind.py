@@ -1,0 +1,13 @@
+"""Functions of a module that nanobind bound."""
+
+import made_by_nanobind as made
+import numpy as np
+import told
+
+seven = made.add(35, -28)
+a = np.random.default_rng(7).random(1000)
+same = made.same(a)
+
+told.bytes_of(a, {"made.same(a)": same})
+told.called("made.add(35, -28)", "made_by_nanobind.add", f"{seven}")
+told.conversions("made.add(35, -28)", f"PyLong_FromLong → {seven}")

@@ -1,0 +1,100 @@
+"""What a trace leaves out or takes back: the standard library's own bytes, CPython's types, thunks."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import GeneratorType, ModuleType
+
+import numpy as np
+import pytest
+from programs import inspector as run
+
+import inspector
+from inspector.facts.conversion import Call
+from inspector.report import from_text
+from inspector.tracing.targets import Targets
+
+pytestmark = pytest.mark.core
+
+
+def names(calls: tuple[Call, ...]) -> set[str]:
+    return {call.name for call in calls}
+
+
+def test_the_compiler_of_regular_expressions_is_not_in_the_way() -> None:
+    """It calls bytearray's methods a thousand times; a user's own calls of the same are seen."""
+    pattern = "[" + "".join(chr(code) for code in range(0x400, 0x1000, 7)) + "]"
+    with inspector.trace("numpy") as t:
+        re.compile(pattern, re.IGNORECASE)
+        found = bytearray(b"abc").find(b"c")
+    assert found == 2
+    assert names(t.calls) == {"builtins.bytearray", "builtins.bytearray.find"}
+    re.purge()
+    with inspector.trace("re") as t:
+        re.compile(pattern, re.IGNORECASE)
+    assert "builtins.bytearray" in names(t.calls)
+
+
+def test_types_of_cpython_that_a_package_exports_again_are_not_its_own() -> None:
+    """NumPy's lib has GeneratorType under its own name; it says it is of builtins, and is not there."""
+    module = ModuleType("exporting_x")
+    vars(module).update(GeneratorType=GeneratorType, ndarray=np.ndarray)
+    sys.modules["exporting_x"] = module
+    try:
+        targets = Targets(("exporting_x", "numpy"))
+        targets.look()
+    finally:
+        del sys.modules["exporting_x"]
+    assert GeneratorType not in targets.types
+    assert np.ndarray in targets.types
+
+
+def test_thunks_are_given_again_to_new_types() -> None:
+    """20,000 slots of types that came and went, where there are 16,384 thunks."""
+    code = """
+import numpy as np
+from inspector import _native
+numbers = set()
+kept = []
+for turn in range(12):
+    kinds = [type(f"A{i}", (np.ndarray,), {}) for i in range(300)]
+    kept += kinds
+    _native.type_slots_arm([np.ndarray], True)
+    rows = _native.type_slots_arm(kinds, False)
+    assert len(rows) >= 5 * len(kinds), len(rows)
+    assert min(number for number, _, _ in rows) >= 0
+    assert memoryview(kinds[0]((2,), "f8")).nbytes == 16
+    _native.type_slots_settle(kinds)
+    restored, foreign = _native.calls_disarm()
+    assert foreign == 0 and _native.calls_armed() == 0
+    numbers |= {number for number, _, _ in rows}
+print(12 * len(rows), len(numbers))
+"""
+    ended = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    armed, thunks = map(int, ended.stdout.split())
+    assert armed > 16_384 > thunks
+
+
+DEEP = """
+import importlib, sys
+sys.path.insert(0, {folder!r})
+import deep_0
+"""
+
+
+def test_a_deep_chain_of_imports_is_an_import(tmp_path: Path) -> None:
+    """The user's line is 150 frames away from what the last module calls."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    for number in range(25):
+        (folder / f"deep_{number}.py").write_text(f"import deep_{number + 1}\n")
+    (folder / "deep_25.py").write_text("seen = bytes(bytearray(5000))\n")
+    (tmp_path / "app.py").write_text(DEEP.format(folder=str(folder)))
+    ran = run("trace", "--json", str(tmp_path / "app.py"))
+    assert ran.returncode == 0, ran.stderr
+    (copy,) = from_text(ran.stdout, "stdout").trace.copies[:1]
+    assert (copy.site.text, copy.function) == ("import deep_0", "builtins.bytes")

@@ -1,0 +1,105 @@
+"""`inspector trace` on a script for each library and framework, against what the script itself finds out.
+
+The scripts are in tests/tracing/scripts. Each says beside its calls, by a second method that knows nothing of
+the trace (told.py): whether bytes are shared (the source's are flipped, the result is read again), how many
+there are, and which values went in and came out.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import events
+import pytest
+import specimens
+from programs import inspector
+
+from inspector.facts.conversion import Call, Conversion, Copy, Trace, Value
+from inspector.report import from_text
+
+SCRIPTS = Path(__file__).parent / "scripts"
+HERE = [pytest.param(name, marks=pytest.mark.core) for name in ("numpy", "ctypes", "cffi", "gcd")]
+SLOW = ["pandas", "pyarrow"]
+LIBRARIES = [
+    pytest.param(name, marks=pytest.mark.libraries)
+    for name in ("torch", "lxml", "pydantic_core", "cython", "pybind11", "nanobind")
+]
+FRESH = ("copied", "computed", "made")
+
+
+@pytest.mark.parametrize("name", [*HERE, *SLOW, *LIBRARIES])
+def test_what_a_script_converts_and_copies(name: str) -> None:
+    path = ":".join((str(Path(specimens.__file__).parent), *_built(name)))
+    ran = inspector("trace", "--json", str(SCRIPTS / f"of_{name}.py"), PYTHONPATH=path)
+    assert ran.returncode == 0, ran.stderr
+    trace = from_text(ran.stdout, "stdout").trace
+    said = [json.loads(line) for line in ran.stderr.splitlines() if line.startswith("{")]
+    assert said, ran.stderr
+    for one in said:
+        _judge(trace, one)
+
+
+def _built(name: str) -> list[str]:
+    """The folder of a module that the script imports."""
+    if name == "gcd":
+        return [str(specimens.library("gcd_module", events.GCD).parent)]
+    if name in ("cython", "pybind11", "nanobind"):
+        import bindings
+
+        return [str(Path(getattr(bindings, f"made_by_{name}")().__file__).parent)]
+    return []
+
+
+def _judge(trace: Trace, said: dict[str, Any]) -> None:
+    if "bytes" in said:
+        rows = [copy for copy in trace.copies if copy.site.text == said["bytes"]]
+        _judge_bytes(rows, said)
+        return
+    calls = _within(
+        [call for call in trace.calls if said.get("called", said.get("conversions")) == _text(call)]
+    )
+    assert calls, (said, [_text(call) for call in trace.calls])
+    if "called" in said:
+        made = {(call.name, _shown(call.result)) for call in calls}
+        assert (said["name"], said["result"]) in made, (said, made)
+    else:
+        lines = iter([_line(one) for call in calls for one in call.conversions])
+        shown = [_line(one) for call in calls for one in call.conversions]
+        assert all(line in lines for line in said["lines"]), (said["lines"], shown)
+
+
+def _judge_bytes(rows: list[Copy], said: dict[str, Any]) -> None:
+    assert rows, said
+    verdicts = {copy.verdict for copy in rows}
+    if said["shares"]:
+        assert verdicts <= {"shared", "in place"}, (said, rows)
+        return
+    fresh = [copy for copy in rows if copy.verdict in FRESH]
+    assert said["size"] in {copy.copied_bytes for copy in fresh}, (said, rows)
+    if said["equal"]:
+        assert "copied" in verdicts, (said, rows)
+    assert all(isinstance(copy.allocator, str) for copy in fresh if copy.copied_bytes >= 4096), (said, fresh)
+
+
+def _text(call: Call) -> str:
+    return call.site.text
+
+
+def _within(calls: list[Call]) -> list[Call]:
+    return [one for call in calls for one in (call, *_within(list(call.calls)))]
+
+
+def _line(one: Conversion) -> str:
+    """As views draw it: PyLong_AsLong ×3 → 1."""
+    form = f" {one.format}" if one.format else ""
+    times = f" ×{one.times:,}" if one.times > 1 else ""
+    return f"{one.function}{form}{times}" + (f" → {', '.join(one.values)}" if one.values else "")
+
+
+def _shown(value: Any) -> str:
+    if not isinstance(value, Value):
+        return ""
+    kind = value.item_type.rpartition(".")[2]
+    return value.text.strip("'") or f"{value.type_name} of {value.items:,} {kind}"
