@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from inspector.magics import cell as cells
+from inspector.magics import cell_frames, showing
 from inspector.magics import options as taken
-from inspector.magics import showing
 from inspector.magics.widgets import chosen
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
@@ -73,9 +73,13 @@ class BreakMagics(Magics):
             all_threads=options.all_threads,
             fast=options.fast,
         )
-        with showing.shown_if_raised(lambda: Report("breaks", {"breaks": session.facts})), session:
+
+        def collected() -> Report:
+            return Report("breaks", {"breaks": cell_frames.of_hits(self.shell, session.facts, prepared.name)})
+
+        with showing.shown_if_raised(collected), session:
             prepared.run()
-        return Report("breaks", {"breaks": session.facts})
+        return collected()
 
 
 def _no_statement() -> InspectorError:

@@ -6,7 +6,7 @@ import sys
 from typing import Any, Final
 
 from inspector.magics import cell as cells
-from inspector.magics import showing
+from inspector.magics import cell_frames, showing
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
@@ -41,6 +41,8 @@ class DebugMagics(Magics):
     child: Any = None
     panel: Any = None
     """The live view of the child, where one was asked for."""
+    cell: str = ""
+    """The file name of the cell that the child runs."""
 
     @no_var_expand
     @line_cell_magic
@@ -74,6 +76,7 @@ class DebugMagics(Magics):
         places = [part.strip().strip("'\"") for part in line.split("--at") if part.strip()]
         self._end()
         prepared = cells.Prepared(self.shell, cell)
+        self.cell = prepared.name
         self.child = running.debug(prepared.run, *places)
         self._show(self.child.wait(FIRST_STOP_S), live)
 
@@ -99,18 +102,19 @@ class DebugMagics(Magics):
     def _show(self, answer: Any, live: bool = False) -> None:
         """Where the child stands; a live view that is open shows it too."""
         sys.stdout.write(answer.output)
+        stop = self._in_cells(answer.stop)
         if self.panel is not None:
-            self.panel.shows(answer.stop, answer.output or _ended(answer))
-        if answer.stop is None:
+            self.panel.shows(stop, answer.output or _ended(answer))
+        if stop is None:
             print(_ended(answer))
             self.child = self.panel = None
             return
-        last = running.last_calls(self.child, answer.stop.reason)
-        report = Report("stop", {"stop": answer.stop} | ({} if last is None else {"crash": last}))
+        last = running.last_calls(self.child, stop.reason)
+        report = Report("stop", {"stop": stop} | ({} if last is None else {"crash": last}))
         if live:
             from inspector.magics.widgets import steps
 
-            self.panel = steps.open_view(answer.stop, report, self._stepped, answer.output)
+            self.panel = steps.open_view(stop, report, self._stepped, answer.output)
         showing.show(self.panel if live else report)
 
     def _stepped(self, word: str) -> tuple[Stop | None, str]:
@@ -129,7 +133,10 @@ class DebugMagics(Magics):
         if answer.stop is None:
             self.child = None
             return None, _ended(answer)
-        return answer.stop, answer.output
+        return self._in_cells(answer.stop), answer.output
+
+    def _in_cells(self, stop: Stop | None) -> Stop | None:
+        return None if stop is None else cell_frames.of_stop(self.shell, stop, self.cell)
 
     def _end(self) -> None:
         if self.child is not None:

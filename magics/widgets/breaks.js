@@ -8,7 +8,7 @@ export default {
     let place = -1, plumbing = false;
     const buttons = scene.places.map((one, at) => add(bar, "button", { type: "button", title: one.says, onclick: () => { place = place === at ? -1 : at; paint(); } },
       `${one.name}  ${count(one.hits)}${one.says ? ` (${one.says})` : ""}`));
-    const inner = add(bar, "button", { type: "button", onclick: () => { plumbing = !plumbing; paint(); show(chosen); } }, "interpreter frames");
+    const inner = add(bar, "button", { type: "button", onclick: () => { plumbing = !plumbing; paint(); show(chosen); } }, "plumbing");
     const rows = new Rows(root, { label: "hits", most: 8, draw: (row, hit) => {
       add(row, "span", { class: "dim right", style: { width: "6ch" } }, `#${hit.number}`);
       add(row, "span", { class: "dim right", style: { width: "9ch" } }, time(hit.at));

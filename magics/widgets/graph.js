@@ -10,7 +10,7 @@ export default {
 
     const branch = (edge, up) => {
       const whole = add(null, "div", { class: up ? "branch up" : "branch down" });
-      const children = add(null, "div", { class: "children" });
+      const children = add(null, "div", { class: up ? "children up" : "children" });
       const button = add(null, "button", { type: "button", class: `node ${edge.root ? "root" : ""} ${edge.sure ? "" : "unsure"}`, "aria-expanded": edge.root ? undefined : "false" },
         add(null, "span", {}, add(null, "span", { class: "name" }, edge.key || (up ? "" : edge.kind)), ` ${edge.label}`),
         add(null, "span", { class: "dim" }, [edge.sure ? "" : "possible", edge.kind, edge.times > 1 ? `×${count(edge.times)}` : "", edge.root ? "ends here" : ""].filter(Boolean).join(" · ")));
@@ -45,10 +45,9 @@ export default {
       more(0);
       if (!step.edges.length) add(children, "span", { class: "dim more" }, up ? "held by nobody named" : "holds nothing");
     };
-    const left = add(field, "div", { class: "children" });
+    const left = add(field, "div", { class: "children up" });
     add(field, "div", { class: "node subject", tabindex: 0 }, add(null, "span", {}, add(null, "span", { class: "name" }, scene.name), ` ${scene.type}`), add(null, "span", { class: "dim" }, scene.up.says));
     const right = add(field, "div", { class: "children" });
-    left.classList.add("up");
     fill(left, scene.up, true);
     fill(right, scene.down, false);
     field.addEventListener("keydown", (event) => {

@@ -113,11 +113,11 @@ const ask = (model, what, more = {}, seconds = 5) => new Promise((resolve) => {
   try { model.send({ ...more, number, ask: what }); } catch { done({ refused: GONE }); }
 });
 
-// A mixed stack, innermost first: native (C) and Python (Py) frames, the interpreter's own counted unless asked.
+// A mixed stack, innermost first: native (C) and Python (Py) frames, plumbing counted unless asked.
 const drawStack = (parent, frames, plumbing) => {
   let hidden = 0;
   const fold = () => {
-    if (hidden) add(parent, "div", { class: "frame dim" }, add(null, "span", {}, "·"), `${hidden} interpreter frame${hidden > 1 ? "s" : ""}`);
+    if (hidden) add(parent, "div", { class: "frame dim" }, add(null, "span", {}, "·"), `${many(hidden, "frame")} of plumbing`);
     hidden = 0;
   };
   for (const frame of frames) {

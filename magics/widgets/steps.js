@@ -8,7 +8,7 @@ export default {
     let busy = false, plumbing = false;
     const buttons = model.get("scene").words.map(({ word, says }) =>
       add(bar, "button", { type: "button", title: says, onclick: () => step(word) }, word));
-    const inner = add(bar, "button", { type: "button", onclick: () => { plumbing = !plumbing; paint(); } }, "interpreter frames");
+    const inner = add(bar, "button", { type: "button", onclick: () => { plumbing = !plumbing; paint(); } }, "plumbing");
     const stack = add(root, "div", { class: "stack", "aria-label": "variables and stack", role: "group", tabindex: 0 });
     const says = sayer(root);
     const paint = () => {

@@ -30,14 +30,14 @@ MORE = """\
 m, numbers = np.arange(12.).reshape(3, 4).T, [float(i) for i in range(2000)]
 held = {"inner": [1, 2], "text": "<b>bold</b>"}
 keeper = [held]
-gone = bytearray(5_000_000)
+spare = bytearray(5_000_000)
 """
 CELLS = {
     "memory-map": "%inspect --map",
     "graph": "%inspect held --graph",
     "strides": "%inspect m --strides",
     "layers": "%inspect big --layers",
-    "changes": "%%inspect --live\nborn = bytearray(10_000_000)\nrows = [[i] for i in range(1000)]\ndel gone",
+    "changes": "%%inspect --live\nmade = bytearray(10_000_000)\nrows = [[i] for i in range(1000)]\ndel spare",
     "trace": "%%inspect_trace --live -m numpy\na = np.asarray(numbers)\nb = np.ascontiguousarray(m)",
     "breaks": "%%inspect_break --live PyFloat_FromString\nfloat('1.5'), float('2.5')",
     "steps": "%%inspect_debug --live --at PyFloat_FromString\nfloat('1.5')",
@@ -170,8 +170,8 @@ def test_a_layer_tells_its_evidence_and_a_strip_its_pages(board) -> None:
 
 def test_changes_are_filtered_and_sorted(board) -> None:
     view = board.view("changes")
-    assert {"born", "gone", "rows"} <= set(view.locator(".row .name").all_inner_texts())
-    assert "-5.0 MB" in view.locator(".row", has_text="gone").first.inner_text()
+    assert {"made", "spare", "rows"} <= set(view.locator(".row .name").all_inner_texts())
+    assert "-5.0 MB" in view.locator(".row", has_text="spare").first.inner_text()
     view.get_by_label("filter by name").fill("ro")
     board.says("changes", "1 of 3 names")
     view.get_by_label("filter by name").fill("")
@@ -212,9 +212,9 @@ def test_a_hit_shows_its_arguments_and_both_stacks(board) -> None:
     board.says("breaks", "hit 2: PyFloat_FromString")
     stack = view.locator(".stack").inner_text()
     assert "Py" in stack and "<module>" in stack
-    view.get_by_role("button", name="interpreter frames").click()
+    view.get_by_role("button", name="plumbing").click()
     assert len(view.locator(".stack").inner_text()) > len(stack)
-    view.get_by_role("button", name="interpreter frames").click()
+    view.get_by_role("button", name="plumbing").click()
     hits.press("Home")
 
 

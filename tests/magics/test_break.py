@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -55,6 +56,10 @@ def test_a_cell_shows_what_it_reached(kernel: BlockingKernelClient) -> None:
     assert said[0] == "[1.5, 2.5]"
     assert "PyFloat_FromString" in said[1] and "2 hits of 1 place" in said[1]
     assert "str '1.5' | str '2.5'" in said[1] and "<module>" in said[1]
+    assert re.search(r"Py +<listcomp> +cell \d+:1\b", said[1]) or re.search(
+        r"<module> +cell \d+:1\b", said[1]
+    )
+    assert "run_cell_magic" not in said[1], "what ran the cell is plumbing"
     state = "print([l.split()[1] for l in open('/proc/self/status') if l.startswith('TracerPid')], value)"
     assert shown(kernel, state) == ["['0'] [1.5, 2.5]\n"]
 

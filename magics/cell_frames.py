@@ -1,0 +1,51 @@
+"""Stacks as a notebook is read: "cell 7:2" for the file of a cell, and what runs the cell folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from inspector.magics import cell as cells
+from IPython.core.interactiveshell import InteractiveShell
+
+from inspector.facts.stack import Frame, Hits, Stack, Stop
+from inspector.facts.unknown import Unknown
+
+
+def of_hits(shell: InteractiveShell, fact: Hits, cell: str) -> Hits:
+    """The hits with their stacks told so. `cell`: the file name of the cell that ran."""
+    numbers = cells.numbers(shell)
+    known: dict[Stack, Stack] = {}
+    for hit in fact.hits:
+        if hit.stack not in known:
+            known[hit.stack] = _told(hit.stack, numbers, cell)
+    return replace(fact, hits=tuple(replace(hit, stack=known[hit.stack]) for hit in fact.hits))
+
+
+def of_stop(shell: InteractiveShell, fact: Stop, cell: str) -> Stop:
+    """The stop with its stack told so."""
+    return replace(fact, stack=_told(fact.stack, cells.numbers(shell), cell))
+
+
+def _told(stack: Stack, numbers: Mapping[str, int], cell: str) -> Stack:
+    """What called the cell is plumbing: this package's magic, IPython, the kernel."""
+    outermost = max(
+        (at for at, one in enumerate(stack.frames) if _file(one) == cell), default=len(stack.frames)
+    )
+    frames = (
+        replace(_named(one, numbers), plumbing=one.plumbing or at > outermost)
+        for at, one in enumerate(stack.frames)
+    )
+    return replace(stack, frames=tuple(frames))
+
+
+def _named(frame: Frame, numbers: Mapping[str, int]) -> Frame:
+    """A frame of a cell under the number of its prompt."""
+    if isinstance(frame.line, Unknown) or (number := numbers.get(_file(frame))) is None:
+        return frame
+    name = f"cell {number}"
+    return replace(frame, library=name, line=f"{name}:{frame.line.rpartition(':')[2]}")
+
+
+def _file(frame: Frame) -> str:
+    return "" if isinstance(frame.line, Unknown) else frame.line.rpartition(":")[0]
