@@ -60,6 +60,7 @@ typedef struct {
     place found;
     uintptr_t link;
     int rank, keeps_nothing;
+    int owned; // the holder uses that word: it is not left over behind what it uses
 } link_question;
 
 // Types that keep memory of their own in which no reference lies. What is not among them may have the address
@@ -112,25 +113,35 @@ static void link_body(void *argument) {
             return;
         }
         q->rank = q->found.certain ? RANK_LAYOUT : RANK_PERHAPS;
+        q->owned = q->found.certain && verdict == SLOT_OWNED;
     } else if (verdict == SLOT_STATE || (verdict == SLOT_ASK && q->found.certain)) {
         int told = q->found.certain && search_visits(q->found.object, target) > 0;
         q->rank = told ? RANK_TRAVERSE : verdict == SLOT_STATE ? RANK_PERHAPS : RANK_NONE;
+        q->owned = told;
     } else {
         q->rank = verdict == SLOT_ASK ? RANK_PERHAPS : RANK_NONE;
     }
     q->keeps_nothing = q->rank == RANK_NONE && q->link && keeps_no_reference(q);
 }
 
-// In a brief search: marks the targets that something else than a block has named already.
-static void mark_named(search *s, uint8_t *named) {
+// In a brief search: marks the targets that something else than a block still to be looked for has named
+// already: a frame or a namespace; where the count of their references is known, as many owners as that.
+static void mark_named(search *s, uint8_t *named, Py_ssize_t *found) {
     for (size_t i = 0; i < s->edge_count; i++) {
         const edge *e = &s->edges[i];
         const block_row *row = e->kind == PLACE_BLOCK ? search_block(s, e->word) : NULL;
+        int is_space = row && row->holder;
         block_row word = {.target = e->target, .word = e->word};
-        link_question question = {
-            .s = s, .row = &word, .found = {.object = e->holder, .certain = e->certain}};
-        int holds = e->resolved && memory_guarded(link_body, &question) == 0 && question.rank > RANK_PERHAPS;
-        named[e->target] |= e->kind == PLACE_FRAME || holds || (row && row->holder);
+        link_question question = {.s = s, .row = &word, .link = is_space ? row->link : 0};
+        question.found = (place){.kind = PLACE_OBJECT,
+                                 .object = is_space ? row->holder : e->holder,
+                                 .certain = is_space ? row->certain : e->certain};
+        int asked = is_space || (e->resolved && s->boxes);
+        int holds = asked && memory_guarded(link_body, &question) == 0 && question.owned;
+        found[e->target] += e->kind == PLACE_FRAME || holds;
+    }
+    for (size_t i = 0; i < s->target_count; i++) {
+        named[i] = found[i] >= (s->boxes ? search_references(s, i) : 1);
     }
 }
 
@@ -162,6 +173,7 @@ static void block_link(search *s, block_row *row, uintptr_t word) {
             row->holder = question.found.object;
             row->certain = question.found.certain;
             row->link = word;
+            row->owned = question.owned && question.rank == RANK_LAYOUT;
         }
     }
 }
@@ -183,7 +195,7 @@ static int take_blocks(search *s, const scan_hit *hits, size_t count) {
         if (row && row->rank < RANK_LAYOUT) {
             block_link(s, row, hits[i].word);
             s->blocks_open -= row->rank == RANK_LAYOUT;
-            if (s->brief && !s->likely_only && row->rank == RANK_LAYOUT && row->holder && row->certain) {
+            if (s->brief && !s->likely_only && row->owned) {
                 close_others(s, row);
             }
         }
@@ -219,12 +231,13 @@ static int search_in_stages(search *s, scan_range *needles, size_t count, scratc
 static int search_blocks(search *s, scratch *memory) {
     scan_range *needles = scratch_alloc(memory, s->block_count * sizeof *needles);
     uint8_t *named = scratch_alloc(memory, s->target_count);
+    Py_ssize_t *found = scratch_alloc(memory, s->target_count * sizeof *found);
     size_t count = 0;
-    if (!needles || !named) {
+    if (!needles || !named || !found) {
         return -1;
     }
     if (s->brief) {
-        mark_named(s, named);
+        mark_named(s, named, found);
     }
     for (size_t i = 0; i < s->block_count; i++) {
         scan_range range = s->blocks[i].range;

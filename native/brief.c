@@ -12,10 +12,6 @@
 #define PIECE_BYTES ((uintptr_t)8 << 20)
 #define TRIALS_MAX 3 // each searches for the owners of blocks, where they most likely are
 
-static Py_ssize_t references_of(const search *s, size_t target) {
-    return Py_REFCNT(s->targets[target]) - s->boxes[target];
-}
-
 // Whether each target has as many owners as references; `verified`: by what was resolved, else by hits.
 static int all_found(const search *s, int verified) {
     for (size_t t = 0; t < s->target_count; t++) {
@@ -26,7 +22,7 @@ static int all_found(const search *s, int verified) {
                 found += !verified ? (Py_ssize_t)e->words * !e->doubted : e->certain ? e->references : 0;
             }
         }
-        if (compat_is_immortal(s->targets[t]) || found < references_of(s, t)) {
+        if (compat_is_immortal(s->targets[t]) || found < search_references(s, t)) {
             return 0;
         }
     }

@@ -184,6 +184,7 @@ typedef struct {
     int rank, certain;
     uintptr_t static_word; // a static that points here; 0: none
     int holds_nothing;     // text or numbers, or the interpreter keeps it for reuse
+    int owned;             // a layout says that the holder uses that word: it is not left over
     int is_parent;         // it points to the block with the word, which is looked for through it
 } block_row;
 
@@ -219,6 +220,7 @@ typedef int (*search_take)(search *s, const scan_hit *hits, size_t count);
 uint64_t search_clock_ns(void);
 // One search of memory for needles. 0, or -1 with an exception set.
 int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take);
+Py_ssize_t search_references(const search *s, size_t target); // without the tool's own: `boxes` is given
 void search_place_guarded(search *s, uintptr_t word, place *ret);
 int search_targets(search *s, const scan_runs *runs, scratch *memory); // `runs`: all, or a part
 int search_refresh(search *s, scratch *memory);                        // after Python code ran in between

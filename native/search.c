@@ -17,6 +17,10 @@ uint64_t search_clock_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+Py_ssize_t search_references(const search *s, size_t target) {
+    return Py_REFCNT(s->targets[target]) - s->boxes[target];
+}
+
 // --- hits and what they are part of ---------------------------------------------------------------
 
 // Between slices: Ctrl-C ends a search.

@@ -385,6 +385,23 @@ def test_an_attribute_is_counted_once_where_its_dict_was_asked_for() -> None:
     assert spaces["one"] == 1
 
 
+class Rows(list):
+    """A list of a size of its own: none of those where owners are looked for first."""
+
+
+def test_a_holder_is_not_named_by_what_is_left_over_behind_the_end_of_a_list() -> None:
+    """Such a list has the block, and holds nothing there: who names the holder is looked for further."""
+    subject, holder = boxed(lambda x: [x])
+    remembering = [[None] * 4 + [holder] * 4 for _ in range(100)]
+    for items in remembering:
+        del items[4:]
+    kept = Rows([holder])
+    del items, holder
+    (one,) = certain(owners(subject, scan=True))
+    assert (one.kind, one.key, one.holder) == ("item", "[0]", "list (1 item), item [0] of a Rows")
+    assert kept and remembering
+
+
 def test_a_bounded_cache_is_named_by_its_function() -> None:
     subject, kept = boxed(in_cache)
     named = {one.kind: one for one in certain(owners(subject, scan=True))}
