@@ -59,6 +59,7 @@ typedef struct ring {
     ring_header header; // `head`, `dropped`, `skipped`: by the owner; `tail`: by the reader
     uint64_t limit;     // by the owner, 0 by the session's end: where the fast path ends
     uint64_t mask;
+    uint64_t prepared;   // by the owner: the pages of so many records are there; UINT64_MAX: all
     uint64_t seen;       // records asked for (sample)
     uint64_t generation; // the session it belongs to
     size_t bytes;        // of the whole mapping

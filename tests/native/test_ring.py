@@ -276,3 +276,40 @@ def test_a_killed_process_leaves_its_records(tmp_path: Path) -> None:
     head = {name: struct.unpack_from("<" + code, content, at)[0] for name, code, at, _ in _native.RING_HEADER}
     assert (head["magic"], head["capacity"], head["head"]) == (_native.RING_MAGIC, 1024, 500)
     assert values(content[4096 : 4096 + 500 * 64]) == list(range(500))
+
+
+def resident_bytes(file: Path) -> int:
+    """Of the mapping of a file, as the kernel counts it."""
+    lines = iter(Path("/proc/self/smaps").read_text().splitlines())
+    assert any(line.endswith(str(file)) for line in lines), "it is mapped"
+    return 1024 * int(next(line for line in lines if line.startswith("Rss:")).split()[1])
+
+
+def test_the_pages_of_a_ring_come_as_it_fills(tmp_path: Path) -> None:
+    """The beginner's first 4 MiB are there at once; another thread's ring takes what it is written to."""
+    begin(str(tmp_path), capacity=1 << 17)
+    (mine,) = tmp_path.iterdir()
+    told: list[tuple[int, int]] = []
+
+    def record() -> None:
+        mark(1)
+        (file,) = set(tmp_path.iterdir()) - {mine}
+        few = resident_bytes(file)
+        mark(*range(20_000))
+        told.append((few, resident_bytes(file)))
+
+    thread = threading.Thread(target=record)
+    thread.start()
+    thread.join()
+    assert resident_bytes(mine) < 5 << 20
+    [(few, many)] = told
+    assert few <= 512 << 10 and 20_000 * 64 <= many <= 2 << 20
+    assert sorted(len(row[6]) // 64 for row in _native.ring_end()[0]) == [0, 20_001]
+
+
+def test_a_ring_that_goes_round_keeps_its_last_records() -> None:
+    """More than twice the capacity, over every step in which pages are asked for."""
+    begin(capacity=1 << 14)
+    mark(*range(40_000))
+    (row,) = _native.ring_end()[0]
+    assert values(row[6]) == list(range(40_000 - (1 << 14), 40_000))
