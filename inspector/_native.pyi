@@ -710,6 +710,18 @@ def got_hosts() -> list[str]:
     their addresses, which dlsym gave it, in its own data.
     """
 
+# --- hosts.c -----------------------------------------------------------------------------------
+
+def hosts_arm(paths: frozenset[str], /) -> list[str]:
+    """Answer dlsym with thunks, in the program and these objects: those that ask it and import no Python.
+
+    Gives their paths; `got_arm` of them makes what they ask for from now on traced. At most 3 for the life
+    of the process. Raises RuntimeError in another interpreter than the main one.
+    """
+
+def hosts_disarm() -> tuple[int, int, int, int]:
+    """Give dlsym back: restored, left to another tracer, gone, not writable."""
+
 # --- writes.c ----------------------------------------------------------------------------------
 
 def writes_arm(words: list[tuple[int, int]], threads: list[int], budget: int, /) -> int:

@@ -209,3 +209,5 @@ int exports_is_compared(const char *name) {
 }
 
 uint32_t exports_count(void) { return row_count; }
+const exports_row *exports_row_of(uint32_t number) { return &rows[number]; }
+uint32_t exports_number(const exports_row *row) { return (uint32_t)(row - rows); }

@@ -12,7 +12,8 @@
 // thunk.
 //
 // A host may import nothing and keep what dlsym gave it in variables of its own: these words are slots too
-// (pointers.c), looked for again each time the host is armed, since it asks for functions when it needs them.
+// (pointers.c), looked for again each time the host is armed; what it asks dlsym for later is answered from
+// words that are slots like these (lookups.c).
 //
 // Left out: functions that are also compared as values (a slot function of a type: `tp_free ==
 // PyObject_Free`) where the relocation is GLOB_DAT; data; Python itself; this extension.
@@ -29,6 +30,7 @@
 #include <sys/mman.h>
 
 #include "loaded.h"
+#include "lookups.h"
 #include "relocations.h"
 
 void *got_originals[GOT_SLOTS];
@@ -84,6 +86,7 @@ static int is_known(void **address) {
 static const exports_row *function_find(got_family family, const char *name) {
     return family == GOT_CAPI      ? exports_find(name)
            : family == GOT_FOREIGN ? foreign_find(name)
+           : family == GOT_LOOKUP  ? lookups_find(name)
                                    : allocations_find(name);
 }
 
@@ -134,6 +137,9 @@ static got_module *module_add(const struct dl_phdr_info *object, got_family fami
     module->relro = relocations_relro(object);
     module->first = slot_count;
     (is_host ? pointers_each : relocations_each)(object, slot_add, module);
+    if (is_host) {
+        lookups_each(object, slot_add, module);
+    }
     return module;
 }
 
@@ -189,6 +195,9 @@ static void *hook_of(uint16_t row, got_grade grade) {
     if (row == GOT_FOREIGN_ROW) {
         return foreign_hook();
     }
+    if (row >= GOT_LOOKUP_FIRST && row < GOT_ALLOCATOR_FIRST) {
+        return lookups_hook(row);
+    }
     int allocator = row >= GOT_ALLOCATOR_FIRST && row != CAPI_NO_ROW;
     return allocator ? allocations_hook(row) : capi_hook(row, grade);
 }
@@ -223,6 +232,7 @@ static void slot_disarm(got_slot *slot, got_walk *walk) {
         walk->done.foreign++;
     }
     slot->on = 0;
+    got_targets[slot - slots] = got_originals[slot - slots]; // who kept the thunk goes on without us
 }
 
 static int relro_open(const got_module *module, int permissions) {
@@ -344,7 +354,7 @@ static PyObject *got_disarm(PyObject *module, PyObject *unused) {
 
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
-    static const int other[] = {[GOT_ALLOCATORS] = -2, [GOT_FOREIGN] = -3};
+    static const int other[] = {[GOT_ALLOCATORS] = -2, [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4};
     got_family family = modules[slot->module].family;
     int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
     return Py_BuildValue("(IssiKKiiiKK)", number, modules[slot->module].path, slot->function->name, row,

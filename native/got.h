@@ -15,8 +15,8 @@
 // GOT_BORDER records only what takes or releases the GIL, and what calls an object.
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
 // What the patched slots of one family import: Python's C API, what gives memory (allocations.c), what calls
-// a C function for Python (foreign.c).
-typedef enum { GOT_CAPI, GOT_ALLOCATORS, GOT_FOREIGN } got_family;
+// a C function for Python (foreign.c), what a host asks for functions (lookups.c).
+typedef enum { GOT_CAPI, GOT_ALLOCATORS, GOT_FOREIGN, GOT_LOOKUP } got_family;
 
 // What the thunks read, by slot. Written before the thunk is stored anywhere.
 extern void *got_originals[GOT_SLOTS] __attribute__((visibility("hidden"))); // what the slot held
@@ -39,6 +39,7 @@ void *thunks_note(const uint64_t *words); // hooks.c: records a call that begins
 #define CAPI_NO_ROW UINT16_MAX
 #define GOT_ALLOCATOR_FIRST 0xF000    // the rows of allocations.c, from here to CAPI_NO_ROW
 #define GOT_FOREIGN_ROW 0xE000        // that of foreign.c
+#define GOT_LOOKUP_FIRST 0xE100       // those of lookups.c, one a host
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
 void *capi_hook(uint16_t row, got_grade grade);
 int capi_calls(uint16_t row); // capi.c: whether its first parameter is what it calls
@@ -54,6 +55,8 @@ int exports_prepare(void); // once; 0, or -1 with an exception set
 const exports_row *exports_find(const char *name);
 const exports_row *exports_at(const void *address); // borrowed, or NULL
 uint32_t exports_count(void);
+const exports_row *exports_row_of(uint32_t number); // borrowed
+uint32_t exports_number(const exports_row *row);
 int exports_is_compared(const char *name); // modules compare it as a value too
 // Every name under which the object that holds the address exports it. New list, or NULL with an exception.
 PyObject *exports_names(const void *address);

@@ -1,6 +1,7 @@
 // The loaded objects: what each is called, which are left alone, and which embed this Python.
 #define _GNU_SOURCE
 #include "loaded.h"
+#include "lookups.h"
 #include "native.h"
 
 #include <limits.h>
@@ -66,7 +67,8 @@ static int host_name(struct dl_phdr_info *object, size_t size, void *argument) {
         pointers_each(object, import_count, &pointers);
     }
     int is_program = !object->dlpi_name || !*object->dlpi_name;
-    if (!pointers && !(is_program && imports > 1)) { // Python's own launcher imports Py_BytesMain alone
+    if (!pointers && !lookups_is_host(object) &&
+        !(is_program && imports > 1)) { // Python's own launcher imports Py_BytesMain alone
         return 0;
     }
     _owned_ PyObject *name = PyUnicode_DecodeFSDefault(loaded_path(object));

@@ -69,6 +69,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(foreign) \
     PART(capi) \
     PART(got) \
+    PART(hosts) \
     PART(loaded) \
     PART(allocations) \
     PART(sources) \

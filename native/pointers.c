@@ -6,7 +6,8 @@
 // import Python by relocations are not searched: an address in their data is a value (a slot of a type), not
 // a call.
 //
-// Not found: pointers on the heap or on a stack, and what the host asks dlsym for after the last look.
+// Not found: pointers on the heap or on a stack that dlsym gave before the trace began (lookups.c has those
+// since).
 #define _GNU_SOURCE
 #include "loaded.h"
 #include "native.h"

@@ -85,6 +85,7 @@ class CapiSlots:
             if ExtensionFileLoader.create_module is self._watching:
                 setattr(ExtensionFileLoader, "create_module", self._original)  # noqa: B010
             self._original = self._watching = None
+            _native.hosts_disarm()
             self.restored = Restored(*_native.got_disarm())
             atexit.unregister(self.end)
 
@@ -125,6 +126,7 @@ class CapiSlots:
     def _widen_hosts(self) -> None:
         """Patch what embeds this Python; all there is to know of its calls, which Python knows nothing of."""
         self.hosts = frozenset(_native.got_hosts()) | (self.hosts or frozenset())
+        self.hosts |= frozenset(_native.hosts_arm(self.hosts))
         if self.hosts:
             armed, _, self.without_thunk = _native.got_arm(self.hosts, min(self.grade * 2, GRADES["deep"]))
             self.armed += armed

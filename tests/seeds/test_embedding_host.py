@@ -145,6 +145,61 @@ def test_an_error_that_nobody_traps_ends_the_host_and_the_trace_tells(host: str)
     assert told[:2] == [("PyErr_Fetch", "type"), ("PyObject_Str", "FileNotFoundError")]
 
 
+LATE = r"""
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef void *ref;
+static void *python; // the only word of Python's that this host keeps in its own data
+static void *ask(const char *name) { return dlsym(python, name); }
+int main(int argc, char **argv) {
+    python = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
+    ((void (*)(int))ask("Py_InitializeEx"))(0);
+    ref (**made)(long) = malloc(sizeof *made); // as a lazy global of Swift, and on the heap
+    *made = (ref (*)(long))ask("PyLong_FromLong");
+    ref forty = (*made)(40000), one = (*made)(1234);
+    ref sum = ((ref (*)(ref, ref))ask("PyNumber_Add"))(forty, one);
+    printf("sum %ld\n", ((long (*)(ref))ask("PyLong_AsLong"))(sum));
+    Dl_info type = {0}, other = {0};
+    dladdr(ask("PyLong_Type"), &type);
+    dladdr(dlsym(RTLD_NEXT, "malloc"), &other);
+    printf("untouched %s %s %d\n", strstr(type.dli_fname, "python") ? "data" : "?",
+           strstr(other.dli_fname, "libc.so") ? "malloc" : "?", ask("Py_NoSuchName") == NULL);
+    void (*release)(ref) = (void (*)(ref))ask("Py_DecRef");
+    release(forty), release(one), release(sum);
+    int ended = ((int (*)(void))ask("Py_FinalizeEx"))();
+    ((void (*)(int))ask("Py_InitializeEx"))(0); // the trace is over, and what it gave still leads on
+    sum = (*made)(77777);
+    printf("again %ld %d\n", ((long (*)(ref))ask("PyLong_AsLong"))(sum), ended);
+    release(sum);
+    fflush(stdout);
+    _Exit(0);
+}
+"""
+
+
+def test_what_a_host_asks_dlsym_for_at_first_use_is_traced_too(capfd: pytest.CaptureFixture[str]) -> None:
+    """No pointer in its data when its Python starts: the answers of its own dlsym are hooked."""
+    late = str(hosts.host(LATE, "-D_GNU_SOURCE", "-ldl"))
+    plain = subprocess.run([late, hosts.shared()], capture_output=True, text=True, timeout=60)
+    assert plain.stdout.splitlines() == ["sum 41234", "untouched data malloc 1", "again 77777 0"], (
+        plain.stderr
+    )
+    ended = launched(late)
+    assert ended.code == 0 and capfd.readouterr().err.splitlines()[-3:] == plain.stdout.splitlines()
+    asked = ended.trace.hosted
+    assert asked.hosts == (Path(late).name,)
+    told = [(call.function, call.values, call.references) for call in asked.calls]
+    assert told[:4] == [
+        ("PyLong_FromLong", ("40000",), 1),
+        ("PyLong_FromLong", ("1234",), 1),
+        ("PyNumber_Add", (), 1),
+        ("PyLong_AsLong", ("41234",), 1),
+    ]
+    assert [(call.times, call.references_after) for call in of(asked, "Py_DecRef")] == [(3, 0)]
+
+
 def test_without_hosts_nothing_is_said() -> None:
     plain = launch([sys.executable, "-c", "print(1)"], quiet=True).trace
     assert plain.hosted.hosts == () and "host  " not in str(plain)
