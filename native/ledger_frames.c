@@ -84,7 +84,7 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
     }
 }
 
-void ledger_watch_freed(uintptr_t block, uintptr_t object) {
+__attribute__((no_sanitize("address"))) void ledger_watch_freed(uintptr_t block, uintptr_t object) {
     const uintptr_t *words = (const uintptr_t *)block;
     uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // the block's end is not known, its page is mapped
     for (call_frame *frame = innermost; frame; frame = frame->outer) {
