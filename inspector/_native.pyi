@@ -732,13 +732,47 @@ def writes_arm(words: list[tuple[int, int]], threads: list[int], budget: int, /)
     """
 
 def writes_disarm() -> tuple[
-    list[tuple[int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]], int, bool
+    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
+    int,
+    bool,
 ]:
-    """End the watch: the records, the number of writes, and whether a word changed without a write of ours.
+    """End the watch: the records, the number of writes, and whether a word changed without a write seen.
 
-    A record is (ns, thread, word's number, before, after, native return addresses, Python frames as (name,
-    file, line, whether C called it)), innermost first. Times are CLOCK_MONOTONIC.
+    A record is (ns, thread, address, bytes of the values, before, after, bytes written, instructions, native
+    return addresses, Python frames as (name, file, line, whether C called it)), innermost first. Times are
+    CLOCK_MONOTONIC.
     """
+
+# --- writes_pages.c ----------------------------------------------------------------------------
+
+def writes_pages_arm(
+    start: int, bytes: int, size: int, anonymous: bool, threads: list[int], budget: int, /
+) -> tuple[int, int]:
+    """Watch a range of bytes by protecting its pages, in these threads and those they start.
+
+    `size`: bytes of an element, at most 8. `anonymous`: of no file. Gives the numbers of pages and events.
+    Raises OSError as userfaultfd(2) and perf_event_open(2) fail; RuntimeError when armed already. Stores of
+    one pass over neighbours are one record; when `budget` records or 50 times as many stores were made the
+    pages are opened for good. SIGTRAP is the watch's own until `writes_pages_disarm`.
+    """
+
+def writes_pages_disarm() -> (
+    tuple[
+        list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
+        int,
+        int,
+        bool,
+        int,
+        int,
+    ]
+    | None
+):
+    """End the watch: records as of `writes_disarm`, stores, whether bytes changed unseen (-1: not known),
+    whether the budget ended it, stores beside the range in its pages, page faults that came too late to step.
+    """
+
+def writes_pages_refused() -> int:
+    """0, or the errno with which this kernel refuses a userfaultfd that protects without ever blocking."""
 
 # --- remote.c ----------------------------------------------------------------------------------
 

@@ -168,10 +168,13 @@ def attach(pid: int) -> Visited:
 def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:
     """`with writes(x[3:4]) as found: ...`, then iterate: each write with value, native and Python stack.
 
-    `part`: "bytes" (at most 32, of an array, tensor or buffer), "refcount", or ".name", an attribute that is
-    stored. All threads are watched, and those they start, by the processor's own watchpoints
-    (perf_event_open(2)): nothing stops, a write costs some 20 us and nothing else does. `budget` writes are
-    recorded, the rest counted. A change by the operating system (read(2)) is noticed at the end.
+    `part`: "bytes" (of an array, tensor or buffer), "refcount", or ".name", an attribute that is stored. All
+    threads are watched, and those they start. Up to 32 bytes by the processor's own watchpoints
+    (perf_event_open(2)): nothing stops, a write costs some 20 us and nothing else does; `budget` writes are
+    recorded, the rest counted. A wider range, up to 256 MiB, by protected pages (userfaultfd(2), Linux 6.7):
+    a write to one of its pages costs some 50 us, each other page fault of a thread some 15; one pass over
+    neighbours is one record; after `budget` records, or 50 times as many stores, the watch ends by itself.
+    A change by the operating system (read(2)) goes through and is noticed at the end.
     Raises InspectorError: too-wide, nothing-to-watch, and on entering writes-refused, watch-running.
     """
     from inspector.debugger.writes import WriteWatch

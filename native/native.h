@@ -79,6 +79,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(remote_call) \
     PART(remote_objects) \
     PART(writes) \
+    PART(writes_pages) \
     PART(docs)
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);

@@ -1,4 +1,4 @@
-"""`writes(x)`: each write to an object's memory while the block runs, by the processor's own watchpoints."""
+"""`writes(x)`: each write to an object's memory while a block runs, by watchpoints or protected pages."""
 
 from __future__ import annotations
 
@@ -9,37 +9,24 @@ import threading
 from collections.abc import Iterator
 from pathlib import PurePath
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 from inspector import _native
-from inspector.adapters.registry import adapter_of
 from inspector.debugger import proc
-from inspector.debugger.attach.objects import Objects
-from inspector.debugger.attach.runtime import runtime
 from inspector.debugger.merge import is_plumbing, merged
-from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.watched import Watched, watched, words
 from inspector.errors import InspectorError
+from inspector.facts.memory import Range
 from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.write import Write, Writes
+from inspector.mappings import plain_mapping
 from inspector.places import place
 
-WORDS_MAX: Final = 4
-BYTES_MAX: Final = 32
 BUDGET: Final = 1000
 _NO_LINE: Final = Unknown("no debug information is read here")
-_LETTERS: Final = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u8": "Q", "u4": "I"}
-"""Kind and bytes of an element -> struct's letter."""
-
-
-class Watched(NamedTuple):
-    """A range of bytes, and how its words are shown."""
-
-    name: str
-    address: int
-    bytes: int
-    letter: str
-    """struct's letter of an element; "" for hex."""
+_NOT_COMPARED: Final = Unknown("the kernel does not say which pages are there")
+_ENDED: Final = Unknown("the budget ended the watch: what came later was not seen")
 
 
 class WriteWatch:
@@ -47,15 +34,15 @@ class WriteWatch:
 
     def __init__(self, x: Any, part: str = "bytes", budget: int = BUDGET) -> None:
         self._kept = x  # what is watched may not go while it is
-        self._watched, self._budget = _range(x, part), budget
-        self._words = list(_words(self._watched))
+        self._watched, self._budget = watched(x, part), budget
+        self._words = words(self._watched)
         self._means = ""
         self._facts: Writes | Unknown = Unknown("nothing was watched yet: enter the context first")
 
     def __enter__(self) -> Self:
-        """Arm. Raises InspectorError: writes-refused, session-running."""
+        """Arm. Raises InspectorError: writes-refused, watch-running."""
         try:
-            events = _native.writes_arm(self._words, proc.threads(os.getpid()), self._budget)
+            self._means = self._by_watchpoints() if self._words else self._by_pages()
         except RuntimeError as error:
             raise InspectorError(
                 "a watch on writes is running already.",
@@ -64,20 +51,53 @@ class WriteWatch:
                 do="leave it first: the processor has four watchpoints in all",
             ) from None
         except OSError as error:
-            raise _refused(error) from None
-        count = len(self._words)
-        self._means = f"{count} hardware watchpoint{'' if count == 1 else 's'}, {events} events"
+            raise _refused(error, not self._words) from None
         return self
+
+    def _by_watchpoints(self) -> str:
+        events = _native.writes_arm(self._words, proc.threads(os.getpid()), self._budget)
+        return f"{_count(len(self._words), 'hardware watchpoint')}, {events} events"
+
+    def _by_pages(self) -> str:
+        pages, events = _native.writes_pages_arm(
+            self._watched.address,
+            self._watched.bytes,
+            _element(self._watched),
+            _anonymous(self._watched),
+            proc.threads(os.getpid()),
+            self._budget,
+        )
+        return f"{_count(pages, 'protected page')}, {events} events"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Disarm, and make the facts."""
-        rows, counted, silent = _native.writes_disarm()
+        silent: bool | Unknown
+        ended, beside = False, 0
+        if self._words:
+            rows, counted, silent = _native.writes_disarm()
+        else:
+            rows, counted, differs, ended, beside, _ = _native.writes_pages_disarm() or (
+                [],
+                0,
+                -1,
+                False,
+                0,
+                0,
+            )
+            silent = _ENDED if ended else _NOT_COMPARED if differs < 0 else differs > 0
         made = tuple(self._write(i, *row) for i, row in enumerate(rows, 1))
-        watched = self._watched
         self._facts = Writes(
-            watched.name, Address(watched.address), watched.bytes, self._means, made, counted, silent
+            self._watched.name,
+            Address(self._watched.address),
+            self._watched.bytes,
+            self._means,
+            made,
+            counted,
+            beside,
+            ended,
+            silent,
         )
 
     @property
@@ -98,13 +118,15 @@ class WriteWatch:
         number: int,
         at_ns: int,
         thread: int,
-        word: int,
+        address: int,
+        size: int,
         before: int,
         after: int,
+        written_bytes: int,
+        stores: int,
         native: list[int],
         python: list[tuple[str, str, int, int]],
     ) -> Write:
-        address, size = self._words[word]
         letter = self._watched.letter
         frames = merged(map(_native_frame, native), _segments(python))
         name = (
@@ -112,7 +134,22 @@ class WriteWatch:
         )
         stack = Stack(thread, name, frames, _version(), len(native) >= 40)
         said = (_value(before, size, letter), _value(after, size, letter))
-        return Write(number, at_ns, address - self._watched.address, *said, stack)
+        return Write(number, at_ns, address - self._watched.address, written_bytes, stores, *said, stack)
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _element(what: Watched) -> int:
+    """Bytes of an element, as far as a value is shown."""
+    return struct.calcsize(what.letter) if what.letter else 8
+
+
+def _anonymous(what: Watched) -> bool:
+    """Whether a page that is not there is zeros: no file is behind it."""
+    found = plain_mapping(Range(Address(what.address), Address(what.address + what.bytes)))
+    return not isinstance(found, Unknown) and isinstance(found.file, Unknown)
 
 
 def _version() -> str:
@@ -145,85 +182,18 @@ def _segments(rows: list[tuple[str, str, int, int]]) -> list[list[Frame]]:
     return [segment for segment in found if segment]
 
 
-def _range(x: Any, part: str) -> Watched:
-    """What is to be watched. Raises InspectorError: nothing-to-watch, too-wide, bad-option."""
-    if part == "refcount":
-        return Watched("refcount", id(x), 8, "q") if _is_counted() else Watched("refcount", id(x), 4, "I")
-    if part.startswith("."):
-        return Watched(part, _slot(x, part[1:]), 8, "")
-    if part != "bytes":
-        raise InspectorError(
-            f"not a part of an object: {part[:40]!r}.", slug="bad-option", do="bytes, refcount or .attribute"
-        )
-    adapter = adapter_of(type(x))
-    spans = adapter.spans(x) if adapter is not None else ()
-    if len(spans) != 1:
-        raise InspectorError(
-            f"a {type(x).__name__} lays no single range of bytes open.",
-            slug="nothing-to-watch",
-            why="bytes are watched of arrays, tensors, buffers and their elements",
-            do="an element, x[3:4], or part='refcount' or part='.attribute'",
-        )
-    size = spans[0].stop - spans[0].start
-    letter = _LETTERS.get(getattr(getattr(x, "dtype", None), "str", "")[1:], "") if size <= BYTES_MAX else ""
-    return Watched("bytes", spans[0].start, size, letter)
-
-
-def _is_counted() -> bool:
-    """Whether the count fills the whole word (3.11); from 3.12 on it is its low half."""
-    import sys
-
-    return sys.version_info < (3, 12)
-
-
-def _slot(x: Any, name: str) -> int:
-    """Where an attribute is stored: a slot, the instance's values, an entry of its dict."""
-    memory = RemoteMemory(os.getpid())
-    try:
-        found = runtime(memory)
-        objects = Objects(memory, found.frames, found.where)
-        for said, _, slot in objects.attributes(id(x)):
-            if said == name:
-                return slot
-    except Unreadable:
-        pass
-    finally:
-        memory.close()
-    raise InspectorError(
-        f"a {type(x).__name__} stores no attribute {name[:40]!r}.",
-        slug="nothing-to-watch",
-        why="what a property computes has no place in memory",
-        do="watch what it is computed from",
-    )
-
-
-def _words(watched: Watched) -> Iterator[tuple[int, int]]:
-    """The range in aligned words of 8, 4, 2 or 1 bytes. Raises InspectorError too-wide."""
-    at, stop = watched.address, watched.address + watched.bytes
-    words: list[tuple[int, int]] = []
-    while at < stop and len(words) <= WORDS_MAX:
-        size = next(size for size in (8, 4, 2, 1) if at % size == 0 and at + size <= stop)
-        words.append((at, size))
-        at += size
-    if at < stop or len(words) > WORDS_MAX or not words:
-        raise InspectorError(
-            f"{watched.bytes:,} bytes are too many to watch.",
-            slug="too-wide",
-            why=f"the processor has {WORDS_MAX} watchpoints of at most 8 bytes, aligned",
-            do="watch an element, x[3:4]; `%inspect_watch x` tells after each cell whether x changed",
-        )
-    yield from words
-
-
-def _refused(error: OSError) -> InspectorError:
-    why = f"perf_event_open: {error.strerror}"
+def _refused(error: OSError, pages: bool) -> InspectorError:
+    why = f"{'userfaultfd or ' if pages else ''}perf_event_open: {error.strerror}"
+    what = "this range cannot be watched" if pages else "the watchpoints cannot be had"
     if error.errno in (errno.EACCES, errno.EPERM):
         return InspectorError(
-            "the system refuses watchpoints.",
+            "the system refuses to watch writes.",
             slug="writes-refused",
             why=why,
             do="sudo sysctl kernel.perf_event_paranoid=2; in a container: --cap-add=PERFMON. "
             "Meanwhile `%inspect_debug watch EXPR` does it by gdb, in a forked child, 340 us a write",
         )
     do = "end the debugger or watch that holds the processor's four watchpoints"
-    return InspectorError("the watchpoints cannot be had.", slug="writes-refused", why=why, do=do)
+    if pages:
+        do = "more than 32 bytes take Linux 6.7 on x86-64: watch an element, x[3:4]"
+    return InspectorError(f"{what}.", slug="writes-refused", why=why, do=do)

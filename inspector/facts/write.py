@@ -6,21 +6,25 @@ from collections.abc import Iterator
 
 from inspector.facts.record import dataclass
 from inspector.facts.stack import Stack
-from inspector.facts.unknown import Address
+from inspector.facts.unknown import Address, Unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One instruction that wrote to a watched word."""
+    """One instruction that wrote to what is watched, or one pass of instructions over neighbouring bytes."""
 
     number: int
     """From 1, in the order of the writes."""
     at_ns: int
     """CLOCK_MONOTONIC (clock_gettime(2))."""
     offset: int
-    """Of the word in what is watched, in bytes."""
+    """Of the first word or element written, in what is watched, in bytes."""
+    written_bytes: int
+    """From there to the last byte that was written, as far as it is known: to the last that changed."""
+    stores: int
+    """Instructions that did it: 1, or those of one pass (`memcpy`); a repeated one (`rep movsb`) is one."""
     before: str
-    """The word's value before, as the type of the elements has it; else as hex."""
+    """The first value before, as the type of the elements has it; else as hex."""
     after: str
     stack: Stack
 
@@ -37,9 +41,14 @@ class Writes:
     """How: "4 hardware watchpoints, 56 events"."""
     writes: tuple[Write, ...]
     counted: int
-    """Writes in all, recorded or not."""
-    silent: bool
-    """True where the bytes changed without a write that was seen: the operating system did it (read(2))."""
+    """Instructions that wrote, recorded or not."""
+    beside: int
+    """Instructions that wrote to the same pages, beside what is watched; 0 for watchpoints."""
+    ended: bool
+    """True where the budget ended the watch before the block did: later writes were not seen."""
+    silent: bool | Unknown
+    """True where the bytes changed without a write that was seen: the operating system did it (read(2)), or
+    another thread while a page was open for one."""
 
     def __iter__(self) -> Iterator[Write]:
         return iter(self.writes)

@@ -94,10 +94,20 @@ def writes() -> Check:
     for descriptor in opened:
         os.close(descriptor)
     if opened:
-        return Check("writes", "ok", f"{len(opened)} hardware watchpoints by perf", "")
+        return Check("writes", "ok", f"{len(opened)} hardware watchpoints by perf{_pages()}", "")
     refused = failure in (errno.EACCES, errno.EPERM)
     mend = "sudo sysctl kernel.perf_event_paranoid=2" if refused else "a machine with debug registers"
     return Check("writes", "no", f"perf_event_open: {os.strerror(failure)}", mend)
+
+
+def _pages() -> str:
+    """Whether ranges wider than those can be watched."""
+    try:
+        from inspector import _native
+    except ImportError:
+        return ""
+    refused = _native.writes_pages_refused()
+    return f"; wider ranges: userfaultfd: {os.strerror(refused)}" if refused else "; any range by its pages"
 
 
 def _watch(number: int, address: int) -> tuple[int, int]:

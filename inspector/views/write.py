@@ -14,6 +14,7 @@ from inspector.views.stack import stack_table
 from inspector.views.view import blocks
 
 _GROUPS: Final = 8
+_WORD: Final = 8
 _SHOWN: Final = 14
 _LINK: Final = "docs/debugging.md#writes"
 _MEANING: Final = "Each instruction that wrote to these bytes, whether the value changed or not."
@@ -33,13 +34,25 @@ def writes(fact: Writes) -> tuple[Block, ...]:
         made.append(
             Line("", text(f"… {left:,} writes more from {len(groups) - _GROUPS:,} stacks (--json)", "dim"))
         )
-    if dropped := fact.counted - len(fact.writes):
+    return (*made, *_unseen(fact))
+
+
+def _unseen(fact: Writes) -> Iterator[Line]:
+    """Lines for what was not recorded, or not seen."""
+    if dropped := fact.counted - sum(write.stores for write in fact.writes):
         were = "write was" if dropped == 1 else "writes were"
-        made.append(Line("dropped", text(f"{dropped:,} {were} counted and not recorded", "warn")))
-    if fact.silent:
-        told = "it changed without a write of a thread: the operating system wrote to it, as in read(2)"
-        made.append(Line("warn", text(told, "warn")))
-    return tuple(made)
+        yield Line("dropped", text(f"{dropped:,} {were} counted and not recorded", "warn"))
+    if fact.beside:
+        yield Line(
+            "beside", text(f"{fact.beside:,} writes to the same pages, beside it, were let through", "dim")
+        )
+    if fact.ended:
+        yield Line("warn", text("the budget ended the watch: what was written later was not seen", "warn"))
+    elif fact.silent is True:
+        told = "it changed without a write that was seen: the operating system wrote to it, as in read(2)"
+        if "page" in fact.means:
+            told += ", or a thread while its page was open for another's"
+        yield Line("warn", text(told, "warn"))
 
 
 def _groups(fact: Writes) -> Iterator[list[Write]]:
@@ -52,7 +65,9 @@ def _groups(fact: Writes) -> Iterator[list[Write]]:
 
 def _group(group: list[Write]) -> Fold:
     first, last = group[0], group[-1]
-    at = f"  at +{first.offset}" if first.offset else ""
+    at = f"  at +{first.offset:,}" if first.offset else ""
+    if first.stores > 1 or first.written_bytes > _WORD:
+        at += f"  {size(first.written_bytes)} in {first.stores:,} store{'s' * (first.stores > 1)}"
     if len(group) == 1:
         values, note = f"{first.before} → {first.after}", f"thread {first.stack.thread_id}"
     else:
@@ -69,8 +84,8 @@ def sample() -> Writes:
         Frame("python", "run", "app.py", "app.py:9", False),
     )
     stack = Stack(4711, "MainThread", frames, "3.11.7", False)
-    rows = (Write(1, 5, 0, "0", "1", stack), Write(2, 9, 0, "1", "2", stack))
-    return Writes("bytes", Address(0x7F0010), 8, "1 hardware watchpoint, 3 events", rows, 3, True)
+    rows = (Write(1, 5, 0, 8, 1, "0", "1", stack), Write(2, 9, 0, 8, 1, "1", "2", stack))
+    return Writes("bytes", Address(0x7F0010), 8, "1 hardware watchpoint, 3 events", rows, 3, 0, False, True)
 
 
 if __name__ == "__main__":

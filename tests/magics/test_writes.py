@@ -26,7 +26,8 @@ def test_a_cell_that_writes_is_shown_with_its_line(run) -> None:
 
 def test_what_cannot_be_watched_is_one_block(run) -> None:
     run("import numpy as np; watched = np.zeros(8)")
-    assert "too many to watch" in shown(run, "%%inspect_writes watched\npass")
+    run("wide = np.empty(1 << 26)")
+    assert "cannot be watched" in shown(run, "%%inspect_writes wide\npass")
     assert "nothing to run" in shown(run, "%inspect_writes watched[:1]")
     assert "there is no name absent" in shown(run, "%%inspect_writes absent\npass")
     assert "unrecognized" in shown(run, "%%inspect_writes --no watched\npass")
