@@ -592,12 +592,13 @@ def journal(path: str, bytes: int, /) -> None:
 
 _ToldRow = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
 
-def ask_spans(callable: Callable[[Any], list[_ToldRow] | None] | None, /) -> None:
+def ask_spans(callable: Callable[[Any], list[_ToldRow] | tuple[_ToldRow, ...] | None] | None, /) -> None:
     """Who tells the bytes of objects whose struct is not known here; None: nobody, as before a trace.
 
     It gives rows (start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags of
     spans.h, the element with all indices 0, shape, strides: () for more than 4 axes), or None for a type it
-    does not know, which is then not asked about again.
+    does not know, which is then not asked about again. Rows in a tuple: objects of this type keep them for
+    life, so arguments are asked about after their call, and only where it gave bytes back.
     """
 
 def unrecorded(callable: Callable[[], Any], /) -> Any:

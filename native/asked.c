@@ -16,6 +16,7 @@ enum { TYPES_MAX = 1 << 16 };
 
 static PyObject *adapter;             // owned, while a trace asks: callable(object) -> list of rows, or None
 static uint8_t is_unknown[TYPES_MAX]; // by type id: no adapter knows it
+static uint8_t is_steady[TYPES_MAX];  // by type id: rows come in a tuple
 
 static int read_row(PyObject *row, data_span *ret) {
     unsigned long long start, span, logical, origin;
@@ -44,11 +45,8 @@ static int read_row(PyObject *row, data_span *ret) {
 
 static int read_rows(PyObject *rows, data_span *ret) {
     int count = 0;
-    if (!PyList_CheckExact(rows)) {
-        return 0;
-    }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(rows) && count < ASKED_SPANS_MAX; i++) {
-        count += read_row(PyList_GET_ITEM(rows, i), &ret[count]);
+    for (Py_ssize_t i = 0; i < spans_items(rows) && count < ASKED_SPANS_MAX; i++) {
+        count += read_row(PySequence_Fast_ITEMS(rows)[i], &ret[count]);
     }
     return count;
 }
@@ -75,6 +73,7 @@ int asked_spans(PyObject *object, uint32_t type, data_span *ret) {
     PyErr_Fetch(&kind, &value, &trace);
     PyObject *rows = call_unrecorded(adapter, object);
     is_unknown[type] = rows == Py_None;
+    is_steady[type] = rows && PyTuple_CheckExact(rows);
     int count = rows ? read_rows(rows, ret) : 0;
     Py_XDECREF(rows);
     PyErr_Clear();
@@ -86,8 +85,11 @@ static PyObject *asked_unrecorded(PyObject *module, PyObject *callable) {
     return call_unrecorded(callable, NULL);
 }
 
+int asked_is_steady(uint32_t type) { return type < TYPES_MAX && is_steady[type]; }
+
 static PyObject *asked_begin(PyObject *module, PyObject *callable) {
     memset(is_unknown, 0, sizeof is_unknown);
+    memset(is_steady, 0, sizeof is_steady);
     Py_XSETREF(adapter, callable == Py_None ? NULL : Py_NewRef(callable));
     Py_RETURN_NONE;
 }

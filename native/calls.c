@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "ring.h"
+#include "sites.h"
 #include "witness.h"
 
 #define THUNK_BYTES 16
@@ -112,7 +113,7 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
         }
         return row->original(a, b, c, d, e);
     }
-    if (row->is_common && !witness_of_stdlib && witness_is_of_stdlib()) {
+    if (row->is_common && !witness_of_stdlib && sites_is_of_stdlib()) {
         return row->original(a, b, c, d, e);
     }
     witness seen;

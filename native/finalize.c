@@ -10,6 +10,7 @@
 #include "event.h"
 #include "interned.h"
 #include "ring.h"
+#include "sites.h"
 #include "witness.h"
 
 typedef struct {
@@ -56,7 +57,7 @@ void finalize_enter(finalize_call original, PyObject *object, int kind, uint32_t
         record.aux = (uint64_t)(uintptr_t)capsule->destructor;
         length = copy_name(capsule, name);
     }
-    witness_locate(&record);
+    sites_locate(&record);
     record.start = ring_start_ticks();
     {
         const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();

@@ -21,6 +21,7 @@
 
 #include "got.h"
 #include "ring.h"
+#include "sites.h"
 #include "witness.h"
 
 enum { FUNCTIONS_MAX = 4096, FUNCTIONS_FIRST = 1 << 20, ARGUMENTS_MAX = 12 };
@@ -69,7 +70,7 @@ static uint32_t number_of(uintptr_t function) {
 void foreign_leaves_python(void) {
     event place = {0};
     if (running_is_ours()) {
-        witness_locate(&place);
+        sites_locate(&place);
     }
     ring_here.code = place.code;
     ring_here.lasti = place.lasti;

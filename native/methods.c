@@ -11,6 +11,7 @@
 
 #include "calls.h"
 #include "event.h"
+#include "sites.h"
 #include "spans.h"
 #include "witness.h"
 
@@ -133,6 +134,7 @@ static PyObject *methods_arm(PyObject *module, PyObject *callables) {
 
 static PyObject *methods_open(PyObject *module, PyObject *open) {
     witness_open = open == Py_True;
+    sites_forget();
     Py_RETURN_NONE;
 }
 

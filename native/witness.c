@@ -20,59 +20,11 @@
 #include "losses.h"
 #include "ring.h"
 #include "samples.h"
+#include "sites.h"
 
-enum { ITEMS_LOOKED_AT = 8, FRAMES_WALKED = 512 }; // an import of torch is 300 frames deep
+enum { ITEMS_LOOKED_AT = 8 };
 
 int witness_open, witness_of_stdlib;
-
-// ----- where in Python ----------------------------------------------------------------------------
-
-// Where a code object comes from, by its file's name.
-typedef enum { FROM_USER, FROM_PACKAGE, FROM_STDLIB } origin;
-
-static origin origin_of(PyCodeObject *code) {
-    PyObject *file = code->co_filename;
-    if (!PyUnicode_IS_COMPACT_ASCII(file)) {
-        return FROM_USER;
-    }
-    const char *path = PyUnicode_DATA(file);
-    if (*path == '<') {
-        return strncmp(path, "<frozen", 7) == 0                ? FROM_STDLIB
-               : strncmp(path, "<__array_function__", 19) == 0 ? FROM_PACKAGE
-                                                               : FROM_USER;
-    }
-    return strstr(path, "-packages/") ? FROM_PACKAGE : strstr(path, "/lib/python3") ? FROM_STDLIB : FROM_USER;
-}
-
-int witness_is_of_stdlib(void) {
-    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get());
-    while (frame && !compat_frame_code(frame)) {
-        frame = frame->previous;
-    }
-    return frame && origin_of(compat_frame_code(frame)) == FROM_STDLIB;
-}
-
-// The innermost frame of the user's own code; the innermost of all where there is none.
-void witness_locate(event *record) {
-    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get()), *chosen = NULL;
-    for (int walked = 0; frame && walked < FRAMES_WALKED; frame = frame->previous, walked++) {
-        PyCodeObject *code = compat_frame_code(frame);
-        if (!code) {
-            continue;
-        }
-        chosen = chosen ? chosen : frame;
-        if (origin_of(code) == FROM_USER) {
-            chosen = frame;
-            break;
-        }
-    }
-    if (chosen) {
-        PyCodeObject *code = compat_frame_code(chosen);
-        record->code = interned_id((PyObject *)code);
-        record->lasti =
-            (int32_t)(compat_frame_instruction(chosen) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
-    }
-}
 
 // ----- what an object is --------------------------------------------------------------------------
 
@@ -126,8 +78,8 @@ static void read_letter(PyObject *object, witnessed *ret) {
     }
 }
 
-// The object in entry 0; further blocks of it, as an adapter tells them, in the entries behind. How many.
-static int look_at(PyObject *object, uint8_t number, uint8_t inside, witnessed *ret, int room) {
+// What the object's own struct tells.
+static void look(PyObject *object, uint8_t number, uint8_t inside, witnessed *ret) {
     memset(ret, 0, sizeof *ret);
     ret->object = object;
     ret->number = number;
@@ -135,8 +87,14 @@ static int look_at(PyObject *object, uint8_t number, uint8_t inside, witnessed *
     ret->type = interned_id((PyObject *)Py_TYPE(object));
     read_letter(object, ret);
     ret->has_span = (uint8_t)spans_read(object, &ret->span);
+    ret->unasked = !ret->has_span && ret->letter == 'o';
+}
+
+// Its blocks as an adapter tells them: the first in entry 0, further ones in the entries behind. How many.
+static int ask(witnessed *ret, int room) {
     data_span told[ASKED_SPANS_MAX];
-    int count = ret->has_span || ret->letter != 'o' ? 0 : asked_spans(object, ret->type, told);
+    int count = ret->unasked ? asked_spans(ret->object, ret->type, told) : 0;
+    ret->unasked = 0;
     for (int i = 0; i < count && i < room; i++) {
         ret[i] = ret[0];
         ret[i].span = told[i];
@@ -144,6 +102,11 @@ static int look_at(PyObject *object, uint8_t number, uint8_t inside, witnessed *
         ret[i].further = i > 0;
     }
     return count > 1 ? (count < room ? count : room) : 1;
+}
+
+static int look_at(PyObject *object, witnessed *ret) {
+    look(object, 0, 0, ret);
+    return ask(ret, ASKED_SPANS_MAX);
 }
 
 // ----- arguments ----------------------------------------------------------------------------------
@@ -157,7 +120,10 @@ static void note(PyObject *object, uint8_t number, uint8_t inside, witness *ret)
         return;
     }
     witnessed *here = &ret->arguments[ret->count];
-    ret->count += look_at(object, number, inside, here, WITNESS_MAX - ret->count);
+    look(object, number, inside, here);
+    // The caller holds an argument until the call is over, but not what is in a list.
+    int is_later = here->unasked && !inside && asked_is_steady(here->type);
+    ret->count += is_later ? 1 : ask(here, WITNESS_MAX - ret->count);
     if (here->has_span) {
         samples_remember(here);
     }
@@ -256,7 +222,7 @@ void witness_before(call_convention convention, const uintptr_t words[5], event 
     ret->count = ret->left_out = 0;
     record->obj = words[0];
     record->type = words[0] ? interned_id((PyObject *)Py_TYPE(OBJECT(words[0]))) : 0;
-    witness_locate(record);
+    sites_locate(record);
     note_arguments(convention, words, ret);
     record->val = (uint64_t)ret->left_out;
 }
@@ -327,6 +293,32 @@ static uint32_t compared(const witnessed *made, const witness *seen) {
     return samples_compare(made, seen) | written;
 }
 
+// Asks about the arguments that were left for later, each in its place.
+static void ask_arguments(witness *seen) {
+    for (int i = 0; i < seen->count; i++) {
+        if (!seen->arguments[i].unasked) {
+            continue;
+        }
+        witnessed told[ASKED_SPANS_MAX] = {seen->arguments[i]};
+        int count = ask(told, ASKED_SPANS_MAX), behind = seen->count - i - 1;
+        int fits = count < WITNESS_MAX - i ? count : WITNESS_MAX - i;
+        int kept = behind < WITNESS_MAX - i - fits ? behind : WITNESS_MAX - i - fits;
+        memmove(&seen->arguments[i + fits], &seen->arguments[i + 1], (size_t)kept * sizeof *told);
+        memcpy(&seen->arguments[i], told, (size_t)fits * sizeof *told);
+        seen->left_out += behind - kept;
+        seen->count = i + fits + kept;
+    }
+}
+
+// Whether the call can have copied anything: it gave bytes back, or nothing, with an argument to write to.
+static int may_have_copied(const witnessed *made /* NULL: none */, const witness *seen) {
+    int may = made && made->has_span;
+    for (int i = 0; i < seen->count && made && !may; i++) {
+        may = made->letter == 'n' && seen->arguments[i].remembered;
+    }
+    return may;
+}
+
 // np.copyto(destination, source): nothing is given back, and an argument holds another one's elements now.
 static void write_filled(const witness *seen, uint16_t depth) {
     for (int i = 0; i < seen->count; i++) {
@@ -334,7 +326,7 @@ static void write_filled(const witness *seen, uint16_t depth) {
         if (!seen->arguments[i].remembered) {
             continue;
         }
-        look_at(seen->arguments[i].object, 0, 0, now, ASKED_SPANS_MAX);
+        look_at(seen->arguments[i].object, now);
         uint32_t written = samples_written(&seen->arguments[i], &now[0]);
         uint32_t mask = written ? samples_compare(&now[0], seen) : 0;
         if (mask & SAMPLES_EQUAL) {
@@ -349,7 +341,11 @@ void witness_after(call_convention convention, const uintptr_t words[5], uintptr
     int failed = has_failed(convention, result);
     int has_object = !failed && convention != CALL_BUFFER;
     witnessed made[ASKED_SPANS_MAX]; // before the first record: asking for spans may record in between
-    int count = has_object ? look_at(OBJECT(result), 0, 0, made, ASKED_SPANS_MAX) : 0;
+    int count = has_object ? look_at(OBJECT(result), made) : 0;
+    if (may_have_copied(count ? made : NULL, seen)) {
+        ask_arguments(seen);
+        record->val = (uint64_t)seen->left_out;
+    }
     if (count) {
         samples_mark_shapes(&made[0], seen);
     }

@@ -37,6 +37,7 @@ typedef struct {
     uint8_t has_span;
     uint8_t further;  // 1: another block of the object before it
     uint8_t told;     // 1: the span is an adapter's answer
+    uint8_t unasked;  // 1: an adapter has not been asked, it would say the same after the call
     uint8_t is_shape; // 1: a list or tuple of ints, the extents of the result's axes
     uint8_t letter;
     uint8_t remembered; // 1: `words` are some elements as they were before the call
@@ -55,11 +56,6 @@ extern int witness_open __attribute__((visibility("hidden"))); // calls are reco
 extern int witness_of_stdlib
     __attribute__((visibility("hidden"))); // those that the library makes of bytes, too
 
-// Whether the Python function that runs now is the standard library's own. Needs the GIL.
-int witness_is_of_stdlib(void);
-
-// Writes code and lasti of the user's own line that runs now. Needs the GIL.
-void witness_locate(event *record);
 void witness_before(call_convention convention, const uintptr_t words[5], event *record, witness *ret);
 void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
                    witness *seen);

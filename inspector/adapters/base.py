@@ -96,6 +96,10 @@ class Adapter(Protocol):
     """Whether its memory comes from an allocator linked into it (mimalloc): no import slot is used."""
     marks: ClassVar[tuple[str, ...]]
     """Class attributes by which the library marks classes of the user's: ("_sa_class_manager",)."""
+    bare: ClassVar[tuple[str, ...]]
+    """Names of types whose objects never have elements: a trace does not ask about each of them."""
+    steady: ClassVar[tuple[str, ...]]
+    """Names of types whose objects keep the same elements for life: a trace may ask when a call is over."""
 
     def types(self) -> Iterable[type]:
         """Types whose exact instances it knows."""
@@ -167,6 +171,8 @@ class Defaults:
     versions: ClassVar[tuple[str, str]] = ("0", "9999")
     links_allocator: ClassVar[bool] = False
     marks: ClassVar[tuple[str, ...]] = ()
+    bare: ClassVar[tuple[str, ...]] = ()
+    steady: ClassVar[tuple[str, ...]] = ()
     exact: ClassVar[tuple[str, ...]] = ()
     """Names of the exact types, in the library or below it: ("Ring", "parts.Part"). One with a dot may be
     missing: its module may come later, or in other releases only."""

@@ -42,6 +42,11 @@ class PandasFrames(Defaults):
 
     library = "pandas"
     versions = ("2.0", "4")
+    bare = ("RangeIndex",)
+    steady = (
+        *("Index", "DatetimeIndex", "TimedeltaIndex", "PeriodIndex"),
+        *("CategoricalIndex", "IntervalIndex", "MultiIndex"),
+    )
 
     def types(self) -> tuple[type, ...]:
         """The classes; a subclass of the user's may keep its bytes elsewhere."""

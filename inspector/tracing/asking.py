@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from inspector.adapters.base import type_name
 from inspector.adapters.registry import shared
 
 if TYPE_CHECKING:
-    from inspector.adapters.base import Elements
+    from inspector.adapters.base import Adapter, Elements
     from inspector.facts.memory import Range
 
 SPAN_C, SPAN_READONLY, SPAN_LINKED, SPAN_TOLD = 1, 4, 16, 32
@@ -29,8 +31,38 @@ def prepare() -> bool:
 def spans(x: Any) -> list[Row] | None:
     """The blocks of `x`; None where no adapter knows its type."""
     adapter = shared().known(type(x))
-    if adapter is None:
-        return None
+    return None if adapter is None else _rows(adapter, x)
+
+
+def asker() -> Callable[[Any], list[Row] | tuple[Row, ...] | None]:
+    """What the hooks ask: `spans`; a tuple for types whose objects may as well be asked after the call.
+
+    Good for one trace: adapters are remembered by the id of a type, which lives as long (native/interned.h).
+    """
+    known: dict[int, tuple[Adapter | None, bool]] = {}
+
+    def asked(x: Any) -> list[Row] | tuple[Row, ...] | None:
+        kind = type(x)
+        try:
+            adapter, steady = known[id(kind)]
+        except KeyError:
+            adapter, steady = known[id(kind)] = _telling(kind)
+        if adapter is None:
+            return None
+        return tuple(_rows(adapter, x)) if steady else _rows(adapter, x)
+
+    return asked
+
+
+def _telling(kind: type) -> tuple[Adapter | None, bool]:
+    """The adapter to ask about objects of a type, if they can have elements; whether those are for life."""
+    adapter = shared().known(kind)
+    if adapter is None or type_name(kind) in adapter.bare:
+        return None, False
+    return adapter, type_name(kind) in adapter.steady
+
+
+def _rows(adapter: Adapter, x: Any) -> list[Row]:
     linked = SPAN_LINKED if adapter.links_allocator and adapter.owns(x) is not False else 0
     linked |= SPAN_TOLD
     rows = [_row(block, linked) for block in adapter.elements(x)[:MOST]]

@@ -111,7 +111,7 @@ class Recorder:
             raise
         self._tell()
         self.materialized.begin()
-        _native.ask_spans(asking.spans)
+        _native.ask_spans(asking.asker())
         self.began_ns = time.monotonic_ns()
         _native.calls_of_stdlib(self.found.wants_stdlib())
         _native.calls_open(True)
@@ -137,7 +137,7 @@ class Recorder:
         """An import is over."""
         known, packages = len(self.found.names), self.found.packages()
         if _native.unrecorded(asking.prepare):
-            _native.ask_spans(asking.spans)  # which forgets what no adapter knew so far
+            _native.ask_spans(asking.asker())  # which forgets what no adapter knew so far
         self._arm()
         if not self.modules and self.imports is not None and self.found.packages() != packages:
             self.imports.choose(self.found.packages())

@@ -1,0 +1,93 @@
+// The user's own line that a call is made from: the innermost frame that is of no installed library.
+//
+// Every traced call walks the stack, which in a server's worker is sixty frames of libraries. Where a code
+// object comes from is told by its file's name, which is searched once for each name: all code of a file has
+// the same string object. The names met are held by one reference each until the trace is over, so that an
+// address cannot come to mean another name. All of it under the GIL; nothing is allocated.
+#define INSPECTOR_INTERNALS
+#include "native.h"
+
+#include "sites.h"
+
+#include <string.h>
+
+#include "interned.h"
+
+enum { FRAMES_WALKED = 512 }; // an import of torch is 300 frames deep
+enum { NAMES_HASHED = 1 << 13, NAMES_MAX = NAMES_HASHED / 2 };
+
+typedef enum { FROM_USER, FROM_PACKAGE, FROM_STDLIB } origin;
+
+typedef struct {
+    PyObject *file; // owned
+    origin from;
+} known_name;
+
+static known_name known[NAMES_HASHED];
+static int known_count;
+
+static origin origin_by_name(PyObject *file) {
+    if (!PyUnicode_IS_COMPACT_ASCII(file)) {
+        return FROM_USER;
+    }
+    const char *path = PyUnicode_DATA(file);
+    if (*path == '<') {
+        return strncmp(path, "<frozen", 7) == 0                ? FROM_STDLIB
+               : strncmp(path, "<__array_function__", 19) == 0 ? FROM_PACKAGE
+                                                               : FROM_USER;
+    }
+    return strstr(path, "-packages/") ? FROM_PACKAGE : strstr(path, "/lib/python3") ? FROM_STDLIB : FROM_USER;
+}
+
+static inline origin origin_of(PyCodeObject *code) {
+    PyObject *file = code->co_filename; // borrowed
+    size_t at = ((uintptr_t)file >> 4) * 0x9E3779B97F4A7C15ULL >> 51;
+    for (; known[at].file; at = (at + 1) % NAMES_HASHED) {
+        if (known[at].file == file) {
+            return known[at].from;
+        }
+    }
+    origin from = origin_by_name(file);
+    if (known_count < NAMES_MAX) {
+        known[at] = (known_name){Py_NewRef(file), from};
+        known_count++;
+    }
+    return from;
+}
+
+int sites_is_of_stdlib(void) {
+    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get());
+    while (frame && !compat_frame_code(frame)) {
+        frame = frame->previous;
+    }
+    return frame && origin_of(compat_frame_code(frame)) == FROM_STDLIB;
+}
+
+// The innermost frame of the user's own code; the innermost of all where there is none.
+void sites_locate(event *record) {
+    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get()), *chosen = NULL;
+    for (int walked = 0; frame && walked < FRAMES_WALKED; frame = frame->previous, walked++) {
+        PyCodeObject *code = compat_frame_code(frame);
+        if (!code) {
+            continue;
+        }
+        chosen = chosen ? chosen : frame;
+        if (origin_of(code) == FROM_USER) {
+            chosen = frame;
+            break;
+        }
+    }
+    if (chosen) {
+        PyCodeObject *code = compat_frame_code(chosen);
+        record->code = interned_id((PyObject *)code);
+        record->lasti =
+            (int32_t)(compat_frame_instruction(chosen) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
+    }
+}
+
+void sites_forget(void) {
+    for (int at = 0; known_count && at < NAMES_HASHED; at++) {
+        Py_CLEAR(known[at].file); // a string: nothing runs
+    }
+    known_count = 0;
+}

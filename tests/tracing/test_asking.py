@@ -1,0 +1,97 @@
+"""What a trace asks the adapters: as little as tells the same."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import inspector
+from inspector.tracing import asking
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the types of the objects that were asked about."""
+    names: list[str] = []
+    make = asking.asker
+
+    def asker() -> Callable[[Any], Any]:
+        ask = make()
+
+        def counted(x: Any) -> Any:
+            names.append(type(x).__name__)
+            return ask(x)
+
+        return counted
+
+    monkeypatch.setattr(asking, "asker", asker)
+    return names
+
+
+def test_an_index_is_asked_about_only_where_the_call_gave_bytes(asked: list[str]) -> None:
+    index = pd.Index(np.arange(1000))
+    before = sys.getrefcount(index)
+    with inspector.trace("pandas") as traced:
+        for _ in range(20):
+            pd.api.types.is_scalar(index)
+    assert sum(call.times for call in traced.calls if call.name.endswith("is_scalar")) == 20
+    assert asked.count("Index") == 1, "the first one tells that the others need not be asked"
+    assert sys.getrefcount(index) == before
+
+
+def test_a_range_is_asked_about_once(asked: list[str]) -> None:
+    index = pd.RangeIndex(1000)
+    with inspector.trace("pandas"):
+        for _ in range(20):
+            pd.api.types.is_scalar(index)
+    assert asked.count("RangeIndex") == 1
+
+
+def work(index: pd.Index) -> SimpleNamespace:
+    """Results that hold an index's values, or its own bytes."""
+    filled = np.empty(1000, "i8")
+    np.copyto(filled, index)
+    return SimpleNamespace(
+        filled=filled,
+        view=np.asarray(index),
+        copied=np.array(index),
+        joined=np.concatenate([index, index]),
+        few=[np.asarray(index) for _ in range(30)],
+    )
+
+
+def judged(index: pd.Index) -> tuple[list[Any], list[Any]]:
+    for _ in range(2):  # what a first call makes once is not of interest
+        with inspector.trace("numpy", "pandas") as traced:
+            made = work(index)
+    told = [
+        [(one.verdict, one.copied_bytes) for one in traced.of(kept)]
+        for kept in (made.filled, made.view, made.copied, made.joined)
+    ]
+    copies = [(one.function, one.copied_bytes, one.verdict, one.reason) for one in traced.copies]
+    return told, copies
+
+
+def test_what_is_asked_after_a_call_tells_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    index = pd.Index(np.arange(1000))
+    later = judged(index)
+    monkeypatch.setattr(asking, "asker", lambda: asking.spans)
+    assert later == judged(index)
+    assert ("copied", 8000) in later[0][2] and later[0][1][0][1] == 0
+    assert any(function.endswith("copyto") and size == 8000 for function, size, _, _ in later[1])
+
+
+def test_many_arguments_that_are_asked_about_later_keep_their_places() -> None:
+    """More than a call's records have room for: the rest is counted."""
+    indexes = [pd.Index(np.arange(10) + n) for n in range(9)]
+    with inspector.trace("numpy") as traced:
+        np.broadcast_arrays(*indexes)
+        made = np.concatenate(indexes)
+    assert made.shape == (90,) and traced.dropped == 0
+    assert [one.copied_bytes for one in traced.copies if one.function.endswith("concatenate")][:1] == [720]
