@@ -44,8 +44,12 @@ def display_result(shell: InteractiveShell, report: Report, view: Any = None) ->
 
 
 def show(shown: Any) -> None:
-    """Display a report, or a view of one."""
-    display(shown)
+    """Display a report, or a view of one after its page."""
+    outputs = getattr(shown, "outputs", None)
+    if outputs is None:
+        display(shown)
+    else:
+        display(*outputs, raw=True)
 
 
 @contextmanager

@@ -25,6 +25,14 @@ LONGEST_TEXT: Final = 80
 LONGEST_NUMBER: Final = 12
 """Of a question: what a view counts its own questions by."""
 
+_OUTPUT: Final = ".jp-OutputArea-child"
+_HIDDEN: Final = (
+    f"{_OUTPUT}:has(.inspector-page):has(+ {_OUTPUT} .inspector-view)",
+    f"{_OUTPUT}:has(.inspector-page) + {_OUTPUT} > .jupyter-widgets:not(:has(*))",
+)
+"""The page where its view is drawn; of a view whose kernel is gone, the line "Error displaying widget"."""
+_INSTEAD: Final = f"<style scoped>{', '.join(_HIDDEN)} {{ display: none; }}</style>"
+
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -80,8 +88,14 @@ class View(AnyWidget):
         except Exception as error:
             return {"refused": f"the question was not understood ({type(error).__name__})"}
 
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The widget, and beside it the report's own text and page, for where no widget can be drawn."""
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+    @property
+    def outputs(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Two MIME bundles: the report's text and page, which stay, then the view, which the kernel serves.
+
+        In one output they would be lost together: of a notebook that is opened again JupyterLab draws the
+        widget or an error, and no other form beside it.
+        """
         page = {kind: told for kind, told in self.report._repr_mimebundle_().items() if kind != MIME}
-        return {**page, WIDGET: view}, {}
+        page["text/html"] = f'<div class="inspector-page">{_INSTEAD}{page["text/html"]}</div>'
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return page, {WIDGET: view, "text/plain": ""}  # nbconvert wants a form that it can show

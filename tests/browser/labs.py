@@ -63,15 +63,20 @@ class Lab:
     """One page of one browser context, on one server."""
 
     def __init__(self, server: Server, browser: Any, shots: Path, name: str) -> None:
-        self.server, self.shots, self.name = server, shots, name
+        self.server, self.browser, self.shots, self.name = server, browser, shots, name
         self.complaints: list[str] = []
         self.strangers: list[str] = []
         self.context = browser.new_context(viewport={"width": 1300, "height": 1000})
         self.context.set_default_timeout(MILLISECONDS)
-        self.page = self.context.new_page()
-        self.page.on("console", self._said)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", self._asked)
+        self.page = self.another()
+
+    def another(self) -> Any:
+        """One more page of the same browser context, listened to as well."""
+        page = self.context.new_page()
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", self._asked)
+        return page
 
     def _said(self, message: Any) -> None:
         if message.type == "error":
@@ -116,6 +121,10 @@ class Lab:
         self.shots.mkdir(parents=True, exist_ok=True)
         picture: bytes = what.screenshot(path=self.shots / f"{self.name}-{of}.png", animations="disabled")
         return picture
+
+    def end_kernel(self) -> None:
+        """End the kernel of the notebook that is shown."""
+        self.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.shutdown()")
 
     def close(self) -> None:
         """End the notebook's kernel and the page."""

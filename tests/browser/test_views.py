@@ -289,7 +289,7 @@ def test_a_hundred_thousand_nodes_answer_a_key_at_once(board) -> None:
 
 
 def test_what_was_seen_stays_when_the_kernel_is_gone(board) -> None:
-    board.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.shutdown()")
+    board.lab.end_kernel()
     view = board.view("trace")
     view.get_by_role("button", name="zoom in").click()
     board.says("trace", "busy or gone")

@@ -44,13 +44,14 @@ def opened(kernel: BlockingKernelClient, code: str) -> tuple[dict[str, Any], dic
     reply, sent = run(kernel, code)
     assert reply["status"] == "ok", reply
     bundles = [one["content"]["data"] for one in sent if one["msg_type"] == "display_data"]
-    assert len(bundles) == 1 and WIDGET in bundles[0], bundles
+    page, view = bundles
+    assert WIDGET in view and WIDGET not in page, "JupyterLab would draw the one and lose the other"
     states = {
         one["content"]["comm_id"]: one["content"]["data"]["state"]
         for one in sent
         if one["msg_type"] == "comm_open"
     }
-    return bundles[0], states[bundles[0][WIDGET]["model_id"]]
+    return view | page, states[view[WIDGET]["model_id"]]
 
 
 def told(kernel: BlockingKernelClient, comm: str, data: object) -> list[dict[str, Any]]:
@@ -93,11 +94,13 @@ def test_without_a_kernel_the_page_stands_for_the_view(kernel) -> None:
     import nbformat
     from nbconvert import HTMLExporter
 
-    bundle, _ = opened(kernel, "%inspect --map")
-    output = nbformat.v4.new_output("display_data", data=bundle)
-    cell = nbformat.v4.new_code_cell("%inspect --map", outputs=[output], execution_count=1)
+    _, sent = run(kernel, "%inspect --map")
+    shown = [one["content"]["data"] for one in sent if one["msg_type"] == "display_data"]
+    bundle, outputs = shown[0], [nbformat.v4.new_output("display_data", data=data) for data in shown]
+    cell = nbformat.v4.new_code_cell("%inspect --map", outputs=outputs, execution_count=1)
     page, _ = HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=[cell]))
     assert 'class="inspector"' in page and "to scale" in page
+    assert "jupyter.widget-view" not in page, "nothing is asked of the network for it"
     assert "to scale" in sanitised(bundle["text/html"]) and "<table" in sanitised(bundle["text/html"])
 
 
