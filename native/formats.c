@@ -7,6 +7,10 @@
 // which, and the values that may be defaults are marked ESTIMATED.
 #include "hooks.h"
 
+#include <string.h>
+
+#include "losses.h"
+
 static void put(format_walk *walk, char unit, uint64_t value, uint16_t flags) {
     hook_value(walk->call, walk->number++, unit, value, flags);
 }
@@ -14,6 +18,26 @@ static void put(format_walk *walk, char unit, uint64_t value, uint16_t flags) {
 static void put_text(format_walk *walk, const char *start, Py_ssize_t length) {
     if (walk->deep) {
         hook_text(walk->call, start, length);
+    }
+}
+
+// What a unit without overflow check, or a float of C, does not keep of the object given for it.
+static void put_loss(const format_walk *walk, char unit, uint64_t number, uint32_t at) {
+    if (!walk->items || at >= walk->given) {
+        return;
+    }
+    PyObject *object = walk->items[at];
+    uint16_t depth = ring_depth_byte(walk->call->depth);
+    uint32_t bytes = unit == 'B' ? 1 : unit == 'H' ? 2 : unit == 'I' ? 4 : strchr("kK", unit) ? 8 : 0;
+    double real;
+    memcpy(&real, &number, sizeof real);
+    float narrow = unit == 'f' ? (float)real : 0;
+    if (bytes) {
+        losses_scalar(object, &number, bytes, 'u', at + 1, depth);
+    } else if (unit == 'f') {
+        losses_scalar(object, &narrow, sizeof narrow, 'f', at + 1, depth);
+    } else if (unit == 'd' && !PyFloat_CheckExact(object)) {
+        losses_scalar(object, &real, sizeof real, 'f', at + 1, depth);
     }
 }
 
@@ -109,8 +133,8 @@ static int parse_object(format_walk *walk, const char *unit, int read, uint16_t 
     return length;
 }
 
-// One unit: characters taken, 0 where it is not known. `read`: its value was written.
-static int parse_unit(format_walk *walk, const char *unit, int read, uint16_t flags) {
+// One unit: characters taken, 0 where it is not known. `read`: its value was written; `at`: of argument `at`.
+static int parse_unit(format_walk *walk, const char *unit, int read, uint16_t flags, uint32_t at) {
     uint64_t number;
     if (strchr("szywuZ", unit[0])) {
         return parse_string(walk, unit, read, flags);
@@ -132,6 +156,7 @@ static int parse_unit(format_walk *walk, const char *unit, int read, uint16_t fl
         return 0;
     }
     put(walk, unit[0], number, flags);
+    put_loss(walk, unit[0], number, at);
     return 1;
 }
 
@@ -149,7 +174,8 @@ void format_walk_parse(format_walk *walk, const char *format) {
         } else {
             int certain = !optional || at < walk->given;
             length = parse_unit(walk, format, certain || walk->named,
-                                EVENT_FLAG_OUTPUT | (certain ? 0 : EVENT_FLAG_ESTIMATED));
+                                EVENT_FLAG_OUTPUT | (certain ? 0 : EVENT_FLAG_ESTIMATED),
+                                nested ? UINT32_MAX : at);
             at += nested == 0;
             if (!length) {
                 return;

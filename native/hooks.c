@@ -9,6 +9,7 @@
 
 #include "capi_failures.h"
 #include "ledger.h"
+#include "losses.h"
 
 #define NO_TEXT
 #define TEXT(start, length) hook_text(&call, start, length)
@@ -40,7 +41,7 @@
 #define NEW_MEMORY 0
 #define NEW_NOTHING 0
 
-#define FINISH(deep, name, object, value, second, keep, failed, owned, text) \
+#define FINISH(deep, name, object, value, second, keep, failed, owned, text, losses) \
     event *record = hook_open(&call, capi_##name, (uint16_t)((failed) ? EVENT_FLAG_ERROR : (owned))); \
     if (record) { \
         record->obj = (uint64_t)(object); \
@@ -58,6 +59,7 @@
         if (deep) { \
             text; \
         } \
+        losses; \
     } \
     ring_exit(call.depth)
 
@@ -66,7 +68,9 @@
         hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep(object)); \
         type result = ((type(*) params)got_originals[call.slot])args; \
         int failed = FAILS_##fails(result); \
-        FINISH(deep, name, object, value, second, keep, failed, NEW_##owns, text); \
+        FINISH(deep, name, object, value, second, keep, failed, NEW_##owns, text, \
+               if (HOOK_LOSES(name) && !failed) hook_lost(&call, (PyObject *)(object), HOOK_LOSES(name), \
+                                                          &result, sizeof result, HOOK_WORD(second))); \
         return result; \
     }
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
@@ -89,7 +93,7 @@
         hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep((PyObject *)obj_word)); \
         ((void(*) params)got_originals[call.slot]) args; \
         FINISH(deep, name, LATE_##keep(object, obj_word), LATE_##keep(value, val_word), \
-               LATE_##keep(second, aux_word), keep, 0, 0, text); \
+               LATE_##keep(second, aux_word), keep, 0, 0, text, (void)0); \
     }
 #define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
     HOOK_VOID(0, record, name, params, args, obj, val, aux, keep, NO_TEXT) \
@@ -192,6 +196,26 @@ void hook_value(const hook_call *call, uint32_t number, char format, uint64_t va
         record->val = value;
         record->flags |= flags;
         ring_commit();
+    }
+}
+
+void hook_lost(const hook_call *call, PyObject *object, char kind, const void *value, uint32_t bytes,
+               uint64_t whole) {
+    uint16_t depth = ring_depth_byte(call->depth);
+    if (!object || PyFloat_CheckExact(object) || call->place.no_gil) { // a float as a double is itself
+        return;
+    }
+    if (kind == 'u' && PyLong_Check(object) && _PyLong_Sign(object) < 0 && _PyLong_NumBits(object) < 64) {
+        return; // the caller may read the word with its sign: so does ctypes
+    }
+    if (kind != 't') {
+        losses_scalar(object, value, bytes, kind, 0, depth);
+        return;
+    }
+    const char *start;
+    memcpy(&start, value, sizeof start);
+    if (start && strnlen(start, whole) < whole) {
+        losses_scalar(object, start, (uint32_t)whole, kind, 0, depth);
     }
 }
 

@@ -134,6 +134,17 @@ static inline uint64_t hook_utf8_bytes(PyObject *text /* borrowed */) {
     return PyUnicode_AsUTF8AndSize(text, &bytes) ? (uint64_t)bytes : 0;
 }
 
+// What the result of a conversion may have lost, by the function's name; 0: nothing, or the call fails
+// instead.
+#define HOOK_IS(name, other) (__builtin_strcmp(#name, #other) == 0)
+#define HOOK_LOSES(name) \
+    (HOOK_IS(name, PyLong_AsUnsignedLongMask) || HOOK_IS(name, PyLong_AsUnsignedLongLongMask) ? 'u' \
+     : HOOK_IS(name, PyFloat_AsDouble) || HOOK_IS(name, PyLong_AsDouble)                      ? 'f' \
+     : HOOK_IS(name, PyUnicode_AsUTF8)                                                        ? 't' \
+                                                                                              : 0)
+void hook_lost(const hook_call *call, PyObject *object /* borrowed */, char kind, const void *value,
+               uint32_t bytes, uint64_t whole /* bytes of the whole text */);
+
 // Continuations of the record that was just committed.
 void hook_value(const hook_call *call, uint32_t number, char format, uint64_t value, uint16_t flags);
 void hook_text(const hook_call *call, const char *start, Py_ssize_t length /* -1: to the NUL */);
@@ -148,6 +159,7 @@ typedef struct {
     int deep;              // with the text of strings
     uint32_t given;        // parse: so many were given by position; the others only as far as `optional` says
     int named;             // parse: some were given by name
+    PyObject *const *items; // borrowed; parse: those given by position
 } format_walk;
 void format_walk_parse(format_walk *walk, const char *format); // PyArg_ParseTuple: what was stored
 void format_walk_build(format_walk *walk, const char *format); // Py_BuildValue: what was given

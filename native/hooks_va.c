@@ -71,6 +71,7 @@ static void outcome_walk(const hook_call *call, int deep, va_outcome outcome, co
 // What a parse was given: by position (args is a tuple, checked by the call itself), by name.
 static void given_count(format_walk *walk, PyObject *args, PyObject *names) {
     walk->given = PyTuple_Check(args) ? (uint32_t)PyTuple_GET_SIZE(args) : UINT32_MAX;
+    walk->items = PyTuple_Check(args) ? PySequence_Fast_ITEMS(args) : NULL;
     walk->named = names && PyDict_CheckExact(names) && ((PyDictObject *)names)->ma_used > 0;
 }
 

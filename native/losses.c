@@ -106,6 +106,58 @@ void losses_write(const witnessed *made, const witness *seen, uint16_t depth) {
     }
 }
 
+// ----- one number or text -------------------------------------------------------------------------
+
+// An int of any size: what of it 64 bits hold is exact, of a longer one only its length is told.
+static element of_int(PyObject *number) {
+    size_t bits = _PyLong_NumBits(number);
+    int negative = _PyLong_Sign(number) < 0;
+    if (bits > 64 || (bits == 64 && negative)) {
+        return (element){.kind = 'I', .bits = bits};
+    }
+    uint64_t low = PyLong_AsUnsignedLongLongMask(number);
+    __int128 whole = negative ? (__int128)(int64_t)low : (__int128)low;
+    return (element){.kind = bits == 64 ? 'u' : 'i', .bits = low, .integer = whole, .real = (double)whole};
+}
+
+// Whether an int of more than 64 bits surely is not what the double says: by its lowest 64 bits.
+static int differs(PyObject *number, double real) {
+    uint64_t low = PyLong_AsUnsignedLongLongMask(number);
+    uint64_t kept = isfinite(real) ? (uint64_t)fmod(fabs(real), 0x1p64) : low;
+    return low != (real < 0 ? -kept : kept);
+}
+
+static int scalar_rule(PyObject *object, const element *before, const element *after, uint32_t bytes) {
+    if (before->kind != 'I') {
+        int rule = elements_judge(before, after, bytes);
+        return rule == NOT_CONVERTED ? RULE_kept : rule;
+    }
+    return after->kind == 'u' ? RULE_overflow : differs(object, after->real) ? RULE_precision : RULE_kept;
+}
+
+void losses_scalar(PyObject *object, const void *value, uint32_t bytes, char kind, uint32_t argument,
+                   uint16_t depth) {
+    element before, after;
+    if (kind == 't' && PyUnicode_CheckExact(object)) {
+        before = elements_read((const char *)&object, 'O', sizeof object);
+        after = elements_read(value, 'S', (uint32_t)strnlen(value, bytes));
+    } else if (kind != 't' && PyLong_CheckExact(object)) {
+        before = of_int(object);
+        after = elements_read(value, kind, bytes);
+    } else if (kind == 'f' && PyFloat_CheckExact(object)) {
+        before = elements_read((const char *)&object, 'O', sizeof object);
+        after = elements_read(value, kind, bytes);
+    } else {
+        return;
+    }
+    int rule = kind == 't' ? RULE_embedded_nul : scalar_rule(object, &before, &after, bytes);
+    if (rule != RULE_kept) {
+        loss found = {.lost = 1, .before = before, .after = after};
+        witnessed source = {.number = (uint8_t)argument};
+        write_one(rule, &found, 1, 1, &source, depth);
+    }
+}
+
 int losses_exec(PyObject *module) {
 #define RULE_NAME(name) #name,
     static const char *const names[] = {LOSSES_RULES(RULE_NAME)};

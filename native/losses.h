@@ -8,4 +8,9 @@
 // elements.
 void losses_write(const witnessed *made, const witness *seen, uint16_t depth);
 
+// The same for one number or text that a C-API function converted: `value`, of so many bytes, is what C got
+// of `object`. kind: u without overflow check, f, t where it ends at its first NUL. Allocates nothing.
+void losses_scalar(PyObject *object /* borrowed */, const void *value, uint32_t bytes, char kind,
+                   uint32_t argument, uint16_t depth);
+
 #endif

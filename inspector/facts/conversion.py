@@ -191,6 +191,8 @@ class LossEvidence:
     loss: Loss
     shows: bool
     """An element that was not kept is there in the result, changed: not 0, nothing or False."""
+    converts: bool = False
+    """The call is known to convert: a function of the C API, an argument of a C function."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ import numpy as np
 from inspector import _native
 from inspector.facts.conversion import Loss, LossEvidence
 from inspector.tracing import functions
-from inspector.tracing.decode import Events
+from inspector.tracing.decode import KINDS, Events
+from inspector.tracing.narrowed import narrowed
 from inspector.tracing.nesting import TOP, Nesting
 
 _WORDS: Final = {"embedded_nul": "embedded NUL"}
@@ -24,15 +25,29 @@ def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
     heads = np.searchsorted(nesting.heads, rows, side="right") - 1
     keys = [_key(events.records[row]) for row in rows.tolist()]
     inner = {(int(nesting.owner[head]), key) for head, key in zip(heads.tolist(), keys, strict=True)}
+    telling = {int(head) for head in heads if nesting.is_call[head]}
     found: dict[Any, LossEvidence] = {}
     times: Counter[Any] = Counter()
     for row, head, key in zip(rows.tolist(), heads.tolist(), keys, strict=True):
-        if head != TOP and (head, key) not in inner:
-            group = (int(nesting.group[head]), key)
+        owner = int(nesting.owner[head]) if head != TOP else TOP
+        is_call = head != TOP and bool(nesting.is_call[head])
+        if head != TOP and (head, key) not in inner and (is_call or owner not in telling):
+            group = (*_alike(events, nesting, head), key)
             times[group] += 1
             if group not in found:
-                found[group] = _evidence(events, row, int(nesting.heads[head]), 1)
-    return tuple(_counted(one, times[group]) for group, one in found.items())
+                found[group] = _evidence(events, nesting, row, head)
+    told = tuple(_counted(one, times[group]) for group, one in found.items())
+    return (*told, *narrowed(events, nesting))
+
+
+def _alike(events: Events, nesting: Nesting, head: int) -> tuple[int, int, int]:
+    """Calls that are alike; C-API functions by their line, and in like calls."""
+    owner = int(nesting.owner[head])
+    record = events.records[nesting.heads[head]]
+    if nesting.is_call[head]:
+        return int(nesting.group[head]), 0, 0
+    group = int(nesting.group[owner]) if owner != TOP else TOP
+    return group, int(record["func"]) + 1, int(events.site[nesting.heads[head]])
 
 
 def _counted(one: LossEvidence, times: int) -> LossEvidence:
@@ -45,24 +60,29 @@ def _key(record: Any) -> tuple[int, ...]:
     return tuple(int(record[name]) for name in ("func", "obj", "val", "aux", "start", "type"))
 
 
-def _evidence(events: Events, row: int, call: int, times: int) -> LossEvidence:
+def _evidence(events: Events, nesting: Nesting, row: int, at: int) -> LossEvidence:
+    call, owner = int(nesting.heads[at]), int(nesting.owner[at])
     record, head = events.records[row], events.records[call]
+    is_capi = bool(head["kind"] == KINDS["CAPI"])
+    inside = events.site[call] == 0 and owner != TOP
     rule = _native.LOSS_RULES[int(record["func"])]
     compared, elements = int(record["duration"]), int(record["type"])
     loss = Loss(
         rule=_WORDS.get(rule, rule),  # type: ignore[arg-type]
-        function=events.names.get(int(head["slot"]), f"place {int(head['slot'])}"),
+        function=functions.name(int(head["func"]))
+        if is_capi
+        else events.names.get(int(head["slot"]), f"place {int(head['slot'])}"),
         before=_text(int(record["lasti"]), int(record["obj"])),
         after=_text(int(record["refs"]), int(record["val"])),
         first=int(record["start"]),
         lost=int(record["aux"]),
         compared=compared,
         elements=elements,
-        times=times,
+        times=1,
         confidence="certain" if compared == elements else "by sample",
-        site=events.sites[events.site[call]],
+        site=events.sites[events.site[int(nesting.heads[owner]) if inside else call]],
     )
-    return LossEvidence(loss, bool(record["val"]))
+    return LossEvidence(loss, bool(record["val"]), is_capi)
 
 
 def _text(kind: int, bits: int) -> str:
@@ -70,6 +90,8 @@ def _text(kind: int, bits: int) -> str:
     letter, length = chr(kind & 0xFF), kind >> 8
     if letter == "f":
         return repr(functions.as_double(bits))
+    if letter == "I":
+        return f"an int of {bits} bits"
     if letter == "b":
         return str(bool(bits))
     if letter == "n":

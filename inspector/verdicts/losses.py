@@ -28,6 +28,6 @@ def losses(evidence: Iterable[LossEvidence]) -> tuple[Loss, ...]:
 
 
 def _is_loss(one: LossEvidence) -> bool:
-    if one.loss.function.rpartition(".")[2] in CONVERTERS:
+    if one.converts or one.loss.function.rpartition(".")[2] in CONVERTERS:
         return True
     return one.loss.rule in PLAIN and one.shows

@@ -145,6 +145,8 @@ def _how_many(loss: Loss) -> str:
     """ "  element 3, and 6 more of 1,000"; what was not compared is said."""
     more = f", and {loss.lost - 1:,} more" if loss.lost > 1 else ""
     times = f", in {loss.times:,} calls" if loss.times > 1 else ""
+    if loss.elements == 1:
+        return f"  in {loss.times:,} calls" if loss.times > 1 else ""
     all_ = f" of {loss.elements:,}"
     sampled = f" in a sample of {loss.compared:,}" if loss.confidence == "by sample" else ""
     return f"  element {loss.first:,}{more}{sampled}{all_}{times}"

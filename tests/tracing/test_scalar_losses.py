@@ -1,0 +1,153 @@
+"""One number or text that C does not get as it was: what the trace says, beside what C gives back."""
+
+from __future__ import annotations
+
+import ctypes
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import inspector
+from inspector.facts.conversion import Loss
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.core
+SOURCE = """
+#include <Python.h>
+static PyObject *masked(PyObject *self, PyObject *args) {
+    unsigned int wide;
+    unsigned short narrow;
+    return PyArg_ParseTuple(args, "IH", &wide, &narrow) ? Py_BuildValue("kk", (long)wide, (long)narrow)
+                                                         : NULL;
+}
+static PyObject *single(PyObject *self, PyObject *args) {
+    float number;
+    return PyArg_ParseTuple(args, "f", &number) ? PyFloat_FromDouble(number) : NULL;
+}
+static PyObject *inner(PyObject *self, PyObject *args) {
+    unsigned int first, second;
+    return PyArg_ParseTuple(args, "(I)I", &first, &second) ? PyLong_FromLong(first + second) : NULL;
+}
+static PyObject *real(PyObject *self, PyObject *object) {
+    double number = PyFloat_AsDouble(object);
+    return number == -1 && PyErr_Occurred() ? NULL : PyFloat_FromDouble(number);
+}
+static PyObject *text(PyObject *self, PyObject *object) {
+    const char *start = PyUnicode_AsUTF8(object);
+    return start ? PyUnicode_FromString(start) : NULL;
+}
+static PyObject *mask(PyObject *self, PyObject *object) {
+    unsigned long number = PyLong_AsUnsignedLongMask(object);
+    return PyErr_Occurred() ? NULL : PyLong_FromLong((long)number);
+}
+static PyMethodDef methods[] = {
+    {"masked", masked, METH_VARARGS, NULL}, {"single", single, METH_VARARGS, NULL},
+    {"inner", inner, METH_VARARGS, NULL},   {"real", real, METH_O, NULL},
+    {"text", text, METH_O, NULL},           {"mask", mask, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "losing_x", NULL, -1, methods,
+                                        NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_losing_x(void) { return PyModule_Create(&definition); }
+"""
+LIBC = ctypes.CDLL(None)
+
+
+@pytest.fixture
+def losing(specimens: ModuleType) -> Any:
+    return specimens.build("losing_x", SOURCE)
+
+
+def lost(t: Any) -> list[tuple[str, str, str, str]]:
+    assert not isinstance(t.losses, Unknown)
+    return [(one.rule, one.function, one.before, one.after) for one in t.losses]
+
+
+CASES = {
+    "unsigned int of 2**40": ("masked", (2**40, 5), 0, "overflow", "PyArg_ParseTuple"),
+    "unsigned short of -1": ("masked", (5, -1), 1, "sign", "PyArg_ParseTuple"),
+    "float of 0.1": ("single", (0.1,), None, "precision", "PyArg_ParseTuple"),
+    "double of 2**53 + 1": ("real", (2**53 + 1,), None, "precision", "PyFloat_AsDouble"),
+    "double of -2**63 + 1": ("real", (-(2**63) + 1,), None, "precision", "PyFloat_AsDouble"),
+    "a NUL in a text": ("text", ("a\0b",), None, "embedded NUL", "PyUnicode_AsUTF8"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_c_got_is_what_is_said(case: str, losing: Any) -> None:
+    name, given, at, rule, function = CASES[case]
+    with inspector.trace("losing_x") as t:
+        result = vars(losing)[name](*given)
+    got, before = (result, given[0]) if at is None else (result[at], given[at])
+    assert got != before, "C does not have what Python gave"
+    assert lost(t) == [(rule, function, repr(before), repr(got))]
+    (one,) = t.losses
+    assert (one.lost, one.times, one.confidence, one.site.file) == (1, 1, "certain", __file__)
+
+
+def test_ints_of_more_than_64_bits(losing: Any) -> None:
+    with inspector.trace("losing_x") as t:
+        cut, near = losing.mask(2**70), losing.real(2**100 + 1)
+    assert (cut, near) == (0, float(2**100))
+    assert lost(t) == [
+        ("overflow", "PyLong_AsUnsignedLongMask", "an int of 71 bits", "0"),
+        ("precision", "PyFloat_AsDouble", "an int of 101 bits", repr(near)),
+    ]
+
+
+def test_what_is_kept_is_no_loss(losing: Any) -> None:
+    """A mask of -1 is read with its sign; powers of two are exact, and an inner tuple has no numbers."""
+    with inspector.trace("losing_x") as t:
+        kept = [
+            losing.mask(-1) == -1,
+            losing.mask(2**63 - 1) == 2**63 - 1,
+            losing.masked(2**32 - 1, 65535) == (2**32 - 1, 65535),
+            losing.real(2**60) == 2**60,
+            losing.real(0.1) == 0.1,
+            losing.single(0.5) == 0.5,
+            losing.text("ab") == "ab",
+            losing.inner((3,), 4) == 7,
+            losing.text("\u00e4\U0001f600") == "\u00e4\U0001f600",
+        ]
+        with pytest.raises(TypeError):
+            losing.real("1")
+        with pytest.raises(OverflowError):
+            losing.real(1 << 5000)
+    assert all(kept)
+    assert lost(t) == []
+
+
+def test_like_losses_of_one_line_are_one(losing: Any) -> None:
+    with inspector.trace("losing_x") as t:
+        for _ in range(5):
+            losing.real(2**53 + 1)
+    assert [one.times for one in t.losses] == [5]
+    assert "in 5 calls" in t.tree()
+
+
+def _unsigned(number: int) -> Any:
+    return ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_uint)(("labs", LIBC))(number)
+
+
+def test_ctypes_stores_ints_in_narrower_words() -> None:
+    labs = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long)(("labs", LIBC))
+    with inspector.trace("ctypes") as t:
+        assert LIBC.toupper(2**32 + 97) == ord("A")
+        assert LIBC.abs(-5) == 5
+        assert labs(-5) == 5
+        assert labs(2**40) == 2**40
+        assert _unsigned(-1) == 2**32 - 1
+    assert [one[:1] + one[2:] for one in lost(t)] == [
+        ("overflow", str(2**32 + 97), "97"),
+        ("sign", "-1", str(2**32 - 1)),
+    ]
+    assert [one.function.rpartition(":")[2] for one in t.losses] == ["toupper", "labs"]
+
+
+def test_it_is_kept_in_a_saved_trace(losing: Any, tmp_path: Any) -> None:
+    with inspector.trace("losing_x") as t:
+        losing.mask(2**70)
+    t.save(tmp_path / "t.trace")
+    again = inspector.load(tmp_path / "t.trace")
+    assert lost(again) == lost(t) != []
+    assert all(isinstance(one, Loss) for one in again.losses)
