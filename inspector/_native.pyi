@@ -900,6 +900,22 @@ def ledger_rooms() -> list[tuple[int, int]]:
 def ledger_give_back(subject: Subject, count: int, /) -> None:
     """Add `count` references to an object that lost as many without right."""
 
+# --- surplus.c ---------------------------------------------------------------------------------
+
+SurplusRow = tuple[Subject, str, int, tuple[int, ...]]
+"""The object, its type, the note that met it first, and its surplus in that note and each later one."""
+
+def surplus_note(limit: int, /) -> tuple[list[SurplusRow], int]:
+    """Note the surplus of every object: its references that nothing the gc sees holds.
+
+    `limit` 0: no more than that. Else the last note: up to `limit` objects whose surplus grew with every
+    note, or fell with every one, or that came after the first note and have one; and how many more there
+    were. What was noted is forgotten then. At most 8 notes. Raises ValueError, MemoryError.
+    """
+
+def surplus_forget() -> None:
+    """Forget all notes."""
+
 # --- traps.c -----------------------------------------------------------------------------------
 
 def traps_arm() -> tuple[int, int] | None:

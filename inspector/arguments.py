@@ -101,6 +101,10 @@ LEAKS = (
         ("--repeat",),
         {"type": int, "metavar": "N", "help": "run it 3 times, then N times watched: what every run shows"},
     ),
+    Option(
+        ("--isolate",),
+        {"action": "store_true", "help": "with --repeat, in a forked child: a crash is a verdict"},
+    ),
 )
 """What to watch for lost references."""
 TRACE = (

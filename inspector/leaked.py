@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from inspector.errors import InspectorError
-from inspector.facts.leaks import KeptByC, Leaks, Suspect, Verdict
+from inspector.facts.leaks import Drift, KeptByC, Leaks, Suspect, Verdict
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
     from inspector.tracing.ledger import Found, Ledger
 
 WARM_UP: Final = 3
-"""Runs before the ledger is opened: caches fill (CPython's regrtest -R)."""
+"""Runs before those that count: caches fill (CPython's regrtest -R)."""
+DEADLY: Final = ("over-released", "borrowed reference stolen")
+"""Faults that end a process sooner or later."""
 
 
 class Leaked:
@@ -44,17 +47,43 @@ class Leaked:
         if ledger is not None:
             self._fact = _judged(ledger.stop())
 
-    def run(self, function: Callable[[], Any], repeat: int = 3) -> Leaked:
-        """Call `function` 3 times unwatched, then `repeat` times; a fault is one that every run shows."""
-        for _ in range(WARM_UP):
-            function()
-        facts = []
-        for _ in range(repeat):
-            with self:
-                function()
-            facts.append(self.fact)
-        self._fact = _repeated(facts)
+    def run(self, function: Callable[[], Any], repeat: int = 3, *, isolate: bool = False) -> Leaked:
+        """Call `function` 3 times to warm up, then `repeat` times; a fault is one that every run shows.
+
+        The first time is watched too: what is certainly released too often then is told at once.
+        `isolate`: in a forked child, so that a crash is a verdict; what `function` changes is lost.
+        Raises InspectorError `not-isolated` where the child gives no answer.
+        """
+        if isolate:
+            from inspector.leaked_apart import apart
+
+            self._fact = apart(lambda: self._repeated(function, repeat), lambda: self._once(function))
+        else:
+            self._fact = self._repeated(function, repeat)
         return self
+
+    def _once(self, function: Callable[[], Any]) -> Leaks:
+        with self:
+            function()
+        return self.fact
+
+    def _repeated(self, function: Callable[[], Any], repeat: int) -> Leaks:
+        from inspector.tracing.growth import Growth
+
+        first = self._once(function)  # what it releases too often does no harm while the ledger is open
+        if any(one.certain and one.kind in DEADLY for one in first.verdicts):
+            return replace(first, notes=(*first.notes, "not repeated: unwatched it may end the process"))
+        for _ in range(WARM_UP - 1):
+            function()
+        growth, facts = Growth(), []
+        try:
+            for left in range(repeat, 0, -1):
+                if left <= Growth.RUNS_MAX:
+                    growth.note()
+                facts.append(self._once(function))
+            return _repeated(facts, growth.end() if repeat >= growth.RUNS_LEAST else None)
+        finally:
+            growth.forget()
 
     @property
     def fact(self) -> Leaks:
@@ -192,14 +221,14 @@ def _give_back(found: Found, suspects: tuple[Suspect, ...], keep: set[int]) -> i
     return given
 
 
-def _repeated(facts: list[Leaks]) -> Leaks:
-    """What every run shows. One that only some show filled a cache."""
-    from dataclasses import replace
-
-    from inspector.verdicts.leaks import key
+def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
+    """What every run shows, and what every run moves. What only some show filled a cache."""
+    from inspector.verdicts.leaks import key, of_drifts
 
     common = set.intersection(*({key(one) for one in fact.verdicts} for fact in facts))
     last = facts[-1]
+    if drifts is not None:  # a count that is perhaps too low falls with every run, or is not
+        common -= {key(one) for one in last.verdicts if one.kind in DEADLY and not one.certain}
     once = sum(key(one) not in common for fact in facts for one in fact.verdicts)
     notes = (f"{once} seen in some runs only: a cache that filled",) if once else ()
     verdicts = tuple(
@@ -207,4 +236,5 @@ def _repeated(facts: list[Leaks]) -> Leaks:
         for one in last.verdicts
         if key(one) in common
     )
-    return replace(last, verdicts=verdicts, runs=len(facts), notes=notes)
+    moved = of_drifts(drifts or (), verdicts)
+    return replace(last, verdicts=(*verdicts, *moved), runs=len(facts), notes=notes)

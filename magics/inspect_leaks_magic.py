@@ -43,6 +43,7 @@ class InspectLeaksMagics(Magics):
 
           %%inspect_leaks -m mymodule          what the extension module mymodule did
           %%inspect_leaks --repeat 3           what each of 3 runs shows, after 3 to warm up
+          %%inspect_leaks --repeat 3 --isolate the same in a forked child: a crash is a verdict
           %%inspect_leaks --on client          what the workers of a Dask cluster lost meanwhile
 
         What is hooked is put back when the cell ends, however it ends.
@@ -71,7 +72,7 @@ class InspectLeaksMagics(Magics):
             return self._on_workers(prepared, options)
         found = leaked.leaks(*options.modules or (), cells=cells.numbers(self.shell))
         if options.repeat:
-            return found.run(prepared.run, options.repeat)
+            return found.run(prepared.run, options.repeat, isolate=options.isolate)
         with showing.shown_if_raised(lambda: drawn(found.report, options)), found:
             prepared.run()
         return found

@@ -13,8 +13,10 @@
 // internal/pycore_object.h): their count means as little.
 #if PY_VERSION_HEX >= 0x030C0000
 #define compat_is_immortal(object) _Py_IsImmortal(object)
+#define compat_never_counted(object) _Py_IsImmortal(object)
 #else
 #define compat_is_immortal(object) (Py_REFCNT(object) > 500000000)
+#define compat_never_counted(object) 0 // its count moves like others
 #endif
 
 // The count of what may be an object. CPython links the dead objects it keeps for reuse by the word that held

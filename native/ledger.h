@@ -130,6 +130,15 @@ void ledger_frees_deinit(void);
 void ledger_frees_settle(void);
 uint64_t ledger_frees_kept(void);
 
+// births.c: blocks given out while births_run is not 0, the number of the run.
+extern int births_run __attribute__((visibility("hidden")));
+void births_add(void *block);
+void births_remove(void *block);
+void births_deinit(void);
+// Asks `look` of each object in such a block, borrowed, and its run; `is_type`: whether a type is at an
+// address.
+void births_each(int (*is_type)(uintptr_t), void (*look)(PyObject * /* borrowed */, int));
+
 // ledger_calls.c: what a call from Python did to the counts of its arguments.
 typedef uintptr_t (*ledger_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 typedef struct {

@@ -112,14 +112,25 @@ static int is_to_keep(void *block) {
     return 1;
 }
 
-static void *ledger_malloc(void *context, size_t size) { return before.malloc(before.ctx, size); }
+static void *born(void *block) {
+    if (births_run && block) {
+        births_add(block);
+    }
+    return block;
+}
+
+static void *ledger_malloc(void *context, size_t size) { return born(before.malloc(before.ctx, size)); }
 
 static void *ledger_calloc(void *context, size_t count, size_t size) {
-    return before.calloc(before.ctx, count, size);
+    return born(before.calloc(before.ctx, count, size));
 }
 
 static void *ledger_realloc(void *context, void *block, size_t size) {
     void *moved = before.realloc(before.ctx, block, size);
+    if (births_run && moved && moved != block) {
+        births_remove(block);
+        births_add(moved);
+    }
     if (ledger_is_open && moved && block && moved != block) {
         PyObject *object;
         ledger_entry *entry = entry_of(block, &object);
@@ -131,6 +142,9 @@ static void *ledger_realloc(void *context, void *block, size_t size) {
 }
 
 static void ledger_free(void *context, void *block) {
+    if (births_run && block) {
+        births_remove(block);
+    }
     if (block && ledger_is_open && is_to_keep(block)) {
         return;
     }

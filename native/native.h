@@ -74,6 +74,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(allocations) \
     PART(sources) \
     PART(ledger) \
+    PART(surplus) \
     PART(traps) \
     PART(remote) \
     PART(remote_call) \

@@ -18,6 +18,7 @@ Kind = Literal[
     "NULL without an exception",
     "result with an exception set",
     "C-API call without the GIL",
+    "crash",
 ]
 Role = Literal[
     "new", "borrowed", "stolen", "kept", "released", "stored", "replaced", "died", "unbalanced", "returned"
@@ -90,6 +91,27 @@ class Fault:
                   "over-released"]  # fmt: skip
     touch: Touch
     shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """An object, or new objects of one type, whose unexplained references every run moved the same way."""
+
+    shown: str
+    type_name: str
+    fresh: bool
+    """New objects, some after each run; else one that was there before."""
+    changes: tuple[int, ...]
+    """A number a run: objects left over, or references more (fewer) that nothing the gc sees holds."""
+    objects: int
+    references: int
+    """Count of the object, or of one of several."""
+    searched: bool
+    """False: so many hold it that its owners were not searched."""
+    certain_owners: int
+    possible_owners: int
+    borrowing: int
+    owners: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class Searched:
 def searched(found: Found) -> Searched:
     """Facts of everything suspicious; owners are searched once, for all together."""
     chosen, left_out = _chosen(found.rows)
-    owners, did = _owners([row[0] for row in chosen if row[0] is not None])
+    owners, did = owners_of([row[0] for row in chosen if row[0] is not None])
     if did["truncated"]:  # not all places were looked at: what is missing proves nothing
         chosen = [row for row in chosen if row[3] & _native.LEDGER_FLAGS["DEAD"]]
         left_out = len(found.rows) - len(chosen)
@@ -68,7 +68,9 @@ def searched(found: Found) -> Searched:
 
 
 def _chosen(found: Sequence[_native.LedgerRow]) -> tuple[list[_native.LedgerRow], int]:
-    """A few of each origin: objects made at one place are alike."""
+    """A few of each origin: objects made at one place are alike. First those released after their death."""
+    over = _native.LEDGER_FLAGS["OVER"]
+    found = sorted(found, key=lambda row: not row[3] & over)
     seen: Counter[tuple[Any, ...]] = Counter()
     chosen: list[_native.LedgerRow] = []
     for row in found:
@@ -80,8 +82,8 @@ def _chosen(found: Sequence[_native.LedgerRow]) -> tuple[list[_native.LedgerRow]
     return chosen, len(found) - len(chosen)
 
 
-def _owners(subjects: list[_native.Subject]) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
-    """Address -> its owners."""
+def owners_of(subjects: list[_native.Subject]) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
+    """Address -> its owners, and what the search did."""
     if not subjects:
         return {}, {"scan_ns": 0, "scanned_bytes": 0, "truncated": 0}
     leave_out = _native.ledger_rooms()
@@ -137,7 +139,7 @@ def _suspect(
         possible_owners=sum(one.references for one in owners if not one.certain and one.kind not in BORROWING)
         + len(hidden),
         borrowing=sum(one.references for one in owners if not one.certain and one.kind in BORROWING),
-        owners=(*(_said(one) for one in owners[:OWNERS_SHOWN]), *hidden[:1]),
+        owners=(*(said(one) for one in owners[:OWNERS_SHOWN]), *hidden[:1]),
         native_holder=_native_holder(owners, hidden),
         balance=balance,
         unbalanced_calls=calls,
@@ -148,11 +150,12 @@ def _suspect(
 
 
 def _native_holder(owners: tuple[Owner, ...], hidden: tuple[str, ...]) -> str:
-    possible = [_said(one) for one in owners if not one.certain and one.kind not in BORROWING]
+    possible = [said(one) for one in owners if not one.certain and one.kind not in BORROWING]
     return next(iter((*possible, *hidden)), "")
 
 
-def _said(one: Owner) -> str:
+def said(one: Owner) -> str:
+    """An owner in a few words."""
     return f"{one.holder} {one.key}".strip()
 
 

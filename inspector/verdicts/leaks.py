@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from inspector.facts.leaks import Fault, KeptByC, Kind, Suspect, Touch, Verdict
+from inspector.facts.leaks import Drift, Fault, KeptByC, Kind, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
 
 _NOT_SEEN = Unknown("no hooked call made or took it: a macro did, or a function without a row in capi.def")
@@ -221,6 +221,61 @@ def _made(
         cure=cure,
         reason=reason,
         owners=one.owners,
+    )
+
+
+def of_drifts(drifts: Iterable[Drift], known: Sequence[Verdict]) -> tuple[Verdict, ...]:
+    """What every run moved, where no verdict of the calls says it already."""
+    said = {(one.kind == "leaked", one.object.partition(" ")[0]) for one in known}
+    found = [_of_drift(one) for one in drifts]
+    return tuple(one for one in found if (one.kind == "leaked", one.object.partition(" ")[0]) not in said)
+
+
+def _of_drift(one: Drift) -> Verdict:
+    grew = one.changes[0] > 0
+    numbers = ", ".join(f"{abs(change)}" for change in one.changes)
+    what = "objects left over" if one.fresh else f"references {'more' if grew else 'fewer'}"
+    why = f"{numbers} {what} after each of {len(one.changes)} runs, and no owner was found"
+    if not one.searched:
+        why = f"{numbers} {what} after each of {len(one.changes)} runs; too many hold it to search them"
+    elif one.borrowing:
+        why += f"; {one.borrowing} pointers on C stacks or in unknown memory may hold some"
+    rules = (
+        "who takes a reference gives it back",
+        "who releases a reference owns it: arguments are borrowed",
+    )
+    cures = ("one Py_DECREF more", "one Py_DECREF less, or Py_INCREF first")
+    return Verdict(
+        kind="leaked" if grew else "over-released",
+        object=one.shown,
+        certain=one.fresh and not one.possible_owners and not one.borrowing,
+        objects=one.objects,
+        references=sum(map(abs, one.changes)),
+        conversion=_NOT_SEEN,
+        stack=(),
+        method="",
+        rule=rules[not grew],
+        cure=cures[not grew],
+        reason=why,
+        owners=one.owners,
+    )
+
+
+def crash(signal: str, where: Touch | Unknown, *, watched: bool) -> Verdict:
+    """The code ended its process by a signal, in a copy of this one."""
+    return Verdict(
+        kind="crash",
+        object="",
+        certain=not watched,
+        objects=0,
+        references=0,
+        conversion=where,
+        stack=(),
+        method="",
+        rule="native code returns errors; it does not end the process",
+        cure="inspector debug shows the C stack of the crash",
+        reason=f"{signal} in a copy of this process" + (", while it was watched" if watched else ""),
+        owners=(),
     )
 
 

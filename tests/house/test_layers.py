@@ -100,7 +100,8 @@ MAY_IMPORT = {
     "preview": FLOOR_2,
     "previewed": {*FLOOR_2, "preview", "verdicts", "traced", "api"},
     "called": FLOOR_3 | {"traced", "leaked"},
-    "leaked": {*FLOOR_1, "_native", "tracing", "verdicts", "report"},
+    "leaked": {*FLOOR_1, "_native", "tracing", "verdicts", "report", "leaked_apart"},
+    "leaked_apart": {*FLOOR_1, "isolation", "verdicts"},
     "arguments": FLOOR_1,
     "cli": VERBS | {"screens"},  # the commands that open them
     "__main__": {"cli"},

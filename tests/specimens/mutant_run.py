@@ -1,8 +1,9 @@
 """Run in a process of its own: an extension's tests, under a debug build's counts or under `leaks`.
 
 `python mutant_run.py counts FOLDER TEST...` prints by how much `sys.gettotalrefcount` grows in each of three
-runs after a warm one; `... leaks MODULE FOLDER TEST...` prints the verdicts of one run. Both print JSON; who
-dies before has told by dying. A TEST is a name of unittest: module, class or method; "-x" leaves x out.
+runs after a warm one; `... leaks MODULE FOLDER TEST...` prints the verdicts of the repeat rule. Both print
+JSON; who dies before has told by dying. A TEST is a name of unittest: module, class or method; "-x" leaves x
+out.
 """
 
 from __future__ import annotations
@@ -47,11 +48,10 @@ def counts(run: Callable[[], None]) -> list[int]:
 
 
 def verdicts(module: str, run: Callable[[], None]) -> list[tuple[str, bool, str, str, str]]:
-    """What `leaks` says of one run."""
+    """What `leaks` says, by the repeat rule, in a child."""
     import inspector
 
-    with inspector.leaks(module) as found:
-        run()
+    found = inspector.leaks(module).run(run, isolate=True)
     return [
         (one.kind, one.certain, one.object, one.method, str(getattr(one.conversion, "source", "")))
         for one in found

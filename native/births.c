@@ -1,0 +1,106 @@
+// Births: the blocks that the object allocator gave out in each run, and has not got back.
+//
+// What C code makes and forgets is reached by nobody if the gc does not know its type (a str, an int, a tuple
+// that it took out of its lists): no walk meets it. Its block is still given out, though. While a run is
+// noted ledger_frees.c tells each block that is given out and each that comes back; afterwards those are
+// asked which of them hold an object.
+//
+// A block may have been given back while nobody listened. It is read under the fault guard then, and its
+// first word, a link of a list of free blocks, is no count that an object has. Who frees: births_deinit.
+#define INSPECTOR_INTERNALS
+#include "ledger.h"
+
+#include "room.h"
+
+enum { FIRST_ROOM = 1 << 16, HEADER_WORDS = 2 };
+
+typedef struct {
+    uintptr_t block; // 0: free
+    uint8_t run;     // 0: it went
+} birth;
+
+int births_run;
+static room memory;
+static size_t capacity, used;
+
+static birth *place_of(birth *rows, size_t size, uintptr_t block) {
+    size_t at = (size_t)((block >> 4) * 0x9E3779B97F4A7C15ULL >> 20) & (size - 1);
+    while (rows[at].block && rows[at].block != block) {
+        at = (at + 1) & (size - 1);
+    }
+    return &rows[at];
+}
+
+// Twice the room, or as much again without those that went.
+static int make_room(void) {
+    birth *old = memory.start;
+    size_t alive = 0;
+    for (size_t i = 0; i < capacity; i++) {
+        alive += old[i].run != 0;
+    }
+    size_t size = !capacity ? FIRST_ROOM : alive * 4 > capacity ? capacity * 2 : capacity;
+    room wider = {NULL, 0};
+    if (room_resize(&wider, size * sizeof(birth)) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < capacity; i++) {
+        if (old[i].run) {
+            *place_of(wider.start, size, old[i].block) = old[i];
+        }
+    }
+    room_deinit(&memory);
+    memory = wider;
+    capacity = size;
+    used = alive;
+    return 0;
+}
+
+void births_add(void *block) {
+    if (used * 2 >= capacity && make_room() < 0) {
+        births_run = 0;
+        return;
+    }
+    birth *row = place_of(memory.start, capacity, (uintptr_t)block);
+    used += !row->block;
+    *row = (birth){(uintptr_t)block, (uint8_t)births_run};
+}
+
+void births_remove(void *block) {
+    birth *row = capacity ? place_of(memory.start, capacity, (uintptr_t)block) : NULL;
+    if (row && row->block) {
+        row->run = 0;
+    }
+}
+
+void births_deinit(void) {
+    births_run = 0;
+    room_deinit(&memory);
+    capacity = used = 0;
+}
+
+// The object in a block that is given out: where its type is known, and wants a header of that size.
+static PyObject *object_in(uintptr_t block, int (*is_type)(uintptr_t)) {
+    static const size_t headers[] = {LEDGER_NO_HEADER, LEDGER_GC_HEADER, LEDGER_DICT_HEADER};
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        uintptr_t words[HEADER_WORDS], at = block + headers[i];
+        if (memory_read(at, words, sizeof words) != sizeof words || !is_type(words[1])) {
+            continue;
+        }
+        PyObject *object = (PyObject *)at;
+        Py_ssize_t count = Py_REFCNT(object);
+        if (count > 0 && count < (Py_ssize_t)1 << 30 && ledger_header_bytes(object) == headers[i]) {
+            return object;
+        }
+    }
+    return NULL;
+}
+
+void births_each(int (*is_type)(uintptr_t), void (*look)(PyObject *, int)) {
+    const birth *rows = memory.start;
+    for (size_t i = 0; i < capacity; i++) {
+        PyObject *object = rows[i].run ? object_in(rows[i].block, is_type) : NULL;
+        if (object) {
+            look(object, rows[i].run);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+"""The repeat rule: what every run adds or takes where no hook sees it, and a crash in a copy of the process.
+
+It runs in a process of its own: in one that has run thousands of tests other threads move counts too.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import repeat_judge
+import specimens
+from leak_corpus import SOURCE
+
+import inspector
+
+pytestmark = pytest.mark.core
+JUDGE = Path(specimens.__file__).with_name("repeat_judge.py")
+
+
+@pytest.fixture(scope="module")
+def judged() -> dict[str, list[dict[str, Any]]]:
+    specimens.library("leak_corpus", SOURCE)  # compiled outside the child's deadline
+    specimens.library("slotted", repeat_judge.SLOTS)
+    ran = subprocess.run(
+        [sys.executable, "-P", str(JUDGE)], capture_output=True, text=True, timeout=300, check=False, cwd="/"
+    )
+    assert ran.returncode == 0, ran.stderr
+    found: dict[str, list[dict[str, Any]]] = json.loads(ran.stdout)
+    return found
+
+
+def test_new_objects_that_nobody_reaches_are_leaked(judged: dict[str, list[dict[str, Any]]]) -> None:
+    (one,) = judged["new objects"]
+    assert (one["kind"], one["certain"]) == ("leaked", True) and one["object"].startswith("str 'fresh")
+    assert "1, 1, 1 objects left over after each of 3 runs" in one["reason"]
+
+
+def test_a_reference_more_to_one_object_is_leaked(judged: dict[str, list[dict[str, Any]]]) -> None:
+    (one,) = judged["one object more"]
+    assert (one["kind"], one["certain"]) == ("leaked", False) and one["object"].startswith("str")
+
+
+def test_a_reference_fewer_is_over_released(judged: dict[str, list[dict[str, Any]]]) -> None:
+    (one,) = judged["one object fewer"]
+    assert one["kind"] == "over-released" and one["object"].startswith("frozenset")
+
+
+@pytest.mark.parametrize("name", ["balanced", "kept", *repeat_judge.HONEST])
+def test_what_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], name: str) -> None:
+    assert judged[name] == []
+
+
+def test_a_crash_is_a_verdict_and_the_process_lives(judged: dict[str, list[dict[str, Any]]]) -> None:
+    one, *_ = (one for one in judged["crash"] if one["kind"] == "crash")
+    assert one["certain"] and one["reason"].startswith("SIGABRT") and one["function"] == "run"
+
+
+def test_a_copy_without_an_answer_is_refused() -> None:
+    def run() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(inspector.errors.InspectorError) as refused:
+        inspector.leaks("json").run(run, isolate=True)
+    assert refused.value.slug == "not-isolated"
+
+
+def test_counts_are_not_disturbed(fingerprint: Any) -> None:
+    value = ["a list that is only looked at"]
+    before = fingerprint(value)
+    inspector.leaks("json").run(lambda: json.dumps(value))
+    assert fingerprint(value) == before

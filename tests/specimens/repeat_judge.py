@@ -1,0 +1,118 @@
+"""Run by tests/leaks/test_repeat.py in its own process: the repeat rule on C that only macros count in."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import leak_corpus
+import specimens
+
+import inspector
+
+SLOTS = r"""
+#include <Python.h>
+// Items are set and asked through type slots, and counted by macros alone: no hook sees any of it.
+typedef struct { PyObject_HEAD PyObject *item; } Box;
+static PyObject *kept; // owned: one for ever
+
+static int box_set(PyObject *self, PyObject *key, PyObject *value) {
+    Box *box = (Box *)self;
+    long what = PyLong_AsLong(key);
+    PyObject *old = box->item;
+    if (what != 1) { Py_INCREF(value); }   // 1: the caller's reference is stolen
+    if (what == 2) { Py_INCREF(value); }   // 2: one is leaked
+    if (what == 3) { abort(); }
+    box->item = value;
+    Py_XDECREF(old);
+    if (what == 4 && !kept) { Py_INCREF(value); kept = value; }
+    return 0;
+}
+static void box_dealloc(PyObject *self) {
+    Py_XDECREF(((Box *)self)->item);
+    PyTypeObject *type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+static PyType_Slot slots[] = {
+    {Py_mp_ass_subscript, box_set}, {Py_tp_dealloc, box_dealloc}, {0, NULL},
+};
+static PyType_Spec spec = {"slotted.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT, slots};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "slotted", NULL, -1, NULL, NULL, NULL, NULL, NULL,
+};
+PyMODINIT_FUNC PyInit_slotted(void) {
+    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
+    return type && module && PyModule_AddObject(module, "Box", type) == 0 ? module : NULL;
+}
+"""
+TEXT = "one text that many runs put into a box"
+ONE = frozenset((TEXT,))
+
+
+def fresh() -> str:
+    return "fresh " * 3 + str(os.getpid())
+
+
+CASES: dict[str, tuple[int, Callable[[], Any]]] = {
+    "new objects": (2, fresh),
+    "one object more": (2, lambda: TEXT),
+    "one object fewer": (1, lambda: ONE),
+    "balanced": (0, fresh),
+    "kept": (4, fresh),
+    "crash": (3, fresh),
+}
+HONEST = ("cached_in_static", "cached_in_malloc", "interned_name", "string_growth", "cycle_left_to_gc")
+
+
+def setting(slotted: Any, what: int, value: Callable[[], Any]) -> Callable[[], None]:
+    """A run that puts what `value` gives into a fresh box."""
+
+    def run() -> None:
+        slotted.Box()[what] = value()
+
+    return run
+
+
+def calling(corpus: Any, name: str) -> Callable[[], None]:
+    """A run that calls one function of the corpus."""
+
+    def run() -> None:
+        getattr(corpus, name)(leak_corpus.argument(name))
+
+    return run
+
+
+def told(found: Any) -> list[dict[str, Any]]:
+    """The verdicts, as plain values."""
+    return [
+        {
+            **{field: getattr(one, field) for field in ("kind", "certain", "object", "reason")},
+            "function": getattr(getattr(one.conversion, "site", None), "function", ""),
+        }
+        for one in found
+    ]
+
+
+def judged() -> dict[str, Any]:
+    slotted = specimens.build("slotted", SLOTS)
+    corpus = specimens.build("leak_corpus", leak_corpus.SOURCE)
+    spare = [ONE] * 100  # so that it lives
+    answers = {
+        name: told(inspector.leaks("slotted").run(setting(slotted, *case), isolate=name == "crash"))
+        for name, case in CASES.items()
+    }
+    for name in HONEST:
+        answers[name] = told(inspector.leaks("leak_corpus").run(calling(corpus, name)))
+    del spare
+    return answers
+
+
+if __name__ == "__main__":
+    print(json.dumps(judged()))
