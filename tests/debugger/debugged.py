@@ -32,8 +32,20 @@ static PyObject *mix(PyObject *m, PyObject *object) {
     return PyFloat_FromDouble(mixed(object, 2.5, -3, "word", &p));
 }
 static PyObject *crash(PyObject *m, PyObject *unused) { *(volatile int *)8 = 1; return NULL; }
+#include <sys/mman.h>
+__attribute__((noinline)) int fall(int how, double weight, volatile int *zero) {
+    char *gone = mmap(0, 4096, PROT_READ, MAP_SHARED, memfd_create("gone", 0), 0); /* a page of no file */
+    int never = how == 6 ? (abort(), 0) : how == 7 ? gone[0] : 100 / *zero;
+    __asm__ volatile("" : : "r"(how), "x"(weight)); /* both live to the end */
+    return never;
+}
+static PyObject *die(PyObject *m, PyObject *how) {
+    volatile int zero = 0;
+    return PyLong_FromLong(fall((int)PyLong_AsLong(how), 2.5, &zero));
+}
 static PyMethodDef methods[] = {
-    {"probe", probe, METH_O, ""}, {"mix", mix, METH_O, ""}, {"crash", crash, METH_NOARGS, ""}, {0}};
+    {"probe", probe, METH_O, ""}, {"mix", mix, METH_O, ""}, {"crash", crash, METH_NOARGS, ""},
+    {"die", die, METH_O, ""}, {0}};
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "probing", 0, 0, methods};
 PyMODINIT_FUNC PyInit_probing(void) { return PyModule_Create(&module); }
 """

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 
+import kernels
 import pytest
 from debugged import library, until
 from jupyter_client import BlockingKernelClient
-from jupyter_client.manager import start_new_kernel
+from kernels import shown
 
 from inspector import running
 from inspector.debugger import proc
@@ -19,34 +19,8 @@ pytestmark = [pytest.mark.debugger, pytest.mark.timeout(240)]
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
-    folder = tmp_path_factory.mktemp("kernel")  # not the checkout: there the sources would be imported
-    environment = os.environ | {"IPYTHONDIR": str(folder)}
-    manager, client = start_new_kernel(
-        kernel_name="python3", startup_timeout=120, cwd=str(folder), env=environment
-    )
-    try:
-        client.execute_interactive("%load_ext inspector", timeout=120, output_hook=lambda _: None)
+    with kernels.kernel(tmp_path_factory.mktemp("kernel")) as (_, client):
         yield client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
-
-
-def shown(client: BlockingKernelClient, cell: str) -> list[str]:
-    """What a cell displays and prints, as text."""
-    found: list[str] = []
-
-    def hear(message: dict) -> None:
-        content = message["content"]
-        if message["msg_type"] in ("display_data", "execute_result"):
-            found.append(content["data"]["text/plain"])
-        elif message["msg_type"] == "stream":
-            found.append(content["text"])
-        elif message["msg_type"] == "error":
-            found.append(f"{content['ename']}: {content['evalue']}")
-
-    client.execute_interactive(cell, timeout=200, output_hook=hear)
-    return found
 
 
 def test_a_cell_shows_what_it_reached(kernel: BlockingKernelClient) -> None:
