@@ -37,20 +37,25 @@ def armed(
 
     question, at_first = uuid.uuid4().hex[:12], set(client.nthreads())
     plugin = sent.Arming(question, verb, modules)
+    if_gone = sent.Disarming(client.id, plugin.name)
     try:
+        with contextlib.suppress(ValueError):  # distributed.scheduler.pickle: false; it takes no code then
+            client.register_plugin(if_gone)
         client.register_plugin(plugin)
         _require(ask_all(client, "armed", {"question": question}, progress=progress))
         yield question, lambda: at_first | set(client.nthreads())
     finally:
-        _disarm(client, plugin.name)
+        _disarm(client, plugin.name, if_gone.name)
 
 
-def _disarm(client: Client, name: str) -> None:
-    """Take the plugin away; an interrupt while it goes does not stop it."""
+def _disarm(client: Client, arming: str, if_gone: str) -> None:
+    """Take the plugins away; an interrupt while they go does not stop it."""
 
     def unregister() -> None:
         with contextlib.suppress(ValueError, OSError, RuntimeError):  # never registered; the cluster is gone
-            client.unregister_worker_plugin(name)
+            client.unregister_worker_plugin(arming)
+        with contextlib.suppress(ValueError, OSError, RuntimeError):
+            client.unregister_scheduler_plugin(if_gone)
 
     thread = threading.Thread(target=unregister, name="inspector-disarm", daemon=True)
     thread.start()

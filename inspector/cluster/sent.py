@@ -9,7 +9,7 @@ import weakref
 from collections import deque
 from typing import Any
 
-from distributed import WorkerPlugin
+from distributed import SchedulerPlugin, WorkerPlugin
 
 FOLLOWED = 1000
 """Finished keys that are followed; older ones are let go and counted."""
@@ -156,3 +156,26 @@ class Arming(WorkerPlugin):  # type: ignore[misc]
         with contextlib.suppress(OSError):  # another worker of this process took it away
             (folder_of(self.question) / f"tasks-{os.getpid()}.jsonl").unlink()
         leave(worker, self.question)
+
+
+class Disarming(SchedulerPlugin):  # type: ignore[misc]
+    """Takes an `Arming` away from all workers where its client goes without doing so: killed, or cut off."""
+
+    def __init__(self, client: str, arming: str) -> None:
+        self.client, self.arming = client, arming
+        self.name = f"{arming}-disarming"
+
+    def remove_client(self, scheduler: Any, client: str) -> None:
+        """Called by the scheduler when the connection to a client is over."""
+        import asyncio
+
+        if client == self.client:
+            self.task = asyncio.ensure_future(self.disarm(scheduler))
+
+    async def disarm(self, scheduler: Any) -> None:
+        """Of the workers, then of the scheduler itself."""
+        import contextlib
+
+        with contextlib.suppress(ValueError):  # the client itself did it, just before it went
+            await scheduler.unregister_worker_plugin(comm=None, name=self.arming)
+        scheduler.plugins.pop(self.name, None)

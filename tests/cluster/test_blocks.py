@@ -187,6 +187,49 @@ def interrupted(client: Any, asked: Any, workers: list[str]) -> None:
         threading.Timer(1.0, interrupt).start()
 
 
+KILLED = """
+    import sys, time
+    from distributed import Client
+    import inspector
+
+    with Client(sys.argv[1]) as client, inspector.on(client).trace("numpy"):
+        print("armed", flush=True)
+        time.sleep(600)
+"""
+
+
+def plugins_of_the_scheduler(client: Any) -> list[str]:
+    def look(dask_scheduler: Any) -> list[str]:
+        return [name for name in dask_scheduler.plugins if name.startswith("inspector-")]
+
+    return list(client.run_on_scheduler(look))
+
+
+def test_a_client_that_is_killed_leaves_nothing_armed(cluster: Any, client: Any, tmp_path: Path) -> None:
+    script = tmp_path / "killed.py"
+    script.write_text(textwrap.dedent(KILLED))
+    command = [sys.executable, "-P", str(script), cluster.scheduler_address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        try:
+            assert other.stdout.readline() == "armed\n"
+            assert all(armed for armed, _ in left_armed(client).values())
+            assert len(plugins_of_the_scheduler(client)) == 1
+        finally:
+            other.kill()
+    until = time.monotonic() + 60
+    while any(state != (False, []) for state in left_armed(client).values()):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    assert plugins_of_the_scheduler(client) == []
+
+
+def test_a_block_leaves_nothing_on_the_scheduler(client: Any, asked: Any) -> None:
+    with asked.trace("numpy"):
+        assert len(plugins_of_the_scheduler(client)) == 1
+    assert plugins_of_the_scheduler(client) == []
+
+
 def test_progress_is_told_and_may_leave_the_rest_out(client: Any) -> None:
     told: list[tuple[int, int]] = []
 
