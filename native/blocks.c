@@ -150,6 +150,7 @@ static void block_settle(block_row *row) {
     row->rank = RANK_LAYOUT;
 }
 
+// Of explanations that are equally good the one of the lowest address stays, in whatever order they come.
 static void block_link(search *s, block_row *row, uintptr_t word) {
     link_question question = {.s = s, .row = row, .link = word};
     if (word >= row->range.start && word < row->range.stop) {
@@ -160,15 +161,16 @@ static void block_link(search *s, block_row *row, uintptr_t word) {
         if (!compat_is_behind_reuse(PyInterpreterState_Get(), word)) {
             block_settle(row);
         }
-    } else if (question.found.kind == PLACE_STATIC && !row->static_word) {
-        row->static_word = word;
-    } else if (question.found.kind == PLACE_BLOCK && !row->parent.start) {
-        row->parent = question.found.block;
+    } else if (question.found.kind == PLACE_STATIC) {
+        row->static_word = row->static_word && row->static_word < word ? row->static_word : word;
+    } else if (question.found.kind == PLACE_BLOCK) {
+        uintptr_t start = question.found.block.start;
+        row->parent = row->parent.start && row->parent.start < start ? row->parent : question.found.block;
     } else if (question.found.object && question.found.kind != PLACE_OURS &&
                memory_guarded(link_body, &question) == 0) {
         if (question.keeps_nothing) {
             block_settle(row);
-        } else if (question.rank > row->rank) {
+        } else if (question.rank > row->rank || (question.rank == row->rank && row->link > word)) {
             row->rank = question.rank;
             row->holder = question.found.object;
             row->certain = question.found.certain;
@@ -195,7 +197,7 @@ static int take_blocks(search *s, const scan_hit *hits, size_t count) {
         if (row && row->rank < RANK_LAYOUT) {
             block_link(s, row, hits[i].word);
             s->blocks_open -= row->rank == RANK_LAYOUT;
-            if (s->brief && !s->likely_only && row->owned) {
+            if (s->brief && !s->near_only && row->owned) {
                 close_others(s, row);
             }
         }
@@ -203,29 +205,70 @@ static int take_blocks(search *s, const scan_hit *hits, size_t count) {
     return !s->blocks_open; // a layout settles whose block it is: no need to read on
 }
 
-// Whose the blocks are is most often said by a list or a dict, then by a plain instance: their pools are read
-// first. A layout settles it, and the rest of memory need not be read.
+// What lies near the blocks, or near what they hold, is read first, whatever it is. Then: whose a block is is
+// most often said by a list or a dict, then by a plain instance, so their pools come before the rest. A
+// layout settles it, and what is left of memory need not be read.
+#define NEAR_PIECES_MAX 32u
 static const uint32_t likely_sizes[] = {64, 48};
 
+static scan_runs runs_part(const scan_runs *runs, size_t first, size_t stop) {
+    first = first < runs->count ? first : runs->count;
+    stop = stop < runs->count ? stop : runs->count;
+    return (scan_runs){.rows = runs->rows + first, .count = stop - first};
+}
+
+static int compare_ranges(const void *a, const void *b) {
+    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
+    return (x > y) - (x < y);
+}
+
+// The runs around blocks and targets, and the others behind them.
+static int part_nearest(search *s, const scan_range *needles, size_t count, scan_runs *ret_near,
+                        scan_runs *ret_left, scratch *memory) {
+    scan_runs order;
+    size_t centers = 0, most = 2 * (count + s->target_count);
+    scan_range *around = scratch_alloc(memory, (count + s->target_count) * sizeof *around);
+    if (!around) {
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        around[centers++] = needles[i];
+    }
+    for (size_t i = 0; i < s->target_count; i++) {
+        around[centers++] = s->needles[i];
+    }
+    qsort(around, centers, sizeof *around, compare_ranges);
+    most = most < NEAR_PIECES_MAX ? most : NEAR_PIECES_MAX;
+    if (nearest_first(&s->runs, around, centers, most, &order, memory) < 0) {
+        return -1;
+    }
+    *ret_near = runs_part(&order, 0, most);
+    *ret_left = runs_part(&order, most, SIZE_MAX);
+    return 0;
+}
+
 static int search_in_stages(search *s, scan_range *needles, size_t count, scratch *memory) {
-    scan_runs left = s->runs, likely, rest;
-    for (size_t i = 0; i < sizeof likely_sizes / sizeof *likely_sizes && count; i++) {
-        int split = pymalloc_split(&left, likely_sizes[i], &likely, &rest, memory);
-        if (split) {
+    scan_runs near, left, likely, rest;
+    if (!count) {
+        return 0;
+    }
+    if (part_nearest(s, needles, count, &near, &left, memory) < 0 ||
+        search_scan(s, &near, needles, count, take_blocks) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof likely_sizes / sizeof *likely_sizes; i++) {
+        if (!s->blocks_open || s->near_only) {
+            return 0;
+        }
+        if (pymalloc_split(&left, likely_sizes[i], &likely, &rest, memory)) {
             break; // search what is left as it stands
         }
         if (search_scan(s, &likely, needles, count, take_blocks) < 0) {
             return -1;
         }
-        if (!s->blocks_open) {
-            return 0;
-        }
         left = rest;
     }
-    if (s->likely_only) {
-        return 0;
-    }
-    return search_scan(s, &left, needles, count, take_blocks);
+    return s->blocks_open ? search_scan(s, &left, needles, count, take_blocks) : 0;
 }
 
 static int search_blocks(search *s, scratch *memory) {

@@ -25,6 +25,12 @@ block_state pymalloc_block(uintptr_t word, uintptr_t low, scan_range *ret);
 int pymalloc_split(const scan_runs *runs, uint32_t size, scan_runs *ret_with, scan_runs *ret_without,
                    scratch *memory);
 
+// nearest.c. The same runs in pieces: the `near` nearest to a needle first, then the others by address.
+// Needles are sorted; 0, or -1 when full.
+#define NEAREST_PIECE_BYTES ((uintptr_t)1 << 20)
+int nearest_first(const scan_runs *runs, const scan_range *needles, size_t count, size_t near, scan_runs *ret,
+                  scratch *memory);
+
 // malloc_chunks.c. What was learned of glibc's malloc in this process.
 typedef struct {
     const memory_maps *maps;          // borrowed
@@ -161,7 +167,6 @@ typedef struct {
     uint32_t target; // index into the sorted targets
     place_kind kind;
     int certain, resolved; // resolved: the holder is known, directly or through its block
-    int doubted;           // a brief search has looked for the owner of its block in vain
     int instances;         // the word is the type of an object, and `words` objects have it
     uintptr_t word, link;
     uintptr_t last;         // the edge stands for `words` words of one block, the last of them here
@@ -204,8 +209,8 @@ typedef struct {
     size_t block_count, blocks_open; // open: their owner is still looked for
     scan_hit *hits;                  // borrowed: in the scratch; of one slice
     PyObject *namespaces;            // borrowed: a tuple of dicts whose tables are known without a search
-    int likely_only; // owners of blocks are looked for among lists, dicts and plain instances only
-    int brief;       // blocks of targets that are named already are not searched
+    int near_only; // owners of blocks are looked for around the blocks and what they hold, nowhere else
+    int brief;     // blocks of targets that are named already are not searched
     uint64_t hit_count, stale, ours, truncated, scanned_bytes, left_out_bytes, scan_ns, verify_ns;
     PyObject *progress; // borrowed, or NULL
     uint64_t progress_ns;
@@ -222,8 +227,9 @@ uint64_t search_clock_ns(void);
 int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take);
 Py_ssize_t search_references(const search *s, size_t target); // without the tool's own: `boxes` is given
 void search_place_guarded(search *s, uintptr_t word, place *ret);
-int search_targets(search *s, const scan_runs *runs, scratch *memory); // `runs`: all, or a part
-int search_refresh(search *s, scratch *memory);                        // after Python code ran in between
+int search_needles(search *s, scratch *memory);       // of the targets; before the first search for them
+int search_targets(search *s, const scan_runs *runs); // `runs`: all, or a part
+int search_refresh(search *s, scratch *memory);       // after Python code ran in between
 void search_resolve(search *s);
 block_row *search_block(search *s, uintptr_t address); // the block around a word: borrowed, or NULL
 // blocks.c: finds the owners of all blocks among the edges. 0, or -1.
@@ -231,6 +237,7 @@ int blocks_search(search *s, scratch *memory);
 
 // brief.c: a search that ends when the owners found are as many as the references. 0, or -1.
 int brief_search(search *s, scratch *memory);
+Py_ssize_t brief_references(const search *s, size_t target); // without the tool's own
 
 // owners.c: from and to Python. One Subject or a tuple of them, and the layouts; 0, or -1 with an exception.
 int owners_take(search *s, PyObject *module /* borrowed */, PyObject *subjects /* borrowed */,

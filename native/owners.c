@@ -161,10 +161,13 @@ static int search_prepare(search *s, PyObject *leave_out, PyObject *own_prefix, 
 }
 
 static int search_run(search *s, scratch *memory) {
+    if (search_needles(s, memory) < 0) {
+        return -1;
+    }
     if (s->boxes) {
         return brief_search(s, memory);
     }
-    if (search_targets(s, &s->runs, memory) < 0 || (s->progress_ran && search_refresh(s, memory) < 0) ||
+    if (search_targets(s, &s->runs) < 0 || (s->progress_ran && search_refresh(s, memory) < 0) ||
         blocks_search(s, memory) < 0) {
         return -1;
     }

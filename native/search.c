@@ -125,7 +125,12 @@ static edge *edge_of_block(search *s, const scan_hit *hit, const place *found) {
             kept++;
         }
     }
-    return kept < SLOTS_KEPT ? NULL : last;
+    if (kept < SLOTS_KEPT ||
+        (s->boxes && last->last / NEAREST_PIECE_BYTES != hit->word / NEAREST_PIECE_BYTES)) {
+        return NULL; // a brief search reads pieces out of order: what stands for many words ends with its
+                     // piece
+    }
+    return last;
 }
 
 static void add_edge(search *s, const scan_hit *hit, const place *found) {
@@ -184,17 +189,16 @@ static int take_targets(search *s, const scan_hit *hits, size_t count) {
     return 0;
 }
 
-int search_targets(search *s, const scan_runs *runs, scratch *memory) {
-    if (!s->needles) {
-        s->needles = scratch_alloc(memory, s->target_count * sizeof *s->needles);
-        s->instances = scratch_alloc(memory, 2 * s->target_count * sizeof *s->instances);
-    }
-    if (!s->needles || !s->instances) {
-        return -1;
-    }
-    for (size_t i = 0; i < s->target_count; i++) {
+int search_needles(search *s, scratch *memory) {
+    s->needles = scratch_alloc(memory, s->target_count * sizeof *s->needles);
+    s->instances = scratch_alloc(memory, 2 * s->target_count * sizeof *s->instances);
+    for (size_t i = 0; s->needles && i < s->target_count; i++) {
         s->needles[i] = (scan_range){(uintptr_t)s->targets[i], (uintptr_t)s->targets[i] + 8};
     }
+    return s->needles && s->instances ? 0 : -1;
+}
+
+int search_targets(search *s, const scan_runs *runs) {
     return search_scan(s, runs, s->needles, s->target_count, take_targets);
 }
 

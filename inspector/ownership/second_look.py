@@ -132,6 +132,9 @@ def _learn(target: _native.Subject, row: Row, outer: dict[int, list[Row]], conte
     value = target.get()
     if type(value) is dict and _learn_dict(target, row, context):
         return
+    if type(row.holder.get()) is LRU and type_name(target) == "_lru_list_elem":
+        context.known[target.address] = cache_text(row.holder.get())
+        return
     steps_on = type(value) is types.CellType or type_name(target) == "_lru_list_elem"
     if steps_on or (type(value) is tuple and row.slot == "key"):
         for step in outer.get(row.holder.address, ()):
