@@ -146,6 +146,6 @@ class PlaceBreakpoint(gdb.Breakpoint):
     def counts(self) -> dict[str, Any]:
         """For the client."""
         locations = [] if self.pending else [location for location in self.locations if location.enabled]
-        pending = "not loaded yet, or no such place: it is planted as soon as a library brings it"
+        pending = "in no library loaded so far: absent, or stripped"
         says = self.says or (pending if self.pending else "")
         return {"place": self.typed, "locations": len(locations), "hits": self.hits, "says": says}

@@ -1,0 +1,157 @@
+"""A seed's system is missing, stripped or broken: one clear sentence each, with what to do; nothing dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import inspector
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Unknown
+
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
+COMMAND = Path(sys.executable).parent / "inspector"
+
+
+def refused(*words: str, **environment: str) -> tuple[int, str]:
+    """Exit code and the sentence: what `inspector WORDS` says where it cannot."""
+    done = subprocess.run(
+        [COMMAND, *words], capture_output=True, text=True, timeout=100, env={**os.environ, **environment}
+    )
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stderr
+
+
+# ----- the system is missing -----
+
+
+@pytest.mark.parametrize("words", [("break", "--preset", "reticulate", "--"), ("trace", "--")])
+def test_no_r(words: tuple[str, ...]) -> None:
+    code, said = refused(*words, "Rscript", "seed.R", PATH="/nowhere")
+    assert code == 2 and "Rscript" in said and "docs/messages.md#no-program" in said
+
+
+MISSING = {
+    "10_reticulate": ("Rscript", "This tutorial needs R with reticulate: sudo apt-get install"),
+    "30_torch_extension": ("torch", "This tutorial needs torch: %pip install torch"),
+    "40_embedding_host": ("gcc", "This tutorial compiles a host in C: sudo apt-get install gcc"),
+    "70_cluster": ("dask", "This tutorial needs Dask: %pip install distributed"),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_a_tutorial_says_in_its_first_cell_what_it_needs(name: str, tmp_path: Path) -> None:
+    """Its own first cell, run where the program is not on PATH and the library cannot be imported."""
+    cells = json.loads((NOTEBOOKS / f"{name}.ipynb").read_text())["cells"]
+    first = "".join(next(cell for cell in cells if cell["cell_type"] == "code")["source"])
+    what, sentence = MISSING[name]
+    run = (
+        "import sys; from IPython.core.interactiveshell import InteractiveShell\n"
+        f"sys.modules[{what!r}] = None\n"
+        f"InteractiveShell.instance(colors='NoColor').run_cell({first!r})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", run],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": "/nowhere", "IPYTHONDIR": str(tmp_path)},
+    )
+    assert done.stdout.startswith(sentence) and "Traceback" not in done.stdout + done.stderr, done
+
+
+@pytest.mark.r
+def test_r_without_reticulate(tmp_path: Path) -> None:
+    """R's own sentence, and no place of the preset was ever there."""
+    rscript = shutil.which("Rscript")
+    assert rscript
+    (tmp_path / "seed.R").write_text("library(reticulate)\n")
+    nowhere = {"R_LIBS_SITE": "/nowhere", "R_LIBS_USER": "/nowhere", "R_LIBS": "/nowhere"}
+    script = str(tmp_path / "seed.R")
+    code, said = refused("break", "--preset", "reticulate", "--", rscript, script, **nowhere)
+    assert code == 1 and "there is no package called" in said
+    code, said = refused("trace", "--", rscript, script, **nowhere)
+    assert code == 2 and "docs/messages.md#no-python" in said
+
+
+# ----- the system has no names -----
+
+
+@pytest.mark.debugger
+def test_places_that_no_library_has_say_so() -> None:
+    """As where torch is stripped of its symbols, or not loaded: nothing is guessed, each place says why."""
+    done = subprocess.run(
+        [COMMAND, "break", "--preset", "torch", "--", sys.executable, "-c", "print(1)"],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    rows = [line for line in done.stdout.splitlines() if "THPVariable" in line or "check_deprecated" in line]
+    assert done.returncode == 0 and len(rows) >= 3
+    assert all(row.endswith("in no library loaded so far: absent, or stripped") for row in rows), rows
+
+
+# ----- the compiler, and C that goes wrong -----
+
+
+def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(InspectorError) as caught:
+        inspector.compile_c("int nobody_has_compiled_this;")
+    assert caught.value.slug == "no-compiler" and "apt-get install" in caught.value.do
+
+
+def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It dies without a line of the cell: its last words are told."""
+    broken = tmp_path / "gcc"
+    broken.write_text("#!/bin/sh\necho 'gcc: fatal: no space left on device' >&2\nexit 4\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(InspectorError) as caught:
+        inspector.compile_c("int nobody_has_compiled_this_either;")
+    assert caught.value.slug == "c-does-not-compile" and "no space left on device" in str(caught.value)
+
+
+CORRUPTS = """
+char *block = malloc(24);
+memset(block + 24, 0xff, 16);
+free(block);
+free(malloc(40));
+for (int i = 0; i < 9; i++) free(malloc(1 << (4 + i)));
+free(block);
+abort();
+"""
+
+
+@pytest.fixture
+def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
+    from inspector.compiler import call
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def apart(code: str, deadline_s: float = 20) -> Any:
+        module = inspector.compile_c(code, name="bad", inputs=("x",), support="#include <stdlib.h>")
+        return call.apart(module.bad, {"x": np.ones(3)}, deadline_s)[0]
+
+    return apart
+
+
+def test_c_that_corrupts_the_heap_apart(isolated: Callable[..., Any]) -> None:
+    result = isolated(CORRUPTS)
+    assert isinstance(result, Unknown) and result.reason.startswith("the child died of SIG")
+    assert np.ones(1000).sum() == 1000  # and here the heap is whole
+
+
+def test_c_that_loops_for_ever_apart(isolated: Callable[..., Any]) -> None:
+    result = isolated("for (volatile int i = 0; i == 0;) ;", 0.5)
+    assert result == Unknown("the child was stopped after 0.5 s")
