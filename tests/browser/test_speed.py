@@ -1,0 +1,130 @@
+"""How soon the page answers, by its own clock: a card, a view, a key, a click on a million events.
+
+The fastest of some rounds is asserted: what a busy machine adds is no part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from conftest import SHOTS
+from labs import Lab
+
+pytestmark = pytest.mark.timeout(240)
+ROUNDS = 5
+WITHIN_MS = 100
+ASKED_MS = 300
+"""Where the kernel is asked: 40 ms on a machine that is idle, 100 on one that does five other things."""
+SETUP = """\
+%load_ext inspector
+import numpy as np
+million = [float(i) for i in range(1_000_000)]
+globals().update((f"n{i}", bytearray(5_000)) for i in range(3_000))"""
+CELLS = (
+    SETUP,
+    "%inspect million",
+    "%inspect --map",
+    "%inspect --map --all",
+    "%%inspect_trace --live -m numpy\nnp.asarray(million);",
+)
+
+APPEARS = """async ([at, selector]) => {
+  const panel = jupyterapp.shell.currentWidget, kernel = panel.sessionContext.session.kernel;
+  const cell = panel.content.widgets[at];
+  panel.content.activeCellIndex = at;
+  cell.outputArea.model.clear();
+  let over = 0;
+  const heard = (_, { msg }) => {
+    if (msg.header.msg_type === 'execute_reply' && !over) over = performance.now();
+  };
+  const shown = new Promise(done => {
+    const look = new MutationObserver(() => {
+      if (!cell.outputArea.node.querySelector(selector)) return;
+      look.disconnect();
+      requestAnimationFrame(() => done(performance.now()));
+    });
+    look.observe(cell.outputArea.node, { childList: true, subtree: true });
+  });
+  kernel.anyMessage.connect(heard);
+  await jupyterapp.commands.execute('notebook:run-cell');
+  const seen = await shown;
+  kernel.anyMessage.disconnect(heard);
+  return seen - over;
+}"""
+"""Milliseconds from a cell's end to the frame in which its output is drawn; negative: it was there before."""
+
+ANSWERS = """async ([root, act, rounds]) => {
+  const done = new Function('root', `return (${act})(root)`), took = [];
+  const frame = () => new Promise(next => requestAnimationFrame(next));
+  for (let round = 0; round < rounds; round += 1) {
+    await frame();
+    const begun = performance.now();
+    await done(root);
+    await frame();
+    took.push(performance.now() - begun);
+  }
+  return took;
+}"""
+"""Milliseconds from an act to the frame that shows it."""
+
+PRESS = """root => {
+  const list = root.querySelector('[role=listbox]');
+  list.focus();
+  for (const key of ['End', 'ArrowUp', 'Home', 'PageDown'])
+    list.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+}"""
+WHOLE = """root => new Promise(done => {
+  const words = root.querySelector('.lanes').previousElementSibling.lastElementChild;
+  const look = new MutationObserver(() => { look.disconnect(); done(); });
+  look.observe(words, { childList: true, characterData: true, subtree: true });
+  Array.from(root.querySelectorAll('button')).find(one => one.textContent === 'whole').click();
+})"""
+
+
+class Timed:
+    """The notebook, run once."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.page = lab.page
+        self.areas = lab.run(*CELLS)
+
+    def appears(self, cell: int, selector: str) -> float:
+        """Milliseconds, the fastest of some runs of the cell."""
+        return min(self.page.evaluate(APPEARS, [cell, selector]) for _ in range(ROUNDS))
+
+    def answers(self, cell: int, act: str) -> float:
+        """Milliseconds, the fastest of some rounds."""
+        root = self.areas[cell].locator(".inspector-view")
+        root.wait_for()
+        root.scroll_into_view_if_needed()
+        return min(self.page.evaluate(ANSWERS, [root.element_handle(), act, ROUNDS]))
+
+
+@pytest.fixture(scope="module")
+def timed(server, browser) -> Iterator[Timed]:
+    lab = Lab(server, browser, SHOTS, "speed")
+    lab.context.set_default_timeout(200_000)
+    yield Timed(lab)
+    lab.close()
+    assert lab.complaints == []
+
+
+def test_a_trace_of_a_million_is_drawn_anew_at_once(timed) -> None:
+    """The kernel is asked for the window; half of the million is more than the trace's ring holds."""
+    view = timed.areas[4].locator(".inspector-view")
+    assert timed.answers(4, WHOLE) < ASKED_MS
+    assert "524,288 events, 4" in view.inner_text(), "what was dropped is counted"
+    assert view.locator(".lanes .box").count() <= 1_500
+
+
+def test_two_thousand_bars_answer_a_key_at_once(timed) -> None:
+    view = timed.areas[3].locator(".inspector-view")
+    assert timed.answers(3, PRESS) < WITHIN_MS
+    assert "2,000 bars" in view.inner_text() and "names more, not drawn" in view.inner_text()
+    assert view.locator(".row").count() < 60, "only the rows in sight are in the page"
+
+
+@pytest.mark.parametrize(("cell", "selector"), [(1, ".inspector"), (2, ".inspector-view")])
+def test_it_appears_with_the_cells_end(timed, cell: int, selector: str) -> None:
+    assert timed.appears(cell, selector) < WITHIN_MS
