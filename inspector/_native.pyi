@@ -372,6 +372,15 @@ def find_holders(
     is noticed within a MiB.
     """
 
+# --- walk_told.c -------------------------------------------------------------------------------
+
+def walk_listen(file: int, patience_ms: int, /) -> bool:
+    """From now on a census, chain or retained size says on this file descriptor how far it is.
+
+    Every 0.1 s, from `patience_ms` on; -1: nowhere. Gives whether anything was said since the last call. A
+    walk lets no Python code run, so it writes the line itself.
+    """
+
 # --- glances.c ---------------------------------------------------------------------------------
 
 def glance_holders(

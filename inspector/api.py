@@ -337,6 +337,16 @@ def heap(*, retained: int = 0) -> Heap:
     return heap(retained)
 
 
+def listen(terminal: int, patience_s: float) -> bool:
+    """Census, chain and retained size say on this file descriptor how far they are; -1: nowhere.
+
+    From `patience_s` on. Gives whether anything was said since the last call.
+    """
+    from inspector import _native
+
+    return _native.walk_listen(terminal, int(patience_s * 1e3))
+
+
 def snapshot(names: Mapping[str, Any] | None = None) -> Snapshot:
     """The heap and a namespace's names now; `snapshot() - earlier` is what changed between."""
     from inspector.probes.heap import snapshot

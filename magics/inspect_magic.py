@@ -122,7 +122,7 @@ class InspectMagics(Magics, Defaults):
         if options.graph:
             found = graph.graph(self._value(text), names=names.namespaces(self.shell))
             return Report(text, {"graph": found})
-        with progress.bar(options.owners) as told:
+        with progress.bar(options.owners, walks=options.chain or options.retained) as told:
             return api.inspect(
                 self._value(text),
                 name=text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,23 +13,31 @@ from inspector.errors import InspectorError
 
 _FIRST_S = 0.5
 _EVERY_S = 0.1
+_WALKED_IN_FIRST_S = 2_000_000
+"""Objects: a walk takes 250 ns each."""
 
 Told = Callable[[int, int], bool]
 
 
 @contextmanager
-def bar(wanted: bool) -> Iterator[Told | None]:
-    """What a scan tells its progress to; an interrupt of the kernel stops the scan with one sentence."""
-    if not wanted:
+def bar(wanted: bool, walks: bool = False) -> Iterator[Told | None]:
+    """What a scan tells its progress to; an interrupt of the kernel stops the scan with one sentence.
+
+    `walks`: a chain or a retained size is asked for. A walk lets nothing run until it ends, the kernel's
+    output neither: of a heap so large that it lasts, it is said before that it walks.
+    """
+    if not wanted and not walks:
         yield None
         return
     drawn = _Bar()
+    if walks and sys.getallocatedblocks() > _WALKED_IN_FIRST_S:
+        drawn.waits(f"walks some {sys.getallocatedblocks() / 1e6:,.0f} million objects")
     try:
-        yield drawn.told
+        yield drawn.told if wanted else None
     except KeyboardInterrupt:
-        raise InspectorError(
-            "the search of memory was stopped.", slug="stopped", do="without --owners nothing is searched"
-        ) from None
+        what = "search of memory" if wanted else "walk over the objects"
+        less = "--owners nothing is searched" if wanted else "--chain and --retained nothing is walked"
+        raise InspectorError(f"the {what} was stopped.", slug="stopped", do=f"without {less}") from None
     finally:
         drawn.clear()
 
@@ -73,9 +82,15 @@ class _Bar:
             self._draw(done, whole)
         return True
 
+    def waits(self, text: str) -> None:
+        """Draw that it goes on, without how far."""
+        self._show(text, f"<progress></progress> {text}")
+
     def _draw(self, done: int, whole: int) -> None:
         text = self.words(done, whole)
-        page = f'<progress value="{done}" max="{whole}"></progress> {text}'
+        self._show(text, f'<progress value="{done}" max="{whole}"></progress> {text}')
+
+    def _show(self, text: str, page: str) -> None:
         bundle = {"text/html": page, "text/plain": text}
         if self.handle is None:
             self.handle = display(bundle, raw=True, display_id=True)

@@ -23,9 +23,13 @@ static inline int interrupt_ask(interrupt_watch *watch) {
     return watch->seen;
 }
 
-// One step of a walk.
+// One step of a walk; tells how far it is.
 static inline int interrupt_step(interrupt_watch *watch) {
-    return ++watch->steps % INTERRUPT_STEPS == 0 ? interrupt_ask(watch) : watch->seen;
+    if (++watch->steps % INTERRUPT_STEPS) {
+        return watch->seen;
+    }
+    walk_tell(watch->steps);
+    return interrupt_ask(watch);
 }
 
 // After a walk that ended early: KeyboardInterrupt, or what the handler raises; InterruptedError where it

@@ -41,6 +41,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(names) \
     PART(retained) \
     PART(chain) \
+    PART(walk_told) \
     PART(memory) \
     PART(scan) \
     PART(owners) \
@@ -92,6 +93,9 @@ INSPECTOR_PARTS(DECLARE_PART)
 PyObject *subject_object(PyObject *module /* borrowed */, PyObject *maybe_subject /* borrowed */);
 // The object in what is known to be a Subject: borrowed, NULL where it holds none, no exception set.
 PyObject *subject_peek(PyObject *subject /* borrowed */);
+
+// walk_told.c: says how many objects a walk has looked at, where somebody listens.
+void walk_tell(unsigned objects);
 
 // edges.c: what an object refers to. edges_visit may only be asked where edges_has says yes.
 int edges_has(PyObject *object /* borrowed */);

@@ -30,16 +30,19 @@ def run(options: argparse.Namespace) -> int:
 
     from inspector import api
     from inspector.cli.output import show
+    from inspector.cli.progress import walks
     from inspector.cli.target import Target
     from inspector.report import Report
 
     target = Target(options.script, quiet=options.json)
     if options.snapshot:
-        taken = api.snapshot(target.module.__dict__)
+        with walks():
+            taken = api.snapshot(target.module.__dict__)
         own = tuple(held for held in taken.names if not held.name.startswith("__"))
         report = Report("snapshot", {"snapshot": replace(taken, names=own)})
     else:
         retained = RETAINED_TYPES if options.retained else 0
-        report = Report("heap", {"heap": api.heap(retained=retained)})
+        with walks():
+            report = Report("heap", {"heap": api.heap(retained=retained)})
     show(report, options)
     return EXIT_DONE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 PATIENCE_S: Final = 0.3
@@ -19,6 +20,24 @@ def _memory(done: int, total: int) -> str:
 def workers(done: int, total: int) -> str:
     """Of a cluster that is asked."""
     return f"{done:,} of {total:,} workers answered"
+
+
+@contextmanager
+def walks() -> Iterator[None]:
+    """A census, a chain or a retained size says how far it is; the line goes when it is done."""
+    from inspector import api
+
+    api.listen(sys.stderr.fileno() if sys.stderr.isatty() else -1, PATIENCE_S)
+    try:
+        yield
+    finally:
+        if api.listen(-1, 0):
+            _clear()
+
+
+def _clear() -> None:
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()
 
 
 class Progress:
@@ -41,5 +60,4 @@ class Progress:
     def clear(self) -> None:
         """Take the line away."""
         if self.shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _clear()

@@ -31,22 +31,23 @@ def run(options: argparse.Namespace) -> int:
         return _previewed(options)
     from inspector import api
     from inspector.cli.output import show
-    from inspector.cli.progress import Progress
+    from inspector.cli.progress import Progress, walks
     from inspector.cli.target import Target
 
     target = Target(options.script, quiet=options.json)
     progress = Progress() if options.owners and sys.stderr.isatty() else None
-    report = api.inspect(
-        target.evaluate(options.expression),
-        name=options.expression,
-        names=target.names,
-        known=target.known,
-        scan=options.owners,
-        ask=options.ask,
-        also=tuple(column for column in ("chain", "retained", "aliases") if getattr(options, column)),
-        reveal=options.reveal,
-        progress=progress,
-    )
+    with walks():
+        report = api.inspect(
+            target.evaluate(options.expression),
+            name=options.expression,
+            names=target.names,
+            known=target.known,
+            scan=options.owners,
+            ask=options.ask,
+            also=tuple(column for column in ("chain", "retained", "aliases") if getattr(options, column)),
+            reveal=options.reveal,
+            progress=progress,
+        )
     if progress is not None:
         progress.clear()
     show(report, options)

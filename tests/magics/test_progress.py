@@ -31,6 +31,23 @@ def test_a_long_search_shows_where_it_is_and_leaves_no_bar(shell, monkeypatch) -
     assert captured.outputs[-1].data["text/html"] == ""
 
 
+def test_a_long_walk_says_so_before_it_begins(shell, monkeypatch) -> None:
+    with capture_output() as captured, progress.bar(False, walks=True) as told:
+        assert told is None
+    assert captured.outputs == []  # a small heap
+    monkeypatch.setattr(progress, "_WALKED_IN_FIRST_S", 1)
+    with capture_output() as captured, progress.bar(False, walks=True):
+        pass
+    said, cleared = captured.outputs
+    assert "<progress></progress> walks some" in said.data["text/html"] and cleared.data["text/html"] == ""
+
+
+def test_an_interrupt_stops_a_walk_with_a_sentence(shell) -> None:
+    with pytest.raises(InspectorError) as caught, progress.bar(False, walks=True):
+        raise KeyboardInterrupt
+    assert caught.value.slug == "stopped" and "walk" in str(caught.value)
+
+
 def test_no_search_no_bar() -> None:
     with progress.bar(False) as told:
         assert told is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -77,6 +78,24 @@ def test_a_walk_ends_with_the_signal_that_came(interrupted: ModuleType, rows: li
     assert gc.isenabled() and sys.getrefcount(rows) <= before
     function, arguments = walk(rows)
     assert function(*arguments) is not None
+
+
+@pytest.mark.parametrize("name", ["census", "retained", "retained by types", "chain"])
+def test_a_walk_says_how_far_it_is_where_somebody_listens(rows: list[Any], name: str) -> None:
+    function, arguments = WALKS[name](rows)
+    reading, writing = os.pipe()
+    try:
+        _native.walk_listen(writing, 0)
+        function(*arguments)
+        assert _native.walk_listen(-1, 0) is True
+        assert os.read(reading, 1000).startswith(b"\r looked at 0.")
+        function(*arguments)
+        assert _native.walk_listen(writing, 3_600_000) is False, "nobody listened"
+        function(*arguments)
+        assert _native.walk_listen(-1, 0) is False, "a short walk says nothing"
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 @EVERY
