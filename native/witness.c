@@ -78,15 +78,20 @@ static void read_letter(PyObject *object, witnessed *ret) {
     }
 }
 
-// What the object's own struct tells.
+// What the object's own struct tells. Of `ret` only what stands before its span is zeroed, and records are
+// written where they stay: three of these and four records a call were most of what recording a call cost.
 static void look(PyObject *object, uint8_t number, uint8_t inside, witnessed *ret) {
-    memset(ret, 0, sizeof *ret);
+    memset(ret, 0, offsetof(witnessed, span));
     ret->object = object;
     ret->number = number;
     ret->inside = inside;
     ret->type = interned_id((PyObject *)Py_TYPE(object));
     read_letter(object, ret);
-    ret->has_span = (uint8_t)spans_read(object, &ret->span);
+    if (ret->letter == 'o' || ret->letter == 's' || ret->letter == 'y') {
+        ret->span.axes = 0;
+        ret->span.origin = 0;
+        ret->has_span = (uint8_t)spans_read(object, &ret->span);
+    }
     ret->unasked = !ret->has_span && ret->letter == 'o';
 }
 
@@ -230,34 +235,42 @@ void witness_before(call_convention convention, const uintptr_t words[5], event 
 // ----- after --------------------------------------------------------------------------------------
 
 static void write_value(const witnessed *seen, int flags, uint16_t depth) {
-    ring_record(&(event){
-        .kind = EVENT_VALUE,
-        .flags = (uint16_t)(flags | EVENT_FLAG_CONTINUATION | (seen->inside ? EVENT_FLAG_INSIDE : 0)),
-        .depth = (uint8_t)depth,
-        .obj = (uint64_t)(uintptr_t)seen->object,
-        .val = seen->val,
-        .aux = seen->aux,
-        .start = seen->is_shape ? 1 : seen->more,
-        .type = seen->type,
-        .lasti = seen->number,
-        .func = seen->letter});
+    event *record = ring_open();
+    if (record) {
+        *record = (event){
+            .kind = EVENT_VALUE,
+            .flags = (uint16_t)(flags | EVENT_FLAG_CONTINUATION | (seen->inside ? EVENT_FLAG_INSIDE : 0)),
+            .depth = (uint8_t)depth,
+            .obj = (uint64_t)(uintptr_t)seen->object,
+            .val = seen->val,
+            .aux = seen->aux,
+            .start = seen->is_shape ? 1 : seen->more,
+            .type = seen->type,
+            .lasti = seen->number,
+            .func = seen->letter};
+        ring_commit();
+    }
 }
 
 static void write_span(const witnessed *seen, int flags, uint16_t depth, uint32_t same) {
-    ring_record(&(event){
-        .kind = EVENT_SPAN,
-        .flags = (uint16_t)(flags | EVENT_FLAG_CONTINUATION | (seen->inside ? EVENT_FLAG_INSIDE : 0)),
-        .depth = (uint8_t)depth,
-        .obj = (uint64_t)(uintptr_t)seen->object,
-        .val = seen->span.start,
-        .aux = seen->span.span_bytes,
-        .start = seen->span.logical_bytes,
-        .lasti = (int32_t)seen->span.item_bytes,
-        .refs = seen->span.flags,
-        .code = same,
-        .type = seen->type,
-        .slot = seen->number,
-        .func = (uint8_t)seen->span.kind});
+    event *record = ring_open();
+    if (record) {
+        *record = (event){
+            .kind = EVENT_SPAN,
+            .flags = (uint16_t)(flags | EVENT_FLAG_CONTINUATION | (seen->inside ? EVENT_FLAG_INSIDE : 0)),
+            .depth = (uint8_t)depth,
+            .obj = (uint64_t)(uintptr_t)seen->object,
+            .val = seen->span.start,
+            .aux = seen->span.span_bytes,
+            .start = seen->span.logical_bytes,
+            .lasti = (int32_t)seen->span.item_bytes,
+            .refs = seen->span.flags,
+            .code = same,
+            .type = seen->type,
+            .slot = seen->number,
+            .func = (uint8_t)seen->span.kind};
+        ring_commit();
+    }
 }
 
 static void write_seen(const witnessed *seen, int flags, uint16_t depth, uint32_t same) {
@@ -274,14 +287,18 @@ static int has_failed(call_convention convention, uintptr_t result) {
 }
 
 static void write_buffer(const Py_buffer *view, uint16_t depth) {
-    ring_record(&(event){.kind = EVENT_BUFFER,
-                         .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_OUTPUT,
-                         .depth = (uint8_t)depth,
-                         .obj = (uint64_t)(uintptr_t)view->obj,
-                         .val = (uint64_t)(uintptr_t)view->buf,
-                         .aux = (uint64_t)view->len,
-                         .lasti = (int32_t)view->itemsize,
-                         .refs = view->ndim});
+    event *record = ring_open();
+    if (record) {
+        *record = (event){.kind = EVENT_BUFFER,
+                          .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_OUTPUT,
+                          .depth = (uint8_t)depth,
+                          .obj = (uint64_t)(uintptr_t)view->obj,
+                          .val = (uint64_t)(uintptr_t)view->buf,
+                          .aux = (uint64_t)view->len,
+                          .lasti = (int32_t)view->itemsize,
+                          .refs = view->ndim};
+        ring_commit();
+    }
 }
 
 // A result that is an argument may have been written to meanwhile.
@@ -346,14 +363,17 @@ void witness_after(call_convention convention, const uintptr_t words[5], uintptr
         ask_arguments(seen);
         record->val = (uint64_t)seen->left_out;
     }
-    if (count) {
+    if (count && made[0].has_span) {
         samples_mark_shapes(&made[0], seen);
     }
-    record->flags |= EVENT_FLAG_DEEP | (failed ? EVENT_FLAG_ERROR : 0);
-    record->aux = (uint64_t)seen->count;
-    if (!ring_record(record)) {
+    event *kept = ring_open();
+    if (!kept) {
         return;
     }
+    *kept = *record;
+    kept->flags |= EVENT_FLAG_DEEP | (failed ? EVENT_FLAG_ERROR : 0);
+    kept->aux = (uint64_t)seen->count;
+    ring_commit();
     for (int i = 0; i < seen->count; i++) {
         write_seen(&seen->arguments[i], 0, record->depth, 0);
     }
@@ -361,8 +381,11 @@ void witness_after(call_convention convention, const uintptr_t words[5], uintptr
         write_buffer((const Py_buffer *)words[1], record->depth);
     }
     for (int i = 0; i < count; i++) {
-        write_seen(&made[i], EVENT_FLAG_OUTPUT, record->depth, compared(&made[i], seen));
-        losses_write(&made[i], seen, record->depth);
+        int has_span = made[i].has_span; // numbers are compared with nothing
+        write_seen(&made[i], EVENT_FLAG_OUTPUT, record->depth, has_span ? compared(&made[i], seen) : 0);
+        if (has_span) {
+            losses_write(&made[i], seen, record->depth);
+        }
     }
     if (count && made[0].letter == 'n' && seen->count > 1) {
         write_filled(seen, record->depth);

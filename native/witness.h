@@ -31,7 +31,8 @@ enum { WITNESS_MAX = 12, WITNESS_WORDS = 4 };
 
 typedef struct {
     PyObject *object; // borrowed: valid during the call
-    data_span span;
+    uint64_t val, aux, more;
+    uint32_t type;  // id in INTERNED
     uint8_t number; // of the argument
     uint8_t inside; // 1: an item of the list or tuple before it
     uint8_t has_span;
@@ -41,9 +42,9 @@ typedef struct {
     uint8_t is_shape; // 1: a list or tuple of ints, the extents of the result's axes
     uint8_t letter;
     uint8_t remembered; // 1: `words` are some elements as they were before the call
-    uint32_t type;      // id in INTERNED
-    uint64_t val, aux, more;
-    uint64_t words[WITNESS_WORDS];
+    // Not zeroed at each call, as what stands above is:
+    data_span span;                // with has_span
+    uint64_t words[WITNESS_WORDS]; // with remembered
 } witnessed;
 
 typedef struct {
