@@ -23,6 +23,8 @@ _LONGEST_WHOLE = 28
 """Characters of a table cell that stay on one row; a longer one wraps, or the card grows out of the page."""
 _NAME = f"{_CELL};{css('name')}"
 _RIGHT = "text-align:right;vertical-align:top;border:0;padding:1px 0 1px 12px;white-space:nowrap"
+_LEFT = 'scope="row" align="left" valign="top"'
+"""A label's place, in attributes that stay where styles are stripped."""
 _TR = '<tr style="background:transparent">'
 _PRE = "margin:2px 0;line-height:1.15;border:0;padding:0;background:transparent;color:inherit;font:inherit"
 
@@ -60,14 +62,14 @@ def _line(line: Line, drawing: Drawing, inner: str = "") -> str:
     """A row: label, value and evidence (or `inner`, which has them), note. A long name has its own row."""
     label, above = line.label, ""
     if line.heading and len(label) > LONGEST_LABEL:
-        above = f'{_TR}<th scope="row" colspan="3" style="{_NAME}">{_text(label)}</th></tr>'
+        above = f'{_TR}<th {_LEFT} colspan="3" style="{_NAME}">{_text(label)}</th></tr>'
         label = ""
-    right = f'<td style="{_RIGHT}">{_spans(line.right)}</td>' if line.right else ""
+    right = f'<td align="right" style="{_RIGHT}">{_spans(line.right)}</td>' if line.right else ""
     span = "" if line.right else ' colspan="2"'
     said = _explained(line) if drawing.explain else ""
     style = _NAME if line.heading else _LABEL
     return (
-        f'{above}{_TR}<th scope="row" style="{style}">{_text(label)}</th>'
+        f'{above}{_TR}<th {_LEFT} style="{style}">{_text(label)}</th>'
         f'<td{span} style="{_CELL}">{inner or _spans(line.spans)}{said}</td>{right}</tr>'
     )
 
@@ -96,7 +98,9 @@ def _picture(picture: Picture) -> str:
 
 
 def _table(table: Table) -> str:
-    heads = "".join(f'<th scope="col" style="{_LABEL}">{_text(name)}</th>' for name in table.columns)
+    heads = "".join(
+        f'<th scope="col" align="left" style="{_LABEL}">{_text(name)}</th>' for name in table.columns
+    )
     head = f"<thead><tr>{heads}</tr></thead>" if any(table.columns) else ""
     body = "".join(f"{_TR}{_cells(table, row)}</tr>" for row in table.rows)
     said = "<br>".join(_text(sentence) for sentence in table.caption.splitlines())

@@ -55,7 +55,7 @@ def test_values_are_text_and_never_markup() -> None:
     assert "<b onclick=x>&amp; \\udc80 \\x00 日本 end" in reader.text
     assert "\\x1b[31m\\x1b]0;owned\\x07 \\u202e" in reader.text
     assert {"b", "script", "style"}.isdisjoint(tag for tag, _ in reader.tags)
-    assert all(name in ("style", "class", "scope", "colspan", "role", "aria-label", "open")
+    assert all(name in ("style", "class", "scope", "align", "valign", "colspan", "role", "aria-label", "open")
                for _, attributes in reader.tags for name in attributes)  # fmt: skip
 
 
@@ -76,8 +76,9 @@ def test_rows_are_rows_of_tables_and_folds_are_details() -> None:
 def test_unstyled_it_still_reads() -> None:
     bare = re.sub(r' style="[^"]*"', "", to_html(CARD, Drawing()))
     assert (
-        '<tr><th scope="row">bytes</th><td>96 B\u00a0 inside big (800 kB), at +160 B</td><td>[heap]</td></tr>'
-        in (re.sub(r"</?span>", "", bare))
+        '<tr><th scope="row" align="left" valign="top">bytes</th>'
+        "<td>96 B\u00a0 inside big (800 kB), at +160 B</td>"
+        '<td align="right">[heap]</td></tr>' in (re.sub(r"</?span>", "", bare))
     )
 
 
@@ -89,7 +90,7 @@ def test_what_github_leaves_still_reads() -> None:
     kept = [tag for tag, _ in after.tags if tag != "tbody"]
     assert kept == [tag for tag, _ in before.tags if tag != "tbody"], "a parser adds tbody"
     assert {name for _, attributes in after.tags for name in attributes} <= {
-        "scope", "colspan", "role", "aria-label", "open"
+        "scope", "align", "valign", "colspan", "role", "aria-label", "open"
     }  # fmt: skip
     assert "\u00a0 inside big" in after.text, "the gap before the evidence"
 
