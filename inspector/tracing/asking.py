@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from inspector.adapters.base import type_name
+from inspector.adapters.base import type_attribute, type_name
 from inspector.adapters.registry import shared
 
 if TYPE_CHECKING:
@@ -67,6 +68,26 @@ def _rows(adapter: Adapter, x: Any) -> list[Row]:
     linked |= SPAN_TOLD
     rows = [_row(block, linked) for block in adapter.elements(x)[:MOST]]
     return rows or [_plain(extent, linked) for extent in adapter.spans(x)[:MOST]]
+
+
+def lent(x: Any) -> list[Row] | None:
+    """The block that `x` lends by the buffer protocol, where its type does so in C; None where there is none.
+
+    Asked of one object that a user names, never in a hook: what is lent may not be resized meanwhile.
+    """
+    import numpy  # not at the top: a launched program may have none
+
+    if isinstance(type_attribute(type(x), "__buffer__"), FunctionType):  # PEP 688: it would run user code
+        return None
+    try:
+        with memoryview(x) as view:
+            if not (view.c_contiguous and view.nbytes):
+                return None
+            start = numpy.frombuffer(view, "u1").__array_interface__["data"][0]
+            size, flags = view.nbytes, SPAN_C | SPAN_TOLD | (SPAN_READONLY if view.readonly else 0)
+    except (TypeError, ValueError, BufferError):
+        return None
+    return [(start, size, size, 1, "V", flags, start, (), ())]
 
 
 def _row(block: Elements, linked: int) -> Row:

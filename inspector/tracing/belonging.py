@@ -31,8 +31,9 @@ class Belonging:
     def of(self, x: Any) -> tuple[ByteEvidence | Copy, ...] | Unknown:
         """For each block of the object what is known of the call that its bytes came from."""
         rows = asking.spans(x)
+        rows = asking.lent(x) if rows is None else rows
         if rows is None:
-            return Unknown("no adapter knows where this type keeps its bytes")
+            return Unknown("no adapter knows where this type keeps its bytes, and it lends no buffer")
         found = [self._of_block(row) for row in rows if row[1]]
         unknown = [one for one in found if isinstance(one, Unknown)]
         return unknown[0] if unknown else tuple(one for one in found if not isinstance(one, Unknown))

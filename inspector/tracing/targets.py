@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib.machinery
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -30,6 +31,12 @@ _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
 _DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
 _UNSEEN = ("wrapper_descriptor", "getset_descriptor", "member_descriptor")
+_OPCODES: Final = {
+    "call": re.compile("(PRECALL|CALL)_(LEN|ISINSTANCE|LIST_APPEND|STR_1|TUPLE_1|TYPE_1)"),
+    "operator": re.compile("BINARY_OP_.*_(INT|FLOAT|UNICODE)|COMPARE_OP_(INT|FLOAT|STR).*"),
+    "index": re.compile("(BINARY|STORE)_SUBSCR_(DICT|(LIST|TUPLE|STR)_INT)|UNPACK_SEQUENCE_.*(LIST|TUPLE)"),
+}
+"""Opcodes that CPython specialises (PEP 659) and that then carry out C of builtins themselves."""
 _BYTES_METHODS = ("join",)
 """Of bytes, whose methods are called everywhere, the one that gathers others' bytes."""
 LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd"))
@@ -90,7 +97,7 @@ class Targets:
 
     def unseen_of(self, package: str) -> dict[str, int]:
         """Kind -> how many of a package have no pointer to replace."""
-        total: Counter[str] = Counter()
+        total: Counter[str] = Counter(specialised() if package == "builtins" else {})
         for module, kinds in self.unseen.items():
             if _package(module) == package:
                 total += kinds
@@ -233,6 +240,16 @@ def _belongs(value: Any, module: str) -> bool:
         return True
     home = value.__module__ if isinstance(value.__module__, str) else module
     return _package(home) == _package(module)
+
+
+def specialised() -> dict[str, int]:
+    """Kind -> how many specialised opcodes of this Python run C of builtins without any pointer."""
+    import opcode
+
+    families: dict[str, list[str]] = vars(opcode)["_specializations"]
+    names = {name.replace("NO_KW_", "") for family in families.values() for name in family}
+    counted = Counter(kind for name in names for kind, of in _OPCODES.items() if of.fullmatch(name))
+    return {f"specialised {kind}": count for kind, count in counted.items()}
 
 
 def subclasses(kinds: Iterable[type]) -> list[type]:

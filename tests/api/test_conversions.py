@@ -111,11 +111,14 @@ SAMPLES: dict[str, list[Any]] = {
     "list": [[1.0, 2.0]],
     "tuple": [(1.0, 2.0)],
     "Series": [pd.Series([1.0, 2.0]), pd.Series([1, 2])],
+    "DataFrame": [pd.DataFrame(np.arange(6.0).reshape(3, 2)), pd.DataFrame({"x": [1, 2], "y": ["a", "b"]})],
     "Arrow array": [pa.array([1.0, 2.0])],
 }
+ELSEWHERE = ("torch", "polars", "jax")
+"""Consumers of the rooms of the libraries only; so is a Tensor."""
 
 
-@pytest.mark.parametrize("rule", [r for r in RULES if r.consumer != "torch" and r.kinds != ("Tensor",)])
+@pytest.mark.parametrize("rule", [r for r in RULES if r.consumer not in ELSEWHERE and r.kinds != ("Tensor",)])
 def test_each_rule_is_what_the_library_does(rule: Any) -> None:
     from inspector.preview.trying import tried
 
@@ -163,6 +166,77 @@ def test_where_torch_is_loaded_rules_answer_and_are_right() -> None:
     assert done.returncode == 0, done.stderr
     for found, fails, copies, real in json.loads(done.stdout):
         assert found == "by rule" and copies == real and fails == (real is None)
+
+
+POLARS = """
+import json, warnings
+import numpy as np, polars as pl, inspector
+from inspector.preview.consumers import CONSUMERS
+from inspector.preview.features import features
+from inspector.preview.trying import tried
+warnings.simplefilter("ignore")
+def traces(call): call(); return []
+rows = []
+frame = pl.DataFrame({"x": [1.0, 2.0]})
+for x, to in [([1.0, 2.0], "polars"), ((1, 2), "polars"), (frame["x"], "polars"), (frame, "polars"),
+              ([1.0, 2.0], "jax")]:
+    (told,) = inspector.conversions(x, [to]).rows
+    real = tried(x, CONSUMERS[to], features(x).is_table, lambda _: "", traces)
+    rows.append([told.found, told.copies, real["copied"] > 0])
+print(json.dumps(rows))
+"""
+
+
+@pytest.mark.libraries
+def test_where_polars_or_jax_is_loaded_rules_answer_and_are_right() -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", textwrap.dedent(POLARS)], capture_output=True, text=True, timeout=100
+    )
+    assert done.returncode == 0, done.stderr
+    for found, copies, real in json.loads(done.stdout):
+        assert found == "by rule" and copies is real
+
+
+ENDLESS = """
+import json, time
+import inspector
+from inspector import previewed
+import numpy as np
+
+class Slow:
+    def __array__(self, *given, **named):
+        while True:
+            pass
+
+class Huge:
+    def __array__(self, *given, **named):
+        return np.ones(1 << 30)
+
+previewed.MEMORY_BYTES = 1 << 30
+began = time.monotonic()
+(slow,) = inspector.conversions(Slow(), ["numpy"]).rows
+took = time.monotonic() - began
+(huge,) = inspector.conversions(Huge(), ["numpy"]).rows
+after = previewed.after(np.ones(3), "Slow().__array__()", {"Slow": Slow})
+told = [slow.found, str(slow.copies), took, huge.found, huge.fails, huge.reason, str(after.copies)]
+print(json.dumps(told))
+"""
+
+
+def test_a_conversion_has_two_seconds_and_so_much_memory() -> None:
+    """In a process of its own, which has one thread: it can fork. Nothing is said of what was not found."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ENDLESS],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        env={"OPENBLAS_NUM_THREADS": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    slow, said, took, huge, fails, why, after = json.loads(done.stdout)
+    assert slow == "not found" and "longer than 2 s" in said and took >= 2
+    assert huge == "tried" and fails and "MemoryError" in why, (huge, fails, why)
+    assert "longer than 2 s" in after
 
 
 def test_the_terminal() -> None:

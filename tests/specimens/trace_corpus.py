@@ -58,6 +58,8 @@ def memory(x: Any) -> Iterator[tuple[int, int]]:
     elif kind.startswith("pyarrow."):
         for chunk in x.chunks if hasattr(x, "chunks") else [x]:
             yield chunk.buffers()[-1].address, chunk.buffers()[-1].size
+    elif kind.startswith("bitarray."):
+        yield x.buffer_info()[:2]
     elif kind.startswith("pandas."):
         for column in [x[name] for name in x] if hasattr(x, "columns") else [x]:
             yield from memory(column.to_numpy())
@@ -92,6 +94,8 @@ def content(x: Any) -> bytes:
         return np.array(x.to_numpy(), copy=True).tobytes()
     if kind.startswith("polars."):
         return np.array(x.to_numpy(), copy=True).tobytes()
+    if kind.startswith("bitarray."):
+        return bytes(x.tobytes())
     if kind.startswith("_cffi_backend."):
         return bytes(x[:]) if type(x).__name__ == "buffer" else bytes(FFI.buffer(x)[:])
     return bytes(memoryview(x).tobytes()) if not isinstance(x, ctypes.Array) else bytes(x)
@@ -131,6 +135,15 @@ def fixed() -> Any:
 
 def words() -> Any:
     return array.array("d", numbers())
+
+
+def bits() -> Any:
+    """Of a library that has no adapter."""
+    from bitarray import bitarray
+
+    made = bitarray()
+    made.frombytes(bytes(octets()))
+    return made
 
 
 def series() -> Any:
@@ -389,6 +402,20 @@ CFFI_HARD: Table = {
     "slice": lambda c: c[10:3000],
     "astype of a view": lambda c: np.frombuffer(FFI.buffer(c)).astype("f4"),
 }
+BITARRAY: Table = {
+    "copy": lambda b: b.copy(),
+    "slice": lambda b: b[8:40_000],
+    "tobytes": lambda b: b.tobytes(),
+    "memoryview": lambda b: memoryview(b),
+    "bytes": lambda b: bytes(b),
+    "sum": lambda b: b + b,
+    "invert": lambda b: ~b,
+    "frombuffer": lambda b: np.frombuffer(b, "u1"),
+    "np.array": lambda b: np.array(memoryview(b)),
+    "of a bitarray": lambda b: type(b)(b),
+    "over its buffer": lambda b: type(b)(buffer=b),
+    "xor in place": lambda b: b.__ixor__(b.copy()),
+}
 TORCH: Table = {
     "clone": lambda t: t.clone(),
     "float": lambda t: t.float(),
@@ -459,6 +486,7 @@ TABLES: tuple[tuple[str, Callable[[], Any], Table, bool], ...] = (
     ("pyarrow", table, ARROW_TABLE, False),
     ("cffi", doubles, CFFI, False),
     ("cffi", doubles, CFFI_HARD, True),
+    ("bitarray", bits, BITARRAY, True),
     ("torch", tensor, TORCH, False),
     ("torch", tensor, TORCH_HARD, True),
     ("torch", grid, GRID, True),

@@ -15,7 +15,7 @@ from trace_corpus import CASES, Case, content, flip, numbers, shares, told
 import inspector
 from inspector.facts.unknown import Unknown
 
-NEWEST = ("torch", "polars")
+NEWEST = ("torch", "polars", "bitarray")
 """Libraries of the room `libraries` only."""
 CASES_HERE = [
     pytest.param(case, id=str(case), marks=pytest.mark.newest if case.library in NEWEST else ())

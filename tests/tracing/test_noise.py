@@ -79,6 +79,22 @@ print(12 * len(rows), len(numbers))
     assert armed > 16_384 > thunks
 
 
+def test_what_specialised_opcodes_do_is_counted_and_not_seen() -> None:
+    """A hot `len` leaves the pointer after some calls: the count of its module says that there are such."""
+
+    def hot() -> int:
+        return sum(len(rows) for rows in [[1, 2]] * 10_000)
+
+    with inspector.trace("builtins.len") as t:
+        assert hot() == 20_000
+    assert sum(call.times for call in t.calls if call.name == "builtins.len") < 10_000
+    (seen,) = [one for one in t.seen if one.module == "builtins"]
+    kinds = {kind: count for kind, count in seen.functions_unseen.items() if kind.startswith("specialised")}
+    assert set(kinds) == {"specialised call", "specialised operator", "specialised index"}
+    assert kinds["specialised call"] == 6 and min(kinds.values()) > 0
+    assert "6 specialised call" in t.tree()
+
+
 DEEP = """
 import importlib, sys
 sys.path.insert(0, {folder!r})
