@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from inspector import isolation
 from inspector.compiler import call
@@ -21,6 +21,10 @@ from inspector.facts.stack import Frame, Stop
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 
+if TYPE_CHECKING:
+    from inspector.leaked import Leaked
+    from inspector.traced import Traced
+
 DEADLINE_S: Final = 30.0
 """Of each further child: the trace's, the ledger's, and the one under gdb."""
 _PACKAGE: Final = str(Path(__file__).parent) + "/"
@@ -32,15 +36,17 @@ def call_c(
     *,
     isolate: bool = False,
     trace: bool = False,
+    cells: Mapping[str, int] | None = None,
 ) -> tuple[Any, CellCall, Exception | None]:
     """(result, what the call did, its exception or None). `arguments`: name -> object, in parameter order.
 
     With `isolate` it runs in a forked child: a crash there is an `Unknown` result here, `died` says where
     it came to be (of a second run, under gdb), and arrays come back as copies; else the references to the
     arguments are counted before and after. With `trace` two more children call it once each: what it asked
-    of Python, and the ledger of its references; and the layout of each array is told.
+    of Python, and the ledger of its references; and the layout of each array is told. `cells`: file name ->
+    number of a notebook cell.
     """
-    watched = _watched(function, tuple(arguments.values())) if trace else {}
+    watched = _watched(function, tuple(arguments.values()), cells) if trace else {}
     error: Exception | None = None
     if isolate:
         result, fact = call.apart(function, arguments)
@@ -86,14 +92,19 @@ def _without_ours(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
 # ----- what it did -----
 
 
-def _watched(function: Callable[..., Any], values: tuple[Any, ...]) -> dict[str, Any]:
+def _watched(
+    function: Callable[..., Any], values: tuple[Any, ...], cells: Mapping[str, int] | None
+) -> dict[str, Any]:
+    from inspector.leaked import leaks
+    from inspector.traced import trace
+
     module = getattr(function, "__self__", None)
     if not isinstance(module, ModuleType):
         not_hooked = Unknown("it has no method table: no call of its module can be hooked")
         return {"trace": not_hooked, "leaks": not_hooked}
     return {
-        "trace": _told(Trace, partial(_traced, module.__name__, function, values)),
-        "leaks": _told(Leaks, partial(_counted, module.__name__, function, values)),
+        "trace": _told(Trace, partial(_traced, trace(module.__name__, cells=cells), function, values)),
+        "leaks": _told(Leaks, partial(_counted, leaks(module.__name__, cells=cells), function, values)),
     }
 
 
@@ -103,18 +114,14 @@ def _told(fact: type, function: Callable[[], Any]) -> Any:
     return told if isinstance(told, Unknown) else from_wire(fact, told)
 
 
-def _traced(module: str, function: Callable[..., Any], values: tuple[Any, ...]) -> Trace:
-    from inspector.traced import trace
-
-    with trace(module) as traced:
+def _traced(traced: Traced, function: Callable[..., Any], values: tuple[Any, ...]) -> Trace:
+    with traced:
         _kept = _called(function, values)
     return traced.fact
 
 
-def _counted(module: str, function: Callable[..., Any], values: tuple[Any, ...]) -> Leaks:
-    from inspector.leaked import leaks
-
-    with leaks(module) as counted:
+def _counted(counted: Leaked, function: Callable[..., Any], values: tuple[Any, ...]) -> Leaks:
+    with counted:
         _kept = _called(function, values)
     return counted.fact
 

@@ -19,6 +19,10 @@ ITEM_BYTES = {10: 4, 13: 4, 14: 8, 15: 16, 16: 8, 19: 8, 20: 8, 24: 1}
 DATA = 48
 """Elements of a plain vector begin here."""
 NOT_MUTABLE = 0xFFFF
+PAIRLIST, ENVIRONMENT, LIST, POINTER = 2, 4, 19, 22
+"""SEXPTYPE numbers that the code asks for."""
+SLOTS_MAX, STEPS_MAX = 4096, 8
+"""Of a hash table, and bindings in one of its chains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,24 @@ def logical(address: int) -> str | None:
         else None
     )
     return None if raw is None else {0: "FALSE", 1: "TRUE"}.get(int.from_bytes(raw, "little"), "NA")
+
+
+def bound(environment: Header, name: str) -> Header | None:
+    """The value a name is bound to, in the frame or the hash table."""
+    chains = [environment.first]
+    table = header(environment.third)
+    if table is not None and table.type == LIST:
+        raw = _native.read(table.address + DATA, 8 * min(table.first, SLOTS_MAX)) or b""
+        chains += [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
+    for chain in chains:
+        binding = header(chain)
+        for _ in range(STEPS_MAX):
+            if binding is None or binding.type != PAIRLIST:
+                break
+            if symbol_name(binding.third) == name:
+                return header(binding.first)
+            binding = header(binding.second)
+    return None
 
 
 def console_width() -> int:

@@ -22,15 +22,16 @@ def of_hits(shell: InteractiveShell, fact: Hits, cell: str) -> Hits:
     return replace(fact, hits=tuple(replace(hit, stack=known[hit.stack]) for hit in fact.hits))
 
 
-def of_stop(shell: InteractiveShell, fact: Stop, cell: str) -> Stop:
-    """The stop with its stack told so."""
+def of_stop(shell: InteractiveShell, fact: Stop, cell: str = "") -> Stop:
+    """The stop with its stack told so; without `cell` the outermost frame of one is of it."""
     return replace(fact, stack=_told(fact.stack, cells.numbers(shell), cell))
 
 
 def _told(stack: Stack, numbers: Mapping[str, int], cell: str) -> Stack:
     """What called the cell is plumbing: this package's magic, IPython, the kernel."""
+    files = (cell,) if cell else numbers
     outermost = max(
-        (at for at, one in enumerate(stack.frames) if _file(one) == cell), default=len(stack.frames)
+        (at for at, one in enumerate(stack.frames) if _file(one) in files), default=len(stack.frames)
     )
     frames = (
         replace(_named(one, numbers), plumbing=one.plumbing or at > outermost)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+from dataclasses import replace
 from typing import Any, Final
 
+from inspector.magics import cell as cells
+from inspector.magics import cell_frames, showing
 from inspector.magics import options as taken
-from inspector.magics import showing
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import parse_argstring
@@ -16,6 +18,7 @@ from IPython.core.magic_arguments import parse_argstring
 from inspector import api, called
 from inspector.arguments import C_CELL
 from inspector.errors import InspectorError
+from inspector.facts.compiled import CellCall
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
@@ -96,11 +99,19 @@ class CMagics(Magics):
                 do=f"make it first: {missing[0]} = ...",
             )
         arguments = {name: self.shell.user_ns[name] for name in inputs}
-        result, fact, error = called.call_c(function, arguments, isolate=options.isolate, trace=options.trace)
+        result, fact, error = called.call_c(
+            function, arguments, isolate=options.isolate, trace=options.trace, cells=cells.numbers(self.shell)
+        )
         if error is None and not isinstance(result, Unknown):
             made = result if len(outputs) > 1 else (result,)
             self.shell.user_ns.update(zip(outputs, made, strict=False))
-        return fact
+        return self._in_cells(fact)
+
+    def _in_cells(self, fact: CellCall) -> CellCall:
+        """The stack of a crash as the notebook is read."""
+        if isinstance(fact.died, Unknown):
+            return fact
+        return replace(fact, died=cell_frames.of_stop(self.shell, fact.died))
 
 
 def _names(text: str) -> tuple[str, ...]:

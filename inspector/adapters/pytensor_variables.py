@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from inspector.adapters.told import Finding, Layer, Told
 
 MOST_CELLS = 1024
+GENERATED = "mod.cpp"
+"""Beside each library (pytensor/link/c/cmodule.py)."""
 MOST_NAMED = 12
 
 
@@ -70,11 +73,11 @@ class PytensorVariables(Defaults):
         return all(subject.refcount() == 1 for subject in held)
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """The operation that makes a variable; how a shared one is kept."""
+        """The operation that makes a variable; a function's cells and thunks, with the C made for each."""
         if _is_function(x):
             cells = list(islice(_cells(x), MOST_CELLS))
             kept = sum(value is not None for _, value in cells)
-            return (("storage_map", f"{kept} of {len(cells)} cells hold a value"),)
+            return (("storage_map", f"{kept} of {len(cells)} cells hold a value"), *_thunks(x))
         made = _stored(x, "owner") or _stored(x, "_owner")
         if made is not None:
             return (("owner.op", type_name(type(_stored(made, "op")))),)
@@ -172,6 +175,21 @@ def _cells(function: Any) -> Iterator[tuple[str, Any]]:
         if type(cell) is list and cell:
             name = _stored(variable, "name")
             yield name if type(name) is str else type_name(type(variable)), cell[0]
+
+
+def _thunks(function: Any) -> Iterator[tuple[str, str]]:
+    """(op, where its C was generated) of each thunk, in the order in which a call runs them."""
+    thunks = _stored(_get(function, "vm"), "thunks")
+    for thunk in thunks[:MOST_NAMED] if type(thunks) is list else ():
+        compiled = _stored(thunk, "thunk")
+        nodes, library = _stored(compiled, "nodes"), _stored(_stored(compiled, "module"), "__file__")
+        if type(nodes) is list and nodes and type(library) is str:
+            yield (
+                f"thunk of {type_name(type(_stored(nodes[0], 'op')))}",
+                str(Path(library).with_name(GENERATED)),
+            )
+        else:
+            yield "thunk", "runs in Python"
 
 
 def _cell(container: Any) -> Any:

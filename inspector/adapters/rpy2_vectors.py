@@ -14,10 +14,13 @@ from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 from inspector.r_structs import (
     DATA,
+    ENVIRONMENT,
     ITEM_BYTES,
     NOT_MUTABLE,
+    POINTER,
     TYPES,
     Header,
+    bound,
     header,
     references_text,
     symbol_name,
@@ -120,7 +123,7 @@ class Rpy2Vectors(Defaults):
             gone = attribute("x.__sexp__", "R is not started")
             return Told((Layer("wrapper", type_name(type(x)), "closed", "none", evidence=(gone,)),))
         if head.type not in ITEM_BYTES:
-            return Told((handle, _container(head, "computed", ())))
+            return Told((handle, _container(head, _is_there(head), ())))
         where, length = _where(head), _length(x, head)
         lazy = head.altrep and not where
         spans = self.spans(x)
@@ -139,6 +142,13 @@ def _header(x: Any) -> Header | None:
     return header(capi.get_rid(type(capsule).__dict__["_cdata"].__get__(capsule)))
 
 
+def _is_there(head: Header) -> Any:
+    """ "closed" for an external pointer that is NULL, and for reticulate's environment of one."""
+    pointer = bound(head, "pyobj") if head.type == ENVIRONMENT else head
+    gone = pointer is not None and pointer.type == POINTER and not pointer.first
+    return "closed" if gone else "computed"
+
+
 def _container(head: Header, value: Any, spans: tuple[Range, ...]) -> Layer:
     from inspector.adapters.told import Layer, field
 
@@ -148,12 +158,14 @@ def _container(head: Header, value: Any, spans: tuple[Range, ...]) -> Layer:
         what += ", ALTREP " + " of ".join(altrep_class(head))
         evidence.append(field("data2", _slot_text(head.second)))
     lazy = value == "lazy"
+    if value == "closed":
+        evidence.append(field("external pointer", "NULL: its object is from another session"))
     shared = 2 < head.references < NOT_MUTABLE  # one of them is rpy2's
     return Layer(
         "container",
         what,
         value=value,
-        storage="none" if lazy else "heap",
+        storage="none" if lazy or value == "closed" else "heap",
         title="cow" if shared else "owned",
         evidence=tuple(evidence),
         would=EXPANDS if lazy else (),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from inspector import _native
-from inspector.r_structs import Header, header, logical, symbol_name
+from inspector.r_structs import Header, bound, header, logical, symbol_name
 
 KIND: Final = "R environment"
 _LISTSXP, _ENVSXP, _EXTPTRSXP, _VECSXP = 2, 4, 22, 19
@@ -36,7 +36,7 @@ def r_holder(word: int) -> tuple[str, int] | None:
     found = _environment(pointer.address)
     if found is None:
         return "R external pointer", pointer.address
-    convert = _bound(found, "convert")
+    convert = bound(found, "convert")
     said = logical(convert.address) if convert is not None else None
     return f"R environment{'' if said is None else f', convert={said}'}", found.address
 
@@ -86,21 +86,3 @@ def _tables(value: int) -> Iterator[Header]:
             if found.type == _VECSXP and not found.altrep and items < found.first <= _SLOTS_MAX:
                 yield found
                 break
-
-
-def _bound(environment: Header, name: str) -> Header | None:
-    """The value a name is bound to, in the frame or the hash table."""
-    chains = [environment.first]
-    table = header(environment.third)
-    if table is not None and table.type == _VECSXP:
-        raw = _native.read(table.address + _ITEMS, 8 * min(table.first, _SLOTS_MAX)) or b""
-        chains += [int.from_bytes(raw[at : at + 8], "little") for at in range(0, len(raw), 8)]
-    for chain in chains:
-        binding = header(chain)
-        for _ in range(_STEPS_MAX):
-            if binding is None or binding.type != _LISTSXP:
-                break
-            if symbol_name(binding.third) == name:
-                return header(binding.first)
-            binding = header(binding.second)
-    return None

@@ -28,19 +28,23 @@ capsule = __main__.double.base
 (span,) = adapter_of(type(capsule)).spans(capsule)
 facts = {name: inspector.materialization(getattr(__main__, name)) for name in ("double", "logical")}
 told = {name: [fact.state, [found.slug for found in fact.findings]] for name, fact in facts.items()}
+r.evalr("stale <- unserialize(serialize(m$double, NULL)); live <- m$double")
+told["python"] = [inspector.materialization(r.globalenv[name]).state for name in ("live", "stale")]
 told["same"] = span.start == __main__.double.ctypes.data == r.globalenv["d"].rid + 48
 print(json.dumps(told), flush=True)
 os._exit(0)  # Python's end under R under Python is a fatal error of reticulate 1.28
 """
 
 
-def test_a_logical_matrix_is_unowned_and_a_double_is_not(tmp_path: Path) -> None:
+def test_a_logical_matrix_is_unowned_and_a_double_is_not_and_a_stale_object_is_closed(tmp_path: Path) -> None:
     # reticulate puts the working folder before the installed wheel
     done = subprocess.run(
         [sys.executable, "-P", "-c", PROGRAM], capture_output=True, text=True, timeout=100, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout.splitlines()[-1])
+    live, stale = told.pop("python")
+    assert (live != "closed", stale) == (True, "closed")
     assert told == {"double": ["shared-foreign", []], "logical": ["unowned", ["unowned-bytes"]], "same": True}
 
 
