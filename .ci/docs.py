@@ -32,6 +32,7 @@ FRAME = """\
 """
 STYLE = """\
 iframe.notebook { width: 100%; height: 85vh; border: 0; }
+td code { white-space: normal; overflow-wrap: anywhere; }
 """
 
 
