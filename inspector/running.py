@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from inspector.debugger.forked import Forked
+    from inspector.debugger.live import Live
     from inspector.debugger.session import Breakpoints
     from inspector.debugger.writes import WriteWatch
     from inspector.facts.stack import Hits, Stacks
@@ -79,6 +80,17 @@ def _recorded(function: Callable[[], None], folder: str) -> None:
     with contextlib.suppress(InspectorError):  # the process that was forked is traced already
         trace(keep=folder).__enter__()
     function()
+
+
+def step(pid: int, *places: str) -> Live:
+    """Another live process, stopped at `places` and at crashes, to be stepped; its other threads run on.
+
+    What it does while it is stopped is its own: a kernel's cells wait, its heartbeat answers. Leaving takes
+    every breakpoint away and lets it go on. Raises InspectorError where attaching cannot be.
+    """
+    from inspector.debugger.live import Live
+
+    return Live(pid, places)
 
 
 def last_calls(child: Forked, reason: str) -> Crash | None:

@@ -9,29 +9,19 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from inspector.debugger import proc
-from inspector.debugger.client import ATTACH_S, Client
+from inspector.debugger import proc, stepped
+from inspector.debugger.client import Client
 from inspector.debugger.places import asked
+from inspector.debugger.stepped import Answer
 from inspector.errors import InspectorError
-from inspector.facts.stack import Stop
-from inspector.facts.wire import from_wire
 from inspector.isolation import fork_waiting, running_threads
 
 UNSAFE: Final = ("libgomp", "libtorch", "libcuda", "libiomp")
 """Libraries whose threads do not survive a fork: the child would wait for them for ever."""
 _QUIET_S: Final = 1.0
 """How long a moment is waited for in which no other thread runs."""
-COMMANDS: Final = ("step", "next", "finish", "continue", "up", "down", "print", "watch", "locals", "stack")
-
-
-class Answer(NamedTuple):
-    """What a command gave: a stop, or the exit code of a child that ended; and what it printed meanwhile."""
-
-    stop: Stop | None
-    exit_code: int | None
-    output: str
 
 
 class Forked:
@@ -50,13 +40,7 @@ class Forked:
         self._open.callback(os.close, go)
         try:
             self._client = self._open.enter_context(contextlib.closing(Client(self.pid)))
-            self._client.call(
-                "start",
-                ATTACH_S,
-                places=[place._asdict() for place in wanted],
-                signals=True,
-                interactive=True,
-            )
+            stepped.begin(self._client, wanted)
             os.write(go, b"x")
         except BaseException:
             self._open.close()
@@ -68,14 +52,13 @@ class Forked:
         return self.command("await", deadline_s=deadline_s)
 
     def command(self, word: str, argument: str = "", deadline_s: float = 30.0) -> Answer:
-        """Carry out one of COMMANDS. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
-        said = self._client.call("command", deadline_s, word=word, argument=argument)
-        if "exited" in said:
+        """Carry out a word of `stepped.COMMANDS`. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
+        answer = stepped.command(self._client, word, argument, deadline_s)
+        output = self.output()
+        if answer.stop is None:
             self.ended = True
-            output = self.output()
             self.close()
-            return Answer(None, int(said["exited"]), output)
-        return Answer(from_wire(Stop, said["stop"]), None, self.output())
+        return answer._replace(output=output)
 
     def output(self) -> str:
         """What the child has printed since the last time."""

@@ -48,6 +48,7 @@ def test_one_statement_an_error_and_a_refusal(kernel: BlockingKernelClient) -> N
     assert "nothing to run" in shown(kernel, "%inspect_break PyFloat_FromString")[0]
 
 
+@pytest.mark.core
 def test_a_cell_is_stepped_in_a_forked_child_while_the_kernel_lives(kernel: BlockingKernelClient) -> None:
     path = library()
     shown(
@@ -77,6 +78,7 @@ def test_a_cell_is_stepped_in_a_forked_child_while_the_kernel_lives(kernel: Bloc
     assert shown(kernel, "print(value)") == ["0\n"]
 
 
+@pytest.mark.core
 def test_a_break_in_numpy_shows_the_array_and_the_line(kernel: BlockingKernelClient) -> None:
     shown(kernel, "import numpy as np; rows = [[1.0, 2.0], [3.0, 4.0]]; base = np.arange(6.0)")
     said = "".join(

@@ -1,0 +1,35 @@
+"""A process under gdb that a person steps: begun, told one of COMMANDS, answered by where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from inspector.debugger.client import ATTACH_S, Client
+from inspector.debugger.places import Asked
+from inspector.facts.stack import Stop
+from inspector.facts.wire import from_wire
+
+COMMANDS: Final = ("step", "next", "finish", "continue", "up", "down", "print", "watch", "locals", "stack")
+
+
+class Answer(NamedTuple):
+    """What a command gave: a stop, or the exit code of what has ended; and what it printed meanwhile."""
+
+    stop: Stop | None
+    exit_code: int | None
+    output: str
+
+
+def begin(client: Client, places: Sequence[Asked]) -> None:
+    """Attach, plant, go on; from then on it stops at the places and at crashes."""
+    wanted = [place._asdict() for place in places]
+    client.call("start", ATTACH_S, places=wanted, signals=True, interactive=True)
+
+
+def command(client: Client, word: str, argument: str, deadline_s: float) -> Answer:
+    """Carry out a word of COMMANDS, or "await". Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
+    said = client.call("command", deadline_s, word=word, argument=argument)
+    if "exited" in said:
+        return Answer(None, int(said["exited"]), "")
+    return Answer(from_wire(Stop, said["stop"]), None, "")
