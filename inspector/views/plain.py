@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 ASCII = str.maketrans(
     {
@@ -28,8 +29,13 @@ ASCII = str.maketrans(
 """Box characters, arrows and blocks for a terminal that only speaks ASCII."""
 
 
+LONGEST: Final = 4_000
+"""Characters of one text on a card; a type may have a name of a million."""
+
+
 def plain(text: str) -> str:
-    """`text` with each non-printable character (controls, bidi overrides, lone surrogates) escaped."""
+    """`text` cut to LONGEST, each non-printable character (controls, bidi overrides, surrogates) escaped."""
+    text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
     return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
