@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 from inspector.errors import InspectorError
@@ -36,7 +37,7 @@ def apart(whole: Callable[[], Leaks], once: Callable[[], Leaks]) -> Leaks:
     if isinstance(found, Leaks):
         return found
     again, watched = _told(once)
-    verdict = crash(_signal(found), place, watched=False)
+    verdict = crash(_signal(found), place, watched=_is_ours(place))
     if isinstance(again, Leaks):
         return replace(again, verdicts=(*again.verdicts, verdict))
     later = crash(_signal(again), watched, watched=True)
@@ -59,6 +60,12 @@ def _told(function: Callable[[], Leaks]) -> tuple[Leaks | Unknown, Touch | Unkno
         return told if isinstance(told, Unknown) else from_wire(Leaks, told), _place(diary)
     finally:
         os.close(diary)
+
+
+def _is_ours(place: Touch | Unknown) -> bool:
+    """Whether it died in our own code: then it may be our fault."""
+    own = str(Path(__file__).parent)
+    return isinstance(place, Touch) and str(place.site.file).startswith(own)
 
 
 def _signal(found: Leaks | Unknown) -> str:

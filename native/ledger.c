@@ -4,8 +4,11 @@
 // running functions, counted once for all entries. An object whose count that explains is dropped here; the
 // rest, and all that a call left unbalanced or that died with holders, is handed to Python in Subjects, which
 // searches memory for their owners. Between ledger_close and ledger_release nothing is recorded.
+#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "ledger.h"
+
+#include <dlfcn.h>
 
 #include "hooks.h"
 
@@ -114,15 +117,12 @@ static int is_listed(uintptr_t address) {
     return 0;
 }
 
-// The name of a type that may be gone with its last instance: static ones stay.
+// The name of a type that may be gone with its last instance: static ones, in a loaded file, stay.
 static PyObject *type_of(const ledger_entry *entry) {
-    PyTypeObject *type = (PyTypeObject *)entry->type; // borrowed
-    unsigned long flags;
-    uintptr_t place = entry->type + offsetof(PyTypeObject, tp_flags);
-    int is_known = memory_read(place, &flags, sizeof flags) == sizeof flags && !(flags & Py_TPFLAGS_HEAPTYPE);
-    return is_known || !(entry->flags & LEDGER_DEAD) || is_listed(entry->type)
-               ? layout_type_name(type)
-               : PyUnicode_FromString("object");
+    Dl_info unused;
+    int is_over = entry->flags & (LEDGER_DEAD | LEDGER_LISTED);
+    int is_there = !is_over || dladdr((const void *)entry->type, &unused) || is_listed(entry->type);
+    return is_there ? layout_type_name((PyTypeObject *)entry->type) : PyUnicode_FromString("object");
 }
 
 static PyObject *row_of(PyObject *module, const ledger_entry *entry, Py_ssize_t count) {

@@ -28,7 +28,7 @@ from mutants import PROLOGUE, VARIABLE, Mutant, opened
 DEBUG = "/usr/bin/python3-dbg"
 RUN = Path(__file__).with_name("mutant_run.py")
 BUILD = Path(__file__).resolve().parents[2] / "build" / "mutation"
-DEADLINE = 120
+DEADLINE = 400
 
 
 @dataclass(frozen=True, slots=True)
