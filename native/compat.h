@@ -94,6 +94,13 @@
 #define compat_thread_unchecked() _PyThreadState_UncheckedGet()
 #endif
 
+// Whether an int is below zero: a public question from 3.14 on, where the private one is deprecated.
+#if PY_VERSION_HEX >= 0x030E0000
+#define compat_is_negative(number) (PyLong_IsNegative(number) == 1)
+#else
+#define compat_is_negative(number) (_PyLong_Sign(number) < 0)
+#endif
+
 // _PyLong_AsByteArray has a sixth parameter from 3.13 on.
 #if PY_VERSION_HEX >= 0x030D0000
 #define COMPAT_INT_BYTES_PARAMETERS \

@@ -205,7 +205,7 @@ void hook_lost(const hook_call *call, PyObject *object, char kind, const void *v
     if (!object || PyFloat_CheckExact(object) || call->place.no_gil) { // a float as a double is itself
         return;
     }
-    if (kind == 'u' && PyLong_Check(object) && _PyLong_Sign(object) < 0 && _PyLong_NumBits(object) < 64) {
+    if (kind == 'u' && PyLong_Check(object) && compat_is_negative(object) && _PyLong_NumBits(object) < 64) {
         return; // the caller may read the word with its sign: so does ctypes
     }
     if (kind != 't') {

@@ -125,7 +125,7 @@ static inline uint64_t hook_wraps(PyObject *object /* borrowed */) {
     if (!object || !PyLong_Check(object)) {
         return 0;
     }
-    return _PyLong_Sign(object) < 0 || (uint64_t)_PyLong_NumBits(object) > 64;
+    return compat_is_negative(object) || (uint64_t)_PyLong_NumBits(object) > 64;
 }
 
 // Bytes of the UTF-8 that PyUnicode_AsUTF8 has just made: a NUL among them ends the C string early.

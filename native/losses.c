@@ -111,7 +111,7 @@ void losses_write(const witnessed *made, const witness *seen, uint16_t depth) {
 // An int of any size: what of it 64 bits hold is exact, of a longer one only its length is told.
 static element of_int(PyObject *number) {
     size_t bits = _PyLong_NumBits(number);
-    int negative = _PyLong_Sign(number) < 0;
+    int negative = compat_is_negative(number);
     if (bits > 64 || (bits == 64 && negative)) {
         return (element){.kind = 'I', .bits = bits};
     }

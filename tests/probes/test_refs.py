@@ -694,7 +694,8 @@ def test_dead_tables_of_dicts_hold_nothing() -> None:
         tables = [{"k": subject.get(), subject.get(): 1} for _ in range(200)]
         del tables
         found = owners(subject, scan=True)
-        assert (found.references, found.owners) == (0, ())
+        stored = [one for one in found if one.kind != "stack"]  # where 3.14 remembers what it computed last
+        assert (found.references, found.named, stored) == (0, 0, [])
 
 
 def test_what_ended_threads_left_behind_stores_no_reference(hidden: ModuleType) -> None:
