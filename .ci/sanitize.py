@@ -41,6 +41,7 @@ CONTROLS = (
 )
 SEEN_OTHERWISE = [
     *(f"tests/probes/test_{what}.py" for what in ("refs", "leftovers", "payloads")),
+    "tests/compiler",
     "tests/leaks",
     "tests/tracing/test_border.py",
 ]
@@ -55,8 +56,9 @@ does not know: it names fewer, and a leak is only possible. It stands before lib
 its own. Of those tests only the sanitizers' own verdict counts."""
 STOPPED = 99
 """How a process ends that a sanitizer stopped; by default 1, as pytest where a test failed."""
+STARTED = [f"tracing/test_{what}.py" for what in ("launch", "noise", "scripts")]
 LEFT_OUT = tuple(
-    f"--ignore=tests/{path}" for path in ("house", "cli", "magics", "notebooks", "tracing/test_launch.py")
+    f"--ignore=tests/{path}" for path in ("house", "cli", "magics", "notebooks", *STARTED)
 )  # they start interpreters of their own, unsanitized
 
 
