@@ -20,7 +20,7 @@ typedef struct {
     uintptr_t from;
     uint32_t slot;
     uint16_t row;
-    uint8_t is_quiet, took_gil;
+    uint8_t is_quiet, took_gil, gave_none;
     PyGILState_STATE gil;
 } noted_call;
 
@@ -96,7 +96,7 @@ static void after(const noted_call *call, PyObject *result, char role, int faile
             note_listed(word_at(call, i));
         }
         char role = call->effects[i];
-        int is_stored = !failed && (role == '=' || role == '*' || role == 'o');
+        int is_stored = !failed && (role == '=' || role == '*' || (role == 'o' && !call->gave_none));
         PyObject **stored = is_stored ? (PyObject **)word_at(call, i) : NULL;
         if (stored) { // what was resized in place keeps its history
             int is_new = role == '=' || (role == '*' && !ledger_find((uintptr_t)*stored));
@@ -136,6 +136,15 @@ static void after(const noted_call *call, PyObject *result, char role, int faile
 #define OBJECT_POINTER(result) NULL
 #define OBJECT_MEMORY(result) NULL
 #define OBJECT_NOTHING(result) NULL
+// A status of 0 where a borrowed reference would be stored: there is none any more, the variable is as it
+// was.
+#define GAVE_NONE_NEW(result) 0
+#define GAVE_NONE_BORROWED(result) 0
+#define GAVE_NONE_SCALAR(result) 0
+#define GAVE_NONE_STATUS(result) ((result) == 0)
+#define GAVE_NONE_POINTER(result) 0
+#define GAVE_NONE_MEMORY(result) 0
+#define GAVE_NONE_NOTHING(result) 0
 
 #define BEGIN(name, args, effects) \
     void *const where[] = {ADDRESSES args NULL}; \
@@ -146,6 +155,7 @@ static void after(const noted_call *call, PyObject *result, char role, int faile
                        capi_##name, \
                        0, \
                        0, \
+                       0, \
                        PyGILState_UNLOCKED}; \
     before(&call)
 
@@ -154,6 +164,7 @@ static void after(const noted_call *call, PyObject *result, char role, int faile
         BEGIN(name, args, effects); \
         type result = ((type(*) params)got_originals[call.slot])args; \
         int failed = call.took_gil ? 0 : FAILS_##fails(result); \
+        call.gave_none = GAVE_NONE_##owns(result); \
         after(&call, OBJECT_##owns(result), ROLE_##owns, failed); \
         return result; \
     }

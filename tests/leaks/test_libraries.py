@@ -54,6 +54,7 @@ HONEST: dict[str, tuple[str, Callable[[], Any], Callable[[Any], Any]]] = {
     "pyarrow group": ("pyarrow", table, lambda t: t.group_by("k").aggregate([("x", "sum")]).num_rows),
     "pyarrow to pandas": ("pyarrow", table, lambda t: t.to_pandas()["x"].sum()),
     "lxml find": ("lxml", tree, lambda r: [one.get("n") for one in r.findall("e")]),
+    "lxml xpath": ("lxml", tree, lambda r: [str(one) for one in r.xpath("//e[@n>40]/text()")]),
     "lxml write": ("lxml", tree, written),
     "lxml grow": ("lxml", tree, grown),
 }
