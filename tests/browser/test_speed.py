@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timeout(240)
 ROUNDS = 5
 WITHIN_MS = 100
 ASKED_MS = 300
-"""Where the kernel is asked: 40 ms on a machine that is idle, 100 on one that does five other things."""
+"""Where the kernel is asked, on a machine that does other things too."""
 SETUP = """\
 %load_ext inspector
 import numpy as np
