@@ -158,6 +158,7 @@ class Recorder:
 
     def stop(self) -> Events:
         """Disarm, and read what was recorded."""
+        _native.calls_open(False)  # what is read from here on is ours
         try:
             tables, askers = self._told(), self._slots()[1]
             givers = _native.ALLOCATORS if self.blocks is not None else ()

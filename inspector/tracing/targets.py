@@ -159,7 +159,8 @@ class Targets:
     def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
         for name, value in list(_dict_of(kind).items()):
             if not isinstance(value, type) and (chosen is None or name in chosen):
-                self._one(module, f"{kind.__name__}.{name}", value)
+                owner = value.__objclass__ if type(value) in _DESCRIPTORS else kind  # torch copies its tables
+                self._one(module, f"{_name_of(owner)}.{name}", value)
 
 
 def _single(dotted: str) -> tuple[str, str, Any] | None:
@@ -235,11 +236,17 @@ def _is_hookable(value: Any) -> bool:
 
 
 def _belongs(value: Any, module: str) -> bool:
-    """Whether it is of the module's own package: `from math import gcd` is not."""
-    if type(value) is not BuiltinFunctionType:
+    """Whether it is of the module's own package: `from math import gcd` is not, nor a pattern's `match`."""
+    if not issubclass(type(value), BuiltinFunctionType):  # a method that knows its class has a type below
         return True
-    home = value.__module__ if isinstance(value.__module__, str) else module
-    return _package(home) == _package(module)
+    if isinstance(value.__module__, str):
+        return _package(value.__module__) == _package(module)
+    bound = value.__self__
+    owner = bound if isinstance(bound, type) else type(bound)
+    home = _module_of(owner)
+    is_pythons = home != "builtins" or vars(builtins).get(_name_of(owner)) is owner
+    is_unnamed = owner in (ModuleType, type(None)) or not isinstance(home, str) or not is_pythons
+    return is_unnamed or _package(home) == _package(module)
 
 
 def specialised() -> dict[str, int]:

@@ -38,6 +38,26 @@ def test_the_compiler_of_regular_expressions_is_not_in_the_way() -> None:
     assert "builtins.bytearray" in names(t.calls)
 
 
+def test_a_method_of_another_packages_object_is_not_the_modules_own() -> None:
+    """A package that keeps the `match` of a pattern would have every pattern's calls recorded."""
+    module = ModuleType("keeping_x")
+    vars(module).update(is_word=re.compile(r"\w+").fullmatch, seed=np.random.RandomState(1).seed)
+    sys.modules["keeping_x"] = module
+    try:
+        with inspector.trace("keeping_x") as t:
+            re.fullmatch("a+", "aaa")
+    finally:
+        del sys.modules["keeping_x"]
+    assert not t.calls
+
+
+def test_what_is_read_of_a_trace_is_not_in_it() -> None:
+    """The tables are made while the hooks are still there, with regular expressions among others."""
+    with inspector.trace("re") as t:
+        re.fullmatch("a+", "aaa")
+    assert {call.site.file for call in t.calls} == {__file__}
+
+
 def test_types_of_cpython_that_a_package_exports_again_are_not_its_own() -> None:
     """NumPy's lib has GeneratorType under its own name; it says it is of builtins, and is not there."""
     module = ModuleType("exporting_x")
