@@ -8,7 +8,6 @@ the base of an array count too, since `PyArray_Empty` and its like steal a dtype
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from typing import Any, Final
 from inspector._native import Subject
 from inspector.facts.compiled import Balanced, Verdict
 from inspector.facts.unknown import Unknown
+from inspector.referents import referents
 
 _HOLDERS: Final = 2
 """Of an argument during the call: the mapping of names, and the tuple of values."""
@@ -87,7 +87,7 @@ def _items(box: list[Any]) -> list[Subject]:
 
 def _inside(item: Any) -> list[int]:
     """Addresses of what an item refers to."""
-    return [id(one) for one in (*gc.get_referents(item), *(held for _, held in _held(item)))]
+    return [id(one) for one in (*referents((item,)), *(held for _, held in _held(item)))]
 
 
 def _row(

@@ -21,6 +21,7 @@ from inspector.layers.glance import glance
 from inspector.layers.stack import Places
 from inspector.mappings import MappingTable
 from inspector.overlap import common_spans, merged
+from inspector.referents import referents
 
 MOST_ALIASES = 64
 CHUNK = 4096
@@ -74,7 +75,7 @@ def _everything() -> Iterator[Any]:
     for start in range(0, len(objects), CHUNK):
         chunk = objects[start : start + CHUNK]
         yield from chunk
-        yield from _with_untracked(gc.get_referents(*chunk))
+        yield from _with_untracked(referents(chunk))
     del objects
     yield from _with_untracked(_native.local_values())
 

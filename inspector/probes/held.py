@@ -13,6 +13,7 @@ from inspector.facts.graph import Edge, Step
 from inspector.facts.unknown import Address
 from inspector.ownership.naming import Context, describe
 from inspector.ownership.rows import key_text, type_name
+from inspector.referents import referents
 
 MOST: Final = 60
 """Edges of one object; the rest is counted."""
@@ -27,7 +28,7 @@ def held(subject: Subject) -> Step:
         return _step(((f"[{key_text(Subject(key))}]", value) for key, value in first), len(x), "item")
     if kind is list or kind is tuple:
         return _step(((f"[{at}]", value) for at, value in enumerate(x[:MOST])), len(x), "item")
-    found = gc.get_referents(x)
+    found = referents((x,))
     if kind in (set, frozenset):
         return _step((("", value) for value in found), len(found), "item")
     return _step(((_said(kind, value), value) for value in found), len(found), "attribute")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from inspector import _native
+from inspector.referents import referents
 
 WORDS_MAX: Final = 1 << 14
 
@@ -40,4 +41,4 @@ def _own_bytes(x: Any) -> int:
 
 
 def _reports(holder: Any, address: int) -> bool:
-    return any(id(x) == address for x in gc.get_referents(holder))
+    return any(id(x) == address for x in referents((holder,)))

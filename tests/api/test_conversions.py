@@ -187,7 +187,7 @@ print(json.dumps(rows))
 """
 
 
-@pytest.mark.libraries
+@pytest.mark.newest
 def test_where_polars_or_jax_is_loaded_rules_answer_and_are_right() -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", textwrap.dedent(POLARS)], capture_output=True, text=True, timeout=100

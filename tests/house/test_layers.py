@@ -8,7 +8,7 @@ import sys
 import pytest
 import sources
 
-FLOOR_1 = {"facts", "errors", "classes"}
+FLOOR_1 = {"facts", "errors", "classes", "referents"}
 FLOOR_2 = {
     *FLOOR_1,
     "_native",
@@ -77,6 +77,7 @@ MAY_IMPORT = {
     "isolation": FLOOR_1,
     "call_site": set(),
     "classes": set(),
+    "referents": set(),
     "call_arguments": {"_native", "stack_height"},
     "stack_height": set(),
     "adapters": {*FLOOR_1, "_native", "places", "mappings", "overlap", "r_structs", "tensor_structs"},

@@ -24,7 +24,7 @@ value
 
 def test_both_backtraces_in_a_kernel_with_arguments_and_convert(tmp_path: Path) -> None:
     """C of reticulate, R's functions, C of libR, rpy2's Python, the cell: in one order, both directions."""
-    with kernel(tmp_path, RETICULATE_PYTHON=sys.executable) as (_, client):
+    with kernel(tmp_path, RETICULATE_PYTHON=sys.executable, RPY2_CFFI_MODE="ABI") as (_, client):
         assert not [said for said in shown(client, R) if "Error" in said]
         value, drawn, *_ = shown(client, CELL)
         state = "print([l.split()[1] for l in open('/proc/self/status') if l.startswith('TracerPid')], value)"
