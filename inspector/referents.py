@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-_NAMESPACE = ModuleType.__dict__["__dict__"].__get__
+_NAMESPACE = vars(ModuleType)["__dict__"].__get__
 
 
 def referents(objects: Sequence[Any]) -> list[Any]:
