@@ -20,6 +20,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 // Linux 5.14; older ones refuse it
+#endif
+
+enum { FIRST_BYTES = 1 << 19 };
+
 typedef struct {
     uint64_t used, lost;
     char entries[];
@@ -99,6 +105,10 @@ static void *journal_map(const char *path, size_t bytes) {
                       : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     int number = errno;
     close(file);
+    if (start != MAP_FAILED) { // a hook's first name would pay for megabytes read ahead (3 ms on ext4)
+        madvise(start, bytes, MADV_RANDOM);
+        madvise(start, bytes < FIRST_BYTES ? bytes : FIRST_BYTES, MADV_POPULATE_WRITE);
+    }
     errno = number;
     return start == MAP_FAILED ? NULL : start;
 }

@@ -2,9 +2,10 @@
 // ring_read.c.
 //
 // Overview. A session (ring_wanted) sets mode, size and place. A thread's first record makes its ring: one
-// mapping, its first page the head, the rest records. With a directory the mapping is a file, whose space is
-// reserved first (fallocate), because a store into a mapped file that finds the disk full is SIGBUS. Where
-// that fails the ring is anonymous memory, and its head says so.
+// mapping, its first page the head, the rest records. With a directory the mapping is a file. A store into a
+// mapped file that finds the disk full is SIGBUS, so each page is asked for before it is written. Where not
+// even the head has room the ring is anonymous memory, and its head says so; where a later page has none, its
+// records are counted as dropped.
 //
 // Life cycle. ring_end sets every `limit` to 0, so that the next ring_open takes the slow path, sees that the
 // generation is over, and gives the ring up (LEFT). The reader copies what it wants and gives it up as well
@@ -18,7 +19,8 @@
 // ring in the child, whose threads make their own, in files of its own process number.
 //
 // Pages. A ring's are asked for as it fills, NEXT_PAGES_RECORDS at a time: a whole ring of 32 MiB for each of
-// a program's threads cost more than what most of them record (a first Dask groupby took 1.3 times as long).
+// a program's threads cost more than what most of them record (a first Dask groupby took 1.3 times as long;
+// the whole file reserved on the disk was 4 to 10 ms of a thread's first record).
 //
 // Limits. Rings of all threads together stay below total_bytes: a late thread gets a shorter one, down to
 // LEAST_RECORDS, then none, and its records are counted in ring_refused. System calls only: no malloc.
@@ -35,7 +37,7 @@
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 // Linux 5.14; older ones refuse it, and each page comes when it is written
+#define MADV_POPULATE_WRITE 23 // Linux 5.14; older ones refuse it (EINVAL): a file is then reserved whole
 #endif
 
 enum { LEAST_RECORDS = 1024, RING_LEFT = 1, RING_TAKEN = 2 };
@@ -58,33 +60,51 @@ static uint64_t now_ns(void) {
 
 uint64_t ring_ticks_slow(void) { return now_ns(); }
 
+// Whether the head of a mapped file has its page, or all of it where pages cannot be asked for. It is told
+// to read nothing ahead: the first fault in a hole would fill megabytes (3 ms on ext4).
+static int has_room(int file, void *start, size_t bytes) {
+    madvise(start, bytes, MADV_RANDOM);
+    if (!madvise(start, RING_HEADER_BYTES, MADV_POPULATE_WRITE)) {
+        return 1;
+    }
+    return errno == EINVAL && !fallocate(file, 0, 0, (off_t)bytes);
+}
+
 // A path without printf's malloc for long fields: snprintf of short ones makes none.
-static int file_open(size_t bytes) {
+static void *file_map(size_t bytes) {
     char path[sizeof ring_wanted.directory + 64];
     uint64_t number = __atomic_fetch_add(&files_made, 1, __ATOMIC_RELAXED);
     snprintf(path, sizeof path, "%s/ring-%d-%llu.events", ring_wanted.directory, (int)getpid(),
              (unsigned long long)number);
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file >= 0 && fallocate(file, 0, 0, (off_t)bytes) < 0) {
+    void *start = MAP_FAILED;
+    if (file >= 0 && ftruncate(file, (off_t)bytes) == 0) {
+        start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    }
+    if (start != MAP_FAILED && has_room(file, start, bytes)) {
+        close(file);
+        return start;
+    }
+    if (start != MAP_FAILED) {
+        munmap(start, bytes);
+    }
+    if (file >= 0) {
         close(file);
         unlink(path);
-        return -1;
     }
-    return file;
+    return MAP_FAILED;
 }
 
 static ring *ring_map(size_t bytes) {
-    int file = ring_wanted.directory[0] ? file_open(bytes) : -1;
-    int kind = file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    void *start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, kind, file, 0);
-    if (file >= 0) {
-        close(file);
+    ring *made = ring_wanted.directory[0] ? file_map(bytes) : MAP_FAILED;
+    int mapped = made != MAP_FAILED;
+    if (!mapped) {
+        made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
-    if (start == MAP_FAILED) {
+    if (made == MAP_FAILED) {
         return NULL;
     }
-    ring *made = start;
-    made->header.mapped = file >= 0;
+    made->header.mapped = mapped;
     made->bytes = bytes;
     return made;
 }
@@ -170,13 +190,17 @@ static void limit_set(ring *mine, uint64_t limit) {
 }
 
 // Asks for the pages of the next records in one call: a fault costs more than all the records of its page,
-// and pages that are never written are nobody's. Of a file they would be written to the disk.
-static void pages_prepare(ring *mine, uint64_t records) {
+// and pages that are never written are nobody's. -1: a file, and the disk has no room for them.
+static int pages_prepare(ring *mine, uint64_t records) {
     uint64_t capacity = mine->header.capacity, from = mine->prepared;
     uint64_t until = from + records < capacity ? from + records : capacity;
-    madvise((char *)mine->records + from * sizeof(event), (until - from) * sizeof(event),
-            MADV_POPULATE_WRITE);
+    if (madvise((char *)mine->records + from * sizeof(event), (until - from) * sizeof(event),
+                MADV_POPULATE_WRITE) &&
+        errno != EINVAL && mine->header.mapped) {
+        return -1;
+    }
     mine->prepared = until < capacity ? until : UINT64_MAX;
+    return 0;
 }
 
 static int sample_skips(ring *mine) {
@@ -201,8 +225,9 @@ static event *ring_renew(ring *mine) {
             return NULL;
         }
     }
-    if (head >= mine->prepared) {
-        pages_prepare(mine, NEXT_PAGES_RECORDS);
+    if (head >= mine->prepared && pages_prepare(mine, NEXT_PAGES_RECORDS) < 0) {
+        mine->header.dropped++;
+        return NULL;
     }
     if (ring_wanted.mode != RING_SAMPLE) {
         limit_set(mine, limit < mine->prepared ? limit : mine->prepared);
@@ -236,7 +261,7 @@ void ring_begin(void) {
     (void)ring_open_slow(); // the caller's ring is made, and its first pages are there, before the first hook
     if (ring_here.ring) {
         ring_here.ring->seen = ring_here.ring->header.skipped = 0;
-        pages_prepare(ring_here.ring, FIRST_PAGES_RECORDS);
+        (void)pages_prepare(ring_here.ring, FIRST_PAGES_RECORDS);
     }
 }
 

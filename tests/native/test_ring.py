@@ -193,7 +193,7 @@ def test_rings_are_files_where_a_directory_is_given(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_anonymous_memory(tmp_path: Path) -> None:
-    """fallocate of more than any disk has fails as a full one does (a limit on file sizes: EFBIG)."""
+    """A file longer than any may be fails as one on a full disk does (a limit on file sizes: EFBIG)."""
     import resource
 
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -208,6 +208,30 @@ def test_a_full_disk_leaves_anonymous_memory(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, ignored)
     assert (row[5], values(row[6])) == (0, [3])
     assert list(tmp_path.iterdir()) == []
+
+
+FILLED = """
+import sys
+from inspector import _native
+_native.ring_begin(sys.argv[1], 1 << 14, "last", 1, 0, 64 << 20, -1)
+got = [_native.ring_mark(1, 0, number, 0) for number in range(1 << 14)]
+row, = _native.ring_end()[0]
+print(row[5], sum(got), len(row[6]) // 64, row[3])
+"""
+
+
+def test_a_disk_that_fills_up_while_recording_costs_records_not_the_process(tmp_path: Path) -> None:
+    """A file system of 512 kB, in a name space of its own; a ring of 1 MB."""
+    script = tmp_path / "filled.py"
+    script.write_text(FILLED)
+    inside = f"mount -t tmpfs -o size=512k tmpfs /mnt && exec {sys.executable} -P {script} /mnt"
+    done = subprocess.run(["unshare", "-rm", "sh", "-c", inside], capture_output=True, text=True, timeout=60)
+    if done.returncode and ("unshare" in done.stderr or "mount" in done.stderr):
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    mapped, wrote, kept, dropped = map(int, done.stdout.split())
+    assert (mapped, wrote, dropped) == (1, kept, (1 << 14) - kept)
+    assert 0 < kept < 1 << 13
 
 
 def test_a_stream_loses_nothing(tmp_path: Path) -> None:
