@@ -21,7 +21,7 @@ from inspector.facts.wire import SCHEMA, to_wire
 
 ROWS = 10_000_000
 WORKERS = 1_000
-ROUNDS = 9
+ROUNDS = 15
 
 
 def gathered(client: Client, workers: int) -> None:
@@ -78,7 +78,7 @@ def tasks_known(dask_scheduler: object) -> int:
 
 
 def seconds(client: Client, frame: object, settled: int) -> float:
-    """Of one groupby, begun when the scheduler has forgotten the last one: a result it keeps is not computed again."""
+    """Of one groupby, begun when the scheduler has forgotten the last one, which it would find again."""
     while client.run_on_scheduler(tasks_known) > settled:
         time.sleep(0.01)
     start = time.perf_counter()
