@@ -25,7 +25,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
 }
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
-MILLISECONDS = 60_000
+MILLISECONDS = 200_000
+PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+"""The notebook in front."""
 
 RUN = """async () => {
   const panel = window.jupyterapp.shell.currentWidget;
@@ -39,6 +41,9 @@ RAN = """() => {
   return panel.content.widgets.every(cell => cell.model.executionCount > 0)
     && panel.sessionContext.session.kernel.status === 'idle';
 }"""
+OPEN = """async path => {
+  await (await window.jupyterapp.commands.execute('docmanager:open', { path })).context.ready;
+}"""
 THEME = """async name => {
   await window.jupyterapp.commands.execute('apputils:change-theme', {theme: name});
 }"""
@@ -50,6 +55,11 @@ def brightness(locator: Any, of: str = "color") -> float:
     return sum(float(part) for part in re.findall(r"[\d.]+", said)[:3]) / 765
 
 
+def outputs(page: Any) -> Any:
+    """The output areas of the cells of the notebook in front, as a locator."""
+    return page.locator(f"{PANEL} .jp-CodeCell .jp-Cell-outputArea")
+
+
 @dataclass(frozen=True)
 class Server:
     """A running JupyterLab: its address, with the slash, and the folder it shows."""
@@ -57,6 +67,15 @@ class Server:
     address: str
     token: str
     folder: Path
+
+    def show(self, page: Any, name: str, cells: int) -> None:
+        """A notebook of the folder in front, drawn to its last cell; JupyterLab is loaded if need be."""
+        if page.url == "about:blank":
+            space = uuid.uuid4().hex
+            page.goto(f"{self.address}lab/workspaces/{space}/tree/{name}?reset&token={self.token}")
+        else:
+            page.evaluate(OPEN, name)
+        page.locator(f"{PANEL} .jp-CodeCell").nth(cells - 1).wait_for()
 
 
 class Lab:
@@ -86,17 +105,18 @@ class Lab:
         if not request.url.startswith((self.server.address, "data:", "blob:")):
             self.strangers.append(request.url)
 
-    def run(self, *cells: str) -> list[Any]:
+    def run(self, *cells: str, page: Any = None) -> list[Any]:
         """A new notebook with these cells, run to its end; the output area of each, as a locator."""
-        self.open(*cells)
-        self.page.evaluate(RUN)
-        self.page.wait_for_function(RAN)
-        areas = self.page.locator(".jp-CodeCell .jp-Cell-outputArea")
+        page = page or self.page
+        self.server.show(page, self.written(*cells), len(cells))
+        page.evaluate(RUN)
+        page.wait_for_function(RAN)
+        areas = outputs(page)
         assert areas.count() == len(cells)
         return [areas.nth(number) for number in range(len(cells))]
 
-    def open(self, *cells: str) -> None:
-        """A new notebook with these cells, its kernel ready."""
+    def written(self, *cells: str) -> str:
+        """The name of a new notebook with these cells."""
         import nbformat  # not everywhere the file is collected
 
         notebook = nbformat.v4.new_notebook(
@@ -105,10 +125,7 @@ class Lab:
         )
         name = f"{uuid.uuid4().hex}.ipynb"
         (self.server.folder / name).write_text(json.dumps(notebook))
-        self.page.goto(
-            f"{self.server.address}lab/workspaces/{name[:8]}/tree/{name}?reset&token={self.server.token}"
-        )
-        self.page.locator(".jp-Notebook .jp-CodeCell").nth(len(cells) - 1).wait_for()
+        return name
 
     def theme(self, name: str) -> None:
         """Switch to "light" or "dark", and wait until the page has it."""
@@ -122,9 +139,11 @@ class Lab:
         picture: bytes = what.screenshot(path=self.shots / f"{self.name}-{of}.png", animations="disabled")
         return picture
 
-    def end_kernel(self) -> None:
-        """End the kernel of the notebook that is shown."""
-        self.page.evaluate("() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.shutdown()")
+    def end_kernel(self, page: Any = None) -> None:
+        """End the kernel of the notebook in front."""
+        (page or self.page).evaluate(
+            "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.shutdown()"
+        )
 
     def close(self) -> None:
         """End the notebook's kernel and the page."""

@@ -23,18 +23,19 @@ def notebook(request):
 
 
 @pytest.fixture
-def opened(browser, tmp_path, request):
-    """`opened(html file, theme)`: a page that has asked nobody and said nothing on the console."""
+def opened(browser):
+    """`opened(html file)`: a page that has asked nobody and said nothing on the console."""
     said: list[str] = []
+    page = browser.new_page(viewport={"width": 1000, "height": 1400})
+    page.on("console", lambda message: said.append(message.text))
+    page.on("request", lambda asked: said.append(asked.url))
 
-    def open_(file: Path, theme: str):
-        page = browser.new_page(color_scheme=theme, viewport={"width": 1000, "height": 1400})
-        page.on("console", lambda message: said.append(message.text))
-        page.on("request", lambda asked: said.append(asked.url))
+    def open_(file: Path):
         page.goto(file.as_uri())
         return page
 
     yield open_
+    page.close()
     assert [what for what in said if not what.startswith(("file:", "data:"))] == []
 
 
@@ -44,8 +45,9 @@ def test_it_needs_no_network_and_follows_the_system(notebook, opened, tmp_path) 
     spec.loader.exec_module(writer)
     shutil.copytree(ROOT / "notebooks" / "pictures", tmp_path / "pictures")
     writer.write(notebook, tmp_path / "page.html")
+    page = opened(tmp_path / "page.html")
     for theme in ("light", "dark"):
-        page = opened(tmp_path / "page.html", theme)
+        page.emulate_media(color_scheme=theme)
         card = page.locator(".inspector th").first
         ground = card.evaluate("x => getComputedStyle(document.body).backgroundColor")
         assert (brightness(card) > 0.5) == (theme == "dark"), (theme, ground)
@@ -60,7 +62,7 @@ def test_sanitised_as_github_does_it_still_stands_in_tables(notebook, opened, tm
         if 'class="inspector"' in output.get("data", {}).get("text/html", "")
     ]
     (tmp_path / "bare.html").write_text("<meta charset=utf-8>" + "".join(map(sanitised, cards)))
-    page = opened(tmp_path / "bare.html", "light")
+    page = opened(tmp_path / "bare.html")
     head = page.locator("div > table > tbody > tr > th:not(:empty)").nth(1)
     value = head.locator("xpath=following-sibling::td").first
     assert len(cards) >= FEWEST_CARDS and page.locator("[style], [class], script").count() == 0

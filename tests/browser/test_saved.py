@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
-from conftest import SHOTS
-from labs import Lab
+from labs import Lab, outputs
+
+EXPECTED = "widget model not found"
+"""Lab's words for a lost kernel."""
 
 SAVE = """async () => {
   await jupyterapp.commands.execute('docmanager:save');
@@ -36,32 +37,34 @@ class Saved:
         self.page.evaluate(SAVE)
         self.file = max(lab.server.folder.glob("*.ipynb"), key=lambda path: path.stat().st_mtime_ns)
 
-    def address(self, name: str, workspace: str) -> str:
-        server = self.lab.server
-        return f"{server.address}lab/workspaces/{workspace}/tree/{name}?reset&token={server.token}"
+    def on(self, page):
+        """The two views' output areas on another page, which shows the notebook from now on."""
+        self.lab.server.show(page, self.file.name, len(CELLS))
+        return views(page)
 
 
 @pytest.fixture(scope="module")
-def saved(server, browser) -> Iterator[Saved]:
-    lab = Lab(server, browser, SHOTS, "saved")
-    yield Saved(lab)
-    lab.close()
-    told = [
-        one for one in lab.complaints if "widget model not found" not in one
-    ]  # Lab's word for a lost kernel
-    assert told == []
-    assert lab.strangers == []
+def saved(lab) -> Saved:
+    return Saved(lab)
 
 
-def outputs(page):
+@pytest.fixture(scope="module")
+def second(saved):
+    """Another page on the same server."""
+    page = saved.lab.another()
+    yield page
+    page.close()
+
+
+def views(page):
     """The output areas of the two views' cells."""
-    areas = page.locator(".jp-CodeCell .jp-Cell-outputArea")
+    areas = outputs(page)
     return areas.nth(1), areas.nth(2)
 
 
 def reads_as_text(page) -> None:
     """The pages of both views are there whole, as text; nothing in them was run."""
-    shown, graph = outputs(page)
+    shown, graph = views(page)
     shown.locator(".inspector").wait_for()
     for area, words in ((shown, "to scale"), (graph, "inner")):
         assert words in area.locator(".inspector").inner_text()
@@ -79,10 +82,8 @@ def test_the_page_is_hidden_while_its_view_is_drawn(saved) -> None:
     assert "&lt;img" in saved.map.inner_html() and saved.map.locator("img, script").count() == 0
 
 
-def test_a_second_page_on_the_kernel_has_the_views_and_each_walks_on_its_own(saved) -> None:
-    second = saved.lab.another()
-    second.goto(saved.address(saved.file.name, "second"))
-    _, graph = outputs(second)
+def test_a_second_page_on_the_kernel_has_the_views_and_each_walks_on_its_own(saved, second) -> None:
+    _, graph = saved.on(second)
     view = graph.locator(".inspector-view")
     view.wait_for()
     assert not graph.locator(".inspector-page").is_visible()
@@ -93,43 +94,48 @@ def test_a_second_page_on_the_kernel_has_the_views_and_each_walks_on_its_own(sav
     here.locator(NODE, has_text="inner").click()
     here.locator("[role=status]", has_text="list (2 items)").wait_for()
     assert here.locator(f".down {NODE}").count() == view.locator(f".down {NODE}").count() == 2
-    second.close()
-    here.locator(NODE, has_text="inner").click()
-    assert here.locator(f".down {NODE}").count() == 0, "the first page works on when the second has gone"
 
 
-def test_another_kernel_has_its_own_views_and_takes_none_with_it(saved) -> None:
-    other = Lab(saved.lab.server, saved.lab.browser, SHOTS, "other")
-    area = other.run("%load_ext inspector\nheld = {'another': 1}\n", "%inspect held --graph")[1]
+def test_another_kernel_has_its_own_views_and_takes_none_with_it(saved, second) -> None:
+    cells = "%load_ext inspector\nheld = {'another': 1}\n", "%inspect held --graph"
+    area = saved.lab.run(*cells, page=second)[1]
     area.locator(".inspector-view").wait_for()
     assert "another" in area.inner_text() and "inner" not in area.inner_text()
-    assert other.complaints == []
-    other.end_kernel()
-    other.context.close()
-    here = saved.graph.locator(".inspector-view")
-    here.locator(NODE, has_text="inner").click()
-    here.locator(f".down {NODE}").first.wait_for()
+    saved.lab.end_kernel(second)
+    walks_on(saved.graph)
 
 
-def test_opened_from_a_file_saved_elsewhere_it_is_not_trusted_and_reads_as_text(saved) -> None:
+def test_opened_from_a_file_saved_elsewhere_it_is_not_trusted_and_reads_as_text(saved, second) -> None:
     cells = json.loads(saved.file.read_text())
     cells["metadata"]["elsewhere"] = True  # another file, which nobody here has signed
     name = f"elsewhere-{saved.file.name}"
     (saved.file.parent / name).write_text(json.dumps(cells))
-    page = saved.lab.another()
-    page.goto(saved.address(name, "elsewhere"))
-    page.locator(".jp-Notebook .jp-CodeCell").nth(len(CELLS) - 1).wait_for()
+    saved.lab.server.show(second, name, len(CELLS))
     trusts = "() => Array.from(jupyterapp.shell.currentWidget.content.model.cells).map(one => one.trusted)"
-    reads_as_text(page)
-    assert page.evaluate(trusts) == [False] * len(CELLS)
-    page.close()
+    reads_as_text(second)
+    assert second.evaluate(trusts) == [False] * len(CELLS)
+
+
+def test_the_first_page_works_on_when_the_second_has_gone(saved, second) -> None:
+    second.close()
+    walks_on(saved.graph)
+
+
+def walks_on(graph) -> None:
+    """A node of a graph that was open or closed is the other, by its kernel's answer."""
+    inner = graph.locator(NODE, has_text="inner")
+    if inner.get_attribute("aria-expanded") == "true":
+        inner.click()
+        assert graph.locator(f".down {NODE}").count() == 0
+    inner.click()
+    graph.locator(f".down {NODE}").first.wait_for()
 
 
 def test_opened_again_without_its_kernel_a_trusted_notebook_reads_as_text(saved) -> None:
     """Last: it ends the kernel."""
     saved.lab.end_kernel()
     page = saved.lab.another()
-    page.goto(saved.address(saved.file.name, "again"))
+    saved.on(page)
     error = page.locator(".jupyter-widgets", has_text="Error displaying widget")
     error.nth(1).wait_for(state="attached")
     reads_as_text(page)

@@ -5,13 +5,9 @@ The fastest of some rounds is asserted: what a busy machine adds is no part of i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from conftest import SHOTS
 from labs import Lab
 
-pytestmark = pytest.mark.timeout(240)
 ROUNDS = 5
 WITHIN_MS = 100
 ASKED_MS = 300
@@ -102,12 +98,8 @@ class Timed:
 
 
 @pytest.fixture(scope="module")
-def timed(server, browser) -> Iterator[Timed]:
-    lab = Lab(server, browser, SHOTS, "speed")
-    lab.context.set_default_timeout(200_000)
-    yield Timed(lab)
-    lab.close()
-    assert lab.complaints == []
+def timed(lab) -> Timed:
+    return Timed(lab)
 
 
 def test_a_trace_of_a_million_is_drawn_anew_at_once(timed) -> None:

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from boxes import apart, labels, nameless, overlaps
-from conftest import SHOTS
 from labs import Lab
 
-pytestmark = pytest.mark.timeout(300)  # the first test waits for a kernel, eight cells and gdb
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures" / "views"
 SETUP = """\
 %load_ext inspector
@@ -101,13 +98,8 @@ class Board:
 
 
 @pytest.fixture(scope="module")
-def board(server, browser) -> Iterator[Board]:
-    lab = Lab(server, browser, SHOTS, "views")
-    lab.context.set_default_timeout(200_000)
-    yield Board(lab)
-    lab.close()
-    assert lab.complaints == []
-    assert lab.strangers == []
+def board(lab) -> Board:
+    return Board(lab)
 
 
 def test_pointing_at_a_name_lights_up_who_shares_its_bytes(board) -> None:
