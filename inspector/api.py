@@ -330,6 +330,13 @@ def namespace(names: Mapping[str, Any], *, hidden: Collection[str] = (), limit: 
     return namespace(names, hidden=hidden, limit=limit)
 
 
+def adapters_left_out() -> dict[str, str]:
+    """Library -> why its adapter is not used in this process: its self test failed, or it did not load."""
+    from inspector.adapters.registry import problems
+
+    return {one.library: one.reason for one in problems()}
+
+
 def heap(*, retained: int = 0) -> Heap:
     """Census of the live objects by type; retained bytes for the first `retained` types."""
     from inspector.probes.heap import heap

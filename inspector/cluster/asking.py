@@ -104,6 +104,8 @@ def read_answer(address: str, text: str) -> Told:
         "reason": "",
         "owned_bytes": nothing,
         "resident_bytes": nothing,
+        "shared_bytes": nothing,
+        "retained_bytes": nothing,
     }
     return Told(from_wire(Worker, {**wire["worker"], **rest}), wire["answer"])
 
@@ -111,4 +113,4 @@ def read_answer(address: str, text: str) -> Told:
 def _silent(address: str, answer: Answer, reason: str) -> Told:
     """The row of a worker that gave no facts."""
     unknown = Unknown(reason)
-    return Told(Worker(address, "", answer, reason, unknown, {}, *[unknown] * 6), None)
+    return Told(Worker(address, "", answer, reason, unknown, {}, {}, *[unknown] * 8), None)

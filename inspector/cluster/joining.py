@@ -50,12 +50,21 @@ def keys(told: list[Told]) -> Keys:
 def _holding(worker: Worker, table: Namespace | None) -> Worker:
     if table is None:
         return worker
-    return replace(worker, owned_bytes=table.total_bytes, resident_bytes=table.resident_bytes)
+    return replace(
+        worker,
+        owned_bytes=table.total_bytes,
+        resident_bytes=table.resident_bytes,
+        shared_bytes=table.shared_bytes,
+    )
 
 
 def heap(told: list[Told]) -> ClusterHeap:
     """A census a worker."""
-    return ClusterHeap(_workers(told), tuple(from_wire(WorkerTypes, answer) for answer in _answers(told)))
+    workers = tuple(
+        replace(one.worker, retained_bytes=one.answer["retained_bytes"]) if one.answer else one.worker
+        for one in told
+    )
+    return ClusterHeap(workers, tuple(from_wire(WorkerTypes, answer["census"]) for answer in _answers(told)))
 
 
 def findings(told: list[Told]) -> ClusterFindings:
@@ -113,8 +122,11 @@ def _answers(told: list[Told]) -> Iterator[Any]:
 
 
 def _differing(told: list[Told]) -> dict[str, dict[str, str]]:
+    answered = [one.worker for one in told if one.answer is not None]
+    failing = sorted({library for worker in answered for library in worker.self_tests})
     found: dict[str, dict[str, str]] = {}
-    for one in told:
-        for package, version in one.worker.versions.items():
-            found.setdefault(package, {})[one.worker.address] = version
-    return {package: versions for package, versions in found.items() if len(set(versions.values())) > 1}
+    for worker in answered:
+        tests = {f"{name} (self test)": worker.self_tests.get(name, "passes") for name in failing}
+        for what, value in {**worker.versions, **tests}.items():
+            found.setdefault(what, {})[worker.address] = value
+    return {what: values for what, values in found.items() if len(set(values.values())) > 1}

@@ -35,6 +35,7 @@ def described(worker: Any) -> dict[str, Any]:
         "name": str(worker.name),
         "pid": os.getpid(),
         "versions": _versions(),
+        "self_tests": api.adapters_left_out(),
         "keys": len(worker.data),
         "managed_bytes": int(worker.state.nbytes),
         "spilled_bytes": _spilled(worker.data),
@@ -92,10 +93,11 @@ def card(worker: Any, key: str, scan: bool, also: list[str]) -> dict[str, Any]:
 
 
 def heap(worker: Any, types: int) -> dict[str, Any]:
-    """The census of this process, the heaviest types."""
+    """The census of this process, the heaviest types, and what only the keys keep alive."""
     found = api.heap()
     rows = WorkerTypes(worker.address, found.objects, found.bytes, found.types[:types])
-    return dict(to_wire(rows))
+    kept = api.retained(in_memory(worker))
+    return {"census": to_wire(rows), "retained_bytes": kept.retained_bytes}
 
 
 def findings(worker: Any, limit: int) -> dict[str, Any]:

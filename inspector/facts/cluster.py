@@ -28,6 +28,8 @@ class Worker:
     pid: int | Unknown
     versions: dict[str, str]
     """Package -> version, CPython among them."""
+    self_tests: dict[str, str]
+    """Library -> why its adapter is left out on this worker: a self test that failed."""
     keys: int | Unknown
     managed_bytes: int | Unknown
     """What Dask believes its keys hold in memory (`Worker.state.nbytes`)."""
@@ -38,6 +40,10 @@ class Worker:
     """Behind its keys, by the libraries' own structs; every byte counted once."""
     resident_bytes: int | Unknown
     """Of them, in memory now."""
+    shared_bytes: int | Unknown
+    """What keys have of one another's memory: the bytes of all keys together, less `owned_bytes`."""
+    retained_bytes: int | Unknown
+    """Freed if all its keys went: what they keep alive, and nobody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +121,7 @@ class ClusterFindings:
     unfollowed: int
     """Finished keys of types without weak references (list, dict, tuple): whether they live is not known."""
     differing: dict[str, dict[str, str]]
-    """Package -> worker -> version, for the packages whose versions differ between workers."""
+    """Package -> worker -> version, where they differ; "numpy (self test)" -> worker -> what came of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,8 @@ class Namespace:
     """Names not shown because of the bound."""
     resident_bytes: int | Unknown = NO_BYTES
     """Of all names' payloads, in memory now; every byte counted once."""
+    shared_bytes: int = 0
+    """What names have of one another's memory: the bytes of all names together, less `total_bytes`."""
 
     def __repr__(self) -> str:
         return f"<Namespace: {len(self.rows) + self.left_out:,} names, {self.total_bytes:,} bytes>"

@@ -103,12 +103,14 @@ def namespace(
     ]
     if limit is not None:
         rows = rows[: min(limit, sum(not look.code for look in found))]
+    total = sum(map(_distinct_bytes, groups))
     pages = residency([_extent(piece) for look in found for piece in look.pieces], 0, places)
     return Namespace(
         tuple(_seen(row, mapping, places) for row in rows[:MOST_GLANCES]) + tuple(rows[MOST_GLANCES:]),
-        sum(map(_distinct_bytes, groups)),
+        total,
         len(found) - len(rows),
         pages if isinstance(pages, Unknown) else pages.resident_bytes,
+        sum(look.own_bytes + sum(piece.bytes for piece in look.pieces) for look in found) - total,
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Final
+
 from inspector.facts.cluster import (
     ClusterFindings,
     ClusterHeap,
@@ -24,7 +27,6 @@ from inspector.views.view import blocks, view
 
 _SHOWN = 20
 _LINK = "docs/cluster.md"
-_HEADS = ("worker", "pid", "keys", "managed", "rss", "unmanaged", "owned", "resident")
 
 
 @blocks.register
@@ -221,15 +223,19 @@ def _copy_row(workers: tuple[Worker, ...], one: TaskCopy) -> tuple[tuple[Span, .
 
 def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
     answered = [one for one in workers if one.answer == "answered"]
-    weighed = any(isinstance(one.owned_bytes, int) for one in answered)
-    rows = tuple(_worker_row(one)[: None if weighed else -2] for one in answered)
+    heads = tuple(head for head, amount in _AMOUNTS.items() if _any_known(amount(one) for one in answered))
+    rows = [_worker_row(one, heads) for one in answered]
+    if len(rows) > 1:
+        rows.append(_total_row(answered, heads))
     line = Line(
         "workers",
         text(
-            f"{len(answered):,} of {len(workers):,} answered", "fact" if len(rows) == len(workers) else "warn"
+            f"{len(answered):,} of {len(workers):,} answered",
+            "fact" if len(answered) == len(workers) else "warn",
         ),
         explain="managed: what Dask believes its keys hold. unmanaged: the rest of the process. "
-        "owned: what is really behind the keys, each byte once; resident: of that, in memory now.",
+        "owned: what is really behind the keys, each byte once; resident: of that, in memory now; "
+        "shared: what keys have of one another's memory; retained: freed if all keys went.",
         link=f"{_LINK}#workers",
     )
     silent = tuple(
@@ -237,17 +243,48 @@ def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
         for one in workers
         if one.answer != "answered"
     )
-    heads = _HEADS if weighed else _HEADS[:-2]
-    return (Fold(line, (Table(heads, rows, tuple(range(1, len(heads)))),), _SHOWN), *silent)
+    columns = ("worker", "pid", *heads)
+    return (Fold(line, (Table(columns, tuple(rows), tuple(range(1, len(columns)))),), _SHOWN + 1), *silent)
 
 
-def _worker_row(one: Worker) -> tuple[tuple[Span, ...], ...]:
-    unmanaged: int | Unknown = Unknown("not counted")
+def _unmanaged(one: Worker) -> int | Unknown:
     if isinstance(one.rss_bytes, int) and isinstance(one.managed_bytes, int):
-        unmanaged = max(one.rss_bytes - one.managed_bytes, 0)
-    amounts = (one.managed_bytes, one.rss_bytes, unmanaged, one.owned_bytes, one.resident_bytes)
+        return max(one.rss_bytes - one.managed_bytes, 0)
+    return Unknown("not counted")
+
+
+_AMOUNTS: Final[dict[str, Callable[[Worker], int | Unknown]]] = {
+    "keys": lambda one: one.keys,
+    "managed": lambda one: one.managed_bytes,
+    "rss": lambda one: one.rss_bytes,
+    "unmanaged": _unmanaged,
+    "owned": lambda one: one.owned_bytes,
+    "shared": lambda one: one.shared_bytes,
+    "resident": lambda one: one.resident_bytes,
+    "retained": lambda one: one.retained_bytes,
+}
+
+
+def _any_known(amounts: Iterable[int | Unknown]) -> bool:
+    return any(isinstance(amount, int) for amount in amounts)
+
+
+def _worker_row(one: Worker, heads: tuple[str, ...]) -> tuple[tuple[Span, ...], ...]:
     name = (Span(one.name, "name"), Span(f" {one.address}", "dim"))
-    return (name, text(str(one.pid)), known(one.keys), *map(_amount, amounts))
+    return (name, text(str(one.pid)), *(_cell(head, _AMOUNTS[head](one)) for head in heads))
+
+
+def _total_row(workers: list[Worker], heads: tuple[str, ...]) -> tuple[tuple[Span, ...], ...]:
+    """The sum of what is known."""
+    amounts = ([_AMOUNTS[head](one) for one in workers] for head in heads)
+    sums = (sum(one for one in column if isinstance(one, int)) for column in amounts)
+    return (text("in all"), (), *(_cell(head, found) for head, found in zip(heads, sums, strict=True)))
+
+
+def _cell(head: str, amount: int | Unknown) -> tuple[Span, ...]:
+    if head == "keys" and isinstance(amount, int):
+        return text(f"{amount:,}")
+    return _amount(amount)
 
 
 def _short(workers: tuple[Worker, ...], address: str) -> str:

@@ -46,10 +46,13 @@ def tasks() -> Any:
         builtins.__dict__.setdefault("_hoard", []).append(made)
         return made
 
+    def first_rows(array: Any, count: int) -> Any:
+        return array[:count]
+
     return SimpleNamespace(**locals())
 
 
-rows, every_second_column, total, turned, hoarded = vars(tasks()).values()
+rows, every_second_column, total, turned, hoarded, first_rows = vars(tasks()).values()
 
 
 def references(key: str, dask_worker: Any) -> tuple[int, int, list[str]]:
@@ -76,6 +79,51 @@ def test_keys_are_weighed_where_they_are(client: Any, asked: Any, workers: list[
     assert (key.held.bytes, key.managed_bytes, key.held.references) == (8 * MB, 8 * MB, 1)
     assert found[workers[1], "weighed"].copies == key.copies == 2, "a dependency went over: two copies"
     assert found[workers[1], "weighed-sum"].copies == 1
+
+
+def test_what_keys_share_and_what_they_keep_alive(client: Any, asked: Any, workers: list[str]) -> None:
+    """A view beside its array: the bytes are owned once, shared once, and freed only with both."""
+    before = asked.namespace().cluster_keys.workers, asked.heap(1).cluster_heap.workers
+    whole = client.submit(rows, MB, workers=workers[:1], key="shared-whole")
+    part = client.submit(first_rows, whole, 1000, workers=workers[:1], key="shared-part")
+    part.result()
+    after = asked.namespace().cluster_keys.workers, asked.heap(1).cluster_heap.workers
+    (shared, owned), (retained,) = (
+        [moved(old, new, workers[0], field) for field in fields]
+        for old, new, fields in zip(
+            before, after, (("shared_bytes", "owned_bytes"), ("retained_bytes",)), strict=True
+        )
+    )
+    assert (shared, owned) == (1000 * 10 * 8, 8 * MB)
+    assert 8 * MB <= retained < 8 * MB + 10_000
+    assert (
+        "shared" in str(asked.namespace())
+        and "retained" in str(asked.heap(1))
+        and "in all" in str(asked.heap(1))
+    )
+
+
+def moved(before: Any, after: Any, address: str, field: str) -> int:
+    old, new = (getattr(next(w for w in some if w.address == address), field) for some in (before, after))
+    return int(new - old)
+
+
+def test_a_self_test_that_fails_on_one_worker_is_told(client: Any, asked: Any, workers: list[str]) -> None:
+    def fail(on: bool) -> None:
+        from inspector.adapters import registry
+
+        broken = registry.Problem("numpy", "AssertionError: ndim is read at another offset")
+        registry.shared().problems[:] = [broken] if on else []
+
+    assert "numpy (self test)" not in asked.findings().cluster_findings.differing
+    client.run(fail, True, workers=workers[:1])
+    try:
+        found = asked.findings()
+    finally:
+        client.run(fail, False, workers=workers[:1])
+    told = found.cluster_findings.differing["numpy (self test)"]
+    assert told == {workers[0]: "AssertionError: ndim is read at another offset", workers[1]: "passes"}
+    assert "numpy (self test)" in str(found)
 
 
 def test_a_look_leaves_the_value_as_it_was(client: Any, asked: Any, workers: list[str]) -> None:
