@@ -931,11 +931,12 @@ def traps_arm() -> tuple[int, int] | None:
     """Guard this process against breakpoints that a killed debugger leaves: (address of the table, rows).
 
     The table is a count, the word of `traps_watch`, and rows of (address, byte), 8 bytes each, which the
-    debugger fills before it plants. None where the guard cannot be had: not x86-64, or no /proc/self/mem.
+    debugger fills before it plants. Calls nest; each makes the table empty. None where the guard cannot be
+    had: not x86-64, or no /proc/self/mem.
     """
 
 def traps_disarm() -> None:
-    """Give SIGTRAP back to whom it belonged before `traps_arm`."""
+    """Give SIGTRAP back to whom it belonged before; the last of nested calls does."""
 
 def traps_watch(on: bool, /) -> None:
     """Tell the debugger whether the user's code runs: hits outside of it are the tool's own."""

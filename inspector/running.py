@@ -82,11 +82,26 @@ def _recorded(function: Callable[[], None], folder: str) -> None:
     function()
 
 
+def guard(on: bool) -> None:
+    """Guard this process against a gdb that is killed while it has breakpoints here; nested calls count.
+
+    SIGTRAP of a left-over breakpoint puts the byte back (native/traps.c). Sessions of this process guard it
+    themselves; a kernel is guarded for those from outside. Nothing on other processors than x86-64.
+    """
+    from inspector import _native
+
+    if on:
+        _native.traps_arm()
+    else:
+        _native.traps_disarm()
+
+
 def step(pid: int, *places: str) -> Live:
     """Another live process, stopped at `places` and at crashes, to be stepped; its other threads run on.
 
     What it does while it is stopped is its own: a kernel's cells wait, its heartbeat answers. Leaving takes
-    every breakpoint away and lets it go on. Raises InspectorError where attaching cannot be.
+    every breakpoint away and lets it go on. `.guarded`: whether it would outlive a gdb that is killed, which
+    a kernel with our magics does. Raises InspectorError where attaching cannot be.
     """
     from inspector.debugger.live import Live
 

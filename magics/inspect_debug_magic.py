@@ -44,6 +44,15 @@ class DebugMagics(Magics):
     cell: str = ""
     """The file name of the cell that the child runs."""
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        running.guard(True)  # `inspector attach PID step` comes from outside, and its gdb may be killed
+
+    def leave(self) -> None:
+        """Let go of the child, and of SIGTRAP."""
+        self._end()
+        running.guard(False)
+
     @no_var_expand
     @line_cell_magic
     def inspect_debug(self, line: str, cell: str | None = None) -> None:

@@ -14,8 +14,9 @@
 //
 // The table of planted addresses and their bytes is written by gdb, from outside, before it plants.
 //
-// Life cycle. traps_arm puts the handler in and keeps the one before; traps_disarm puts that back. Signals
-// that are not a left-over breakpoint go to the handler before, as if the guard were not there.
+// Life cycle. traps_arm puts the handler in and keeps the one before; the last traps_disarm puts that back. A
+// session in this process arms it while it lasts, a notebook's kernel for good, for sessions from outside.
+// Signals that are not a left-over breakpoint go to the handler before, as if the guard were not there.
 //
 // Limits and why. x86-64 only: elsewhere arming says so by None. The handler uses system calls of its own, no
 // libc: the breakpoint may be in `write`. A thread that blocks SIGTRAP (zmq's) is ended by the kernel
@@ -32,14 +33,20 @@
 
 enum { TRAPS_MAX = 1024, TRAPS_INT3 = 0xCC, TRAPS_TRAP_FLAG = 0x100 };
 
-static struct {
+// Exported by name, so that a debugger from outside finds it (debugger/planted.py).
+__attribute__((visibility("default"))) struct {
+    volatile uint64_t room;               // TRAPS_MAX while the guard is armed, else 0
     volatile uint64_t count;              // rows that hold; written after them
     volatile uint64_t watched;            // 1: the user's code runs; gdb reads it, and passes over other hits
     volatile uint64_t rows[TRAPS_MAX][2]; // address, the byte that belongs there
-    volatile uint64_t restored, stepped;  // what was healed
-    volatile sig_atomic_t armed;          // 1 between arm and disarm
-    int memory;                           // /proc/self/mem: writes what is mapped read-only
-    struct sigaction previous;            // who had SIGTRAP before
+} inspector_guard;
+
+static struct {
+    volatile uint64_t restored, stepped; // what was healed
+    int armed;                           // sessions that want it, and a kernel's for good
+    int handled;                         // our handler is in, perhaps behind one that came later
+    int memory;                          // /proc/self/mem: writes what is mapped read-only
+    struct sigaction previous;           // who had SIGTRAP before
 } traps = {.memory = -1};
 
 #ifdef __x86_64__
@@ -56,10 +63,10 @@ static long traps_pwrite(int file, const void *from, size_t size, uintptr_t at) 
 
 // The byte that belongs at `address`, or -1.
 static int traps_original(uintptr_t address) {
-    uint64_t count = traps.count < TRAPS_MAX ? traps.count : TRAPS_MAX;
+    uint64_t count = inspector_guard.count < TRAPS_MAX ? inspector_guard.count : TRAPS_MAX;
     for (uint64_t i = 0; i < count; i++) {
-        if (traps.rows[i][0] == address) {
-            return (int)(traps.rows[i][1] & 0xFF);
+        if (inspector_guard.rows[i][0] == address) {
+            return (int)(inspector_guard.rows[i][1] & 0xFF);
         }
     }
     return -1;
@@ -117,7 +124,8 @@ static int traps_install(void) {
     struct sigaction caught = {.sa_sigaction = traps_caught,
                                .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART};
     sigemptyset(&caught.sa_mask);
-    return sigaction(SIGTRAP, &caught, &traps.previous);
+    traps.handled = traps.handled || !sigaction(SIGTRAP, &caught, &traps.previous);
+    return traps.handled ? 0 : -1;
 }
 
 static void traps_uninstall(void) {
@@ -125,6 +133,7 @@ static void traps_uninstall(void) {
     sigaction(SIGTRAP, NULL, &current);
     if (current.sa_sigaction == traps_caught) { // somebody who came later keeps what he put
         sigaction(SIGTRAP, &traps.previous, NULL);
+        traps.handled = 0;
     }
 }
 
@@ -136,32 +145,39 @@ static int traps_install(void) {
 static void traps_uninstall(void) {}
 #endif
 
-static PyObject *traps_arm(PyObject *module, PyObject *unused) {
-    if (!traps.armed) {
-        traps.memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
-        traps.count = traps.watched = traps.restored = traps.stepped = 0;
-        if (traps.memory < 0 || traps_install() < 0) {
-            if (traps.memory >= 0) {
-                close(traps.memory);
-            }
-            Py_RETURN_NONE;
+static int traps_begin(void) {
+    traps.memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+    traps.restored = traps.stepped = 0;
+    if (traps.memory < 0 || traps_install() < 0) {
+        if (traps.memory >= 0) {
+            close(traps.memory);
         }
-        traps.armed = 1;
+        return -1;
     }
-    return Py_BuildValue("Ki", (unsigned long long)(uintptr_t)&traps.count, (int)TRAPS_MAX);
+    inspector_guard.room = TRAPS_MAX;
+    return 0;
+}
+
+static PyObject *traps_arm(PyObject *module, PyObject *unused) {
+    if (!traps.armed && traps_begin() < 0) {
+        Py_RETURN_NONE;
+    }
+    traps.armed++;
+    inspector_guard.count = inspector_guard.watched = 0;
+    return Py_BuildValue("Ki", (unsigned long long)(uintptr_t)&inspector_guard.count, (int)TRAPS_MAX);
 }
 
 static PyObject *traps_disarm(PyObject *module, PyObject *unused) {
-    if (traps.armed) {
+    if (traps.armed && !--traps.armed) {
+        inspector_guard.room = inspector_guard.count = 0;
         traps_uninstall();
         close(traps.memory);
-        traps.armed = 0;
     }
     Py_RETURN_NONE;
 }
 
 static PyObject *traps_watch(PyObject *module, PyObject *flag) {
-    traps.watched = flag == Py_True;
+    inspector_guard.watched = flag == Py_True;
     Py_RETURN_NONE;
 }
 

@@ -14,12 +14,18 @@ from inspector.report import Report
 PROMPT: Final = "(inspector) "
 GOES: Final = ("step", "next", "finish", "continue")
 LOOKS: Final = ("up", "down", "locals", "stack", "print", "watch")
+UNGUARDED: Final = (
+    "inspector: this process is without our guard (a kernel has it by %load_ext inspector): "
+    "should gdb be killed, it may die of SIGTRAP"
+)
 _GONE: Final = "the process ended with code {}"
 
 
 def converse(live: Any, seconds: float, options: argparse.Namespace) -> None:
     """Until `quit`, the end of the input, or of the process. Raises InspectorError where it never stops."""
     print(f"inspector: attached; a stop is waited for, {seconds:g} s at most", file=sys.stderr, flush=True)
+    if not live.guarded:
+        print(UNGUARDED, file=sys.stderr, flush=True)
     if not _shown(live, live.wait(seconds), options):
         return
     for line in _lines():

@@ -47,7 +47,7 @@ class Broker:
         self.clients: set[Lines] = set()
         self.waiting: dict[int, tuple[Lines, int, float]] = {}
         self.quitting_since: float | None = None
-        self._number = 0
+        self._number = self._dead_ticks = 0
         self._born = time.monotonic()
         self._listener = listener
         self._selector = selectors.DefaultSelector()
@@ -78,10 +78,21 @@ class Broker:
             return
         if self.quitting_since is not None and now - self.quitting_since > LEAVE_S:
             self.gdb.end()
+        self._bury()
         patient = max((limit for _, _, limit in self.waiting.values()), default=0.0)
         try:
             self.gdb.tick(patient)
         except OSError:  # the agent's side is closed: gdb is ending
+            self.gdb.end()
+
+    def _bury(self) -> None:
+        """A gdb that had not heard of its process's death by the next tick is ended: it waits in vain.
+
+        So it is with one that was killed while it stood: the stop that gdb looks at has no registers.
+        """
+        dead = self.state != "gone" and not proc.alive(self.target)
+        self._dead_ticks = self._dead_ticks + 1 if dead else 0
+        if self._dead_ticks > 1 and self.gdb is not None:
             self.gdb.end()
 
     # --- clients ---------------------------------------------------------------------------------
@@ -199,7 +210,10 @@ class Broker:
     def _look_after(self, code: int, silent: bool) -> None:
         """Heal the target, unless gdb had left it in order, and say what there was to heal."""
         left, self.state = self.state == "gone", "gone"
-        if not proc.alive(self.target) or (left and "T" not in proc.thread_states(self.target)):
+        if not proc.alive(self.target):
+            self.ended = self.ended if left else f"process {self.target} has ended"
+            return
+        if left and "T" not in proc.thread_states(self.target):
             return
         healed = healing.heal(self.target)
         how = f"gdb ended by signal {-code}" if code < 0 else f"gdb ended with code {code}"

@@ -20,7 +20,7 @@ import gdb
 from inspector.debugger import healing, proc
 from inspector.debugger.collecting import Collection, PlaceBreakpoint
 from inspector.debugger.lines import Lines, Message
-from inspector.debugger.planted import Planted
+from inspector.debugger.planted import Planted, guard
 from inspector.debugger.stepping import GOES, Stepper
 from inspector.debugger.target_reader import TargetReader
 from inspector.errors import InspectorError
@@ -117,12 +117,14 @@ class Agent:
 
         def standing() -> None:
             self.reader = TargetReader(message["pid"])
-            self.planted = Planted(*message.get("guard") or ())
+            self.planted = Planted(*message.get("guard") or guard())
             self.collection = Collection(self.reader, self.folder, message)
             self.stepper = Stepper(self.reader) if message.get("interactive") else None
             refused = self.plant(message["places"])
             self.resume()
-            reply(frozen_ns=time.perf_counter_ns() - begin, refused=refused, **self.collection.counts())
+            frozen_ns = time.perf_counter_ns() - begin
+            counts = self.collection.counts()
+            reply(frozen_ns=frozen_ns, refused=refused, guarded=bool(self.planted), **counts)
 
         self.when_standing(lambda: self._guarded(reply, standing))
         gdb.execute(f"attach {message['pid']}", to_string=True)
@@ -244,6 +246,7 @@ class Agent:
             self.state = "leaving"
             for planted in gdb.breakpoints():
                 planted.delete()
+            self.planted.forget()
             if gdb.selected_inferior().pid:
                 gdb.execute("detach", to_string=True)
             self.state = "gone"

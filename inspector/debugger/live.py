@@ -24,7 +24,7 @@ class Live:
         self._stopped_at: float | None = None
         self._client = Client(pid)
         try:
-            stepped.begin(self._client, wanted)
+            self.guarded = stepped.begin(self._client, wanted)
         except BaseException:
             self._client.close()
             raise

@@ -21,10 +21,14 @@ class Answer(NamedTuple):
     output: str
 
 
-def begin(client: Client, places: Sequence[Asked]) -> None:
-    """Attach, plant, go on; from then on it stops at the places and at crashes."""
+def begin(client: Client, places: Sequence[Asked]) -> bool:
+    """Attach, plant, go on; from then on it stops at the places and at crashes.
+
+    True when the process has the guard of native/traps.c, and so outlives a gdb that is killed.
+    """
     wanted = [place._asdict() for place in places]
-    client.call("start", ATTACH_S, places=wanted, signals=True, interactive=True)
+    told = client.call("start", ATTACH_S, places=wanted, signals=True, interactive=True)
+    return bool(told["guarded"])
 
 
 def command(client: Client, word: str, argument: str, deadline_s: float) -> Answer:

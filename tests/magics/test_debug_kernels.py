@@ -65,6 +65,7 @@ def test_a_live_kernel_is_stopped_in_an_extension_and_stepped_while_its_heartbea
 ) -> None:
     pid = int(shown(client, LOADED.format(path=str(library())))[-1])
     with running.step(pid, "mixed") as live:
+        assert live.guarded  # by %load_ext inspector
         sent = client.execute("value = asked(7)")
         stop = live.wait(200.0).stop
         assert stop.function == "mixed" and {one.name: one.value for one in stop.variables}["n"] == "-3"
