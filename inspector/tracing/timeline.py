@@ -19,7 +19,10 @@ DEEPEST: Final = 15
 
 
 class Clock:
-    """The timed events of a trace as columns; made once, asked for many windows."""
+    """The timed events of a trace as columns; made once, asked for many windows.
+
+    They stand by duration, short to long, so that no window sorts them again.
+    """
 
     def __init__(self, events: Events) -> None:
         records = events.records
@@ -27,11 +30,13 @@ class Clock:
             np.isin(records["kind"], DRAWN) & ((records["flags"] & FLAGS["CONTINUATION"]) == 0)
         )
         timed = heads[records["start"][heads] > 0]
-        start = records["start"][timed].astype(np.int64)
-        tick_ns = events.tick_ps / 1000
         self.untimed = len(heads) - len(timed)
-        self.start: Rows = (start - (start.min() if len(start) else 0)) * tick_ns
-        self.duration: Rows = events.durations_ns()[timed]
+        durations = events.durations_ns()
+        timed = timed[::-1]  # of equals the first is drawn
+        timed = timed[np.argsort(durations[timed], kind="stable")]
+        self.duration: Rows = durations[timed]
+        start = records["start"][timed].astype(np.int64)
+        self.start: Rows = (start - (start.min() if len(start) else 0)) * (events.tick_ps / 1000)
         self.depth: Rows = np.minimum(records["depth"][timed], DEEPEST).astype(np.int64)
         self.name, self.names = _named(events, timed)
         self.whole_ns = int((self.start + self.duration).max()) if len(timed) else 0
@@ -44,9 +49,7 @@ class Clock:
         width = (end_ns - begin_ns) / COLUMNS
         long = self.duration[inside] >= width
         boxes, merged = self._merged(inside[~long], begin_ns, width)
-        alone = [
-            self._box(at, 1) for at in inside[long][np.argsort(-self.duration[inside[long]])][:MOST_BOXES]
-        ]
+        alone = [self._box(at, 1) for at in inside[long][-MOST_BOXES:]]
         kept = sorted([*alone, *boxes], key=lambda box: -box.duration_ns)[:MOST_BOXES]
         shown = sum(box.times for box in kept)
         left_out = len(inside) - shown
@@ -59,9 +62,10 @@ class Clock:
         """One box for the short events of a depth and a column, under the longest one's name."""
         column = np.maximum((self.start[short] - begin_ns) // width, 0).astype(np.int64)
         key = self.depth[short] * (COLUMNS + 1) + column
-        order = np.lexsort((-self.duration[short], key))
-        _, first, times = np.unique(key[order], return_index=True, return_counts=True)
-        found = [self._box(short[order[at]], int(n), int(width)) for at, n in zip(first, times, strict=True)]
+        times = np.bincount(key)
+        longest = np.zeros(len(times), dtype=np.int64)
+        longest[key] = short  # of those that fall together the last stays
+        found = [self._box(longest[at], int(times[at]), int(width)) for at in np.flatnonzero(times)]
         return found, int(times[times > 1].sum())
 
     def _box(self, at: int, times: int, least_ns: int = 0) -> Box:

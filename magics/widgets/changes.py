@@ -38,12 +38,12 @@ def scene(fact: Difference) -> dict[str, Any]:
         for row in fact.names[:MOST_ROWS]
     ]
     types = [
-        {"name": said(row.type_name, 60), "count": row.objects, "bytes": row.bytes}
+        {"name": said(row.type_name, 60), "count": amount(row.objects), "bytes": amount(row.bytes)}
         for row in fact.types[:MOST_ROWS]
     ]
     return {
-        "objects": fact.objects,
-        "bytes": fact.bytes,
+        "objects": amount(fact.objects),
+        "bytes": amount(fact.bytes),
         "walk": fact.walk_ns,
         "names": names,
         "types": types,

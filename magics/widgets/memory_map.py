@@ -39,7 +39,7 @@ def scene(fact: MemoryMap) -> dict[str, Any]:
             drawn.append({"start": f"{region.start:#x}", "bytes": region.bytes, "bars": list(numbers)})
             bars += [_bar(row, region) for row in rows]
     left_out = fact.names.left_out + on_map - len(bars)
-    return {"bars": bars, "regions": drawn, "total": fact.names.total_bytes, "left_out": left_out}
+    return {"bars": bars, "regions": drawn, "total": amount(fact.names.total_bytes), "left_out": left_out}
 
 
 def _bar(row: Row, region: Region) -> dict[str, Any]:

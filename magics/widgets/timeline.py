@@ -134,7 +134,7 @@ def _place(site: Site) -> dict[str, Any]:
 def _copy(copy: Copy, numbers: _Numbers) -> dict[str, Any]:
     return {
         "verdict": copy.verdict,
-        "bytes": copy.copied_bytes or copy.span_bytes,
+        "bytes": amount(copy.copied_bytes or copy.span_bytes),
         "times": copy.times,
         "site": numbers.site(copy.site),
         "text": said(copy.site.text or copy.function, 60),

@@ -1,4 +1,4 @@
-"""What a view's boxes say: its words, texts that overlap, nameless controls; how alike pictures are."""
+"""What a view's boxes say: words, overlaps, nameless controls, wordless colours; how alike pictures are."""
 
 from __future__ import annotations
 
@@ -53,6 +53,26 @@ NAMELESS = """root => {
 }"""
 """Controls that a screen reader could not call by a name."""
 
+TINTED = """root => {
+  const isText = node => node.nodeType === Node.TEXT_NODE;
+  const own = one => Array.from(one.childNodes).filter(isText).map(node => node.data.trim()).join('');
+  const hue = colour => {
+    const [red, green, blue, alpha = 1] = (colour.match(/[\\d.]+/g) || [0, 0, 0, 0]).map(Number);
+    return alpha > 0.1 && Math.max(red, green, blue) - Math.min(red, green, blue) > 40 ? colour : '';
+  };
+  const row = one => (one.closest('.row, summary, tr') || { textContent: '' }).textContent.trim();
+  const words = one => one.textContent.trim() || one.title || one.getAttribute('aria-label') || row(one);
+  const marks = (one, style) => [style.backgroundImage === 'none' ? '' : 'pattern',
+    style.position === 'absolute' ? `at ${style.top}` : '', one.matches('.on') ? 'filled' : ''];
+  return Array.from(root.querySelectorAll('*')).flatMap(one => {
+    const style = getComputedStyle(one);
+    const painted = hue(style.backgroundColor) || hue(own(one) && style.color);
+    const sign = [words(one), ...marks(one, style)].filter(Boolean).join(' ');
+    return painted && one.getClientRects().length ? [[one.parentElement.className, painted, sign]] : [];
+  });
+}"""
+"""What has a hue of its own: its place, the hue, and what else says it: words, a pattern, where it stands."""
+
 LABELS = """root => {
   const found = new Set();
   const isWord = word => /^[A-Za-z][a-z]{2,}$/.test(word);
@@ -96,6 +116,15 @@ def nameless(locator: Any) -> list[str]:
     """Controls in a locator's element without a name to be called by."""
     found: list[str] = locator.evaluate(NAMELESS)
     return found
+
+
+def only_by_colour(locator: Any) -> list[tuple[str, str, str]]:
+    """Coloured things that nothing else tells, or that differ from others of their place by colour only."""
+    found = {tuple(one) for one in locator.evaluate(TINTED)}
+    hues: dict[tuple[str, str], set[str]] = {}
+    for place, hue, sign in found:
+        hues.setdefault((place, sign), set()).add(hue)
+    return sorted(one for one in found if not one[2] or len(hues[one[0], one[2]]) > 1)
 
 
 def labels(locator: Any) -> list[str]:

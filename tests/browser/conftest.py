@@ -84,6 +84,7 @@ def _command(home: Path, token: str) -> list[str]:
         "ServerApp.port": "0",
         "IdentityProvider.token": token,
         "LabApp.expose_app_in_browser": "True",
+        "JupyterNotebookApp.expose_app_in_browser": "True",
         "LabApp.user_settings_dir": str(home / "settings"),
         "LabApp.workspaces_dir": str(home / "workspaces"),
         "LabApp.extension_manager": "readonly",

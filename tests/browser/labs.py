@@ -68,11 +68,14 @@ class Server:
     token: str
     folder: Path
 
-    def show(self, page: Any, name: str, cells: int) -> None:
-        """A notebook of the folder in front, drawn to its last cell; JupyterLab is loaded if need be."""
+    def show(self, page: Any, name: str, cells: int, front: str = "") -> None:
+        """A notebook of the folder in front, drawn to its last cell.
+
+        Where the page is empty it is JupyterLab's, or that of another `front` end of the server.
+        """
         if page.url == "about:blank":
-            space = uuid.uuid4().hex
-            page.goto(f"{self.address}lab/workspaces/{space}/tree/{name}?reset&token={self.token}")
+            front = front or f"lab/workspaces/{uuid.uuid4().hex}/tree"
+            page.goto(f"{self.address}{front}/{name}?reset&token={self.token}")
         else:
             page.evaluate(OPEN, name)
         page.locator(f"{PANEL} .jp-CodeCell").nth(cells - 1).wait_for()
@@ -105,10 +108,10 @@ class Lab:
         if not request.url.startswith((self.server.address, "data:", "blob:")):
             self.strangers.append(request.url)
 
-    def run(self, *cells: str, page: Any = None) -> list[Any]:
+    def run(self, *cells: str, page: Any = None, front: str = "") -> list[Any]:
         """A new notebook with these cells, run to its end; the output area of each, as a locator."""
         page = page or self.page
-        self.server.show(page, self.written(*cells), len(cells))
+        self.server.show(page, self.written(*cells), len(cells), front)
         page.evaluate(RUN)
         page.wait_for_function(RAN)
         areas = outputs(page)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from boxes import nameless, overlaps
+from boxes import nameless, only_by_colour, overlaps
 from labs import Lab, brightness
 
 HERE = Path(__file__).parent
@@ -113,10 +113,11 @@ def test_every_magic_shows_its_page(ran) -> None:
         assert OTHERS[cell] in area.inner_text(), cell
 
 
-def test_no_text_lies_on_another_and_each_control_has_a_name(ran) -> None:
+def test_no_text_lies_on_another_and_no_control_lacks_a_name_and_no_colour_a_word(ran) -> None:
     for cell, area in (ran.cards | ran.others).items():
         assert overlaps(area) == [], cell
         assert nameless(area) == [], cell
+        assert only_by_colour(area) == [], cell
 
 
 def test_no_magic_is_left_out() -> None:

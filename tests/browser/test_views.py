@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 
 import pytest
-from boxes import apart, labels, nameless, overlaps
+from boxes import apart, labels, nameless, only_by_colour, overlaps
 from labs import Lab
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures" / "views"
@@ -259,6 +259,55 @@ def test_a_planted_overlap_and_a_label_taken_away_are_found(board) -> None:
     gone = missing(words, view)
     title.evaluate(RENAME, said)
     assert lies and gone and set(gone) <= set(said.split())
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_state_is_told_by_a_colour_alone(board, theme: str) -> None:
+    board.lab.theme(theme)
+    for name in CELLS:
+        assert only_by_colour(board.view(name)) == [], name
+
+
+@pytest.mark.parametrize(
+    ("words", "ground"), [("C", ""), ("", "rgb(200, 0, 0)")], ids=["another's letter", "no letter"]
+)
+def test_a_planted_colour_without_a_word_is_found(board, words: str, ground: str) -> None:
+    """The check above can fail."""
+    language = board.view("breaks").locator(".stack .py").first
+    said = language.inner_text()
+    language.evaluate(PLANT, [words, ground])
+    found = only_by_colour(board.view("breaks"))
+    language.evaluate(PLANT, [said, ""])
+    assert found and only_by_colour(board.view("breaks")) == []
+
+
+PLANT = "(one, [words, ground]) => { one.textContent = words; one.style.background = ground; }"
+WALK = """view => {
+  const takes = 'button:not(:disabled), input, select, [tabindex="0"]';
+  return Array.from(view.querySelectorAll(takes)).filter(one => one.getClientRects().length).length;
+}"""
+FOCUSED = """view => {
+  const one = document.activeElement;
+  if (!view.contains(one)) return null;
+  const style = getComputedStyle(one), controls = Array.from(view.querySelectorAll('*'));
+  return [controls.indexOf(one), style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0];
+}"""
+
+
+def test_the_tab_key_goes_through_every_control_and_each_shows_that_it_has_the_focus(board) -> None:
+    for name in CELLS:
+        view = board.view(name)
+        view.evaluate("view => { view.tabIndex = -1; view.focus(); }")
+        reached = {}
+        while True:
+            board.page.keyboard.press("Tab")
+            at = view.evaluate(FOCUSED)
+            if at is None or at[0] in reached:
+                break
+            reached[at[0]] = at[1]
+        view.evaluate("view => view.removeAttribute('tabindex')")
+        assert len(reached) == view.evaluate(WALK), name
+        assert all(reached.values()), f"{name}: the focus is not seen"
 
 
 def test_every_control_has_a_name_and_is_reached_by_tab(board) -> None:

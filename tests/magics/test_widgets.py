@@ -79,6 +79,7 @@ CELLS = {
     "changes": "%%inspect --live\nborn = bytearray(10_000)",
     "awaited": "%%inspect --live\nimport asyncio\nawait asyncio.sleep(0)\nborn_too = [1]",
     "trace": "%%inspect_trace --live -m numpy\nnp.asarray(numbers);",
+    "breaks": "%%inspect_break --live PyFloat_FromString\n[float('1.5') for _ in range(200)];",
 }
 
 
