@@ -197,7 +197,7 @@ static int take_blocks(search *s, const scan_hit *hits, size_t count) {
         if (row && row->rank < RANK_LAYOUT) {
             block_link(s, row, hits[i].word);
             s->blocks_open -= row->rank == RANK_LAYOUT;
-            if (s->brief && !s->near_only && row->owned) {
+            if (s->brief && !s->is_trial && row->owned) {
                 close_others(s, row);
             }
         }
@@ -206,10 +206,13 @@ static int take_blocks(search *s, const scan_hit *hits, size_t count) {
 }
 
 // What lies near the blocks, or near what they hold, is read first, whatever it is. Then: whose a block is is
-// most often said by a list or a dict, then by a plain instance, so their pools come before the rest. A
-// layout settles it, and what is left of memory need not be read.
+// most often said by a list or a dict, or by a plain instance, so their pools come before the rest: of these
+// the instance first in a search for a name, which asks for containers, as they are attributes. A layout
+// settles it, and what is left of memory need not be read.
 #define NEAR_PIECES_MAX 32u
-static const uint32_t likely_sizes[] = {64, 48};
+enum { CONTAINER_BYTES = 64, INSTANCE_BYTES = 48 };
+static const uint32_t likely_sizes[2][2] = {{CONTAINER_BYTES, INSTANCE_BYTES},
+                                            {INSTANCE_BYTES, CONTAINER_BYTES}};
 
 static scan_runs runs_part(const scan_runs *runs, size_t first, size_t stop) {
     first = first < runs->count ? first : runs->count;
@@ -256,11 +259,11 @@ static int search_in_stages(search *s, scan_range *needles, size_t count, scratc
         search_scan(s, &near, needles, count, take_blocks) < 0) {
         return -1;
     }
-    for (size_t i = 0; i < sizeof likely_sizes / sizeof *likely_sizes; i++) {
+    for (size_t i = 0; i < 2; i++) {
         if (!s->blocks_open || s->near_only) {
             return 0;
         }
-        if (pymalloc_split(&left, likely_sizes[i], &likely, &rest, memory)) {
+        if (pymalloc_split(&left, likely_sizes[s->brief != 0][i], &likely, &rest, memory)) {
             break; // search what is left as it stands
         }
         if (search_scan(s, &likely, needles, count, take_blocks) < 0) {

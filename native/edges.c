@@ -7,8 +7,9 @@
 // references. Three things that tp_traverse leaves out are added: the keys of a dict whose keys are all
 // strings (dict_traverse skips them), and the parts of a code object and of an ndarray (no gc types). Keys
 // that instances share with their class belong to the class's key table, not to one dict, and are left out.
-// One thing that it tells too much is taken out: from 3.14 on the stack of a suspended frame may borrow what
-// a variable owns, and tp_traverse reports both.
+// Two things that it tells too much are taken out: from 3.14 on the stack of a suspended frame may borrow
+// what a variable owns, and tp_traverse reports both; and a module may name what is dead (_asyncio its free
+// list).
 //
 // Nothing is owned here: every reference passed to `visit` is borrowed and stays valid while the GIL is held.
 #define INSPECTOR_INTERNALS
@@ -83,6 +84,16 @@ static int is_frame_object(PyTypeObject *type) {
 }
 #endif
 
+typedef struct {
+    visitproc visit;
+    void *arg;
+} live_visit;
+
+static int visit_live(PyObject *visited /* borrowed */, void *argument) {
+    const live_visit *v = argument;
+    return Py_REFCNT(visited) > 0 ? v->visit(visited, v->arg) : 0;
+}
+
 int edges_visit(PyObject *object, visitproc visit, void *arg) {
     PyTypeObject *type = Py_TYPE(object);
     if (type == &PyCode_Type) {
@@ -104,6 +115,10 @@ int edges_visit(PyObject *object, visitproc visit, void *arg) {
         if (stop) {
             return stop;
         }
+    }
+    if (type == &PyModule_Type || type->tp_base == &PyModule_Type) {
+        live_visit v = {visit, arg};
+        return type->tp_traverse(object, visit_live, &v);
     }
     return type->tp_traverse(object, visit, arg);
 }

@@ -210,6 +210,7 @@ typedef struct {
     scan_hit *hits;                  // borrowed: in the scratch; of one slice
     PyObject *namespaces;            // borrowed: a tuple of dicts whose tables are known without a search
     int near_only; // owners of blocks are looked for around the blocks and what they hold, nowhere else
+    int is_trial;  // all owners of blocks are looked for, not one name
     int brief;     // blocks of targets that are named already are not searched
     uint64_t hit_count, stale, ours, truncated, scanned_bytes, left_out_bytes, scan_ns, verify_ns;
     PyObject *progress; // borrowed, or NULL
