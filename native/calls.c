@@ -107,7 +107,7 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
         finalize_enter((finalize_call)(void *)row->original, (PyObject *)a, row->kind, number);
         return 0;
     }
-    if (ring_here.quiet || !witness_open || !running_is_ours()) {
+    if (__builtin_expect(ring_here.quiet || !witness_open || !running_is_ours(), 0)) {
         if (ledger_is_open && !ring_here.quiet && row->convention <= CALL_VECTOR) {
             return ledger_call(&(ledger_called){row->original, number, row->convention}, words);
         }

@@ -112,6 +112,34 @@
 #define COMPAT_INT_BYTES_ARGUMENTS (v, bytes, n, little_endian, is_signed)
 #endif
 
+// Digits an int has room for; 3.12 keeps their count in a tag, and never allocates none.
+#if PY_VERSION_HEX >= 0x030C0000
+static inline size_t compat_int_digits(PyObject *object /* borrowed */) {
+    size_t digits = ((PyLongObject *)object)->long_value.lv_tag >> 3;
+    return digits ? digits : 1;
+}
+#define COMPAT_INT_HEAD offsetof(PyLongObject, long_value.ob_digit)
+#define compat_int_sign(object) (1 - (int)(((PyLongObject *)(object))->long_value.lv_tag & 3))
+#define compat_int_digit(object, i) (((PyLongObject *)(object))->long_value.ob_digit[i])
+#else
+#define compat_int_digits(object) ((size_t)Py_ABS(Py_SIZE(object)))
+#define COMPAT_INT_HEAD offsetof(PyLongObject, ob_digit)
+#define compat_int_sign(object) ((Py_SIZE(object) > 0) - (Py_SIZE(object) < 0))
+#define compat_int_digit(object, i) (((PyLongObject *)(object))->ob_digit[i])
+#endif
+
+// 1 and the value of an int of at most two digits, or 0.
+static inline int compat_int_short(PyObject *object /* borrowed */, int64_t *ret) {
+    size_t digits = compat_int_digits(object);
+    int64_t low = compat_int_digit(object, 0), sign = compat_int_sign(object);
+    if (__builtin_expect(digits <= 1, 1)) {
+        *ret = sign * low; // the digit of 0 is 0
+        return 1;
+    }
+    *ret = sign * (low | (int64_t)compat_int_digit(object, 1) << PyLong_SHIFT);
+    return digits == 2;
+}
+
 // CPython's internal headers, for the parts that read the interpreter's own structures. A part asks for
 // them with `#define INSPECTOR_INTERNALS` before native.h; the others see the public API only.
 #ifdef INSPECTOR_INTERNALS
@@ -200,17 +228,6 @@ static inline size_t compat_values_bytes(PyObject *object /* borrowed */) {
 }
 #endif
 
-// Digits an int has room for; 3.12 keeps their count in a tag, and never allocates none.
-#if PY_VERSION_HEX >= 0x030C0000
-static inline size_t compat_int_digits(PyObject *object /* borrowed */) {
-    size_t digits = ((PyLongObject *)object)->long_value.lv_tag >> 3;
-    return digits ? digits : 1;
-}
-#define COMPAT_INT_HEAD offsetof(PyLongObject, long_value.ob_digit)
-#else
-#define compat_int_digits(object) ((size_t)Py_ABS(Py_SIZE(object)))
-#define COMPAT_INT_HEAD offsetof(PyLongObject, ob_digit)
-#endif
 // Running frames (internal/pycore_frame.h). A frame without a code object is a trampoline of the C stack.
 // A frame is from C where C code called its function: the arguments were copied, not moved, into it.
 // From 3.14 on variables and stack hold tagged words (internal/pycore_stackref.h): a low bit that is set says

@@ -73,7 +73,10 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
          "continuation: aux elements of argument `slot` are not kept: func is a row of LOSS_RULES; of the " \
          "first, number `start`, obj was before and val is after, as lasti and refs say; duration were " \
          "compared " \
-         "of `type`")
+         "of `type`") \
+    KIND(PLAIN, "continuation: `func` numbers, truths or None: letter and argument number (128: the " \
+                "result) of each " \
+                "in a byte of refs and of lasti, lowest first; their words in start, obj, val, aux")
 
 enum {
 #define EVENT_KIND(name, meaning) EVENT_##name,

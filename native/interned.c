@@ -13,6 +13,8 @@ enum { INTERNED_MAX = 1 << 16, INTERNED_HASHED = 1 << 17 };
 static PyObject *interned[INTERNED_MAX]; // owned
 static uint32_t interned_count = 1;      // 0 is no object
 static uint32_t by_address[INTERNED_HASHED];
+interned_one interned_recent[INTERNED_RECENT];
+uint32_t interned_generation;
 
 static uint32_t *hashed(const PyObject *object) {
     size_t at = ((uintptr_t)object >> 4) * 0x9E3779B97F4A7C15ULL >> 47;
@@ -22,14 +24,18 @@ static uint32_t *hashed(const PyObject *object) {
     return &by_address[at];
 }
 
-uint32_t interned_id(PyObject *object) {
+uint32_t interned_id_slow(PyObject *object) {
     uint32_t *place = hashed(object);
-    if (*place || interned_count == INTERNED_MAX) {
-        return *place;
+    if (!*place) {
+        if (interned_count == INTERNED_MAX) {
+            return 0;
+        }
+        interned[interned_count] = Py_NewRef(object);
+        journal_add(interned_count, object);
+        *place = interned_count++;
     }
-    interned[interned_count] = Py_NewRef(object);
-    journal_add(interned_count, object);
-    return *place = interned_count++;
+    interned_recent[((uintptr_t)object >> 4) % INTERNED_RECENT] = (interned_one){object, *place};
+    return *place;
 }
 
 static PyObject *interned_objects(PyObject *module, PyObject *ignored) {
@@ -43,6 +49,8 @@ static PyObject *interned_objects(PyObject *module, PyObject *ignored) {
 static PyObject *interned_clear(PyObject *module, PyObject *ignored) {
     uint32_t count = interned_count;
     memset(by_address, 0, count > 1 ? sizeof by_address : 0);
+    memset(interned_recent, 0, sizeof interned_recent);
+    interned_generation++;
     interned_count = 1;
     for (uint32_t id = 1; id < count; id++) {
         Py_CLEAR(interned[id]);

@@ -63,25 +63,42 @@ int sites_is_of_stdlib(void) {
     return frame && origin_of(compat_frame_code(frame)) == FROM_STDLIB;
 }
 
-// The innermost frame of the user's own code; the innermost of all where there is none.
-void sites_locate(event *record) {
-    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get()), *chosen = NULL;
-    for (int walked = 0; frame && walked < FRAMES_WALKED; frame = frame->previous, walked++) {
+static int32_t offset_in(_PyInterpreterFrame *frame, PyCodeObject *code) {
+    return (int32_t)(compat_frame_instruction(frame) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
+}
+
+// Code of the user's own that ran last; the table of interned objects holds it.
+static PyCodeObject *last_code; // borrowed, while last_generation is the table's
+static uint32_t last_id, last_generation;
+
+static void locate_among(_PyInterpreterFrame *frame, event *record) {
+    _PyInterpreterFrame *chosen = NULL;
+    origin from = FROM_STDLIB;
+    for (int walked = 0; frame && from != FROM_USER && walked < FRAMES_WALKED;
+         frame = frame->previous, walked++) {
         PyCodeObject *code = compat_frame_code(frame);
-        if (!code) {
-            continue;
-        }
-        chosen = chosen ? chosen : frame;
-        if (origin_of(code) == FROM_USER) {
-            chosen = frame;
-            break;
-        }
+        from = code ? origin_of(code) : FROM_STDLIB;
+        chosen = from == FROM_USER || !chosen ? (code ? frame : chosen) : chosen;
     }
     if (chosen) {
         PyCodeObject *code = compat_frame_code(chosen);
         record->code = interned_id((PyObject *)code);
-        record->lasti =
-            (int32_t)(compat_frame_instruction(chosen) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
+        record->lasti = offset_in(chosen, code);
+        last_code = from == FROM_USER && record->code ? code : NULL;
+        last_id = record->code;
+        last_generation = interned_generation;
+    }
+}
+
+// The innermost frame of the user's own code; the innermost of all where there is none.
+void sites_locate(event *record) {
+    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get());
+    PyCodeObject *code = frame ? compat_frame_code(frame) : NULL;
+    if (code && code == last_code && last_generation == interned_generation) {
+        record->code = last_id;
+        record->lasti = offset_in(frame, code);
+    } else {
+        locate_among(frame, record);
     }
 }
 

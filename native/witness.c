@@ -17,6 +17,7 @@
 
 #include "asked.h"
 #include "interned.h"
+#include "looks.h"
 #include "losses.h"
 #include "ring.h"
 #include "samples.h"
@@ -25,94 +26,6 @@
 enum { ITEMS_LOOKED_AT = 8 };
 
 int witness_open, witness_of_stdlib;
-
-// ----- what an object is --------------------------------------------------------------------------
-
-static void first_characters(const void *from, Py_ssize_t count, witnessed *ret) {
-    char text[16] = {0};
-    memcpy(text, from, (size_t)(count < 16 ? count : 16));
-    memcpy(&ret->val, text, 8);
-    memcpy(&ret->more, text + 8, 8);
-    ret->aux = (uint64_t)count;
-}
-
-static void read_int(PyObject *object, witnessed *ret) {
-    size_t digits = compat_int_digits(object);
-    if (digits > 2) {
-        ret->aux = digits;
-        return;
-    }
-    ret->val = (uint64_t)PyLong_AsLongLong(object); // at most 60 bits: it cannot fail
-}
-
-static void read_letter(PyObject *object, witnessed *ret) {
-    PyTypeObject *type = Py_TYPE(object);
-    ret->letter = 'o';
-    if (object == Py_None) {
-        ret->letter = 'n';
-    } else if (type == &PyBool_Type) {
-        ret->letter = 'b';
-        ret->val = object == Py_True;
-    } else if (type == &PyLong_Type) {
-        ret->letter = 'i';
-        read_int(object, ret);
-    } else if (type == &PyFloat_Type) {
-        ret->letter = 'f';
-        memcpy(&ret->val, &((PyFloatObject *)object)->ob_fval, 8);
-    } else if (type == &PyUnicode_Type) {
-        int ascii = PyUnicode_IS_COMPACT_ASCII(object);
-        ret->letter = 's';
-        first_characters(PyUnicode_DATA(object), ascii ? PyUnicode_GET_LENGTH(object) : 0, ret);
-        ret->aux = (uint64_t)PyUnicode_GET_LENGTH(object);
-    } else if (type == &PyBytes_Type) {
-        ret->letter = 'y';
-        first_characters(PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object), ret);
-    } else if (type == &PyDict_Type) {
-        ret->letter = 'D';
-        ret->aux = (uint64_t)((PyDictObject *)object)->ma_used;
-    } else if (spans_items(object) >= 0) {
-        ret->letter = 'L';
-        ret->aux = (uint64_t)spans_items(object);
-        PyObject *first = ret->aux ? PySequence_Fast_ITEMS(object)[0] : NULL; // borrowed
-        ret->val = first ? interned_id((PyObject *)Py_TYPE(first)) : 0;
-    }
-}
-
-// What the object's own struct tells. Of `ret` only what stands before its span is zeroed, and records are
-// written where they stay: three of these and four records a call were most of what recording a call cost.
-static void look(PyObject *object, uint8_t number, uint8_t inside, witnessed *ret) {
-    memset(ret, 0, offsetof(witnessed, span));
-    ret->object = object;
-    ret->number = number;
-    ret->inside = inside;
-    ret->type = interned_id((PyObject *)Py_TYPE(object));
-    read_letter(object, ret);
-    if (ret->letter == 'o' || ret->letter == 's' || ret->letter == 'y') {
-        ret->span.axes = 0;
-        ret->span.origin = 0;
-        ret->has_span = (uint8_t)spans_read(object, &ret->span);
-    }
-    ret->unasked = !ret->has_span && ret->letter == 'o';
-}
-
-// Its blocks as an adapter tells them: the first in entry 0, further ones in the entries behind. How many.
-static int ask(witnessed *ret, int room) {
-    data_span told[ASKED_SPANS_MAX];
-    int count = ret->unasked ? asked_spans(ret->object, ret->type, told) : 0;
-    ret->unasked = 0;
-    for (int i = 0; i < count && i < room; i++) {
-        ret[i] = ret[0];
-        ret[i].span = told[i];
-        ret[i].has_span = ret[i].told = 1;
-        ret[i].further = i > 0;
-    }
-    return count > 1 ? (count < room ? count : room) : 1;
-}
-
-static int look_at(PyObject *object, witnessed *ret) {
-    look(object, 0, 0, ret);
-    return ask(ret, ASKED_SPANS_MAX);
-}
 
 // ----- arguments ----------------------------------------------------------------------------------
 
@@ -125,10 +38,10 @@ static void note(PyObject *object, uint8_t number, uint8_t inside, witness *ret)
         return;
     }
     witnessed *here = &ret->arguments[ret->count];
-    look(object, number, inside, here);
+    looks_read(object, number, inside, here);
     // The caller holds an argument until the call is over, but not what is in a list.
     int is_later = here->unasked && !inside && asked_is_steady(here->type);
-    ret->count += is_later ? 1 : ask(here, WITNESS_MAX - ret->count);
+    ret->count += is_later ? 1 : looks_ask(here, WITNESS_MAX - ret->count);
     if (here->has_span) {
         samples_remember(here);
     }
@@ -151,8 +64,8 @@ static void note_values(PyObject *dict, uint8_t number, witness *ret) {
     }
 }
 
-// An argument, and the arrays in a short list or dict of arrays.
-static void note_argument(PyObject *object, uint8_t number, witness *ret) {
+// An argument that is no number, and the arrays in a short list or dict of arrays.
+static void note_other(PyObject *object, uint8_t number, witness *ret) {
     note(object, number, 0, ret);
     if (object && PyDict_CheckExact(object)) {
         note_values(object, number, ret);
@@ -166,6 +79,12 @@ static void note_argument(PyObject *object, uint8_t number, witness *ret) {
         note(first[i], number, 1, ret);
     }
     ret->left_out += items > ITEMS_LOOKED_AT ? (int)(items - ITEMS_LOOKED_AT) : 0;
+}
+
+static inline void note_argument(PyObject *object, uint8_t number, witness *ret) {
+    if (!object || !plain_note(&ret->plain, object, number)) {
+        note_other(object, number, ret);
+    }
 }
 
 static void note_vector(PyObject *const *items, Py_ssize_t count, PyObject *names, witness *ret) {
@@ -189,8 +108,9 @@ static void note_tuple(PyObject *tuple, PyObject *keywords, witness *ret) {
 #define OBJECTS(word) ((PyObject *const *)(word))
 
 static void note_arguments(call_convention convention, const uintptr_t words[5], witness *ret) {
-    if (OBJECT(words[0]) && !PyModule_Check(OBJECT(words[0])) && convention != CALL_VECTOR) {
-        note(OBJECT(words[0]), 0, 0, ret);
+    PyObject *self = convention == CALL_VECTOR ? NULL : OBJECT(words[0]);
+    if (self && !PyModule_Check(self) && !plain_note(&ret->plain, self, 0)) {
+        note(self, 0, 0, ret);
     }
     switch (convention) {
     case CALL_VARARGS:
@@ -225,6 +145,7 @@ static void note_arguments(call_convention convention, const uintptr_t words[5],
 
 void witness_before(call_convention convention, const uintptr_t words[5], event *record, witness *ret) {
     ret->count = ret->left_out = 0;
+    plain_init(&ret->plain);
     record->obj = words[0];
     record->type = words[0] ? interned_id((PyObject *)Py_TYPE(OBJECT(words[0]))) : 0;
     sites_locate(record);
@@ -317,7 +238,7 @@ static void ask_arguments(witness *seen) {
             continue;
         }
         witnessed told[ASKED_SPANS_MAX] = {seen->arguments[i]};
-        int count = ask(told, ASKED_SPANS_MAX), behind = seen->count - i - 1;
+        int count = looks_ask(told, ASKED_SPANS_MAX), behind = seen->count - i - 1;
         int fits = count < WITNESS_MAX - i ? count : WITNESS_MAX - i;
         int kept = behind < WITNESS_MAX - i - fits ? behind : WITNESS_MAX - i - fits;
         memmove(&seen->arguments[i + fits], &seen->arguments[i + 1], (size_t)kept * sizeof *told);
@@ -336,6 +257,16 @@ static int may_have_copied(const witnessed *made /* NULL: none */, const witness
     return may;
 }
 
+// None tells more where an argument may have been written to instead.
+static int is_plain_result(PyObject *result, witness *seen) {
+    for (int i = 0; result == Py_None && i < seen->count; i++) {
+        if (seen->arguments[i].remembered) {
+            return 0;
+        }
+    }
+    return plain_note(&seen->plain, result, PLAIN_RESULT);
+}
+
 // np.copyto(destination, source): nothing is given back, and an argument holds another one's elements now.
 static void write_filled(const witness *seen, uint16_t depth) {
     for (int i = 0; i < seen->count; i++) {
@@ -343,7 +274,7 @@ static void write_filled(const witness *seen, uint16_t depth) {
         if (!seen->arguments[i].remembered) {
             continue;
         }
-        look_at(seen->arguments[i].object, now);
+        looks_at(seen->arguments[i].object, now);
         uint32_t written = samples_written(&seen->arguments[i], &now[0]);
         uint32_t mask = written ? samples_compare(&now[0], seen) : 0;
         if (mask & SAMPLES_EQUAL) {
@@ -353,12 +284,26 @@ static void write_filled(const witness *seen, uint16_t depth) {
     }
 }
 
-void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
-                   witness *seen) {
+static int write_call(const event *record, int failed, int given) {
+    event *kept = ring_open();
+    if (!kept) {
+        return 0;
+    }
+    *kept = *record;
+    kept->flags |= EVENT_FLAG_DEEP | (failed ? EVENT_FLAG_ERROR : 0);
+    kept->aux = (uint64_t)given;
+    ring_commit();
+    return 1;
+}
+
+// A call that was given bytes, or gave some other object than a number.
+static void write_witnessed(call_convention convention, const uintptr_t words[5], uintptr_t result,
+                            event *record, witness *seen) {
     int failed = has_failed(convention, result);
     int has_object = !failed && convention != CALL_BUFFER;
+    int given = seen->count + (int)seen->plain.count;
     witnessed made[ASKED_SPANS_MAX]; // before the first record: asking for spans may record in between
-    int count = has_object ? look_at(OBJECT(result), made) : 0;
+    int count = has_object && !is_plain_result(OBJECT(result), seen) ? looks_at(OBJECT(result), made) : 0;
     if (may_have_copied(count ? made : NULL, seen)) {
         ask_arguments(seen);
         record->val = (uint64_t)seen->left_out;
@@ -366,17 +311,13 @@ void witness_after(call_convention convention, const uintptr_t words[5], uintptr
     if (count && made[0].has_span) {
         samples_mark_shapes(&made[0], seen);
     }
-    event *kept = ring_open();
-    if (!kept) {
+    if (!write_call(record, failed, given)) {
         return;
     }
-    *kept = *record;
-    kept->flags |= EVENT_FLAG_DEEP | (failed ? EVENT_FLAG_ERROR : 0);
-    kept->aux = (uint64_t)seen->count;
-    ring_commit();
     for (int i = 0; i < seen->count; i++) {
         write_seen(&seen->arguments[i], 0, record->depth, 0);
     }
+    plain_write(&seen->plain, record->depth);
     if (convention == CALL_BUFFER && !failed) {
         write_buffer((const Py_buffer *)words[1], record->depth);
     }
@@ -389,5 +330,16 @@ void witness_after(call_convention convention, const uintptr_t words[5], uintptr
     }
     if (count && made[0].letter == 'n' && seen->count > 1) {
         write_filled(seen, record->depth);
+    }
+}
+
+void witness_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
+                   witness *seen) {
+    int given = (int)seen->plain.count;
+    if (seen->count || !result || convention == CALL_BUFFER ||
+        !plain_note(&seen->plain, OBJECT(result), PLAIN_RESULT)) {
+        write_witnessed(convention, words, result, record, seen);
+    } else if (write_call(record, 0, given)) {
+        plain_write(&seen->plain, record->depth);
     }
 }

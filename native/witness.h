@@ -4,6 +4,7 @@
 
 #include "calls.h"
 #include "event.h"
+#include "plain.h"
 #include "spans.h"
 
 enum { WITNESS_MAX = 12, WITNESS_WORDS = 4 };
@@ -50,7 +51,8 @@ typedef struct {
 typedef struct {
     witnessed arguments[WITNESS_MAX];
     int count;
-    int left_out; // arguments beyond WITNESS_MAX
+    int left_out;       // arguments beyond WITNESS_MAX
+    plain_values plain; // numbers among the arguments: they are not in `arguments`
 } witness;
 
 extern int witness_open __attribute__((visibility("hidden"))); // calls are recorded

@@ -59,7 +59,7 @@ class Value:
     type_name: str | Unknown
     text: str
     """At most 24 characters: a number, the beginning of a text, the item count of a container."""
-    address: Address
+    address: Address | Unknown
     spans: tuple[Span, ...]
     """Its own bytes, or those of the arrays in a short list of arrays."""
     items: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
 
 from inspector.facts.conversion import Span, Value
 from inspector.facts.unknown import Address, Unknown
@@ -16,6 +17,13 @@ C_TYPES = (
 )
 """By libffi's number of the type (include/ffi.h)."""
 _C_LETTERS = "IUFPVN"
+PLAIN: Final = KINDS.get("PLAIN", -1)
+RESULT: Final = 128
+"""The argument number of a result in a PLAIN record."""
+_PLAIN_TYPES: Final = {"i": "int", "f": "float", "b": "bool", "n": "NoneType"}
+_WORDS: Final = ("start", "obj", "val", "aux")
+_NO_ADDRESS: Final = Unknown("of numbers, truths and None the value is kept, not the address")
+_NO_RESULT: Final = Unknown("the call failed or gave no object")
 SPAN_C, SPAN_F, SPAN_READONLY = 1, 2, 4
 LONGEST_TEXT = 24
 _CONTIGUOUS: dict[int, Any] = {0: "", SPAN_C: "C", SPAN_F: "F", SPAN_C | SPAN_F: "CF"}
@@ -24,15 +32,29 @@ _CONTIGUOUS: dict[int, Any] = {0: "", SPAN_C: "C", SPAN_F: "F", SPAN_C | SPAN_F:
 def read(events: Events, first: int, stop: int) -> tuple[tuple[Value, ...], Value | Unknown]:
     """(arguments, result) told by the continuations in rows [first, stop)."""
     arguments: dict[int, list[Any]] = {}
+    plain: dict[int, Value] = {}
     result: list[Any] = []
     for row in events.records[first:stop]:
+        if row["kind"] == PLAIN:
+            plain.update(_plain(row))
+            continue
         flags = int(row["flags"])
         number = int(row["lasti"] if row["kind"] == KINDS["VALUE"] else row["slot"])
         place = result if flags & FLAGS["OUTPUT"] else arguments.setdefault(number, [])
         if row["kind"] in (KINDS["SPAN"], KINDS["VALUE"], KINDS["BUFFER"]):
             place.append(row)
-    given = tuple(_value(events, rows) for _, rows in sorted(arguments.items()) if rows)
-    return given, _value(events, result) if result else Unknown("the call failed or gave no object")
+    told = {number: _value(events, rows) for number, rows in arguments.items() if rows} | plain
+    made = told.pop(RESULT, None) or (_value(events, result) if result else _NO_RESULT)
+    return tuple(told[number] for number in sorted(told)), made
+
+
+def _plain(row: Any) -> Iterator[tuple[int, Value]]:
+    """(number of the argument or RESULT, value) of the numbers that lie in one record."""
+    letters, numbers = (int(row[field]).to_bytes(4, "little", signed=True) for field in ("refs", "lasti"))
+    for at in range(int(row["func"])):
+        letter = chr(letters[at])
+        text = _word_text(letter, row[_WORDS[at]])
+        yield numbers[at], Value(_PLAIN_TYPES[letter], text, _NO_ADDRESS, (), 0, "")
 
 
 def _value(events: Events, rows: list[Any]) -> Value:
@@ -90,19 +112,22 @@ def _span(row: Any) -> Span:
 
 def _text(letter: str, row: Any) -> str:
     """The value itself, where a record holds it."""
-    if letter == "i":
-        return f"an int of {int(row['aux'])} digits" if row["aux"] else str(int(row["val"].astype("i8")))
-    if letter == "f":
-        return repr(struct.unpack("<d", row["val"].tobytes())[0])
+    if letter == "i" and row["aux"]:
+        return f"an int of {int(row['aux'])} digits"
+    if letter in _PLAIN_TYPES:
+        return _word_text(letter, row["val"])
     if letter in _C_LETTERS:
         return _c_text(letter, row)
+    return _quoted(letter, row) if letter in "sy" else ""
+
+
+def _word_text(letter: str, word: Any) -> str:
+    """A number, a truth or None."""
+    if letter == "f":
+        return repr(struct.unpack("<d", word.tobytes())[0])
     if letter == "b":
-        return "True" if row["val"] else "False"
-    if letter == "n":
-        return "None"
-    if letter in "sy":
-        return _quoted(letter, row)
-    return ""
+        return "True" if word else "False"
+    return "None" if letter == "n" else str(int(word.astype("i8")))
 
 
 def _c_text(letter: str, row: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from bench import row
@@ -13,21 +14,34 @@ from inspector import _native
 
 CALLS, ROUNDS = 50_000, 15
 
+UNSEEN = ", which sys.setprofile does not see"
 
-def loop() -> None:
+Call = tuple[Callable[..., object], tuple[Any, ...], object]
+"""What is called, with what, and what is hooked for that."""
+CALLED: dict[str, Call] = {
+    "math.gcd(12, 18), METH_FASTCALL": (math.gcd, (12, 18), math.gcd),
+    "math.sqrt(2.0), METH_O": (math.sqrt, (2.0,), math.sqrt),
+    "(12345).bit_length(), METH_NOARGS of int": ((12345).bit_length, (), int.bit_length),
+    "[].count(1), METH_O of list": ([].count, (1,), list.count),
+    "'a'.upper(), METH_NOARGS of str": ("a".upper, (), str.upper),
+    f"complex(1.0), vectorcall of a type{UNSEEN}": (complex, (1.0,), complex),
+}
+
+
+def loop(call: Call) -> None:
     """One native call a turn."""
-    gcd = math.gcd
+    function, arguments, _ = call
     for _ in range(CALLS):
-        gcd(12, 18)
+        function(*arguments)
 
 
-def ours() -> float:
+def ours(call: Call) -> float:
     """With arguments, result and line recorded."""
-    _native.methods_arm([math.gcd])
+    _native.methods_arm([call[2]])
     _native.ring_begin("", 1 << 16, "last", 1, 0, 64 << 20, -1)
     _native.calls_open(True)
     try:
-        return seconds(loop)
+        return seconds(lambda: loop(call))
     finally:
         _native.calls_open(False)
         _native.calls_disarm()
@@ -35,7 +49,7 @@ def ours() -> float:
         _native.interned_clear()
 
 
-def profiled() -> float:
+def profiled(call: Call) -> float:
     """sys.setprofile with a callback that does nothing: it keeps nothing."""
 
     def nothing(frame: object, event: str, argument: object) -> None:
@@ -43,12 +57,12 @@ def profiled() -> float:
 
     sys.setprofile(nothing)
     try:
-        return seconds(loop)
+        return seconds(lambda: loop(call))
     finally:
         sys.setprofile(None)
 
 
-def monitored() -> float:
+def monitored(call: Call) -> float:
     """sys.monitoring (3.12 and later) with CALL and C_RETURN, callbacks that do nothing."""
     monitoring: Any = vars(sys)["monitoring"]
     events = monitoring.events.CALL | monitoring.events.C_RETURN
@@ -57,35 +71,36 @@ def monitored() -> float:
         monitoring.register_callback(4, event, lambda *words: None)
     monitoring.set_events(4, events)
     try:
-        return seconds(loop)
+        return seconds(lambda: loop(call))
     finally:
         monitoring.set_events(4, 0)
         monitoring.free_tool_id(4)
 
 
-def main() -> None:
-    """All of them interleaved; what a call costs more than without."""
+def compared(name: str, call: Call) -> None:
+    """All ways interleaved; what a call costs more than without."""
     ways = {"ours": ours, "sys.setprofile": profiled}
     if hasattr(sys, "monitoring"):
         ways["sys.monitoring"] = monitored
-    least = {name: min(float("inf"), way()) for name, way in ways.items()}
-    base = seconds(loop)
+    base, least = float("inf"), dict.fromkeys(ways, float("inf"))
     for _ in range(ROUNDS):
-        base = min(base, seconds(loop))
-        for name, way in ways.items():
-            least[name] = min(least[name], way())
+        base = min(base, seconds(lambda: loop(call)))
+        for way, run in ways.items():
+            least[way] = min(least[way], run(call))
     own = (least["ours"] - base) / CALLS
-    for name in list(ways)[1:]:
-        theirs = (least[name] - base) / CALLS
-        bar = 0.25 if name == "sys.setprofile" else None
-        row(
-            "a native call recorded, more",
-            own,
-            against=name,
-            theirs=theirs,
-            bar=bar,
-            sizes="math.gcd(12, 18)",
-        )
+    if name.endswith(UNSEEN):
+        row("a native call recorded, more", own, sizes=name)
+        return
+    for way in list(ways)[1:]:
+        theirs = (least[way] - base) / CALLS
+        bar = 0.25 if way == "sys.setprofile" else None
+        row("a native call recorded, more", own, against=way, theirs=theirs, bar=bar, sizes=name)
+
+
+def main() -> None:
+    """Each calling convention."""
+    for name, call in CALLED.items():
+        compared(name, call)
 
 
 if __name__ == "__main__":
