@@ -888,14 +888,21 @@ touches."""
 LedgerFault = tuple[int, int, int, int, int, int, int, int]
 """Kind, row of CAPI_ROWS or -1, slot, return address, code id, offset, 1 + number of the method, address."""
 
+DanglingRow = tuple[Subject, int, int, int, str, int, int, int, int, int]
+"""The view, start and stop of what it shows, whether the memory is kept (else it may be another's by now),
+the function that freed it, slot, return address (0: not known), code id, offset, 1 + number of the method."""
+
 def ledger_open() -> None:
     """Begin to note, in hooks of grade 3 and in armed methods, which objects are made, given and freed.
 
     Raises RuntimeError while the ledger is open.
     """
 
-def ledger_close(limit: int, /) -> tuple[list[LedgerRow], list[LedgerFault], int, int, int]:
-    """End noting: (what the counts make suspicious, up to `limit`; faults; left out; not noted; kept blocks).
+def ledger_close(
+    limit: int, /
+) -> tuple[list[LedgerRow], list[LedgerFault], int, int, int, list[DanglingRow]]:
+    """End noting: (what the counts make suspicious, up to `limit`; faults; left out; not noted; kept blocks;
+    views whose memory was freed).
 
     ledger_release must follow. Empty when the ledger is not open.
     """
@@ -908,6 +915,17 @@ def ledger_rooms() -> list[tuple[int, int]]:
 
 def ledger_give_back(subject: Subject, count: int, /) -> None:
     """Add `count` references to an object that lost as many without right."""
+
+# --- ledger_views.c, sources.c -----------------------------------------------------------------
+
+def views_freed(start: int, stop: int, /) -> bool:
+    """Whether a ledger saw some of these bytes freed under a view that still showed them: nobody has them."""
+
+def freeing_arm() -> int:
+    """Patch the slots by which loaded libraries give memory back; how many. More libraries: call again."""
+
+def freeing_disarm() -> None:
+    """Restore them."""
 
 # --- surplus.c ---------------------------------------------------------------------------------
 

@@ -189,7 +189,7 @@ def _judged(found: Found) -> Leaks:
         if was_on:
             gc.enable()
     return Leaks(
-        verdicts=verdicts(facts.suspects, facts.faults),
+        verdicts=verdicts(facts.suspects, facts.faults, facts.dangling),
         kept=kept(facts.suspects),
         suspects=len(facts.suspects),
         left_out=facts.left_out,

@@ -87,6 +87,7 @@ static const exports_row *function_find(got_family family, const char *name) {
     return family == GOT_CAPI      ? exports_find(name)
            : family == GOT_FOREIGN ? foreign_find(name)
            : family == GOT_LOOKUP  ? lookups_find(name)
+           : family == GOT_FREEING ? freeing_find(name)
                                    : allocations_find(name);
 }
 
@@ -94,7 +95,7 @@ static void slot_add(const relocation *found, void *argument) {
     got_module *module = argument;
     const exports_row *function = function_find(module->family, found->name);
     if (!function || (found->is_own && module->family != GOT_FOREIGN) ||
-        (found->is_value && exports_is_compared(found->name)) ||
+        (found->is_value && (module->family == GOT_FREEING || exports_is_compared(found->name))) ||
         (module->is_host && is_known(found->address))) {
         return;
     }
@@ -196,7 +197,7 @@ static void *hook_of(uint16_t row, got_grade grade) {
         return foreign_hook();
     }
     if (row >= GOT_LOOKUP_FIRST && row < GOT_ALLOCATOR_FIRST) {
-        return lookups_hook(row);
+        return row < GOT_FREEING_FIRST ? lookups_hook(row) : freeing_hook(row);
     }
     int allocator = row >= GOT_ALLOCATOR_FIRST && row != CAPI_NO_ROW;
     return allocator ? allocations_hook(row) : capi_hook(row, grade);
@@ -354,7 +355,8 @@ static PyObject *got_disarm(PyObject *module, PyObject *unused) {
 
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
-    static const int other[] = {[GOT_ALLOCATORS] = -2, [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4};
+    static const int other[] = {
+        [GOT_ALLOCATORS] = -2, [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4, [GOT_FREEING] = -5};
     got_family family = modules[slot->module].family;
     int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
     return Py_BuildValue("(IssiKKiiiKK)", number, modules[slot->module].path, slot->function->name, row,

@@ -15,8 +15,9 @@
 // GOT_BORDER records only what takes or releases the GIL, and what calls an object.
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
 // What the patched slots of one family import: Python's C API, what gives memory (allocations.c), what calls
-// a C function for Python (foreign.c), what a host asks for functions (lookups.c).
-typedef enum { GOT_CAPI, GOT_ALLOCATORS, GOT_FOREIGN, GOT_LOOKUP } got_family;
+// a C function for Python (foreign.c), what a host asks for functions (lookups.c), what gives memory back
+// (freeing.c).
+typedef enum { GOT_CAPI, GOT_ALLOCATORS, GOT_FOREIGN, GOT_LOOKUP, GOT_FREEING } got_family;
 
 // What the thunks read, by slot. Written before the thunk is stored anywhere.
 extern void *got_originals[GOT_SLOTS] __attribute__((visibility("hidden"))); // what the slot held
@@ -40,6 +41,7 @@ void *thunks_note(const uint64_t *words); // hooks.c: records a call that begins
 #define GOT_ALLOCATOR_FIRST 0xF000    // the rows of allocations.c, from here to CAPI_NO_ROW
 #define GOT_FOREIGN_ROW 0xE000        // that of foreign.c
 #define GOT_LOOKUP_FIRST 0xE100       // those of lookups.c, one a host
+#define GOT_FREEING_FIRST 0xE200      // those of freeing.c
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
 void *capi_hook(uint16_t row, got_grade grade);
 int capi_calls(uint16_t row); // capi.c: whether its first parameter is what it calls
@@ -77,6 +79,11 @@ void got_restore(got_family family, got_outcome *ret);
 const exports_row *allocations_find(const char *name); // borrowed, or NULL
 void *allocations_hook(uint16_t row);
 void allocations_find_addresses(void); // of functions whose library came since
+
+// freeing.c: functions that give memory back, as slots import them.
+const exports_row *freeing_find(const char *name); // borrowed, or NULL
+void *freeing_hook(uint16_t row);
+void freeing_find_addresses(void); // of functions whose library came since
 
 // foreign.c: the function that calls C functions, as slots import it.
 const exports_row *foreign_find(const char *name); // borrowed, or NULL

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 
 #include "hooks.h"
+#include "ledger_views.h"
 
 enum { HEADER_WORDS = 2 };
 
@@ -211,6 +212,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *unused) {
         return NULL;
     }
     PyType_ClearCache();
+    ledger_views_init();
     spare(1);
     ledger_is_open = 1;
     Py_RETURN_NONE;
@@ -244,9 +246,10 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     room_deinit(&memory);
     _owned_ PyObject *faults = rows ? faults_list() : NULL;
     _owned_ PyObject *kept_rows = rows;
-    return faults
-               ? Py_BuildValue("(OOIKK)", kept_rows, faults, left_out, (unsigned long long)ledger_dropped(),
-                               (unsigned long long)ledger_frees_kept())
+    _owned_ PyObject *dangling = faults ? ledger_views_found(module) : NULL;
+    return dangling
+               ? Py_BuildValue("(OOIKKO)", kept_rows, faults, left_out, (unsigned long long)ledger_dropped(),
+                               (unsigned long long)ledger_frees_kept(), dangling)
                : NULL;
 }
 
@@ -273,6 +276,7 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
     }
     spare(0);
     ledger_frees_deinit();
+    ledger_views_deinit();
     ledger_table_deinit();
     Py_RETURN_NONE;
 }

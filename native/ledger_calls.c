@@ -13,6 +13,7 @@
 #include "ledger_frames.h"
 
 #include "hooks.h"
+#include "ledger_views.h"
 
 enum { FOLLOWED = 3 };
 
@@ -30,6 +31,7 @@ static int visit_result(PyObject *object, void *argument) {
             return 0;
         }
     }
+    ledger_views_look(object);
     if (walk->depth < FOLLOWED && Py_REFCNT(object) == 1) {
         result_walk inner = {walk->frame, walk->depth + 1};
         if (edges_has(object)) {

@@ -7,7 +7,8 @@
 // While a call from Python is open, or where a call left fewer references than it found, the block is not
 // given back yet: it becomes a placeholder (ledger_placeholder.c). When the outermost call ends, placeholders
 // that nobody touched and that nothing was told to keep are freed; the others wait until the ledger is
-// closed.
+// closed. A block that a view still shows is kept as well (ledger_views.c); for that the domain of other
+// memory is passed through here too.
 //
 // A block that dies between calls, where something of C's may still point at it, waits as a placeholder too:
 // the WAITING_MAX latest ones, small ones of the gc only. The oldest is given back, if nobody has touched it.
@@ -20,6 +21,8 @@
 // count of 0. A type with an allocator of its own is not seen.
 #include "ledger.h"
 
+#include "ledger_views.h"
+
 enum { KEPT_MAX = 1 << 15, WAITING_MAX = 1 << 11, WAITING_BYTES = 512 };
 
 typedef struct {
@@ -27,8 +30,8 @@ typedef struct {
     PyObject *object; // owned: the placeholder in the block
 } kept_block;
 
-static PyMemAllocatorEx before;
-static kept_block kept[KEPT_MAX]; // owned
+static PyMemAllocatorEx before, before_memory; // of the domains of objects, and of other memory
+static kept_block kept[KEPT_MAX];              // owned
 static uint32_t kept_count, settled;
 static kept_block waiting[WAITING_MAX]; // owned; a ring
 static uint32_t waiting_next;
@@ -49,12 +52,24 @@ static ledger_entry *entry_of(void *block, PyObject **ret) {
 
 static int was_touched(const kept_block *one) { return ledger_placeholder_missing(one->object) != 0; }
 
+static void free_in(void *allocator, void *block) {
+    const PyMemAllocatorEx *domain = allocator;
+    domain->free(domain->ctx, block);
+}
+
+static ledger_freeing freeing_of(PyMemAllocatorEx *domain, const char *function) {
+    return (ledger_freeing){.give_back = free_in, .context = domain, .function = function};
+}
+
 static void give_back(const kept_block *one) {
     ledger_entry *entry = ledger_find((uintptr_t)one->object);
+    ledger_freeing how = freeing_of(&before, "PyObject_Free");
     if (entry) {
         ledger_remove(entry);
     }
-    before.free(before.ctx, one->block);
+    if (!ledger_views_hold((uintptr_t)one->block, &how)) {
+        before.free(before.ctx, one->block);
+    }
 }
 
 static kept_block kill(void *block, PyObject *object, ledger_entry *entry) {
@@ -133,6 +148,9 @@ static void *ledger_realloc(void *context, void *block, size_t size) {
     }
     if (ledger_is_open && moved && block && moved != block) {
         PyObject *object;
+        ledger_freeing how = freeing_of(&before, "PyObject_Realloc");
+        how.is_gone = 1;
+        ledger_views_domain((uintptr_t)block, &how);
         ledger_entry *entry = entry_of(block, &object);
         if (entry) {
             ledger_remove(entry); // what it became is entered by the hook of the call that resized it
@@ -145,16 +163,47 @@ static void ledger_free(void *context, void *block) {
     if (births_run && block) {
         births_remove(block);
     }
-    if (block && ledger_is_open && is_to_keep(block)) {
-        return;
+    if (block && ledger_is_open) {
+        ledger_freeing how = freeing_of(&before, "PyObject_Free");
+        int is_kept = is_to_keep(block);
+        how.give_back = is_kept ? NULL : how.give_back; // the ledger gives it back, when it does
+        if (ledger_views_domain((uintptr_t)block, &how) || is_kept) {
+            return;
+        }
     }
     before.free(before.ctx, block);
 }
 
+static void *memory_malloc(void *context, size_t size) {
+    return before_memory.malloc(before_memory.ctx, size);
+}
+
+static void *memory_calloc(void *context, size_t count, size_t size) {
+    return before_memory.calloc(before_memory.ctx, count, size);
+}
+
+static void *memory_realloc(void *context, void *block, size_t size) {
+    void *moved = before_memory.realloc(before_memory.ctx, block, size);
+    if (ledger_is_open && moved && block && moved != block) {
+        ledger_freeing how = freeing_of(&before_memory, "PyMem_Realloc");
+        how.is_gone = 1;
+        ledger_views_domain((uintptr_t)block, &how);
+    }
+    return moved;
+}
+
+static void memory_free(void *context, void *block) {
+    ledger_freeing how = freeing_of(&before_memory, "PyMem_Free");
+    if (!block || !ledger_is_open || !ledger_views_domain((uintptr_t)block, &how)) {
+        before_memory.free(before_memory.ctx, block);
+    }
+}
+
 static int is_still_ours(void) {
-    PyMemAllocatorEx now;
+    PyMemAllocatorEx now, memory;
     PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &now);
-    return now.free == ledger_free;
+    PyMem_GetAllocator(PYMEM_DOMAIN_MEM, &memory);
+    return now.free == ledger_free && memory.free == memory_free;
 }
 
 int ledger_frees_init(void) {
@@ -164,9 +213,12 @@ int ledger_frees_init(void) {
     kept_count = settled = waiting_next = 0;
     kept_ever = 0;
     if (!is_installed) {
-        PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &before);
         PyMemAllocatorEx ours = {NULL, ledger_malloc, ledger_calloc, ledger_realloc, ledger_free};
+        PyMemAllocatorEx memory = {NULL, memory_malloc, memory_calloc, memory_realloc, memory_free};
+        PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &before);
+        PyMem_GetAllocator(PYMEM_DOMAIN_MEM, &before_memory);
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &ours);
+        PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &memory);
         is_installed = 1;
     }
     return 0;
@@ -205,6 +257,7 @@ static void give_all_back(const kept_block *blocks, uint32_t count) {
 void ledger_frees_deinit(void) {
     if (is_installed && is_still_ours()) { // else somebody stands before us: then this stays a passage
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &before);
+        PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &before_memory);
         is_installed = 0;
     }
     give_all_back(kept, kept_count);

@@ -11,6 +11,7 @@
 #include "ledger.h"
 
 #include "hooks.h"
+#include "ledger_views.h"
 
 #include "capi_failures.h"
 
@@ -37,6 +38,8 @@ static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t
     ledger_add(entry, &touch);
     if (role == '+' || role == 'S' || role == 's') {
         entry->flags |= LEDGER_STORED;
+    } else if (role == 'n' || role == '=') {
+        ledger_views_look(object);
     }
 }
 

@@ -26,13 +26,14 @@ static int allocations_inside(const struct dl_phdr_info *object) {
     return relocations_inside(object, giver) || relocations_inside(object, (void *)&getauxval);
 }
 
-// Python itself, this extension, the dynamic linker; for allocators the program and the libraries that give
-// memory.
+// Python itself, this extension, the dynamic linker; for what gives or frees memory the program and the
+// libraries that give memory.
 int loaded_left_out(const struct dl_phdr_info *object, got_family family) {
     int is_program = !object->dlpi_name || !*object->dlpi_name;
     return relocations_inside(object, (void *)PyLong_FromLong) || relocations_inside(object, got_counts) ||
            object->dlpi_addr == getauxval(AT_BASE) ||
-           (family == GOT_ALLOCATORS && (is_program || allocations_inside(object)));
+           ((family == GOT_ALLOCATORS || family == GOT_FREEING) &&
+            (is_program || allocations_inside(object)));
 }
 
 static int object_name(struct dl_phdr_info *object, size_t size, void *argument) {

@@ -75,6 +75,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(allocations) \
     PART(sources) \
     PART(ledger) \
+    PART(ledger_views) \
     PART(surplus) \
     PART(traps) \
     PART(remote) \

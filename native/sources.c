@@ -1,8 +1,9 @@
-// What is armed beside the C API: functions that give memory, and those that call C for Python.
+// What is armed beside the C API: functions that give memory and take it back, and those that call C for
+// Python.
 //
 // Overview. got.c patches slots and knows which hook of which source belongs into them (allocations.c,
-// foreign.c); Python's own allocators are hooked beside them (pymem.c). Here Python arms and disarms each
-// source as a whole.
+// freeing.c, foreign.c); Python's own allocators are hooked beside them (pymem.c). Here Python arms and
+// disarms each source as a whole.
 #include "got.h"
 
 #include "allocations.h"
@@ -45,11 +46,25 @@ static PyObject *foreign_disarm(PyObject *module, PyObject *ignored) {
     return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
 }
 
+static PyObject *freeing_arm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    freeing_find_addresses();
+    return got_patch(GOT_FREEING, GOT_RECORD, NULL, &done) < 0 ? NULL : PyLong_FromUnsignedLong(done.stored);
+}
+
+static PyObject *freeing_disarm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    got_restore(GOT_FREEING, &done);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef sources_methods[] = {
     {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
     {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
     {"foreign_arm", foreign_arm, METH_O, NULL},
     {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
+    {"freeing_arm", freeing_arm, METH_NOARGS, NULL},
+    {"freeing_disarm", freeing_disarm, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from inspector.facts.conversion import Site
+from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 
 Kind = Literal[
@@ -15,13 +16,24 @@ Kind = Literal[
     "borrowed reference stolen",
     "buffer not released",
     "capsule leaked",
+    "dangling view",
     "NULL without an exception",
     "result with an exception set",
     "C-API call without the GIL",
     "crash",
 ]
 Role = Literal[
-    "new", "borrowed", "stolen", "kept", "released", "stored", "replaced", "died", "unbalanced", "returned"
+    "new",
+    "borrowed",
+    "stolen",
+    "kept",
+    "released",
+    "stored",
+    "replaced",
+    "died",
+    "unbalanced",
+    "returned",
+    "freed",
 ]
 Relation = Literal["itself", "dtype", "base", "type"]
 
@@ -91,6 +103,19 @@ class Fault:
                   "over-released"]  # fmt: skip
     touch: Touch
     shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dangling:
+    """A view that lives and shows memory which was freed."""
+
+    shown: str
+    """Type and shape: "memoryview of 64 B"."""
+    memory: Range
+    kept: bool
+    """The freed block was kept apart: nobody has its address. Else it may be another's memory by now."""
+    freed: Touch
+    """The call that freed it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from inspector import _native
 from inspector.facts.finding import Finding, finding
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Unknown
@@ -21,6 +22,10 @@ def dangers(of: Stack, retained_bytes: int | Unknown) -> Iterator[Finding]:
     yield from of.told.findings
     said = {found.slug for found in of.told.findings}
     titles = [layer.title for layer in of.layers if layer.spans]
+    if any(_native.views_freed(span.start, span.stop) for span in of.spans):
+        said.add("borrowed-pointer")
+        what = "its storage was freed while it lived: inspector.leaks saw it"
+        yield finding("freed-storage", what, do="drop the object; copy its bytes earlier")
     if "borrowed" in titles and not said & {"borrowed-pointer", "unowned-bytes"}:
         yield finding("borrowed-pointer")
     if "cow" in titles and "shared-copy-on-write" not in said:

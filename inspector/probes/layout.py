@@ -51,6 +51,8 @@ def preview(adapter: Adapter, block: Elements) -> tuple[str, ...] | Unknown:
         return ()
     if not block.numeric or not 0 < block.itemsize_bytes <= MOST_ELEMENT_BYTES:
         return Unknown(f"elements of {block.format} are not numbers")
+    if _native.views_freed(*_ends(block)):
+        return Unknown("its storage was freed: inspector.leaks saw it")
     shown = []
     for raw in _raw_elements(list(first_addresses(block, MOST_SHOWN)), block.itemsize_bytes):
         if raw is None:
@@ -60,6 +62,11 @@ def preview(adapter: Adapter, block: Elements) -> tuple[str, ...] | Unknown:
             return text
         shown.append(text)
     return tuple(shown)
+
+
+def _ends(block: Elements) -> tuple[int, int]:
+    span = block.range
+    return span.start, span.stop
 
 
 def _raw_elements(addresses: list[int], itemsize: int) -> Iterator[bytes | None]:

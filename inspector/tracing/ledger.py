@@ -36,10 +36,11 @@ class Found:
     interned: list[Any]
     cells: Mapping[str, int]
     wall_ns: int
+    dangling: list[_native.DanglingRow]
 
     def release(self, keep: set[int]) -> None:
         """Free what was kept apart, but for the addresses in `keep`; a second call does nothing."""
-        self.rows = []
+        self.rows, self.dangling = [], []
         _native.ledger_release(keep)
 
 
@@ -74,6 +75,7 @@ class Ledger:
 
     def _arm(self) -> None:
         """Hook the functions that have been imported since."""
+        _native.freeing_arm()
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
 
@@ -84,11 +86,13 @@ class Ledger:
             self._disarm()
             self.found.callables.clear()  # our references to what is judged now
             self.found.types.clear()
-            rows, faults, left_out, not_noted, _kept = _native.ledger_close(SUSPECTS_MAX)
+            rows, faults, left_out, not_noted, _kept, dangling = _native.ledger_close(SUSPECTS_MAX)
             slots = {slot[0]: slot[1] for slot in _native.got_slots()}
             methods = {number + 1: name for number, name in zip(self.numbers, self.found.names, strict=False)}
             interned = _native.interned()
-            return Found(rows, faults, left_out, not_noted, methods, slots, interned, self.cells, wall_ns)
+            return Found(
+                rows, faults, left_out, not_noted, methods, slots, interned, self.cells, wall_ns, dangling
+            )
         finally:
             _native.interned_clear()
             turn_is_over()
@@ -99,4 +103,5 @@ class Ledger:
         if self.slots is not None:
             self.slots.end()
         _native.calls_disarm()
+        _native.freeing_disarm()
         self.watch = self.slots = None

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from inspector import _native
 from inspector.facts.conversion import Site
-from inspector.facts.leaks import Fault, Relation, Role, Suspect, Touch
+from inspector.facts.leaks import Dangling, Fault, Relation, Role, Suspect, Touch
+from inspector.facts.memory import Range
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 from inspector.line_table import source_line
@@ -48,6 +49,7 @@ class Searched:
 
     suspects: tuple[Suspect, ...]
     faults: tuple[Fault, ...]
+    dangling: tuple[Dangling, ...]
     left_out: int
     scan_ns: int
     scanned_bytes: int
@@ -64,7 +66,10 @@ def searched(found: Found) -> Searched:
     hidden = hidden_owners(unexplained)
     suspects = tuple(_suspect(found, row, owners.get(row[1], ()), hidden.get(row[1], ())) for row in chosen)
     faults = tuple(_fault(found, row) for row in found.faults)
-    return Searched(suspects, faults, left_out + found.left_out, did["scan_ns"], did["scanned_bytes"])
+    dangling = tuple(_dangling(found, row) for row in found.dangling)
+    return Searched(
+        suspects, faults, dangling, left_out + found.left_out, did["scan_ns"], did["scanned_bytes"]
+    )
 
 
 def _chosen(found: Sequence[_native.LedgerRow]) -> tuple[list[_native.LedgerRow], int]:
@@ -246,3 +251,14 @@ def _fault(found: Found, row: _native.LedgerFault) -> Fault:
     touch = _touch(found, ("B", number, slot, from_, code, offset, method, 0))
     object_ = f"object at {address:#x}" if address else ""
     return Fault(_KINDS[_native.LEDGER_FAULTS[kind]], touch, object_)  # type: ignore[arg-type]
+
+
+def _dangling(found: Found, row: _native.DanglingRow) -> Dangling:
+    subject, start, stop, kept, function, slot, from_, code, offset, method = row
+    symbol, source = _native_place(from_, found.slots.get(slot, "")) if from_ else (_BY_PYTHON, _BY_PYTHON)
+    name = found.methods.get(method, "")
+    freed = Touch("freed", function, "", name, symbol, source, _site(found, code, offset), 0)
+    return Dangling(type_name(subject), Range(Address(start), Address(stop)), bool(kept), freed)
+
+
+_BY_PYTHON = Unknown("Python's own allocator was called")

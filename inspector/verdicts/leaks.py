@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from inspector.facts.leaks import Drift, Fault, KeptByC, Kind, Suspect, Touch, Verdict
+from inspector.facts.leaks import Dangling, Drift, Fault, KeptByC, Kind, Suspect, Touch, Verdict
 from inspector.facts.unknown import Unknown
 
 _NOT_SEEN = Unknown("no hooked call made or took it: a macro did, or a function without a row in capi.def")
@@ -34,10 +34,13 @@ _OTHER: Final = ("kept", "borrowed", "unbalanced")
 _LAST: Final = ("died", "new", "unbalanced")
 
 
-def verdicts(suspects: Iterable[Suspect], faults: Iterable[Fault]) -> tuple[Verdict, ...]:
+def verdicts(
+    suspects: Iterable[Suspect], faults: Iterable[Fault], dangling: Iterable[Dangling] = ()
+) -> tuple[Verdict, ...]:
     """All verdicts, like ones as one, certain ones first."""
     found = [one for suspect in suspects if (one := _verdict(suspect)) is not None]
     found += [_of_fault(fault) for fault in faults]
+    found += [_of_dangling(one) for one in dangling]
     groups: dict[tuple[object, ...], list[Verdict]] = {}
     for one in found:
         groups.setdefault(key(one), []).append(one)
@@ -300,5 +303,24 @@ def _of_fault(fault: Fault) -> Verdict:
         rule=rule,
         cure=cure,
         reason=reason,
+        owners=(),
+    )
+
+
+def _of_dangling(one: Dangling) -> Verdict:
+    kept = "its memory was freed while it lived, and is kept apart since"
+    gone = "its memory was freed while it lived; its address may be another's, or its owner's again, by now"
+    return Verdict(
+        kind="dangling view",
+        object=one.shown,
+        certain=one.kept,
+        objects=1,
+        references=0,
+        conversion=one.freed,
+        stack=(one.freed,),
+        method=one.freed.method,
+        rule="a view lives no longer than the memory it shows",
+        cure="an owner that frees it: PyArray_SetBaseObject with a capsule, PyMemoryView_FromObject",
+        reason=kept if one.kept else gone,
         owners=(),
     )

@@ -22,6 +22,7 @@ _WORDS = {
     "died": "its last reference went",
     "unbalanced": "left {change:+d}",
     "returned": "returned it",
+    "freed": "freed its memory",
 }
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
+import dangling
 import numpy as np
 import pytest
 import specimens
@@ -32,6 +34,34 @@ static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "seed_op", NULL, -1, methods, NULL, NULL, NULL, NULL,
 };
 PyMODINIT_FUNC PyInit_seed_op(void) {
+    import_array();
+    return PyModule_Create(&definition);
+}
+"""
+
+
+CAPSULED = r"""
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+
+static void end(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, NULL)); }
+static PyObject *make(PyObject *self, PyObject *is_kept) {
+    npy_intp count = 3;
+    double *memory = calloc(3000, sizeof *memory);
+    PyObject *array = PyArray_SimpleNewFromData(1, &count, NPY_DOUBLE, memory);
+    if (PyObject_IsTrue(is_kept)) {
+        PyArray_SetBaseObject((PyArrayObject *)array, PyCapsule_New(memory, NULL, end));
+    } else {
+        free(memory);
+    }
+    return array;
+}
+static PyMethodDef methods[] = {{"make", make, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "capsuled", NULL, -1, methods, NULL, NULL, NULL, NULL,
+};
+PyMODINIT_FUNC PyInit_capsuled(void) {
     import_array();
     return PyModule_Create(&definition);
 }
@@ -80,3 +110,32 @@ def test_a_resize_that_refuses_a_second_reference() -> None:
         array = np.arange(10.0)
         array.resize(20, refcheck=True)
     assert array.shape == (20,) and not [one for one in found if one.certain]
+
+
+def test_an_array_over_an_address_that_is_freed() -> None:
+    module: Any = specimens.build("dangling", dangling.SOURCE)
+    numbers = (ctypes.c_int * 4).from_address(module.address())
+    array = np.ctypeslib.as_array(numbers)[1:]
+    with inspector.leaks("dangling") as found:
+        module.end()
+    assert {(one.kind, one.object, one.certain) for one in found} == {
+        ("dangling view", "c_int_Array_4", True),
+        ("dangling view", "ndarray", True),
+    }
+    assert array.tolist() == [0, 0, 0]
+    assert "freed" in str(inspector.inspect(array))
+
+
+def test_an_array_with_a_capsule_is_not_accused() -> None:
+    module: Any = specimens.build("capsuled", CAPSULED, flags=(f"-I{np.get_include()}",))
+    with inspector.leaks("capsuled") as found:
+        kept, lost = module.make(1), module.make(0)
+        part = kept[1:]
+        del kept
+        module.make(1)
+    (one,) = found
+    assert (one.kind, one.object, one.certain) == ("dangling view", "ndarray", True)
+    assert part.tolist() == [0.0, 0.0] and lost.tolist() == [0.0, 0.0, 0.0]
+    with inspector.leaks("capsuled") as found:
+        del part
+    assert not list(found)
