@@ -43,7 +43,7 @@ format: ## let ruff and clang-format lay out the sources
 bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card narrows it
 	@$(PYTHON3) .ci/bench.py $(if $(ONLY),--only $(ONLY))
 
-corpus: system ## the table of what a trace says of 191 operations, into docs/benchmarks.md
+corpus: system ## the table of what a trace says of 201 operations, into docs/benchmarks.md
 	@$(PYTHON3) .ci/corpus.py
 
 pictures: system # of the README, of the live views and of the screens in docs/views.md; tests compare with them

@@ -39,16 +39,21 @@ class Belonging:
         return unknown[0] if unknown else tuple(one for one in found if not isinstance(one, Unknown))
 
     def _of_block(self, row: asking.Row) -> ByteEvidence | Copy | Unknown:
-        """The last call that put bytes there; else the last that handed them on; else what memory tells."""
+        """The last call that put bytes there. Where none did: memory given during the trace tells for itself;
+        of other memory the last call that handed it on.
+        """
         records = self._events.records
         low, high = np.uint64(row[0]), np.uint64(row[0] + row[1])
         start = records["val"][self._all.results]
         meets = (start < high) & (low < start + records["aux"][self._all.results])
-        meets &= self._ended() >= self._blocks.since(row[0], row[1])
+        given = self._blocks.since(row[0], row[1])
+        meets &= self._ended() >= given
         near = self._order[meets[self._order]]
         judged = [self._evidence(number) for number in near[::-1].tolist()]
         fresh = [one for one in judged if _put_bytes(one)]
-        return next(iter(fresh or judged), None) or self._unseen(row)
+        if fresh or (judged and not given):
+            return (fresh or judged)[0]
+        return self._unseen(row)
 
     def _ended(self) -> Rows:
         """Ticks at the end of each result's call."""

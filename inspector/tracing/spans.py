@@ -80,13 +80,17 @@ def _compared(records: Rows, results: Rows, made_by: Rows, given: Rows, given_to
 
 
 def _passed_on(records: Rows, nesting: Nesting, results: Rows, made_by: Rows, lent: Rows) -> Rows:
-    """Which results a call inside made and the call only handed on: they are told of once, inside."""
+    """Which results a call inside made and the call only handed on: they are told of once, inside.
+
+    The same object and the same bytes: where an object was freed inside another may lie at its address.
+    """
     outer = nesting.owner[made_by]
     inner = np.flatnonzero((outer >= 0) & ~lent)
     if not len(inner):
         return np.zeros(len(results), bool)
-    maker = np.rec.fromarrays([outer[inner], records["obj"][results[inner]]])
-    whole = np.rec.fromarrays([made_by, records["obj"][results]])
+    made = results[inner]
+    maker = np.rec.fromarrays([outer[inner], records["obj"][made], records["val"][made]])
+    whole = np.rec.fromarrays([made_by, records["obj"][results], records["val"][results]])
     return np.isin(whole, maker)
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import array
 import ctypes
+import io
+import pickle
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ import numpy as np
 
 N = 4096
 FFI = cffi.FFI()
+DOUBLES = ctypes.POINTER(ctypes.c_double)
 
 
 @dataclass(frozen=True)
@@ -238,6 +241,19 @@ def windows(a: Any) -> Any:
     return np.lib.stride_tricks.sliding_window_view(a, 8)
 
 
+def out_of_band(a: Any) -> Any:
+    """Through pickle protocol 5 (PEP 574), its buffer beside it."""
+    buffers: list[pickle.PickleBuffer] = []
+    return pickle.loads(pickle.dumps(a, protocol=5, buffer_callback=buffers.append), buffers=buffers)
+
+
+def saved_and_loaded(a: Any) -> Any:
+    file = io.BytesIO()
+    np.save(file, a)
+    file.seek(0)
+    return np.load(file)
+
+
 Table = dict[str, Callable[[Any], Any]]
 
 NUMPY: Table = {
@@ -285,6 +301,14 @@ NUMPY_HARD: Table = {
     "fancy index": lambda a: a[np.arange(0, N, 2)],
     "mask": lambda a: a[a > 1.2],
     "big-endian": lambda a: a.astype(">f8"),
+    "byteswap in place": lambda a: a.byteswap(inplace=True),
+    "einsum that only turns": lambda a: np.einsum("ij->ji", a.reshape(64, 64)),
+    "from_dlpack": lambda a: np.from_dlpack(a),
+    "array of a C pointer": lambda a: np.ctypeslib.as_array(a.ctypes.data_as(DOUBLES), (N,)),
+    "pickled and read": lambda a: pickle.loads(pickle.dumps(a)),
+    "pickled out of band": lambda a: out_of_band(a),
+    "nan_to_num copy=False": lambda a: np.nan_to_num(a, copy=False),
+    "np.save, then np.load": lambda a: saved_and_loaded(a),
     "a field of a structure": lambda a: a.view([("x", "f8"), ("y", "f8")])["y"],
 }
 BYTES: Table = {
@@ -374,6 +398,7 @@ ARROW_HARD: Table = {
     "slice of a cast, in a thread": lambda p: in_thread(lambda: p.cast("float32").slice(5)),
     "cast after an error": lambda p: after_an_error(lambda: p.cast("float32"), lambda: p.cast("date32")),
     "lossy cast": lambda p: p.cast("int32", safe=False),
+    "take of a list": lambda p: p.take(list(range(0, N, 2))),
 }
 ARROW_TABLE: Table = {
     "select": lambda t: t.select(["x"]),
@@ -434,6 +459,7 @@ TORCH: Table = {
     "sort": lambda t: t.sort().values,
 }
 TORCH_HARD: Table = {
+    "pickled and read": lambda t: pickle.loads(pickle.dumps(t)),
     "every second": lambda t: t[::2],
     "add_": lambda t: t.add_(1),
     "copy_": lambda t: filled(lambda: __import__("torch").zeros(N, dtype=t.dtype), lambda out: out.copy_(t)),
