@@ -70,7 +70,7 @@ def _holders(subject: Subject, names: Mapping[int, str]) -> Step:
     from inspector.probes.refs import owners
 
     found = owners(subject, names, scan=True)
-    edges = tuple(_edge(owner) for owner in found.owners[:MOST])
+    edges = tuple(sorted((_edge(owner) for owner in found.owners[:MOST]), key=_order))
     count = found.references
     said = (
         "never freed"
@@ -79,6 +79,11 @@ def _holders(subject: Subject, names: Mapping[int, str]) -> Step:
     )
     scan = "" if isinstance(found.scan, Unknown) else f"; {found.scan.scanned_bytes / 1e6:,.0f} MB searched"
     return Step(edges, len(found.owners) - len(edges), f"{said}, {found.named} named{scan}")
+
+
+def _order(edge: Edge) -> tuple[bool, bool, str, str]:
+    """What is sure first, then what can be walked on from; never as it happens to lie in memory."""
+    return not edge.certain, edge.root, edge.label, edge.key
 
 
 def _edge(owner: Owner) -> Edge:

@@ -23,6 +23,9 @@ _LONGEST_WHOLE = 28
 """Characters of a table cell that stay on one row; a longer one wraps, or the card grows out of the page."""
 _NAME = f"{_CELL};{css('name')}"
 _RIGHT = "text-align:right;vertical-align:top;border:0;padding:1px 0 1px 12px;white-space:nowrap"
+_ASIDE = "float:right;margin:0 -12px 0 24px"
+_LONGEST_NOTE = 28
+"""Characters of a note that has a column; a longer one would leave little to values; it follows its own."""
 _LEFT = 'scope="row" align="left" valign="top"'
 """A label's place, in attributes that stay where styles are stripped."""
 _TR = '<tr style="background:transparent">'
@@ -64,14 +67,25 @@ def _line(line: Line, drawing: Drawing, inner: str = "") -> str:
     if line.heading and len(label) > LONGEST_LABEL:
         above = f'{_TR}<th {_LEFT} colspan="3" style="{_NAME}">{_text(label)}</th></tr>'
         label = ""
-    right = f'<td align="right" style="{_RIGHT}">{_spans(line.right)}</td>' if line.right else ""
-    span = "" if line.right else ' colspan="2"'
+    noted = line.right and not _is_long(line.right)
+    right = f'<td align="right" style="{_RIGHT}">{_spans(line.right)}</td>' if noted else ""
+    span = "" if noted else ' colspan="2"'
     said = _explained(line) if drawing.explain else ""
     style = _NAME if line.heading else _LABEL
     return (
         f'{above}{_TR}<th {_LEFT} style="{style}">{_text(label)}</th>'
-        f'<td{span} style="{_CELL}">{inner or _spans(line.spans)}{said}</td>{right}</tr>'
+        f'<td{span} style="{_CELL}">{inner or _value(line)}{said}</td>{right}</tr>'
     )
+
+
+def _value(line: Line) -> str:
+    """Value and evidence, and the note after them where it is too long for a column."""
+    aside = f'\u00a0 <span style="{_ASIDE}">{_spans(line.right)}</span>' if _is_long(line.right) else ""
+    return f"{_spans(line.spans)}{aside}"
+
+
+def _is_long(note: Sequence[Span]) -> bool:
+    return sum(len(span.text) for span in note) > _LONGEST_NOTE
 
 
 def _explained(line: Line) -> str:
@@ -87,7 +101,7 @@ def _fold(fold: Fold, drawing: Drawing) -> str:
     if not inside:
         return _line(fold.summary, drawing)
     opened = " open" if leaves(inside) <= fold.shown or drawing.everything else ""
-    summary = f"<summary>{_spans(fold.summary.spans)}</summary>"
+    summary = f"<summary>{_value(fold.summary)}</summary>"
     details = f"<details{opened}>{summary}{_rows_table(inside, drawing)}</details>"
     return _line(fold.summary, drawing, details)
 

@@ -33,6 +33,15 @@ def test_who_holds_it_and_what_it_holds() -> None:
     assert downs["[3]"].root, "nothing is asked behind a str"
 
 
+def test_holders_stand_in_one_order_wherever_they_lie() -> None:
+    """Sure before possible, what can be walked on from before a root, by label: not by address."""
+    x = ["held"]
+    keepers = [{"key": x} for _ in range(20)] + [(x,), [x, 1]]
+    edges = graph(x).held_by.edges
+    order = [(not edge.certain, edge.root, edge.label, edge.key) for edge in edges]
+    assert len(edges) >= len(keepers) and order == sorted(order)
+
+
 def test_a_step_goes_on_from_an_address_in_both_directions() -> None:
     inner = ["only here"]
     x = {"inner": inner}

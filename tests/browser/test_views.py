@@ -128,7 +128,7 @@ def test_a_graph_opens_to_both_sides(board) -> None:
     keeper.focus()
     keeper.press("Enter")
     board.says("graph", "1 reference")
-    assert "keeper" in view.locator(".up .up > .node").first.inner_text()
+    assert "keeper" in view.locator(".children.up .children.up .node").first.inner_text()
     assert "<b>bold</b>" in view.inner_text() and view.locator("b").count() == 0
     inner.click()
     assert view.locator(".down .down > .node").count() == 0
@@ -228,6 +228,7 @@ def test_no_text_lies_on_another_and_the_pictures_are_those_of_the_docs(board, t
     for name in CELLS:
         view = board.view(name)
         assert overlaps(view) == [], name
+        view.evaluate(WITHOUT_STRAYS)
         shot = board.lab.photograph(view, f"{name}-{theme}")
         kept = PICTURES / f"{name}-{theme}.png"
         if os.environ.get("INSPECTOR_PICTURES"):
@@ -239,6 +240,12 @@ def test_no_text_lies_on_another_and_the_pictures_are_those_of_the_docs(board, t
         assert missing(words[name], view) == [], name
     if os.environ.get("INSPECTOR_PICTURES"):
         LABELS.write_text(json.dumps(words, indent=1) + "\n")
+
+
+WITHOUT_STRAYS = """view => {
+  for (const node of view.querySelectorAll('.node.unsure')) node.parentElement.style.display = 'none';
+}"""
+"""Words in memory that only may be pointers come and go; no picture has them."""
 
 
 def missing(words: list[str], view) -> list[str]:

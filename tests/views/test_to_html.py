@@ -10,6 +10,7 @@ import pytest
 from drawings import CARD
 from github import sanitised
 
+from inspector.views.grammar import Fold, Line, Span
 from inspector.views.rows import Drawing
 from inspector.views.to_html import to_html, to_page
 
@@ -105,3 +106,14 @@ def test_a_page_has_its_title_escaped() -> None:
     page = to_page(CARD, Drawing(), "<x>&\x1b")
     assert "<title>&lt;x&gt;&amp;\\x1b</title>" in page
     read(page.removeprefix("<!DOCTYPE html>\n"))
+
+
+def test_a_long_note_follows_its_value_and_a_short_one_has_a_column() -> None:
+    def line(note: str) -> str:
+        return to_html([Line("warn", (Span("short"),), right=(Span(note),))], Drawing())
+
+    assert read(line("n" * 28)).tags[-1][1].get("align") == "right"
+    assert "<td" not in line("n" * 29).partition("short")[2], "it is in the value's own cell"
+    assert sanitised(line("n" * 29)).partition("short")[2].startswith("&nbsp; ")
+    inner = Fold(Line("warn", (Span("short"),), right=(Span("n" * 29),)), (Line("in", (Span("it"),)),))
+    assert "n" * 29 in to_html([inner], Drawing()).partition("</summary>")[0]
