@@ -753,6 +753,21 @@ def writes_disarm() -> tuple[
     CLOCK_MONOTONIC.
     """
 
+# --- hits.c ------------------------------------------------------------------------------------
+
+def hits_arm(addresses: list[int], threads: list[int], only: int, budget: int, /) -> None:
+    """Count each time one of at most four addresses is reached, in these threads and those they start.
+
+    `only`: hits of this thread alone; 0 for all. `budget` hits are recorded. Raises OSError as
+    perf_event_open(2) fails; RuntimeError while this or a watch on writes is armed.
+    """
+
+def hits_disarm() -> tuple[
+    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
+    list[int],
+]:
+    """End it: records as of `writes_disarm`, of which values and sizes say nothing, and hits by address."""
+
 # --- writes_pages.c ----------------------------------------------------------------------------
 
 def writes_pages_arm(

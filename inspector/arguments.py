@@ -183,7 +183,7 @@ BREAK = (
         ("--record",),
         {
             "default": "full",
-            "choices": ("full", "python", "native", "arguments", "count"),
+            "choices": ("full", "stacks", "python", "native", "arguments", "count"),
             "help": "less than everything costs less",
         },
     ),

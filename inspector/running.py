@@ -38,7 +38,9 @@ def breakpoints(
 
     A place is a function, a C++ function by its base name, file.c:line, a pattern ("PyArray_From*") or a
     prototype ("PyObject *probe(PyObject *x)"), each with " if CONDITION"; `preset` adds those of a library.
-    `record`: "full", "python", "native", "arguments" or "count". At most `budget` hits are recorded, with
+    `record`: "full", "stacks", "python", "native", "arguments" or "count"; "stacks" and "count" of at most
+    four exported functions take no gdb: the processor traps (perf_event_open(2)), a hit costs some 20 us and
+    nothing stops; where the system refuses that, gdb does it. At most `budget` hits are recorded, with
     `depth` native frames. Only the thread that enters is watched, unless `all_threads`. `fast` steps as gdb
     does by itself: hits are four times cheaper, and a gdb that is killed in the middle may take this
     process with it. gdb attaches on entry and leaves on exit; the process stands still while it attaches.

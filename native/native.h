@@ -81,6 +81,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(remote) \
     PART(remote_call) \
     PART(remote_objects) \
+    PART(hits) \
     PART(writes) \
     PART(writes_pages) \
     PART(docs)

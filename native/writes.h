@@ -1,5 +1,6 @@
-// What both ways of watching writes share: the records (writes_table.c), the signal and perf's events
-// (writes_trap.c). Watchpoints of the processor are writes.c; protected pages are writes_pages.c.
+// What both ways of watching writes and breakpoints (hits.c) share: the records (writes_table.c), the signal
+// and perf's events (writes_trap.c). Watchpoints of the processor are writes.c; protected pages are
+// writes_pages.c.
 #ifndef INSPECTOR_WRITES_H
 #define INSPECTOR_WRITES_H
 
@@ -18,7 +19,15 @@ enum {
     WRITES_FILE = 120,
     WRITES_PAGE = 4096,
     WRITES_TRAP_PERF = 6, // TRAP_PERF of siginfo.h; older headers have no name for it
+    WRITES_TRAP_LATE = 1, // TRAP_PERF_FLAG_ASYNC: the signal was blocked when it was due
 };
+
+// What the kernel says of a SIGTRAP of perf; glibc has no names for all of it (asm-generic/siginfo.h).
+typedef struct {
+    int number, error, code, unused;
+    uint64_t address, mark;
+    uint32_t type, flags;
+} writes_cause;
 
 typedef struct {
     char file[WRITES_FILE], name[WRITES_NAME];

@@ -37,15 +37,7 @@ enum {
     NEAR_BYTES = 512, // of code: an unrolled loop
     TRAP_FLAG = 0x100,
     DIRECTION_FLAG = 0x400,
-    TRAP_FLAG_ASYNC = 1,
 };
-
-// What the kernel says of a SIGTRAP of perf; glibc has no names for all of it (asm-generic/siginfo.h).
-typedef struct {
-    int number, error, code, unused;
-    uint64_t address, mark;
-    uint32_t type, flags;
-} pages_cause;
 
 // A thread, the store it is at, and the pass it may go on with.
 typedef struct {
@@ -264,7 +256,7 @@ static void pages_faulted(uintptr_t address, ucontext_t *context) {
 }
 
 static int pages_caught(const siginfo_t *cause, ucontext_t *context) {
-    pages_cause said;
+    writes_cause said;
     if (cause->si_code == TRAP_TRACE) {
         return pages_stepped(context);
     }
@@ -275,7 +267,7 @@ static int pages_caught(const siginfo_t *cause, ucontext_t *context) {
     if (!pages.armed || pages.opened || said.address - pages.first >= pages.last - pages.first) {
         return 1;
     }
-    if (said.flags & TRAP_FLAG_ASYNC || sigismember(&context->uc_sigmask, SIGTRAP)) {
+    if (said.flags & WRITES_TRAP_LATE || sigismember(&context->uc_sigmask, SIGTRAP)) {
         __atomic_fetch_add(&pages.late, 1, __ATOMIC_RELAXED);
     } else {
         pages_faulted((uintptr_t)said.address, context);

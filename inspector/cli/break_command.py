@@ -29,7 +29,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         metavar="LINE",
         help="of a function without debug information",
     )
-    add("--record", default="full", choices=("full", "python", "native", "arguments", "count"))
+    add("--record", default="full", choices=("full", "stacks", "python", "native", "arguments", "count"))
     add("--budget", type=int, default=1000, metavar="N", help="hits recorded at most (default: 1000)")
     add("--depth", type=int, default=40, metavar="N", help="native frames a hit (default: 40)")
     add("--pid", type=int, help="a running process instead of a program")

@@ -16,7 +16,7 @@ from inspector.debugger.target_reader import TargetReader
 from inspector.facts.stack import Frame
 from inspector.facts.wire import to_wire
 
-MODES: Final = ("full", "python", "native", "arguments", "count")
+MODES: Final = ("full", "stacks", "python", "native", "arguments", "count")
 
 
 class Spool:

@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 from inspector import _native
 from inspector.debugger.client import ATTACH_S, Client, guarded
+from inspector.debugger.hardware import HardwareHits, armed
 from inspector.debugger.places import Asked, asked
 from inspector.errors import InspectorError
 from inspector.facts.stack import Argument, Frame, Hit, Hits, PlaceCount, Stack
@@ -26,7 +27,7 @@ class Breakpoints:
 
     Only the thread that enters is watched, unless `all_threads`. A hit beyond the budget is counted as
     dropped, and its place is switched off. `python`, `native`, `arguments` or `count` as `record` costs
-    less than "full".
+    less than "full". `count` and `stacks` need no gdb for at most four exported functions: hardware.py.
     """
 
     def __init__(
@@ -42,9 +43,11 @@ class Breakpoints:
         pid: int | None = None,
     ) -> None:
         self._asked = asked(places, preset, prototypes)
-        self._options = {"mode": record, "budget": budget, "depth": depth}
+        self._options: dict[str, Any] = {"mode": record, "budget": budget, "depth": depth}
         self._settings = ["set displaced-stepping on"] if fast else []
         self._all, self._pid = all_threads, pid
+        self._hardware: HardwareHits | None = None
+        self._by_hand = fast or pid is not None
         self._open = contextlib.ExitStack()
         self._client: Client | None = None
         self._told: dict[str, Any] = {}
@@ -52,13 +55,15 @@ class Breakpoints:
 
     def __enter__(self) -> Self:
         """Attach, plant, go on. Raises InspectorError before anything is touched where that cannot be."""
-        if self._client is not None:
+        if self._client is not None or self._hardware is not None:
             raise running()
         target = self._pid or os.getpid()
         own = target == os.getpid()
         if own:
             _take_turn()
             self._open.callback(_TURN.release)
+        if not self._by_hand and self._by_processor():
+            return self
         try:
             self._client = self._open.enter_context(contextlib.closing(Client(target)))
             guard = self._open.enter_context(guarded(self._client)) if own else None
@@ -79,8 +84,25 @@ class Breakpoints:
         _native.traps_watch(own)
         return self
 
+    def _by_processor(self) -> bool:
+        """Whether it was armed without gdb."""
+        kept = {name: self._options[name] for name in ("budget", "depth")}
+        try:
+            self._hardware = armed(self._asked, str(self._options["mode"]), all_threads=self._all, **kept)
+        except BaseException:
+            self._open.close()
+            raise
+        return self._hardware is not None
+
     def add(self, *places: str, prototypes: Sequence[str] = ()) -> None:
-        """Plant more places while the program runs."""
+        """Plant more places while the program runs. Raises bad-place where the processor has them."""
+        if self._hardware is not None:
+            raise InspectorError(
+                "no place can be added here.",
+                slug="bad-place",
+                why="these are the processor's own breakpoints: there are four, set before the block begins",
+                do="give all places at once, or record='full', which takes gdb",
+            )
         client = self._running()
         told = client.call("add", places=[place._asdict() for place in asked(places, None, prototypes)])
         self._told["refused"] = [*self._told.get("refused", ()), *told["refused"]]
@@ -89,6 +111,10 @@ class Breakpoints:
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
         """Leave, and read what was collected; what a killed gdb had written is read too."""
+        if self._hardware is not None:
+            self._facts, self._hardware = self._hardware.end(), None
+            self._open.close()
+            return
         _native.traps_watch(False)
         client = self._running()
         try:
@@ -113,6 +139,8 @@ class Breakpoints:
     @property
     def state(self) -> str:
         """absent, running, stopped, leaving, gone or healed, as the broker says it now."""
+        if self._hardware is not None:
+            return "running"
         return str(self._running().call("state")["state"]) if self._client else "absent"
 
     @property

@@ -58,7 +58,7 @@ class TargetReader:
         self._find_python()
         frames = [] if mode == "python" else list(_frames(depth + 1))
         native = [self._frame(frame) for frame in frames[:depth]]
-        if mode == "full" and (context := self._r()):
+        if mode in ("full", "stacks") and (context := self._r()):
             native = self._with_r(native, frames, context)
         cut = len(frames) > depth
         segments: list[list[Frame]] = []

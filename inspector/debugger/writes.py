@@ -5,26 +5,21 @@ from __future__ import annotations
 import errno
 import os
 import struct
-import threading
 from collections.abc import Iterator
-from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Final, Self
 
 from inspector import _native
 from inspector.debugger import proc
-from inspector.debugger.merge import is_plumbing, merged
+from inspector.debugger.trapped import stack_of
 from inspector.debugger.watched import Watched, watched, words
 from inspector.errors import InspectorError
 from inspector.facts.memory import Range
-from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Address, Unknown
 from inspector.facts.write import Write, Writes
 from inspector.mappings import plain_mapping
-from inspector.places import place
 
 BUDGET: Final = 1000
-_NO_LINE: Final = Unknown("no debug information is read here")
 _NOT_COMPARED: Final = Unknown("the kernel does not say which pages are there")
 _ENDED: Final = Unknown("the budget ended the watch: what came later was not seen")
 
@@ -128,13 +123,16 @@ class WriteWatch:
         python: list[tuple[str, str, int, int]],
     ) -> Write:
         letter = self._watched.letter
-        frames = merged(map(_native_frame, native), _segments(python))
-        name = (
-            threading.main_thread().name if thread == os.getpid() else proc.thread_name(os.getpid(), thread)
-        )
-        stack = Stack(thread, name, frames, _version(), len(native) >= 40)
         said = (_value(before, size, letter), _value(after, size, letter))
-        return Write(number, at_ns, address - self._watched.address, written_bytes, stores, *said, stack)
+        return Write(
+            number,
+            at_ns,
+            address - self._watched.address,
+            written_bytes,
+            stores,
+            *said,
+            stack_of(thread, native, python),
+        )
 
 
 def _count(number: int, word: str) -> str:
@@ -152,34 +150,11 @@ def _anonymous(what: Watched) -> bool:
     return not isinstance(found, Unknown) and isinstance(found.file, Unknown)
 
 
-def _version() -> str:
-    import platform
-
-    return platform.python_version()
-
-
 def _value(word: int, size: int, letter: str) -> str:
     raw = word.to_bytes(8, "little")[:size]
     if letter and size % struct.calcsize(letter) == 0:
         return ", ".join(f"{one[0]:.6g}" for one in struct.iter_unpack(f"<{letter}", raw))
     return f"0x{int.from_bytes(raw, 'little'):0{2 * size}x}"
-
-
-def _native_frame(address: int) -> Frame:
-    where = place(address - 1)  # a return address is one behind its call
-    library = where.library if isinstance(where.library, Unknown) else PurePath(where.library).name
-    name = f"{address:#x}" if isinstance(where.symbol, Unknown) else where.symbol
-    return Frame("native", name, library, _NO_LINE, is_plumbing(name, library))
-
-
-def _segments(rows: list[tuple[str, str, int, int]]) -> list[list[Frame]]:
-    """Python frames by entry from C, innermost first."""
-    found: list[list[Frame]] = [[]]
-    for name, file, line, from_c in rows:
-        found[-1].append(Frame("python", name, file, f"{file}:{line}", False))
-        if from_c:
-            found.append([])
-    return [segment for segment in found if segment]
 
 
 def _refused(error: OSError, pages: bool) -> InspectorError:

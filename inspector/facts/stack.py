@@ -95,6 +95,8 @@ class Hits:
     """Spent at the hits themselves."""
     ended: str
     """"" where all went well; else one sentence: how gdb ended, what was healed."""
+    means: str = "gdb"
+    """What collected: gdb, or the processor's own breakpoints."""
 
     def __len__(self) -> int:
         return len(self.hits)

@@ -29,6 +29,7 @@ def _hits(fact: Hits) -> tuple[Block, ...]:
     counted = sum(place.hits for place in fact.places)
     says = f"{counted:,} hit{'' if counted == 1 else 's'} of {_count(len(fact.places), 'place')}"
     spent = f"attached in {fact.frozen_ns / 1e9:.2f} s · {fact.stopped_ns / 1e6:,.0f} ms at hits"
+    spent = spent if fact.means == "gdb" else fact.means
     rows = tuple(_place(place.place, place.hits, place.locations, place.says) for place in fact.places)
     made: list[Block] = [
         Fold(
