@@ -567,6 +567,9 @@ def ring_read() -> list[tuple[int, int, int, int, int, int, bytes]]:
     the records). While threads record, those they may be overwriting are left out, and counted as dropped.
     """
 
+def ring_written() -> int:
+    """Records that all threads have written in this session, those included that were overwritten since."""
+
 def ring_end() -> tuple[list[tuple[int, int, int, int, int, int, bytes]], int, int, int]:
     """End the session: (rows as of `ring_read`, records of threads without a ring, streamed bytes, errno).
 

@@ -10,6 +10,8 @@ from inspector.errors import InspectorError
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Materialized, Seen, Trace
 from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
+from inspector.tracing.interrupts import Interrupts
+from inspector.tracing.refused import not_built, not_live
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,25 +41,29 @@ class Traced:
         self._query: Query | None = None
         self._fact: Trace | None = None
         self._clock: Clock | None = None
+        self._interrupts = Interrupts(Traced.__exit__.__code__)
 
     def __enter__(self) -> Traced:
         if self._recorder is None:
-            raise _not_live()
+            raise not_live()
         self._events = self._query = self._fact = self._clock = None
-        self._recorder.start()
+        with self._interrupts.begun():
+            self._recorder.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._recorder is not None:
+        if self._recorder is None:
+            return
+        with self._interrupts.over():
             self._events = self._recorder.stop()
             if self._recorder.directory:
                 from inspector.tracing.remains import take_away
 
                 take_away(self._recorder.directory)
-            if self.out is not None:
-                self.save(self.out)
+        if self.out is not None:
+            self.save(self.out)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         """The function, traced at each call; the last call's trace is kept here."""
@@ -297,6 +303,7 @@ def trace(
     out: str | Path | None = None,
     keep: str | Path | None = None,
     cells: Mapping[str, int] | None = None,
+    told: Callable[[int, float], None] | None = None,
 ) -> Traced:
     """Trace what crosses between Python and native code in a `with` block or a decorated function.
 
@@ -304,7 +311,8 @@ def trace(
     with an extension module that is imported. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`,
     `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `copies=False` leaves the copies
     out, `out` saves the trace when the block ends; `keep` names a folder where the last records outlive a
-    crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell.
+    crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell. `told` hears, from a
+    thread of its own, records and seconds so far: after one second and then twice a second.
     Raises InspectorError `unknown-module`, `trace-running`, and `not-built` for native frames, pointer
     tables, and modes other than "ring": this version does not have them.
     """
@@ -313,24 +321,16 @@ def trace(
 
     for option, asked in (("native", native), ("pointers", pointers), ("mode", mode != "ring")):
         if asked:
-            raise _not_built(option)
+            raise not_built(option)
     recorder = Recorder(tuple(modules), grade, cells or {}, allocations=copies)
     if keep is not None:
         from inspector.tracing.remains import keeping
 
         recorder = keeping(keep, tuple(modules), grade, cells or {}, copies)
+    recorder.told = told
     made = Traced(recorder)
     made.copies_wanted, made.out = copies, out
     return made
-
-
-def _not_built(option: str) -> InspectorError:
-    return InspectorError(
-        f"trace({option}=...) is not built yet.",
-        slug="not-built",
-        why="a trace without it would look as if it had been honoured",
-        do="leave it out",
-    )
 
 
 def load(path: str | Path) -> Traced | Report:
@@ -390,9 +390,3 @@ def part(trace: Any, options: Any) -> Report:
         return whole
     fact = trace.only(*options.only, thread=options.thread, least_bytes=options.min_bytes, least_ns=least_ns)
     return Report(trace.name, {"trace": fact})
-
-
-def _not_live() -> InspectorError:
-    return InspectorError(
-        "a loaded trace cannot record.", slug="trace-not-finished", do="begin a new one: inspector.trace(...)"
-    )

@@ -17,6 +17,8 @@ _WALKED_IN_FIRST_S = 2_000_000
 """Objects: a walk takes 250 ns each."""
 
 Told = Callable[[int, int], bool]
+Heard = Callable[[int, float], None]
+"""Of a running trace: records and seconds so far."""
 
 
 @contextmanager
@@ -55,6 +57,20 @@ def of_workers() -> Iterator[Told]:
             why="the kernel was interrupted",
             do="ask again; nothing is armed on any worker",
         ) from None
+    finally:
+        drawn.clear()
+
+
+@contextmanager
+def of_trace() -> Iterator[Heard]:
+    """What a long cell that is traced tells its progress to, from a thread of its own."""
+    drawn = _Bar()
+
+    def heard(records: int, seconds: float) -> None:
+        drawn.waits(f"traced for {seconds:,.0f} s, {records:,} records")
+
+    try:
+        yield heard
     finally:
         drawn.clear()
 

@@ -120,6 +120,14 @@ static PyObject *read_rings(PyObject *module, PyObject *unused) {
     return take(rows);
 }
 
+static PyObject *read_written(PyObject *module, PyObject *unused) {
+    uint64_t written = 0;
+    for (ring *each = ring_first; each; each = each->next) {
+        written += __atomic_load_n(&each->header.head, __ATOMIC_RELAXED);
+    }
+    return PyLong_FromUnsignedLongLong(written);
+}
+
 static PyObject *read_end(PyObject *module, PyObject *unused) {
     static int ending; // under the GIL; another thread may ask while it is given up below
     uint64_t written = 0;
@@ -172,9 +180,13 @@ static PyObject *read_mark(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef read_methods[] = {
-    {"ring_begin", read_begin, METH_VARARGS, NULL}, {"ring_read", read_rings, METH_NOARGS, NULL},
-    {"ring_end", read_end, METH_NOARGS, NULL},      {"ring_clock", read_clock, METH_NOARGS, NULL},
-    {"ring_mark", read_mark, METH_VARARGS, NULL},   {NULL, NULL, 0, NULL},
+    {"ring_begin", read_begin, METH_VARARGS, NULL},
+    {"ring_read", read_rings, METH_NOARGS, NULL},
+    {"ring_written", read_written, METH_NOARGS, NULL},
+    {"ring_end", read_end, METH_NOARGS, NULL},
+    {"ring_clock", read_clock, METH_NOARGS, NULL},
+    {"ring_mark", read_mark, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };
 
 // Appends one row of a table; 0, or -1.

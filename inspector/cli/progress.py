@@ -40,6 +40,29 @@ def _clear() -> None:
     sys.stderr.flush()
 
 
+@contextmanager
+def traced() -> Iterator[Callable[[int, float], None]]:
+    """What a traced program tells how far it is: the terminal's title where it prints there, else a line."""
+    is_shared = sys.stdout.isatty()
+    start, stop = ("\x1b]2;", "\x07") if is_shared else ("\r ", "\x1b[K")
+    said: list[float] = []
+
+    def told(records: int, seconds: float) -> None:
+        if sys.__stderr__ is not None and sys.__stderr__.isatty():
+            if is_shared and not said:
+                sys.__stderr__.write("\x1b[22;2t")  # the title is kept (xterm's XTWINOPS)
+            said.append(seconds)
+            sys.__stderr__.write(f"{start}traced for {seconds:,.0f} s, {records:,} records{stop}")
+            sys.__stderr__.flush()
+
+    try:
+        yield told
+    finally:
+        if said and sys.__stderr__ is not None:
+            sys.__stderr__.write("\x1b[23;2t" if is_shared else "\r\x1b[K")
+            sys.__stderr__.flush()
+
+
 class Progress:
     """Called with (done, in all), bytes of a search unless `words` says otherwise; Ctrl-C ends it."""
 

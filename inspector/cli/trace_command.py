@@ -73,9 +73,11 @@ def _behind_dashes(options: argparse.Namespace) -> bool:
 def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
     """Run a script or a module in this process: its trace, and how it failed."""
     from inspector import traced
+    from inspector.cli import progress
 
-    trace = traced.trace(*options.modules or (), grade=options.grade, keep=options.keep)
-    return _run_within(trace, options)
+    with progress.traced() as told:
+        trace = traced.trace(*options.modules or (), grade=options.grade, keep=options.keep, told=told)
+        return _run_within(trace, options)
 
 
 def _on_workers(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:

@@ -15,6 +15,7 @@ from inspector.tracing import asking
 from inspector.tracing.foreign import ForeignSlots, names
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.materializing import Materializations
+from inspector.tracing.pulse import Pulse, Told
 from inspector.tracing.sources import CapiSlots
 from inspector.tracing.tables import Tables, library_of, told
 from inspector.tracing.targets import Targets
@@ -62,12 +63,12 @@ class Recorder:
     cells: Mapping[str, int] = field(default_factory=dict)
     allocations: bool = True
     """Record who asked for the memory that results lie in; never with grade count."""
-    found: Targets = field(default_factory=Targets)
-    numbers: list[int] = field(default_factory=list)
+    found: Targets = field(init=False)
+    numbers: list[int] = field(init=False)
     imports: CapiSlots | None = None
     blocks: AllocationSlots | None = None
-    foreign: ForeignSlots = field(default_factory=ForeignSlots)
-    slots: TypeSlots = field(default_factory=TypeSlots)
+    foreign: ForeignSlots = field(init=False)
+    slots: TypeSlots = field(init=False)
     watch: ImportWatch | None = None
     running: bool = False
     began_ns: int = 0
@@ -77,9 +78,12 @@ class Recorder:
     """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
     journal: str = ""
     """The file beside them, in which is written what interned numbers mean."""
-    materialized: Materializations = field(default_factory=Materializations)
+    materialized: Materializations = field(init=False)
     armed: Callable[[Tables], None] | None = None
     """Told what is hooked, each time that more is."""
+    told: Told | None = None
+    """Told how far it is, from another thread."""
+    pulse: Pulse | None = None
 
     def start(self) -> None:
         """Arm. Raises InspectorError `trace-running` while another trace runs."""
@@ -90,6 +94,9 @@ class Recorder:
         asking.prepare()
         take_turn()
         try:
+            if self.told is not None:
+                self.pulse = Pulse(self.told)
+                self.pulse.begin()
             if self.journal:
                 _native.journal(self.journal, JOURNAL_BYTES)
             _native.ring_begin(self.directory, CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
@@ -187,11 +194,13 @@ class Recorder:
             if source is not None:
                 source.end()
         _native.calls_disarm()
+        if self.pulse is not None:
+            self.pulse.end()
         return wall_ns, _native.ring_end() if self.running else ([], 0, 0, 0)
 
     def _forget(self) -> None:
         self.running = False
-        self.watch = self.imports = self.blocks = None
+        self.watch = self.imports = self.blocks = self.pulse = None
         _native.interned_clear()
         if self.journal:
             _native.journal("", 0)

@@ -58,3 +58,15 @@ def test_an_interrupt_stops_the_search_with_a_sentence(shell) -> None:
     with pytest.raises(InspectorError) as caught, progress.bar(True):
         raise KeyboardInterrupt
     assert caught.value.slug == "stopped"
+
+
+def test_a_traced_cell_says_how_far_it_is_and_leaves_no_bar(shell, monkeypatch) -> None:
+    with capture_output() as captured, progress.of_trace() as heard:
+        heard(12_345, 1.4)
+        heard(99_999, 2.0)
+    *said, cleared = captured.outputs
+    assert [one.data["text/plain"] for one in said] == [
+        "traced for 1 s, 12,345 records",
+        "traced for 2 s, 99,999 records",
+    ]
+    assert cleared.data["text/html"] == ""

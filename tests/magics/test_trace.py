@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,18 @@ def test_an_error_in_the_cell_is_the_cells_own(run: Run) -> None:
     result, shown = run("%%inspect_trace -m numpy\nnp.asarray(rows)\n1 / 0")
     assert isinstance(result.error_in_exec, ZeroDivisionError)
     assert "np.asarray(rows)" in text(shown)
+    assert _native.calls_armed() == 0
+
+
+def test_an_interrupted_cell_shows_what_was_recorded(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    cell = "import signal\nnp.asarray(rows)\nsignal.raise_signal(signal.SIGINT)\nnp.asarray(rows, int)"
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result, shown = run(f"%%inspect_trace -m numpy\n{cell}")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert isinstance(result.error_in_exec, KeyboardInterrupt)
+    assert "np.asarray(rows)" in text(shown) and "np.asarray(rows, int)" not in text(shown)
     assert _native.calls_armed() == 0
 
 

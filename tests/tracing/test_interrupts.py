@@ -1,0 +1,122 @@
+"""Ctrl-C and progress of a running trace: on real signals, in this process and in programs of their own."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import inspector
+from inspector import _native
+
+pytestmark = pytest.mark.core
+
+SELF_INTERRUPTED = """
+import math, os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+print("begun", flush=True)
+while True:
+    math.gcd(12, 18)
+"""
+
+
+@pytest.fixture
+def hearing() -> Iterator[None]:
+    """A shell starts what it runs in the background with SIGINT ignored, and that is inherited."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+def armed() -> tuple[int, int]:
+    return _native.calls_armed(), sum(1 for slot in _native.got_slots() if slot[6])
+
+
+def test_an_interrupt_ends_the_block_and_what_was_recorded_is_there(hearing: None) -> None:
+    before = armed()
+    trace = inspector.trace("math")
+    with pytest.raises(KeyboardInterrupt), trace:
+        math.gcd(12, 18)
+        signal.raise_signal(signal.SIGINT)
+        math.gcd(1, 2)
+    assert armed() == before
+    assert [(call.name, call.times) for call in trace.calls] == [("math.gcd", 1)]
+
+
+def test_an_interrupt_at_the_first_instruction_of_the_end_waits_for_it(hearing: None) -> None:
+    """A subscript does not look for signals: the next to look is `__exit__`, as it begins."""
+    before = armed()
+    pending = defaultdict(functools.partial(getattr(ctypes.CDLL(None), "raise"), int(signal.SIGINT)))
+    trace = inspector.trace("math")
+    with pytest.raises(KeyboardInterrupt), trace:
+        math.gcd(12, 18)
+        pending["x"]
+    assert armed() == before
+    assert trace.calls[0].name == "math.gcd"
+
+
+def test_a_handler_that_the_traced_code_sets_stays(hearing: None) -> None:
+    def own(number: int, frame: object) -> None:
+        pass
+
+    with inspector.trace("math"):
+        signal.signal(signal.SIGINT, own)
+    assert signal.getsignal(signal.SIGINT) is own
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_progress_is_told_while_it_runs_and_is_no_part_of_it() -> None:
+    heard: list[tuple[int, float]] = []
+    with inspector.trace("math", told=lambda records, seconds: heard.append((records, seconds))) as trace:
+        began = time.monotonic()
+        while len(heard) < 2 and time.monotonic() - began < 60:
+            math.gcd(12, 18)
+    told = len(heard)
+    assert told >= 2 and 0 < heard[0][0] < heard[1][0] and 1 <= heard[0][1] < heard[1][1]
+    assert {call.name for call in trace.calls} == {"math.gcd"}
+    time.sleep(0.6)
+    assert len(heard) == told
+
+
+def run_on_terminal(path: Path, stop_when: bytes) -> tuple[int, bytes, bytes]:
+    """(exit code, its output, what stood on the terminal) of `inspector trace`, interrupted after a text."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "inspector", "trace", "--of", "math", str(path)]
+    with subprocess.Popen(command, cwd=path.parent, stdout=subprocess.PIPE, stderr=theirs) as program:
+        os.close(theirs)
+        seen = b""
+        while stop_when not in seen:
+            seen += os.read(ours, 10_000)
+        program.send_signal(signal.SIGINT)
+        assert program.stdout is not None
+        output = program.stdout.read()
+        while True:
+            try:
+                part = os.read(ours, 10_000)
+            except OSError:  # EIO: closed at the other end
+                break
+            seen += part
+    os.close(ours)
+    return program.returncode, output, seen
+
+
+def test_a_long_program_says_how_far_it_is_and_is_shown_when_interrupted(tmp_path: Path) -> None:
+    path = tmp_path / "app.py"
+    path.write_text(SELF_INTERRUPTED)
+    code, output, terminal = run_on_terminal(path, b" records")
+    assert code == 1
+    assert output.startswith(b"begun") and b"math.gcd" in output
+    assert b"\r traced for 1 s, " in terminal and b"raised KeyboardInterrupt" in terminal
+    assert b"Traceback" not in terminal
