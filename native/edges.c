@@ -84,6 +84,15 @@ static int is_frame_object(PyTypeObject *type) {
 }
 #endif
 
+// What a tp_traverse of others raises is nobody's: it is not asked to, and the gc would not see it either.
+int edges_traverse(PyObject *object, visitproc visit, void *arg) {
+    int stop = Py_TYPE(object)->tp_traverse(object, visit, arg);
+    if (PyErr_Occurred()) {
+        PyErr_Clear();
+    }
+    return stop;
+}
+
 typedef struct {
     visitproc visit;
     void *arg;
@@ -118,9 +127,9 @@ int edges_visit(PyObject *object, visitproc visit, void *arg) {
     }
     if (type == &PyModule_Type || type->tp_base == &PyModule_Type) {
         live_visit v = {visit, arg};
-        return type->tp_traverse(object, visit_live, &v);
+        return edges_traverse(object, visit_live, &v);
     }
-    return type->tp_traverse(object, visit, arg);
+    return edges_traverse(object, visit, arg);
 }
 
 // Asks for the memory that edges_visit will read, of an object whose header has arrived.

@@ -102,6 +102,7 @@ void walk_tell(unsigned objects);
 // edges.c: what an object refers to. edges_visit may only be asked where edges_has says yes.
 int edges_has(PyObject *object /* borrowed */);
 int edges_visit(PyObject *object /* borrowed */, visitproc visit, void *arg);
+int edges_traverse(PyObject *object /* borrowed */, visitproc visit, void *arg); // tp_traverse alone
 void edges_prefetch(PyObject *object /* borrowed */);
 
 // frames.c: every running frame of every thread; `look` ends the round by a result other than 0.

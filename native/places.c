@@ -355,10 +355,9 @@ static int count_visit(PyObject *visited, void *argument) {
 
 long search_visits(PyObject *holder, PyObject *target) {
     visit_count counted = {target, 0};
-    traverseproc traverse = Py_TYPE(holder)->tp_traverse;
-    if (!traverse || !PyType_HasFeature(Py_TYPE(holder), Py_TPFLAGS_HAVE_GC)) {
+    if (!Py_TYPE(holder)->tp_traverse || !PyType_HasFeature(Py_TYPE(holder), Py_TPFLAGS_HAVE_GC)) {
         return 0;
     }
-    traverse(holder, count_visit, &counted);
+    edges_traverse(holder, count_visit, &counted);
     return counted.count;
 }
