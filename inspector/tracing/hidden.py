@@ -7,14 +7,20 @@ the search for owners; but before an object is called leaked, such a field count
 from __future__ import annotations
 
 import gc
+import weakref
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, Final
 
 from inspector import _native
+from inspector.classes import type_bases
 from inspector.referents import referents
 
 WORDS_MAX: Final = 1 << 14
+_BYTES: Final = type.__dict__["__basicsize__"].__get__
+_WEAK_LIST_AT: Final = type.__dict__["__weakrefoffset__"].__get__
+_WEAK: Final = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
+_WEAK_BYTES: Final = weakref.ref.__basicsize__
 
 
 def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, ...]]:
@@ -30,14 +36,26 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
     for word, address in words:
         at = bisect_right(starts, word) - 1
         holder = objects[addresses[at][1]] if at >= 0 else None
-        if holder is not None and word < id(holder) + _own_bytes(holder) and not _reports(holder, address):
+        if holder is None or word >= id(holder) + _own_bytes(holder):
+            continue
+        if not _is_weak(holder, word - id(holder)) and not _reports(holder, address):
             found.setdefault(address, []).append(f"<{type(holder).__name__}> +{word - id(holder):#x}")
     return {address: tuple(some) for address, some in found.items()}
 
 
+def _is_weak(holder: Any, offset: int) -> bool:
+    """Whether the field owns nothing by rule: of a weak reference all but its callback, which it reports
+    (Include/cpython/weakrefobject.h); of any object the head of the list of its weak references.
+    """
+    kind = type(holder)
+    if offset == _WEAK_LIST_AT(kind):
+        return True
+    return any(base is weak for base in type_bases(kind) for weak in _WEAK) and offset < _WEAK_BYTES
+
+
 def _own_bytes(x: Any) -> int:
     """Bytes of the struct alone, of its type's own telling."""
-    return int(type.__dict__["__basicsize__"].__get__(type(x)))
+    return int(_BYTES(type(x)))
 
 
 def _reports(holder: Any, address: int) -> bool:

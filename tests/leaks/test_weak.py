@@ -1,0 +1,49 @@
+"""A weak reference holds nothing: what it points to is leaked all the same. In a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import specimens
+
+pytestmark = pytest.mark.core
+
+SOURCE = r"""
+#include <Python.h>
+static PyObject *lose(PyObject *self, PyObject *thing) {
+    PyObject *seen = PyObject_Type(thing);
+    Py_INCREF(thing);
+    Py_RETURN_NONE;
+}
+static PyMethodDef methods[] = {{"lose", lose, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "weakly", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_weakly(void) { return PyModule_Create(&definition); }
+"""
+SCRIPT = """
+import sys, weakref
+sys.path.insert(0, {folder!r})
+import specimens, inspector
+weakly = specimens.build("weakly", {source!r})
+class Thing: pass  # the class is in a weak reference too: object.__subclasses__()
+thing = Thing()
+seen = weakref.ref(thing), weakref.ref(thing, print), weakref.proxy(thing)
+with inspector.leaks("weakly") as found:
+    weakly.lose(thing)
+for one in sorted(found, key=lambda one: one.object):
+    print(one.kind, one.object.partition(" ")[0], one.certain)
+print(found.fact.kept)
+"""
+
+
+def test_what_only_weak_references_point_to_is_leaked() -> None:
+    folder = str(Path(specimens.__file__).parent)
+    script = SCRIPT.format(folder=folder, source=SOURCE)
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=100, cwd="/"
+    )
+    assert done.stdout.splitlines() == ["leaked Thing True", "leaked type True", "()"], (
+        done.stdout + done.stderr
+    )
