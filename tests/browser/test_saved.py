@@ -7,7 +7,7 @@ import json
 import pytest
 from labs import Lab, outputs
 
-EXPECTED = "widget model not found"
+EXPECTED = ("widget model not found",)
 """Lab's words for a lost kernel."""
 
 SAVE = """async () => {
