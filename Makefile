@@ -18,7 +18,7 @@ docs: ## the pages and the tutorials as a site, in build/site; no network is nee
 
 lab: ## the notebooks in JupyterLab
 	@$(PYTHON3) .ci/ready.py test
-	@$(BIN)/jupyter lab --notebook-dir notebooks $(if $(filter 0,$(shell id -u)),--allow-root)
+	@$(BIN)/jupyter lab --ServerApp.root_dir='$(CURDIR)' --FileCheckpoints.checkpoint_dir='$(CURDIR)/build/checkpoints' --LabApp.default_url=/lab/tree/notebooks/00_start.ipynb $(if $(filter 0,$(shell id -u)),--allow-root)
 
 test: system ## the wheel, tested on Python 3.11, 3.12, 3.13 and a 3.14 where found; ONLY=3.11 and ARGS='-k refs' narrow it
 	@$(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,16 @@ def test_its_cards_have_a_text_and_a_page_form(path, committed) -> None:
     cards = [data for data in shown if 'class="inspector"' in data.get("text/html", "")]
     assert len(cards) >= CARDS.get(path.name, 8)
     assert all("<script" not in data["text/html"] and data["text/plain"].strip() for data in cards)
+
+
+def test_the_first_goes_on_where_pandas_is_not_installed(monkeypatch, capsys) -> None:
+    import nbformat
+
+    notebook = nbformat.read(FOLDER / "00_start.ipynb", as_version=4)
+    (cell,) = [cell for cell in codes(notebook) if "import pandas" in cell.source]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    exec(cell.source.replace("%inspect price", ""), {})
+    assert "%pip install pandas" in capsys.readouterr().out
 
 
 @pytest.mark.slow
