@@ -133,10 +133,15 @@ def _stop(fact: Stop) -> tuple[Block, ...]:
     return tuple(made)
 
 
+_NO_PYTHON = "no thread runs Python now; C frames are read by pystack: pip install pystack"
+
+
 @blocks.register
 def _stacks(fact: Stacks) -> tuple[Block, ...]:
     says = f"{fact.program} ({fact.pid})  {_count(len(fact.threads), 'thread')}"
     head = Line("stacks", text(says), text(f"read in {fact.read_ns / 1e6:,.0f} ms", "dim"), link=_LINK)
+    if not fact.threads:
+        return (head, Line("", text(_NO_PYTHON, "dim")))
     return (head, *(block for stack in fact.threads for block in _stack(stack)))
 
 

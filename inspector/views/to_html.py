@@ -19,6 +19,8 @@ _PLACE = "text-align:left;vertical-align:top;border:0;padding:1px 12px 1px 0"
 _CELL = f"{_PLACE};white-space:pre-wrap;overflow-wrap:anywhere"
 _LABEL = f"{_CELL};overflow-wrap:normal;font-weight:normal;{css('label')}"
 _GRID = f"{_PLACE};white-space:pre"
+_WORDS = _LABEL.replace("pre-wrap", "pre")
+"""A short label of several words, a size or a hit's number, stays on one row."""
 _LONGEST_WHOLE = 28
 """Characters of a table cell that stay on one row; a longer one wraps, or the card grows out of the page."""
 _NAME = f"{_CELL};{css('name')}"
@@ -71,7 +73,7 @@ def _line(line: Line, drawing: Drawing, inner: str = "") -> str:
     right = f'<td align="right" style="{_RIGHT}">{_spans(line.right)}</td>' if noted else ""
     span = "" if noted else ' colspan="2"'
     said = _explained(line) if drawing.explain else ""
-    style = _NAME if line.heading else _LABEL
+    style = _NAME if line.heading else _WORDS if " " in label and len(label) <= LONGEST_LABEL else _LABEL
     return (
         f'{above}{_TR}<th {_LEFT} style="{style}">{_text(label)}</th>'
         f'<td{span} style="{_CELL}">{inner or _value(line)}{said}</td>{right}</tr>'

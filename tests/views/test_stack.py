@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.facts.stack import Argument, Frame, Hit, Hits, PlaceCount, Stack
+from inspector.facts.stack import Argument, Frame, Hit, Hits, PlaceCount, Stack, Stacks
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
@@ -44,3 +44,9 @@ def test_what_went_wrong_is_said() -> None:
     assert "n=? optimized out" in text
     assert "3 hits were counted and not recorded" in text
     assert text.rstrip().endswith("gdb ended by signal 9")
+
+
+def test_a_process_without_a_python_frame_says_so() -> None:
+    text = Report("stacks", {"stacks": Stacks(7, "host", (), 10**6)}).to_text()
+    assert "host (7)  0 threads" in text
+    assert "no thread runs Python now" in text and "pystack" in text

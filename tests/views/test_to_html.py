@@ -117,3 +117,9 @@ def test_a_long_note_follows_its_value_and_a_short_one_has_a_column() -> None:
     assert sanitised(line("n" * 29)).partition("short")[2].startswith("&nbsp; ")
     inner = Fold(Line("warn", (Span("short"),), right=(Span("n" * 29),)), (Line("in", (Span("it"),)),))
     assert "n" * 29 in to_html([inner], Drawing()).partition("</summary>")[0]
+
+
+def test_a_short_label_of_two_words_stays_on_one_row() -> None:
+    html = to_html([Line("32 B", ()), Line("bytes", ())], Drawing())
+    assert re.search(r"white-space:pre;[^>]*>32 B<", html)
+    assert re.search(r"white-space:pre-wrap;[^>]*>bytes<", html)
