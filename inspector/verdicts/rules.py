@@ -20,6 +20,8 @@ class Rule(NamedTuple):
     """None: it fails."""
     reason: str
     avoid: str = ""
+    same_size: bool = True
+    """A copy has as many bytes."""
 
 
 def _numeric(given: Given) -> bool:
@@ -33,6 +35,15 @@ def _plain(given: Given) -> bool:
     return _numeric(given) and given.contiguous and not given.backwards
 
 
+def _numbers(given: Given) -> bool:
+    return _numeric(given) or (given.typestr[1:2] in ("b", "c") and not given.typestr.startswith(">"))
+
+
+def _wide(given: Given) -> bool:
+    """Numbers that jax narrows to 32 bits unless it is told not to (jax_enable_x64)."""
+    return given.typestr[-2:] in ("i8", "u8", "f8") or given.typestr.endswith("c16")
+
+
 def _always(given: Given) -> bool:
     return True
 
@@ -41,6 +52,8 @@ _BUFFERS: Final = ("bytearray", "memoryview", "array")
 _LISTS: Final = ("list", "tuple")
 _NO_BUFFER: Final = "a list has no buffer"
 _START: Final = "keep it an array from the start"
+_GAPS, _ONCE = "layout changes: gaps → one axis", "np.ascontiguousarray(x) once"
+_OF_ITS_OWN: Final = "jax keeps arrays of its own"
 RULES: Final = (
     Rule("numpy", ("ndarray", *_BUFFERS), _always, False, ""),
     Rule("numpy", ("Tensor",), _numeric, False, ""),
@@ -65,15 +78,33 @@ RULES: Final = (
         ("ndarray",),
         lambda g: _numeric(g) and not g.contiguous and g.dimensions == 1,
         True,
-        "layout changes: gaps → one axis",
-        "np.ascontiguousarray(x) once",
+        _GAPS,
+        _ONCE,
     ),
     Rule("pyarrow", ("Arrow array",), _always, False, ""),
     Rule("pyarrow", _LISTS, _always, True, _NO_BUFFER, _START),
     Rule("pandas", ("Series", "DataFrame"), _always, False, ""),
     Rule("pandas", _LISTS, _always, True, _NO_BUFFER, _START),
     Rule("polars", ("polars Series", "polars DataFrame"), _always, False, ""),
+    Rule(
+        "polars",
+        ("ndarray",),
+        lambda g: _plain(g) and g.dimensions == 1 and g.typestr[-2:] != "f2",
+        False,
+        "",
+    ),
+    Rule(
+        "polars",
+        ("ndarray",),
+        lambda g: _numeric(g) and g.dimensions == 1 and not _plain(g),
+        True,
+        _GAPS,
+        _ONCE,
+    ),
     Rule("polars", _LISTS, _always, True, _NO_BUFFER, _START),
+    Rule("jax", ("ndarray",), lambda g: not _numbers(g), None, "jax has no such elements"),
+    Rule("jax", ("ndarray",), lambda g: _wide(g), True, _OF_ITS_OWN, same_size=False),
+    Rule("jax", ("ndarray",), _always, True, _OF_ITS_OWN),
     Rule("jax", _LISTS, _always, True, _NO_BUFFER, _START),
     Rule("memoryview", ("ndarray", "bytes", *_BUFFERS), _always, False, ""),
     Rule("bytes", ("ndarray", *_BUFFERS), _always, True, "bytes own their memory", "memoryview(x) shares it"),
@@ -97,7 +128,8 @@ def ruled(given: Given, consumer: str, function: str, why: str) -> Preview:
         return Preview(
             consumer, function, fails, fails, fails, fails, "", rule.reason, rule.avoid, True, "by rule"
         )
-    copied = given.size_bytes if rule.copies and given.blocks else 0 if not rule.copies else untold
+    known = given.blocks and rule.same_size
+    copied = given.size_bytes if rule.copies and known else 0 if not rule.copies else untold
     return Preview(
         consumer,
         function,

@@ -7,7 +7,6 @@ import itertools
 import json
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -138,63 +137,67 @@ def call_only(call: Callable[[], Any]) -> list[tuple[str, str, int]]:
     return []
 
 
-TORCH = """
-import json, warnings
-import numpy as np, torch, inspector
+RULED = """
+import importlib, json, sys, warnings
+import numpy as np, inspector
 from inspector.preview.consumers import CONSUMERS
 from inspector.preview.features import features
 from inspector.preview.trying import tried
 warnings.simplefilter("ignore")
+library = importlib.import_module(sys.argv[1])
 def traces(call): call(); return []
 rows = []
-for x, to in [(np.arange(4.0), "torch"), (np.arange(8)[::2], "torch"), (np.arange(4)[::-1], "torch"),
-              (np.array(["a"]), "torch"), ([1.0, 2.0], "torch"), ((1.0,), "torch"),
-              (torch.arange(4.0), "torch"), (torch.arange(4.0), "numpy")]:
+for x, to in eval(sys.argv[2]):
     (told,) = inspector.conversions(x, [to]).rows
     real = tried(x, CONSUMERS[to], features(x).is_table, lambda _: "", traces)
-    real = None if "fails" in real else real["copied"] > 0
-    rows.append([told.found, told.fails, None if told.fails else told.copies, real])
+    size = real.get("copied")
+    said = told.copied_bytes if isinstance(told.copied_bytes, int) else size
+    rows.append([told.found, told.fails, None if told.fails else told.copies,
+                 None if "fails" in real else size > 0, said == size or "fails" in real])
 print(json.dumps(rows))
 """
+
+
+def ruled_and_real(library: str, cases: str) -> None:
+    """Where `library` is loaded a rule answers, and it is what the conversion does."""
+    command = [sys.executable, "-P", "-c", RULED, library, cases]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    for found, fails, copies, real, is_size in rows:
+        assert found == "by rule" and copies == real and fails == (real is None) and is_size, rows
 
 
 @pytest.mark.libraries
 def test_where_torch_is_loaded_rules_answer_and_are_right() -> None:
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", textwrap.dedent(TORCH)], capture_output=True, text=True, timeout=100
+    ruled_and_real(
+        "torch",
+        """[(np.arange(4.0), "torch"), (np.arange(8)[::2], "torch"), (np.arange(4)[::-1], "torch"),
+        (np.array(["a"]), "torch"), ([1.0, 2.0], "torch"), ((1.0,), "torch"),
+        (library.arange(4.0), "torch"), (library.arange(4.0), "numpy")]""",
     )
-    assert done.returncode == 0, done.stderr
-    for found, fails, copies, real in json.loads(done.stdout):
-        assert found == "by rule" and copies == real and fails == (real is None)
-
-
-POLARS = """
-import json, warnings
-import numpy as np, polars as pl, inspector
-from inspector.preview.consumers import CONSUMERS
-from inspector.preview.features import features
-from inspector.preview.trying import tried
-warnings.simplefilter("ignore")
-def traces(call): call(); return []
-rows = []
-frame = pl.DataFrame({"x": [1.0, 2.0]})
-for x, to in [([1.0, 2.0], "polars"), ((1, 2), "polars"), (frame["x"], "polars"), (frame, "polars"),
-              ([1.0, 2.0], "jax")]:
-    (told,) = inspector.conversions(x, [to]).rows
-    real = tried(x, CONSUMERS[to], features(x).is_table, lambda _: "", traces)
-    rows.append([told.found, told.copies, real["copied"] > 0])
-print(json.dumps(rows))
-"""
 
 
 @pytest.mark.newest
-def test_where_polars_or_jax_is_loaded_rules_answer_and_are_right() -> None:
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", textwrap.dedent(POLARS)], capture_output=True, text=True, timeout=100
+def test_where_polars_is_loaded_rules_answer_and_are_right() -> None:
+    ruled_and_real(
+        "polars",
+        """[([1.0, 2.0], "polars"), ((1, 2), "polars"), (library.Series([1.0, 2.0]), "polars"),
+        (library.DataFrame({"x": [1.0]}), "polars"), (np.arange(4.0), "polars"),
+        (np.arange(4, dtype="i2"), "polars"), (np.frombuffer(bytes(64)), "polars"),
+        (np.arange(8)[::2], "polars"), (np.arange(4)[::-1], "polars")]""",
     )
-    assert done.returncode == 0, done.stderr
-    for found, copies, real in json.loads(done.stdout):
-        assert found == "by rule" and copies is real
+
+
+@pytest.mark.newest
+def test_where_jax_is_loaded_rules_answer_and_are_right() -> None:
+    ruled_and_real(
+        "jax",
+        """[([1.0, 2.0], "jax"), (np.arange(4.0), "jax"), (np.arange(4, dtype="f4"), "jax"),
+        (np.arange(8)[::2], "jax"), (np.zeros((2, 3), "u1"), "jax"), (np.array([True]), "jax"),
+        (np.arange(4) * 1j, "jax"), (np.array(["a"]), "jax"), (np.arange(4, dtype=">f8"), "jax"),
+        (np.array([None]), "jax"), (np.array(["2020"], "M8[ns]"), "jax")]""",
+    )
 
 
 ENDLESS = """
