@@ -140,11 +140,14 @@ def test_a_page_without_access_in_the_middle_of_a_mapping() -> None:
     thing = Thing()
     for page in range(3):
         ctypes.c_uint64.from_address(start + page * mmap.PAGESIZE).value = id(thing)
+        ctypes.c_uint64.from_address(start + page * mmap.PAGESIZE + 8).value = (
+            start + 64
+        )  # nobody else has it
     middle = ctypes.c_void_p(start + mmap.PAGESIZE)
     assert libc.mprotect(middle, ctypes.c_size_t(mmap.PAGESIZE), PROT_NONE) == 0
     try:
         found = inspector.owners(thing, scan=True)
-        hits, *_ = _native.scan_words([(id(thing), id(thing) + 8)])
+        hits, *_ = _native.scan_words([(start + 64, start + 72)])
     finally:
         assert libc.mprotect(middle, ctypes.c_size_t(mmap.PAGESIZE), mmap.PROT_READ | mmap.PROT_WRITE) == 0
     seen = {(word - start) // mmap.PAGESIZE for word, _ in hits if 0 <= word - start < 3 * mmap.PAGESIZE}
