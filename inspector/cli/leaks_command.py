@@ -41,7 +41,8 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.module:
         readable(options.program)
-        sys.path[0] = str(Path(options.program).resolve().parent)  # where the watched module may lie
+    beside = Path.cwd() if options.module else Path(options.program).resolve().parent
+    sys.path[0] = str(beside)  # where the watched module may lie
     found = leaked.leaks(*options.modules or ())
     failure: InspectorError | None = None
     try:

@@ -39,3 +39,14 @@ def test_nothing_found_is_said(tmp_path: Path) -> None:
 def test_a_module_that_is_not_there(tmp_path: Path) -> None:
     ran = inspector("leaks", "--of", "no_such_module_at_all", program(tmp_path, "pass"))
     assert ran.returncode == 2 and "unknown-module" in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_a_run_of_pytest_is_watched(tmp_path: Path) -> None:
+    program(tmp_path, "pass")
+    (tmp_path / "test_it.py").write_text(
+        "import leak_corpus\ndef test_it():\n    leak_corpus.capsule_lost(1)\n"
+    )
+    words = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")
+    ran = inspector("leaks", "--of", "leak_corpus", *words, cwd=tmp_path)
+    assert ran.returncode == 1 and "1 passed" in ran.stdout
+    assert "capsule leaked" in ran.stdout and "test_it.py:3" in ran.stdout

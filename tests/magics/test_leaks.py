@@ -50,3 +50,12 @@ def test_an_error_in_the_cell_is_the_cells_own(run: Run) -> None:
 def test_what_cannot_be_watched_is_one_block(run: Run, line: str, slug: str) -> None:
     _, shown = run(f"%%inspect_leaks {line}\npass")
     assert slug in text(shown)
+
+
+def test_a_copy_of_the_process_runs_the_cell(run: Run, shell: Any) -> None:
+    cell = "%%inspect_leaks -m leak_corpus --repeat 3 --isolate\nchanged = 1\nleak_corpus.without_the_gil(1)"
+    _, shown = run(cell)
+    assert "C-API call without the GIL" in text(shown) and "again in each of 3 runs" in " ".join(
+        text(shown).split()
+    )
+    assert "changed" not in shell.user_ns  # it was lost with the copy
