@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from inspector.cli.target import ProgramFailed, failed, source_of
+from inspector.cli.target import ProgramFailed, failed, running, source_of
 
 
 def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool) -> None:
@@ -17,7 +17,7 @@ def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool)
 
     Raises ProgramFailed where it raised or exited with a code other than 0.
     """
-    with _arguments(program, arguments, as_module), _quiet(quiet):
+    with _arguments(program, arguments, as_module), running(quiet):
         try:
             _run(program, as_module)
         except SystemExit as error:
@@ -53,14 +53,3 @@ def _arguments(program: str, arguments: Sequence[str], as_module: bool) -> Itera
     sys.argv = [program, *arguments]
     sys.path[0] = os.getcwd() if as_module else os.path.dirname(os.path.abspath(program))  # noqa: PTH109, PTH100, PTH120
     yield
-
-
-@contextmanager
-def _quiet(wanted: bool) -> Iterator[None]:
-    from inspector.cli.target import stdout_to_stderr
-
-    if not wanted:
-        yield
-        return
-    with stdout_to_stderr():
-        yield

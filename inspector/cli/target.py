@@ -10,7 +10,7 @@ import os
 import sys
 import types
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from inspector.errors import EXIT_FINDINGS, InspectorError
 
@@ -46,7 +46,7 @@ class Target:
         if script:
             from pathlib import Path
 
-            with stdout_to_stderr() if quiet else contextlib.nullcontext():
+            with running(quiet):
                 self._run(Path(script))
 
     @property
@@ -213,7 +213,25 @@ def _clip(text: str, limit: int = 60) -> str:
 
 
 @contextlib.contextmanager
-def stdout_to_stderr() -> Iterator[None]:
+def running(quiet: bool) -> Iterator[None]:
+    """A program runs: `quiet` sends what it prints to stderr; whatever it does to sys.stdout is undone."""
+    with _stdout_to_stderr() if quiet else contextlib.nullcontext():
+        kept = sys.stdout, sys.stderr
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = (_open(*one) for one in enumerate(kept, 1))
+
+
+def _open(number: int, stream: TextIO) -> TextIO:
+    """The stream, or one for the same file descriptor where the program closed it (as `json.tool` does)."""
+    if not stream.closed:
+        return stream
+    return open(number, "w", encoding=stream.encoding, errors=stream.errors, closefd=False)
+
+
+@contextlib.contextmanager
+def _stdout_to_stderr() -> Iterator[None]:
     """What the script and its native code print goes to stderr."""
     sys.stdout.flush()
     kept = os.dup(1)

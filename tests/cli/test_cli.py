@@ -344,6 +344,31 @@ def test_a_closed_or_a_full_output_is_no_fault_of_ours() -> None:
         assert block(full.stderr)["more"] == "docs/messages.md#unwritable-file"
 
 
+@pytest.mark.parametrize(
+    ("command", "ends", "drawn"),
+    [
+        ("show x --script", "sys.stdout.close()", " refs "),
+        ("trace", "sys.stdout.close()", " events "),
+        ("trace", "sys.stdout = io.StringIO()", " events "),
+        ("trace", "sys.stdout = None", " events "),
+        ("leaks", "sys.stdout.close()", "none"),
+    ],
+)
+def test_what_a_program_does_to_its_output_is_undone(
+    tmp_path: Path, command: str, ends: str, drawn: str
+) -> None:
+    """json.tool closes its own: `python -m json.tool` is a program that is traced like others."""
+    script = tmp_path / "closing.py"
+    script.write_text(f"import io, sys\nx = [1]\nprint('its own')\n{ends}\n")
+    first, *words = command.split()
+    ran = inspector(first, *words, str(script))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.startswith("its own\n") and drawn in ran.stdout
+    quiet = inspector(first, "--json", *words, str(script))
+    assert (quiet.returncode, "its own" in quiet.stdout) == (0, False)
+    assert json.loads(quiet.stdout)["kind"] == "report"
+
+
 def test_a_damaged_report_is_told_by_its_file_and_field(tmp_path: Path) -> None:
     saved = json.loads(inspector("show", "[1]", "--json").stdout)
     saved["facts"]["refs"]["references"] = "lots"
