@@ -119,12 +119,12 @@ class InspectTraceMagics(Magics):
             ):
                 yield everywhere
             return
-        with progress.of_trace() as told:
-            yield from self._traced_here(options, told)
+        with progress.of_trace() as heard:
+            yield from self._traced_here(options, heard)
 
-    def _traced_here(self, options: argparse.Namespace, told: progress.Heard) -> Iterator[Traced]:
+    def _traced_here(self, options: argparse.Namespace, heard: progress.Heard) -> Iterator[Traced]:
         numbers = cells.numbers(self.shell)
-        trace = traced.trace(*options.modules or (), grade=options.grade, cells=numbers, told=told)
+        trace = traced.trace(*options.modules or (), grade=options.grade, cells=numbers, told=heard)
         shown = showing.shown_if_raised(lambda: drawn(traced.part(trace, options), options))
         with shown, _value_shown_afterwards(), trace:
             yield trace
