@@ -332,6 +332,12 @@ void got_restore(got_family family, got_outcome *ret) {
     *ret = walk.done;
 }
 
+PyObject *got_restored(got_family family) {
+    got_outcome done;
+    got_restore(family, &done);
+    return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
+}
+
 static PyObject *got_arm(PyObject *module, PyObject *args) {
     got_walk walk = {.turn_on = 1, .family = GOT_CAPI};
     int grade;
@@ -347,11 +353,7 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
                               : Py_BuildValue("(III)", walk.done.stored, walk.done.failed, walk.done.no_room);
 }
 
-static PyObject *got_disarm(PyObject *module, PyObject *unused) {
-    got_outcome done;
-    got_restore(GOT_CAPI, &done);
-    return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
-}
+static PyObject *got_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_CAPI); }
 
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];

@@ -72,11 +72,7 @@ static PyObject *hosts_arm(PyObject *module, PyObject *paths) {
     return take(armed);
 }
 
-static PyObject *hosts_disarm(PyObject *module, PyObject *unused) {
-    got_outcome done;
-    got_restore(GOT_LOOKUP, &done);
-    return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
-}
+static PyObject *hosts_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_LOOKUP); }
 
 static PyMethodDef hosts_methods[] = {
     {"hosts_arm", hosts_arm, METH_O, NULL},

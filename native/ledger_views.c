@@ -10,7 +10,8 @@
 // are never: their ranges are told to who would draw them (views_freed). A view that died first, was
 // released, or shows something else by now, is none.
 //
-// Threads. C code frees without the GIL: the tables are behind a mutex, under which nothing is called.
+// Threads. C code frees without the GIL: the tables are behind a mutex, under which nothing is called. A
+// child that is forked watches no views.
 //
 // Limits and why. VIEWS_MAX views and KEPT_BYTES_MAX; what finds no room goes at once, and is told as
 // possible: its address may mean another's memory by now. Which block of malloc's an address inside lies in
@@ -341,6 +342,17 @@ static PyObject *views_freed(PyObject *module, PyObject *args) {
         }
     }
     Py_RETURN_FALSE;
+}
+
+// Another thread may have held the lock when this one forked: the child begins with a lock of its own, and
+// watches nothing.
+static void ledger_views_forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    ledger_views_count = 0;
+}
+
+__attribute__((constructor)) static void ledger_views_prepare(void) {
+    pthread_atfork(NULL, NULL, ledger_views_forked);
 }
 
 static PyMethodDef ledger_views_methods[] = {

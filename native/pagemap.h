@@ -22,6 +22,30 @@ struct pagemap_query {
 #define PAGEMAP_ZERO (1u << 5)
 #define PAGEMAP_HUGE (1u << 6) // one entry of the page table's middle level: transparent, or of hugetlbfs
 
+// Calls `each` for every region that the query is about, in order: 0, or -1 where the kernel does not know
+// the ioctl. `query`: its categories; where and how much is filled in here.
+static inline int pagemap_walk(int pagemap, struct pagemap_query query, uint64_t start, uint64_t stop,
+                               void (*each)(const struct pagemap_region *region, void *argument),
+                               void *argument) {
+    struct pagemap_region regions[64];
+    query.size = sizeof query;
+    query.vec = (uintptr_t)regions;
+    query.vec_len = 64;
+    query.end = stop;
+    for (uint64_t at = start; at < stop; at = query.walk_end) {
+        query.start = at;
+        query.walk_end = 0;
+        int found = ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query);
+        if (found < 0 || query.walk_end <= at) {
+            return -1;
+        }
+        for (int i = 0; i < found; i++) {
+            each(&regions[i], argument);
+        }
+    }
+    return 0;
+}
+
 // Bits of a word of /proc/self/pagemap.
 #define PAGEMAP_WORD_EXCLUSIVE (1ull << 56)
 #define PAGEMAP_WORD_FILE (1ull << 61)

@@ -59,33 +59,28 @@ static void pages_add(pages_cut *cut, uintptr_t start, uintptr_t stop) {
     }
 }
 
+typedef struct {
+    pages_cut *cut;
+    uint64_t present_bytes;
+} pages_there;
+
+static void pages_region(const struct pagemap_region *region, void *argument) {
+    pages_there *there = argument;
+    pages_add(there->cut, region->start, region->end);
+    there->present_bytes += region->end - region->start;
+}
+
 // 0, or -1 where the kernel does not know the ioctl.
 static int pages_by_ioctl(int pagemap, uintptr_t start, uintptr_t stop, pages_cut *cut) {
-    struct pagemap_region regions[64];
-    uint64_t present_bytes = 0;
-    for (uintptr_t at = start; at < stop;) {
-        struct pagemap_query query = {
-            .size = sizeof query,
-            .start = at,
-            .end = stop,
-            .vec = (uintptr_t)regions,
-            .vec_len = 64,
-            .category_inverted = PAGEMAP_ZERO,
-            .category_mask = PAGEMAP_ZERO,
-            .category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
-            .return_mask = PAGEMAP_PRESENT,
-        };
-        int found = ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query);
-        if (found < 0 || query.walk_end <= at) {
-            return -1;
-        }
-        for (int i = 0; i < found; i++) {
-            pages_add(cut, regions[i].start, regions[i].end);
-            present_bytes += regions[i].end - regions[i].start;
-        }
-        at = query.walk_end;
+    struct pagemap_query query = {.category_inverted = PAGEMAP_ZERO,
+                                  .category_mask = PAGEMAP_ZERO,
+                                  .category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
+                                  .return_mask = PAGEMAP_PRESENT};
+    pages_there there = {cut, 0};
+    if (pagemap_walk(pagemap, query, start, stop, pages_region, &there) < 0) {
+        return -1;
     }
-    cut->runs->untouched_bytes += (stop - start) - present_bytes;
+    cut->runs->untouched_bytes += (stop - start) - there.present_bytes;
     return 0;
 }
 

@@ -40,11 +40,7 @@ static PyObject *foreign_arm(PyObject *module, PyObject *paths) {
     return Py_BuildValue("(II)", calls.stored, border.stored);
 }
 
-static PyObject *foreign_disarm(PyObject *module, PyObject *ignored) {
-    got_outcome done;
-    got_restore(GOT_FOREIGN, &done);
-    return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
-}
+static PyObject *foreign_disarm(PyObject *module, PyObject *ignored) { return got_restored(GOT_FOREIGN); }
 
 static PyObject *freeing_arm(PyObject *module, PyObject *ignored) {
     got_outcome done;

@@ -17,31 +17,17 @@ static struct {
     int anonymous;
 } kept;
 
+static void copy_mark(const struct pagemap_region *region, void *marks) {
+    memset((unsigned char *)marks + (region->start - kept.first) / WRITES_PAGE, 1,
+           (region->end - region->start) / WRITES_PAGE);
+}
+
 // Marks the pages of the range that exist, as PAGEMAP_SCAN says: 0, or -1 with errno.
 static int copy_there(unsigned char *marks) {
     _close_ int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    struct pagemap_region regions[64];
-    for (uintptr_t at = kept.first; at < kept.last;) {
-        struct pagemap_query query = {
-            .size = sizeof query,
-            .start = at,
-            .end = kept.last,
-            .vec = (uintptr_t)regions,
-            .vec_len = 64,
-            .category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
-            .return_mask = PAGEMAP_PRESENT,
-        };
-        int found = ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query);
-        if (found < 0 || query.walk_end <= at) {
-            return -1;
-        }
-        for (int i = 0; i < found; i++) {
-            memset(marks + (regions[i].start - kept.first) / WRITES_PAGE, 1,
-                   (regions[i].end - regions[i].start) / WRITES_PAGE);
-        }
-        at = query.walk_end;
-    }
-    return 0;
+    struct pagemap_query query = {.category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
+                                  .return_mask = PAGEMAP_PRESENT};
+    return pagemap_walk(pagemap, query, kept.first, kept.last, copy_mark, marks);
 }
 
 // The watched bytes of page number `page`.
