@@ -74,7 +74,7 @@ typedef struct {
 // The slots of these objects (a set of paths), or of every loaded one (NULL); 0, or -1 with an exception set.
 int got_patch(got_family family, got_grade grade, PyObject *paths /* borrowed */, got_outcome *ret);
 void got_restore(got_family family, got_outcome *ret);
-// The same, told: new, a tuple (stored, foreign, gone, failed).
+// The same; a new tuple: stored, foreign, gone, failed.
 PyObject *got_restored(got_family family);
 
 // allocations.c: functions that give memory, as slots import them.
