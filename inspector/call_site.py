@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 LONGEST_CHARACTERS = 60
 """A longer expression is cut."""
+_MAGICS = {"run_line_magic": "%", "run_cell_magic": "%%"}
 
 
 def argument_text(frame: FrameType, function: str) -> str:
@@ -54,6 +55,20 @@ def instruction_text(code: CodeType, instruction: int, names: dict[str, Any] | N
     rows[-1] = rows[-1][:stop]
     rows[0] = rows[0][start:]
     return b"".join(rows).decode(errors="replace")
+
+
+def as_typed(text: str) -> str:
+    """The text of a call as the user typed it: of `%name line` and `%%name line` IPython makes a call.
+
+    A magic of a cell is told by its own line, without the body.
+    """
+    import ast
+
+    call = _call(text) if text.startswith("get_ipython().run_") else None
+    sign = _MAGICS.get(_name(call.func)) if call else None
+    values = [word.value for word in call.args if isinstance(word, ast.Constant)] if call and sign else []
+    words = [value for value in values if isinstance(value, str)]
+    return f"{sign}{words[0]} {words[1]}".rstrip() if len(words) >= 2 else text
 
 
 def _call(source: str) -> ast.Call | None:

@@ -6,7 +6,7 @@ import sys
 from itertools import islice
 from types import CodeType, FrameType
 
-from inspector.call_site import instruction_text
+from inspector.call_site import as_typed, instruction_text
 from inspector.facts.conversion import Site
 from inspector.facts.unknown import Unknown
 
@@ -31,7 +31,7 @@ def of_code(code: CodeType | None, instruction: int, cell: int) -> Site:
         return NOWHERE
     place = next(islice(code.co_positions(), max(instruction, 0) // 2, None), None)
     line = place[0] if place and place[0] is not None else Unknown("the code has no line table")
-    text = " ".join(instruction_text(code, instruction).split())
+    text = " ".join(as_typed(instruction_text(code, instruction)).split())
     text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
     number = cell if cell >= 0 else Unknown("not in a notebook")
     return Site(code.co_filename, line, code.co_qualname, number, text)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from inspector.call_site import instruction_text
 from inspector.facts.conversion import Site
-from inspector.facts.unknown import Unknown
 from inspector.tracing.decode import Rows
-
-LONGEST_TEXT = 60
-_NOWHERE = Unknown("no Python frame was recorded")
-NOWHERE = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
+from inspector.tracing.places import NOWHERE, of_code
 
 
 def resolved(
@@ -36,9 +30,4 @@ def resolved(
 
 def site(code: CodeType, instruction: int, cells: Mapping[str, int]) -> Site:
     """The line of Python at an offset of its bytecode; `cells`: file name -> number of the notebook cell."""
-    place = next(islice(code.co_positions(), instruction // 2, None), None)
-    line = place[0] if place and place[0] is not None else Unknown("the code has no line table")
-    cell = cells.get(code.co_filename, Unknown("not in a notebook"))
-    text = " ".join(instruction_text(code, instruction).split())
-    text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
-    return Site(code.co_filename, line, code.co_qualname, cell, text)
+    return of_code(code, instruction, cells.get(code.co_filename, -1))

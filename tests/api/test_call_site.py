@@ -7,6 +7,7 @@ import functools
 import pytest
 
 import inspector
+from inspector.call_site import as_typed
 
 pytestmark = pytest.mark.core
 
@@ -43,3 +44,18 @@ def test_where_the_source_cannot_tell_it_is_an_object() -> None:
     assert functools.partial(inspector.inspect, rows)().name == "object"
     assert eval("inspector.inspect(rows)").name == "object"
     assert next(map(inspector.inspect, [rows])).name == "object"
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("get_ipython().run_line_magic('time', 'f(x)')", "%time f(x)"),
+        ("get_ipython().run_line_magic('who', '')", "%who"),
+        ("get_ipython().run_cell_magic('inspect_c', 'scaled -i x', 'int y;\\n')", "%%inspect_c scaled -i x"),
+        ("get_ipython().run_line_magic(name, 'f(x)')", "get_ipython().run_line_magic(name, 'f(x)')"),
+        ("get_ipython().run_cell('x')", "get_ipython().run_cell('x')"),
+        ("f(x", "f(x"),
+    ],
+)
+def test_a_magic_is_told_as_it_was_typed(text: str, typed: str) -> None:
+    assert as_typed(text) == typed
