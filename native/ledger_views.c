@@ -13,9 +13,9 @@
 // Threads. C code frees without the GIL: the tables are behind a mutex, under which nothing is called. A
 // child that is forked watches no views.
 //
-// Limits and why. VIEWS_MAX views and KEPT_BYTES_MAX; what finds no room goes at once, and is told as
-// possible: its address may mean another's memory by now. Which block of malloc's an address inside lies in
-// is only known as it is freed; of pymalloc's, as the view is met.
+// Limits and why. VIEWS_MAX views, half of them those that were there before, and KEPT_BYTES_MAX; what finds
+// no room goes at once, and is told as possible: its address may mean another's memory by now. Which block of
+// malloc's an address inside lies in is only known as it is freed; of pymalloc's, as the view is met.
 #define INSPECTOR_INTERNALS
 #include "ledger_views.h"
 
@@ -25,7 +25,8 @@
 #include "hooks.h"
 #include "ledger.h"
 
-enum { VIEWS_MAX = 1024, FREES_MAX = 1024, FOREVER_MAX = 1024, FILTER_BITS = 1 << 16 };
+enum { VIEWS_MAX = 1 << 12, EARLIER_MAX = VIEWS_MAX / 2, FREES_MAX = 1024, FOREVER_MAX = 1024 };
+enum { FILTER_LOG2 = 19, FILTER_BITS = 1 << FILTER_LOG2 };
 static const size_t KEPT_BYTES_MAX = (size_t)64 << 20;
 
 typedef struct {
@@ -58,7 +59,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 // ----- the table ----------------------------------------------------------------------------------
 
 static uint32_t bit_of(uintptr_t address) {
-    return (uint32_t)((address >> 3) * 0x9E3779B97F4A7C15ULL >> 48) & (FILTER_BITS - 1);
+    return (uint32_t)((address >> 3) * 0x9E3779B97F4A7C15ULL >> (64 - FILTER_LOG2));
 }
 
 static void filter_add(uintptr_t address) {
@@ -242,7 +243,7 @@ int ledger_views_hold(uintptr_t block, const ledger_freeing *freeing) {
 
 static int look_at(PyObject *object, void *unused) {
     ledger_views_look(object);
-    return 0;
+    return ledger_views_count >= EARLIER_MAX;
 }
 
 static int look_at_frame(const frame_view *view, void *unused) {
@@ -255,16 +256,17 @@ static int look_at_frame(const frame_view *view, void *unused) {
     return 0;
 }
 
-// Views that were there before: what the gc's objects and running functions refer to.
+// Views that were there before: what running functions refer to, then what the gc's objects do.
 static void look_at_all(void) {
     struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
+    frames_each(look_at_frame, NULL);
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
         PyGC_Head *list = compat_gc_list(gc, i);
-        for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
+        for (PyGC_Head *at = compat_gc_next(list); at != list && ledger_views_count < EARLIER_MAX;
+             at = compat_gc_next(at)) {
             edges_visit(compat_gc_object(at), look_at, NULL);
         }
     }
-    frames_each(look_at_frame, NULL);
 }
 
 void ledger_views_init(void) {

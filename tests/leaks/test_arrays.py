@@ -126,8 +126,11 @@ def test_an_array_over_an_address_that_is_freed() -> None:
     assert "freed" in str(inspector.inspect(array))
 
 
-def test_an_array_with_a_capsule_is_not_accused() -> None:
+def test_an_array_with_a_capsule_is_not_accused_and_one_without_is() -> None:
+    """Among thousands of views that were there before."""
     module: Any = specimens.build("capsuled", CAPSULED, flags=(f"-I{np.get_include()}",))
+    there = (ctypes.c_int * 4)()
+    earlier = [(ctypes.c_int * 4).from_address(ctypes.addressof(there)) for _ in range(5_000)]
     with inspector.leaks("capsuled") as found:
         kept, lost = module.make(1), module.make(0)
         part = kept[1:]
@@ -139,3 +142,4 @@ def test_an_array_with_a_capsule_is_not_accused() -> None:
     with inspector.leaks("capsuled") as found:
         del part
     assert not list(found)
+    del earlier
