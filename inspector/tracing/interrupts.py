@@ -22,15 +22,17 @@ class Interrupts:
         self.guarded = guarded
         """Code whose very first instruction must not be interrupted."""
         self.held = True
+        self.is_over = False
+        """Ended by a thread that could not put the handler back."""
         self._before: Any = None
         self._came: int | None = None
 
     @contextmanager
     def begun(self) -> Iterator[None]:
         """Around the arming; where the calling thread can set a handler: the main one (signal.signal)."""
-        before = signal.getsignal(signal.SIGINT)
-        if threading.current_thread() is threading.main_thread() and callable(before):
-            self._before, self._came, self.held = before, None, True
+        before = _behind(signal.getsignal(signal.SIGINT))
+        if _is_main() and callable(before):
+            self._before, self._came, self.held, self.is_over = before, None, True, False
             signal.signal(signal.SIGINT, self._take)
         try:
             yield
@@ -49,14 +51,33 @@ class Interrupts:
             self._end()
 
     def _end(self) -> None:
+        if not _is_main():
+            self._pass_on()
+            return
         before, self._before = self._before, None
         if before is not None and signal.getsignal(signal.SIGINT) == self._take:
             signal.signal(signal.SIGINT, before)
         if before is not None and self._came is not None:
             before(self._came, None)
 
+    def _pass_on(self) -> None:
+        """Another thread ends it, which may set no handler: ours stays, and gives all to the one before."""
+        self.is_over = True
+        if self._before is not None and self._came is not None:
+            signal.raise_signal(self._came)
+
     def _take(self, number: int, frame: FrameType | None) -> None:
-        if self.held or (frame is not None and frame.f_code in self.guarded):
+        if not self.is_over and (self.held or (frame is not None and frame.f_code in self.guarded)):
             self._came = number
         elif self._before is not None:
             self._before(number, frame)
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _behind(handler: Any) -> Any:
+    """The handler that one of ours which is over stands before."""
+    ours = getattr(handler, "__self__", None)
+    return ours._before if isinstance(ours, Interrupts) and ours.is_over else handler

@@ -10,6 +10,7 @@ import pty
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -75,6 +76,24 @@ def test_a_handler_that_the_traced_code_sets_stays(hearing: None) -> None:
         signal.signal(signal.SIGINT, own)
     assert signal.getsignal(signal.SIGINT) is own
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_a_trace_that_another_thread_ends_leaves_interrupts_as_they_were(hearing: None) -> None:
+    """A worker of Dask is armed in its main thread and asked in another."""
+    before = armed()
+    for _ in range(2):
+        trace = inspector.trace("math")
+        trace.__enter__()
+        math.gcd(12, 18)
+        thread = threading.Thread(target=trace.__exit__, args=(None, None, None))
+        thread.start()
+        thread.join()
+        assert (armed(), len(trace.calls)) == (before, 1)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    with inspector.trace("math"):
+        pass
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_progress_is_told_while_it_runs_and_is_no_part_of_it() -> None:
