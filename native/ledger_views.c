@@ -54,6 +54,7 @@ static size_t kept_bytes, forever_bytes;
 static uint8_t filter[FILTER_BITS / 8]; // blocks to ask about: of a view, or shown by one
 static scan_range forever[FOREVER_MAX]; // kept for as long as the process lives
 static uint32_t forever_count;
+static uintptr_t prefix; // bytes a debug allocator puts before a block (PYTHONMALLOC=debug, -X dev)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // ----- the table ----------------------------------------------------------------------------------
@@ -68,11 +69,17 @@ static void filter_add(uintptr_t address) {
 
 static int filter_has(uintptr_t address) { return filter[bit_of(address) / 8] >> bit_of(address) % 8 & 1; }
 
+static void prefix_body(void *sample) {
+    scan_range block;
+    int is_block = pymalloc_block((uintptr_t)sample, 0, &block) == BLOCK_LIVE;
+    prefix = is_block ? (uintptr_t)sample - block.start : 0;
+}
+
 static void block_body(void *argument) {
     view_row *row = argument;
     scan_range block;
     if (pymalloc_block(row->start, 0, &block) == BLOCK_LIVE) {
-        row->block = block.start;
+        row->block = block.start + prefix;
     }
 }
 
@@ -271,6 +278,11 @@ static void look_at_all(void) {
 
 void ledger_views_init(void) {
     borrowed_prepare();
+    void *sample = PyObject_Malloc(48);
+    if (sample) {
+        memory_guarded(prefix_body, sample);
+        PyObject_Free(sample);
+    }
     look_at_all();
 }
 

@@ -118,12 +118,12 @@ SENT = ("name", "pid", "versions", "keys", "managed_bytes", "spilled_bytes", "rs
 
 if __name__ == "__main__":
     with (
-        LocalCluster(n_workers=8, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=8, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         gathered(client, 8)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         gathered(client, 2)

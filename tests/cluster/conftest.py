@@ -24,7 +24,7 @@ def cluster() -> Iterator[Any]:
     # the scheduler's memory policy would drop the second copy of a key whenever it likes
     with (
         dask.config.set({"distributed.scheduler.active-memory-manager.start": False}),
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as made,
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as made,
     ):
         yield made
 

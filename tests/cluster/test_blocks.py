@@ -299,7 +299,7 @@ SHARED = """
         return float(np.ascontiguousarray(np.arange(count, dtype="f8").reshape(-1, 10).T)[0, 0])
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=2, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         workers = sorted(client.nthreads())

@@ -250,7 +250,7 @@ def test_a_worker_without_the_extension_joins_and_is_a_row(
         sys.modules["inspector"] = None  # as where it is not installed
         from distributed import Worker
         async def run():
-            async with Worker({cluster.scheduler_address!r}, name="bare", dashboard_address=None) as worker:
+            async with Worker({cluster.scheduler_address!r}, name="bare", dashboard_address=":0") as worker:
                 await worker.finished()
         asyncio.run(run())
     """

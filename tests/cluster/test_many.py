@@ -25,7 +25,7 @@ def test_each_of_many_workers_tells_its_own_and_one_may_die() -> None:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=MANY, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=MANY, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         workers, asked = sorted(client.nthreads()), inspector.on(client)
