@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
+def own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests look at what is left in it, and another room's may run beside."""
+    folder = str(tmp_path_factory.mktemp("workers"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)  # of the workers
+        patch.setattr(tempfile, "tempdir", folder)
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster(own_temporary_folder: None) -> Iterator[Any]:
     """A LocalCluster of two processes of one thread each."""
     import dask
     from distributed import LocalCluster
