@@ -77,7 +77,7 @@ def _is_main() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def _behind(handler: Any) -> Any:
+def _behind(hears: Any) -> Any:
     """The handler that one of ours which is over stands before."""
-    ours = getattr(handler, "__self__", None)
-    return ours._before if isinstance(ours, Interrupts) and ours.is_over else handler
+    ours = getattr(hears, "__self__", None)
+    return ours._before if isinstance(ours, Interrupts) and ours.is_over else hears
