@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from inspector.errors import InspectorError
 from inspector.facts.cluster import Answer, Worker
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import SCHEMA, from_wire
@@ -107,7 +108,10 @@ def read_answer(address: str, text: str) -> Told:
         "shared_bytes": nothing,
         "retained_bytes": nothing,
     }
-    return Told(from_wire(Worker, {**wire["worker"], **rest}), wire["answer"])
+    try:
+        return Told(from_wire(Worker, {**wire["worker"], **rest}), wire["answer"])
+    except InspectorError as error:
+        return _silent(address, "other version", f"its row is not as ours: {error.what}"[:200])
 
 
 def _silent(address: str, answer: Answer, reason: str) -> Told:

@@ -113,7 +113,7 @@ def thousand(client: Client) -> None:
     del held, kept
 
 
-SENT = ("name", "pid", "versions", "keys", "managed_bytes", "spilled_bytes", "rss_bytes")
+SENT = ("name", "pid", "versions", "self_tests", "keys", "managed_bytes", "spilled_bytes", "rss_bytes")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import os
 import signal
 import subprocess
@@ -300,6 +301,18 @@ def test_another_version_is_a_row(client: Any, asked: Any, workers: list[str]) -
         client.run(pretend, inspector.facts.wire.SCHEMA, workers=workers[:1])
     assert answers[workers[0]].answer == "other version" and "99" in answers[workers[0]].reason
     assert answers[workers[1]].answer == "answered"
+
+
+def test_a_row_of_an_earlier_version_is_a_row(asked: Any, workers: list[str]) -> None:
+    """One that lacks what a worker tells today."""
+    from inspector.cluster import worker
+    from inspector.cluster.asking import read_answer
+
+    earlier = dict.fromkeys(("keys", "managed_bytes", "spilled_bytes", "rss_bytes", "pid"), 1)
+    row = {"name": "0", "versions": {"native-inspector": "0.0.9"}, **earlier}
+    told = read_answer(workers[0], json.dumps({"schema": worker.SCHEMA, "worker": row, "answer": {}}))
+    assert (told.worker.answer, told.answer) == ("other version", None)
+    assert "self_tests" in told.worker.reason
 
 
 def test_a_report_of_a_cluster_is_saved_and_read_back(asked: Any, tmp_path: Path) -> None:
