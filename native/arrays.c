@@ -15,13 +15,8 @@ enum { OWNDATA = 0x4, TYPE_OBJECT = 17, TYPE_NUMBER_OFFSET = 28 }; // numpy/ndar
 static getbufferproc array_getbuffer; // NULL until NumPy is imported
 
 void arrays_prepare(void) {
-    _owned_ PyObject *name = PyUnicode_InternFromString("numpy");
-    _owned_ PyObject *numpy = name && !array_getbuffer ? PyImport_GetModule(name) : NULL;
-    PyObject *type = numpy && PyModule_CheckExact(numpy) // borrowed
-                         ? PyDict_GetItemString(PyModule_GetDict(numpy), "ndarray")
-                         : NULL;
-    if (type && Py_IS_TYPE(type, &PyType_Type)) {
-        PyTypeObject *ndarray = (PyTypeObject *)type;
+    PyTypeObject *ndarray = array_getbuffer ? NULL : native_imported_type("numpy", "ndarray");
+    if (ndarray && Py_IS_TYPE(ndarray, &PyType_Type)) {
         int known = strcmp(ndarray->tp_name, "numpy.ndarray") == 0 && ndarray->tp_as_buffer &&
                     ndarray->tp_basicsize >= (Py_ssize_t)sizeof(ndarray_fields);
         array_getbuffer = known ? ndarray->tp_as_buffer->bf_getbuffer : NULL;

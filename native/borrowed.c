@@ -12,21 +12,9 @@ enum { OWNDATA = 0x4 }; // numpy/ndarraytypes.h
 
 static PyTypeObject *ctypes_type; // borrowed: the class above all ctypes objects; NULL until it is imported
 
-typedef struct { // Modules/_ctypes/ctypes.h: CDataObject
-    PyObject_HEAD char *memory;
-    int needs_free;
-    PyObject *base; // borrowed: it owns it
-    Py_ssize_t bytes, length, index;
-    PyObject *kept; // borrowed: it owns it
-} ctypes_fields;
-
 void borrowed_prepare(void) {
-    _owned_ PyObject *name = PyUnicode_InternFromString("_ctypes");
-    _owned_ PyObject *module = name && !ctypes_type ? PyImport_GetModule(name) : NULL;
-    PyObject *type = module && PyModule_CheckExact(module) // borrowed
-                         ? PyDict_GetItemString(PyModule_GetDict(module), "Structure")
-                         : NULL;
-    PyTypeObject *above = type && PyType_Check(type) ? ((PyTypeObject *)type)->tp_base : NULL;
+    PyTypeObject *one = ctypes_type ? NULL : native_imported_type("_ctypes", "Structure");
+    PyTypeObject *above = one ? one->tp_base : NULL;
     if (above && above->tp_basicsize >= (Py_ssize_t)sizeof(ctypes_fields)) {
         ctypes_type = above; // kept by its module, which stays
     }

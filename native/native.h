@@ -136,6 +136,25 @@ typedef struct {
 } link_found;
 void links_find(PyObject *holder /* borrowed */, PyObject *target /* borrowed */, link_found *ret);
 
+typedef struct { // Modules/_ctypes/ctypes.h: CDataObject
+    PyObject_HEAD char *memory;
+    int needs_free;
+    PyObject *base;                  // borrowed: the object owns it
+    Py_ssize_t bytes, length, index; // length: elements
+    PyObject *kept;                  // borrowed: the object owns it
+} ctypes_fields;
+
+// A type that a module defines, if the module is imported by now; borrowed, NULL with or without an
+// exception.
+static inline PyTypeObject *native_imported_type(const char *module, const char *name) {
+    _owned_ PyObject *key = PyUnicode_FromString(module);
+    _owned_ PyObject *found = key ? PyImport_GetModule(key) : NULL;
+    PyObject *type = found && PyModule_CheckExact(found) // borrowed
+                         ? PyDict_GetItemString(PyModule_GetDict(found), name)
+                         : NULL;
+    return type && PyType_Check(type) ? (PyTypeObject *)type : NULL;
+}
+
 // arrays.c: what an ndarray refers to; NumPy's ABI, written down so that NumPy is not needed to build.
 typedef struct { // numpy/ndarraytypes.h: PyArrayObject_fields, the same in NumPy 1 and 2
     PyObject_HEAD char *memory;

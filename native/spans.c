@@ -25,35 +25,18 @@ typedef struct { // Modules/arraymodule.c
     } *descr;
 } array_fields;
 
-typedef struct { // Modules/_ctypes/ctypes.h: CDataObject
-    PyObject_HEAD char *memory;
-    int needs_free;
-    PyObject *base;    // borrowed: the object owns it
-    Py_ssize_t length; // elements
-    Py_ssize_t bytes;
-} ctypes_fields;
-
 static PyTypeObject *ndarray_type;   // borrowed: static
 static PyTypeObject *array_type;     // owned, for the life of the process
 static PyTypeObject *ctypes_base;    // owned, for the life of the process
 static Py_ssize_t descr_size_offset; // where a dtype keeps its element size: NumPy 1 or 2
 
-static PyObject *imported(const char *name, const char *attribute) { // borrowed, or NULL
-    _owned_ PyObject *key = PyUnicode_FromString(name);
-    _owned_ PyObject *module = key ? PyImport_GetModule(key) : NULL;
-    PyObject *found = module && PyModule_CheckExact(module)
-                          ? PyDict_GetItemString(PyModule_GetDict(module), attribute)
-                          : NULL;
-    return found && PyType_Check(found) ? found : NULL;
-}
-
 // A dtype of 8 bytes keeps the 8 as an int at one place in NumPy 1 and as a long at another in NumPy 2,
 // where the first holds its flags.
 static void prepare_numpy(void) {
-    PyTypeObject *type = (PyTypeObject *)imported("numpy", "ndarray");             // borrowed
-    PyObject *scalar = type ? imported("numpy", "float64") : NULL;                 // borrowed
-    _owned_ PyObject *zero = scalar ? PyObject_CallNoArgs(scalar) : NULL;          // owned
-    _owned_ PyObject *dtype = zero ? PyObject_GetAttrString(zero, "dtype") : NULL; // owned
+    PyTypeObject *type = native_imported_type("numpy", "ndarray");                    // borrowed
+    PyTypeObject *scalar = type ? native_imported_type("numpy", "float64") : NULL;    // borrowed
+    _owned_ PyObject *zero = scalar ? PyObject_CallNoArgs((PyObject *)scalar) : NULL; // owned
+    _owned_ PyObject *dtype = zero ? PyObject_GetAttrString(zero, "dtype") : NULL;    // owned
     if (!dtype || Py_TYPE(dtype)->tp_basicsize < DESCR_SIZE_2 + 8) {
         return;
     }
@@ -68,10 +51,10 @@ void spans_prepare(void) {
         prepare_numpy();
     }
     if (!array_type) {
-        array_type = (PyTypeObject *)Py_XNewRef(imported("array", "array"));
+        array_type = (PyTypeObject *)Py_XNewRef(native_imported_type("array", "array"));
     }
     if (!ctypes_base) {
-        PyTypeObject *simple = (PyTypeObject *)imported("_ctypes", "Array");
+        PyTypeObject *simple = native_imported_type("_ctypes", "Array");
         ctypes_base = simple ? (PyTypeObject *)Py_NewRef(simple->tp_base) : NULL;
     }
     PyErr_Clear();

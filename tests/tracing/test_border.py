@@ -9,12 +9,13 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import inspector
@@ -310,3 +311,31 @@ def test_the_table_of_dangers_names_tests_that_are_there() -> None:
     assert len(named) > 20
     missing = [name for file, name in named if f"def {name}(" not in (root / file).read_text()]
     assert missing == []
+
+
+class Pair(ctypes.Structure):
+    """Twelve bytes: a length in elements cannot be taken for one in bytes."""
+
+    _pack_ = 4
+    _fields_ = [("whole", ctypes.c_int64), ("half", ctypes.c_int32)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        ctypes.c_double * 4096,
+        ctypes.c_char * 4096,
+        ctypes.c_int16 * 8 * 5,
+        Pair,
+        Pair * 1000,
+        ctypes.c_double,
+    ],
+    ids=["doubles", "characters", "rows", "structure", "structures", "one"],
+)
+def test_the_bytes_of_a_ctypes_object_are_those_that_ctypes_counts(make: Callable[[], Any]) -> None:
+    held = make()
+    with inspector.trace("numpy") as t:
+        np.frombuffer(held, "u1")
+    (call,) = (call for call in t.calls if call.name.endswith("frombuffer"))
+    (span,) = call.arguments[0].spans
+    assert (span.address, span.logical_bytes) == (ctypes.addressof(held), ctypes.sizeof(held))
