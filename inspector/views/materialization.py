@@ -28,8 +28,6 @@ SMALL_BYTES = 1 << 16
 MOST_WHAT = 34
 MOST_SHOWN = 10
 """Layers shown without --all."""
-SHORT_LABEL = 7
-"""A longer label than this (9 cells less a gap of 2) moves what follows to the right."""
 MILD = ("shared-copy-on-write", "large-base")
 """Slugs of what costs, but breaks nothing."""
 
@@ -137,7 +135,7 @@ def _rows(layer: Layer, wide: int) -> Iterator[Line]:
     yield Line(
         layer.level,
         (
-            Span(_what(layer).ljust(wide - max(0, len(layer.level) - SHORT_LABEL))),
+            Span(_what(layer).ljust(wide)),
             Span(f"  {said.ljust(18)}"),
             Span(first, "dim"),
         ),

@@ -69,10 +69,9 @@ def _line(line: Line, drawing: Drawing, indent: int) -> Iterator[Row]:
     if line.spans and cells(said) > LONGEST_LABEL and whole > drawing.width:
         yield from wrapped([Span(" " * indent + said, style)], drawing.width, indent + GAP)
         said = ""
-    label = filled(
-        [Span(said, style)], max(LABEL_COLUMNS, cells(said) + (GAP if cells(said) >= LABEL_COLUMNS else 0))
-    )
-    left = [Span(" " * indent), *label, *_aligned(line.spans)]
+    over = max(cells(said) - LABEL_COLUMNS + GAP, 0) if cells(said) >= LABEL_COLUMNS else 0
+    label = filled([Span(said, style)], LABEL_COLUMNS + over)
+    left = [Span(" " * indent), *label, *_aligned(line.spans, over)]
     hang = min(indent + LABEL_COLUMNS, drawing.width // 3)
     yield from _flushed(left, _safe(line.right), drawing.width, hang)
     if drawing.explain and line.explain:
@@ -84,9 +83,15 @@ def _safe(spans: Iterable[Span]) -> list[Span]:
     return [Span(plain(span.text), span.style) for span in spans]
 
 
-def _aligned(spans: Iterable[Span]) -> list[Span]:
-    """A short value is filled up, so that evidence (a span that begins with two blanks) has a column."""
+def _aligned(spans: Iterable[Span], over: int) -> list[Span]:
+    """A short value is filled up, so that evidence (a span that begins with two blanks) has a column.
+
+    A value that is filled up already gives back the cells that its label is `over` its own column.
+    """
     safe = _safe(spans)
+    if safe and over:
+        value = safe[0].text
+        safe[0] = Span(value[: max(len(value) - over, len(value.rstrip(" ")))], safe[0].style)
     if len(safe) > 1 and safe[1].text.startswith("  "):
         safe[0] = Span(safe[0].text + " " * (VALUE_COLUMNS - cells(safe[0].text)), safe[0].style)
     return safe

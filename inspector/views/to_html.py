@@ -13,7 +13,9 @@ from inspector.views.theme import BOLD, css
 _CARD = (
     "overflow-x:auto;color-scheme:light dark;color:var(--jp-content-font-color1, CanvasText);"
     "font-family:var(--jp-code-font-family, ui-monospace, monospace);font-size:var(--jp-code-font-size, 13px)"
+    ";padding:var(--jp-code-padding, 0) 0 0 var(--jp-code-padding, 0)"
 )
+"""In a notebook its first row stands beside its prompt, where Jupyter puts the text of other outputs."""
 _TABLE = "border-collapse:collapse;margin:0"
 _PLACE = "text-align:left;vertical-align:top;border:0;padding:1px 12px 1px 0"
 _CELL = f"{_PLACE};white-space:pre-wrap;overflow-wrap:anywhere"
