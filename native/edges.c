@@ -84,10 +84,12 @@ static int is_frame_object(PyTypeObject *type) {
 }
 #endif
 
-// What a tp_traverse of others raises is nobody's: it is not asked to, and the gc would not see it either.
+// What a tp_traverse of others raises is nobody's: it is not asked to, and the gc would not see it either. An
+// exception that is set already is the program's, and stays.
 int edges_traverse(PyObject *object, visitproc visit, void *arg) {
+    int pending = PyErr_Occurred() != NULL;
     int stop = Py_TYPE(object)->tp_traverse(object, visit, arg);
-    if (PyErr_Occurred()) {
+    if (!pending && PyErr_Occurred()) {
         PyErr_Clear();
     }
     return stop;

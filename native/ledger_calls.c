@@ -119,11 +119,11 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
     if (!ledger_is_open) {
         return result;
     }
+    int failed = PyErr_Occurred() != NULL;
     if (result) {
         visit_result((PyObject *)result, &(result_walk){&frame, 0});
         note_result((PyObject *)result, called->number);
     }
-    int failed = PyErr_Occurred() != NULL;
     if (failed == (result != 0)) {
         fault(&frame, result ? LEDGER_RESULT_WITH_EXCEPTION : LEDGER_NULL_WITHOUT_EXCEPTION, NULL);
         if (result) { // CPython checks not every call: it would come up somewhere else
