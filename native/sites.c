@@ -78,7 +78,9 @@ static void locate_among(_PyInterpreterFrame *frame, event *record) {
          frame = frame->previous, walked++) {
         PyCodeObject *code = compat_frame_code(frame);
         from = code ? origin_of(code) : FROM_STDLIB;
-        chosen = from == FROM_USER || !chosen ? (code ? frame : chosen) : chosen;
+        if (code && (from == FROM_USER || !chosen)) {
+            chosen = frame;
+        }
     }
     if (chosen) {
         PyCodeObject *code = compat_frame_code(chosen);
