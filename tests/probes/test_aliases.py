@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
-import sys
 from typing import Any
 
 import fingerprints
 import numpy as np
 import pandas as pd
 import pytest
+from awaiting import after_waiting
 
 import inspector
 from inspector.facts.aliases import Aliases
@@ -79,26 +78,17 @@ def test_many_aliases_are_bounded() -> None:
     assert "<table" in report.to_html()
 
 
-AWAITS = """
-import asyncio, resource
+LOOKS = """
+import resource
+import _asyncio
 import numpy as np
 import inspector
 from inspector.probes.held import held
 from inspector._native import Subject
 
-async def waits(future):
-    return await future
-
-async def main():
-    futures = [asyncio.get_running_loop().create_future() for _ in range(3)]
-    asyncio.get_running_loop().call_later(0.01, lambda: [one.set_result(1) for one in futures])
-    await asyncio.gather(*map(waits, futures))
-
-asyncio.run(main())
 resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
 base = np.arange(10.0)
 view = base[5:]
-import _asyncio
 for turn in range(3):
     assert len(inspector.aliases(base).rows) == 2
     held(Subject(_asyncio))
@@ -108,7 +98,4 @@ asyncio.run(main())
 
 def test_a_modules_free_list_is_left_alone() -> None:
     """That of _asyncio holds dead objects on CPython 3.12: a reference to one made the next look endless."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", AWAITS], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert after_waiting(LOOKS) == ""

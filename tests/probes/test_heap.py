@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from awaiting import after_waiting
 
 from inspector import _native
 from inspector._native import Subject
@@ -200,23 +201,14 @@ def test_a_namespace_that_runs_code_is_refused() -> None:
     assert error.value.slug == "not-a-namespace"
 
 
-AWAITED = """
-import _asyncio, asyncio, json, types
+COUNTS = """
+import _asyncio, json, types
 import inspector
 from inspector import _native
-
-async def waits(future):
-    return await future
-
-async def main():
-    futures = [asyncio.get_running_loop().create_future() for _ in range(3)]
-    asyncio.get_running_loop().call_later(0.01, lambda: [one.set_result(1) for one in futures])
-    await asyncio.gather(*map(waits, futures))
 
 class Module(types.ModuleType):
     pass
 
-asyncio.run(main())
 kept = asyncio.Future(loop=asyncio.new_event_loop()).__await__()
 name = "_asyncio.FutureIter"
 counted = [row.objects for row in inspector.heap().types if row.type_name == name]
@@ -229,8 +221,4 @@ print(json.dumps([counted, held, again]))
 
 def test_what_a_free_list_keeps_is_not_counted() -> None:
     """On CPython 3.12 the module _asyncio names the dead iterators of its free list to the collector."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", AWAITED], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == [[1], [], [1]]
+    assert json.loads(after_waiting(COUNTS)) == [[1], [], [1]]

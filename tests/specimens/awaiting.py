@@ -1,0 +1,34 @@
+"""Programs that have awaited futures, as every kernel has: on CPython 3.12 _asyncio's free list is not empty then."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Final
+
+AWAITED: Final = """
+import asyncio
+
+async def waits(future):
+    return await future
+
+async def main():
+    futures = [asyncio.get_running_loop().create_future() for _ in range(3)]
+    asyncio.get_running_loop().call_later(0.01, lambda: [one.set_result(1) for one in futures])
+    await asyncio.gather(*map(waits, futures))
+
+asyncio.run(main())
+"""
+
+
+def after_waiting(program: str) -> str:
+    """What a program writes in a process of its own whose futures were awaited first."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", AWAITED + program],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
