@@ -40,7 +40,7 @@ format: ## let ruff and clang-format lay out the sources
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format . && $(BIN)/clang-format -i native/*.c native/*.h
 
-bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card narrows it
+bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card renews one table
 	@$(PYTHON3) .ci/bench.py $(if $(ONLY),--only $(ONLY))
 
 corpus: system ## the table of what a trace says of 201 operations, into docs/benchmarks.md

@@ -1,0 +1,64 @@
+"""The tables of docs/benchmarks.md: a section a bench, renewed alone when its bench is run alone.
+
+Standard library only.
+"""
+
+import ast
+import datetime
+import os
+import platform
+import re
+from pathlib import Path
+
+import ready
+
+PAGE = ready.ROOT / "docs" / "benchmarks.md"
+BENCHES = ready.ROOT / "tests" / "bench"
+BEGIN, END = "<!-- make bench: begin -->", "<!-- make bench: end -->"
+HEAD = "| measured | ours | against | theirs | ratio | bar | |\n|---|---:|---|---:|---:|---:|---|"
+
+
+def write(bench, rows, version, load):
+    """Put the rows of one bench (a path) into its section; sections of benches that are gone are left out."""
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    told, _, after = rest.partition(END)
+    found = {**sections(told), bench.stem: section(bench, rows, version, load)}
+    kept = [found[path.stem] for path in sorted(BENCHES.glob("bench_*.py")) if path.stem in found]
+    PAGE.write_text(before + "\n\n".join([BEGIN, *kept, END]) + after)
+
+
+def sections(told):
+    """Stem of a bench -> its section."""
+    parts = re.split(r"^### (\w+)$", told, flags=re.MULTILINE)
+    return {f"bench_{name}": f"### {name}{text}".strip() for name, text in zip(parts[1::2], parts[2::2])}
+
+
+def section(bench, rows, version, load):
+    """What is measured, where and when, and the table."""
+    asks = ast.get_docstring(ast.parse(bench.read_text())).partition("\n")[0]
+    day = datetime.date.today().isoformat()
+    where = f"CPython {version}, Linux {platform.release()}, {os.cpu_count()} cores, {day}, load {load:.1f} before it."
+    name = bench.stem.partition("_")[2]
+    return "\n".join([f"### {name}", "", f"{asks} {where}", "", HEAD, *map(drawn, rows)])
+
+
+def drawn(row):
+    """One row of the table."""
+    unit = row["unit"]
+    what = row["what"] + (f" ({row['sizes']})" if row["sizes"] else "")
+    ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
+    theirs = "" if row["theirs"] is None else amount(row["theirs"], unit)
+    bar = "" if row["bar"] is None else f"{row['bar']:g}x" if row["against"] else amount(row["bar"], unit)
+    verdict = {True: "holds", False: "**misses**", None: ""}[row["holds"]]
+    told = (what, amount(row["ours"], unit), row["against"], theirs, ratio, bar, verdict)
+    return f"| {' | '.join(told)} |"
+
+
+def amount(value, unit):
+    """A measured value: 12.3 ms, 4,096 B, 231 ns/object."""
+    if unit != "s":
+        return f"{value:,.0f} {unit}"
+    for scale, name in ((1, "s"), (1e3, "ms"), (1e6, "us")):
+        if value * scale >= 1 or name == "us":
+            return f"{value * scale:.3g} {name}"
+    return ""
