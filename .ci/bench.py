@@ -1,9 +1,9 @@
-"""Run the benches of tests/bench, each in a process of its own, and write their tables into docs/benchmarks.md.
+"""Run the benches of tests/bench, each in a process of its own, and write the tables of docs/benchmarks.md.
 
     python3 .ci/bench.py [--only card]
 
-Rows come as lines of JSON (tests/bench/bench.py). A bench that ends well renews its own section of the page; the
-text of the page outside the sections is kept. Standard library only.
+Rows come as lines of JSON (tests/bench/bench.py). A bench that ends well renews its own section of the
+page; the text outside the sections is kept. Standard library only.
 """
 
 import json

@@ -8,7 +8,6 @@ import datetime
 import os
 import platform
 import re
-from pathlib import Path
 
 import ready
 
@@ -29,15 +28,15 @@ def write(bench, rows, version, load):
 
 def sections(told):
     """Stem of a bench -> its section."""
-    parts = re.split(r"^### (\w+)$", told, flags=re.MULTILINE)
-    return {f"bench_{name}": f"### {name}{text}".strip() for name, text in zip(parts[1::2], parts[2::2])}
+    found = re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", told, flags=re.MULTILINE | re.DOTALL)
+    return {f"bench_{name}": f"### {name}\n{text}".strip() for name, text in found}
 
 
 def section(bench, rows, version, load):
     """What is measured, where and when, and the table."""
     asks = ast.get_docstring(ast.parse(bench.read_text())).partition("\n")[0]
     day = datetime.date.today().isoformat()
-    where = f"CPython {version}, Linux {platform.release()}, {os.cpu_count()} cores, {day}, load {load:.1f} before it."
+    where = f"CPython {version}, Linux {platform.release()}, {os.cpu_count()} cores, {day}, load {load:.1f}."
     name = bench.stem.partition("_")[2]
     return "\n".join([f"### {name}", "", f"{asks} {where}", "", HEAD, *map(drawn, rows)])
 

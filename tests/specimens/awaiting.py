@@ -1,4 +1,4 @@
-"""Programs that have awaited futures, as every kernel has: on CPython 3.12 _asyncio's free list is not empty then."""
+"""Programs that have awaited futures, as every kernel has: _asyncio's free list is not empty then."""
 
 from __future__ import annotations
 
