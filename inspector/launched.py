@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -35,12 +36,14 @@ def launch(
     grade: Literal["count", "record", "deep"] = "record",
     children: bool = False,
     quiet: bool = False,
+    told: Callable[[int, float], None] | None = None,
 ) -> Launched:
     """Run `command`, a program that is or embeds Python, and give its trace.
 
     Its Python begins the trace at its start, by a `sitecustomize` of ours before the program's own; Pythons
     that it starts are counted. With `children` they are traced too, and where the launched program is no
-    Python, the first of them is what is given. `quiet`: what it prints goes to stderr. A program that is
+    Python, the first of them is what is given. `quiet`: what it prints goes to stderr. `told` hears, from a
+    thread of its own, records and seconds so far, as `trace` tells them. A program that is
     killed leaves what was written. Raises InspectorError `no-program`, `no-python`, `python-isolated`,
     `no-build`, and what `trace` raises.
     """
@@ -48,7 +51,8 @@ def launch(
 
     folder = Path(tempfile.mkdtemp(prefix="inspector-trace-"))
     try:
-        ended = launching.run(command, settings(folder, modules, grade, children), str(FIRST), quiet)
+        with _telling(folder, told):
+            ended = launching.run(command, settings(folder, modules, grade, children), str(FIRST), quiet)
         pid = _first(folder, ended.pid)
         if pid is None:
             raise _refused(folder, ended, command)
@@ -57,6 +61,22 @@ def launch(
         return Launched(left(folder, pid, grade), ended.code, tuple(_notes(folder, pid)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _telling(folder: Path, told: Callable[[int, float], None] | None) -> Iterator[None]:
+    """Say how far the trace in a folder is while it grows."""
+    from inspector.tracing.folder import recorded
+    from inspector.tracing.pulse import Pulse
+
+    pulse = Pulse(told, lambda: recorded(folder)) if told is not None else None
+    if pulse is not None:
+        pulse.begin()
+    try:
+        yield
+    finally:
+        if pulse is not None:
+            pulse.end()
 
 
 def begin(settings: dict[str, Any]) -> Callable[[], None]:

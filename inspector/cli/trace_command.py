@@ -117,11 +117,12 @@ def _run_within(
 def _launched(options: argparse.Namespace) -> tuple[Traced, InspectorError | None]:
     """Run a program of its own: its trace, and how it failed."""
     from inspector import launched
+    from inspector.cli import progress
 
     command = [options.program, *options.arguments]
-    made = launched.launch(
-        command, *options.modules or (), grade=options.grade, children=options.children, quiet=options.json
-    )
+    asked = {"grade": options.grade, "children": options.children, "quiet": options.json}
+    with progress.traced() as told:
+        made = launched.launch(command, *options.modules or (), told=told, **asked)
     for note in made.notes:
         sys.stderr.write(f"inspector: {note}\n")
     return made.trace, _program_failed(options.program, made.code)

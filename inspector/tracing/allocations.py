@@ -1,20 +1,17 @@
-"""Blocks of 4 KiB and more, with who asked for them: armed, restored, and found again under a result."""
+"""Blocks of 4 KiB and more, with who asked for them: found again under a result."""
 
 from __future__ import annotations
 
-import atexit
+from collections.abc import Callable
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from inspector import _native
 from inspector.facts.unknown import Unknown
+from inspector.tracing.allocation_slots import PYTHON
 from inspector.tracing.decode import COARSE_TICKS, FLAGS, KINDS, Events, Rows
-from inspector.tracing.tables import library_of
 
 LEAST_BYTES: Final = 4096
-PYTHON: Final = "Python"
-"""Who asks where a block comes from Python's own allocators."""
 LINKED: Final = "its own allocator"
 """What gives a block that no hook saw, of a library that has an allocator linked into it."""
 SPAN_OWNED, SPAN_LINKED, SPAN_TOLD = 8, 16, 32
@@ -29,46 +26,10 @@ _NOT_GIVEN: Final = Unknown(
 )
 
 
-def callers(records: Rows) -> dict[int, str]:
-    """Return addresses told by Python's own allocators -> who asked, while the libraries are still loaded."""
+def callers(records: Rows, named: Callable[[int], str]) -> dict[int, str]:
+    """Return addresses told by Python's own allocators -> who asked, as `named` knows."""
     told = np.unique(records["aux"][(records["kind"] == KINDS["ALLOCATION"]) & (records["aux"] != 0)])
-    python = _native.image(id(int))
-    ours = {python[0] if python else "", _native.__file__}
-    found = {address: _native.image(address) for address in told.tolist()}
-    return {
-        address: PYTHON if image is None or image[0] in ours else library_of(image[0])
-        for address, image in found.items()
-    }
-
-
-class AllocationSlots:
-    """The slots through which libraries ask for memory, and Python's own allocators, while hooked."""
-
-    def __init__(self) -> None:
-        self.armed = False
-
-    def begin(self) -> None:
-        """Hook what is loaded. Raises RuntimeError in a second interpreter."""
-        atexit.register(self.end)
-        self.armed = True
-        try:
-            self.widen()
-        except BaseException:
-            self.end()
-            raise
-
-    def widen(self) -> None:
-        """Hook what has been loaded since."""
-        if self.armed:
-            _native.allocations_arm()
-
-    def end(self) -> None:
-        """Put everything back; a second call does nothing."""
-        if self.armed:
-            self.armed = False
-            _native.allocations_open(False)
-            _native.allocations_disarm()
-            atexit.unregister(self.end)
+    return {address: named(address) for address in told.tolist()}
 
 
 class Blocks:

@@ -38,6 +38,8 @@ def assembled(
         seen=tables.seen,
         import_modules=tables.import_modules,
         hosts=tables.hosts,
+        askers=tables.askers,
+        givers=tables.givers,
         hooked_imports=tables.hooked_imports,
         tick_ps=tick_ps,
         dropped=dropped + refused,

@@ -13,6 +13,7 @@ import json
 import struct
 from collections import ChainMap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import CodeType
 from typing import Any, Final
@@ -22,6 +23,8 @@ import numpy as np
 from inspector import _native
 from inspector.facts.conversion import Seen
 from inspector.facts.wire import from_wire
+from inspector.tracing.allocation_slots import caller_among
+from inspector.tracing.allocations import callers
 from inspector.tracing.assembling import assembled
 from inspector.tracing.decode import FLAGS, RECORD_BYTES, Events, record_type
 from inspector.tracing.tables import Tables
@@ -35,7 +38,7 @@ def read(folder: Path, pid: int, grade: str) -> Events:
     heads = [_head(path.read_bytes()) for path in sorted(folder.glob(f"ring-{pid}-*.events"))]
     lines = list(_lines(folder / f"tables-{pid}.jsonl"))
     tick_ps = next((head["tick_ps"] for head, _ in heads), 1)
-    return assembled(
+    made = assembled(
         [_ring(head, content) for head, content in heads],
         refused=0,
         interned=_interned(folder / f"names-{pid}.journal"),
@@ -45,12 +48,23 @@ def read(folder: Path, pid: int, grade: str) -> Events:
         wall_ns=next((line["wall_ns"] for line in lines if "wall_ns" in line), 0) or _last_ns(heads),
         grade=grade,
     )
+    return replace(made, callers=callers(made.records, caller_among(_joined(lines, "images"))))
 
 
 def forked(folder: Path, pid: int) -> int:
     """How many other processes recorded something; those that `pid` forked have no tables of their own."""
     numbers = {path.name.split("-")[1] for path in folder.glob("ring-*.events")}
     return len(numbers - {str(pid)})
+
+
+def recorded(folder: Path) -> int:
+    """Records that all processes have written there so far."""
+    return sum(_head(_beginning(path))[0]["head"] for path in folder.glob("ring-*.events"))
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEADER_BYTES).ljust(HEADER_BYTES, b"\0")
 
 
 def _head(content: bytes) -> tuple[dict[str, int], bytes]:
@@ -90,20 +104,24 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
             return
 
 
-def _tables(lines: list[dict[str, Any]]) -> Tables:
-    def joined(name: str) -> dict[int, str]:
-        found: ChainMap[str, str] = ChainMap(*(line[name] for line in reversed(lines) if name in line))
-        return {int(number): text for number, text in found.items()}
+def _joined(lines: list[dict[str, Any]], name: str) -> dict[int, Any]:
+    """The numbers that each line adds to those before it."""
+    found: ChainMap[str, Any] = ChainMap(*(line[name] for line in reversed(lines) if name in line))
+    return {int(number): told for number, told in found.items()}
 
-    nothing: dict[str, Any] = {"seen": [], "hooked_imports": 0}
+
+def _tables(lines: list[dict[str, Any]]) -> Tables:
+    nothing: dict[str, Any] = {"seen": [], "hooked_imports": 0, "givers": ()}
     last = next((line for line in reversed(lines) if "seen" in line), nothing)
     return Tables(
-        names=joined("names"),
-        modules=joined("modules"),
-        import_modules=joined("import_modules"),
-        hosts=joined("hosts"),
+        names=_joined(lines, "names"),
+        modules=_joined(lines, "modules"),
+        import_modules=_joined(lines, "import_modules"),
+        hosts=_joined(lines, "hosts"),
         hooked_imports=last["hooked_imports"],
         seen=tuple(from_wire(Seen, one) for one in last["seen"]),
+        askers=_joined(lines, "askers"),
+        givers=tuple(last["givers"]),
     )
 
 

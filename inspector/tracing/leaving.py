@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from inspector.facts.wire import to_wire
+from inspector.tracing.allocation_slots import Images, images
 from inspector.tracing.foreign import names
 from inspector.tracing.recorder import Grade, Recorder
 from inspector.tracing.tables import Tables
+
+_Told = TypeVar("_Told")
 
 
 class Leaving:
@@ -20,11 +23,10 @@ class Leaving:
         hosts = not modules  # a chosen module's calls only, or all there are
         self.folder = folder
         self.tables = folder / f"tables-{os.getpid()}.jsonl"
-        self.told = Tables()
+        self.told, self.images = Tables(), Images()
         self.recorder = Recorder(
             modules,
             grade,
-            allocations=False,
             directory=str(folder),
             journal=str(folder / f"names-{os.getpid()}.journal"),
             armed=self._told,
@@ -40,7 +42,7 @@ class Leaving:
         if self.recorder.running and str(os.getpid()) in self.tables.name:
             wall_ns = self.recorder.leave()
             called, modules = names()
-            self._write({"wall_ns": wall_ns, "names": called, "modules": modules})
+            self._write({"wall_ns": wall_ns, "names": called, "modules": modules, "images": self._loaded()})
 
     def _told(self, tables: Tables) -> None:
         """One line of what is new."""
@@ -51,15 +53,23 @@ class Leaving:
                 "modules": _new(tables.modules, before.modules),
                 "import_modules": _new(tables.import_modules, before.import_modules),
                 "hosts": _new(tables.hosts, before.hosts),
+                "askers": _new(tables.askers, before.askers),
+                "givers": tables.givers,
+                "images": self._loaded() if tables.givers else {},
                 "hooked_imports": tables.hooked_imports,
                 "seen": [to_wire(one) for one in tables.seen],
             }
         )
+
+    def _loaded(self) -> Images:
+        """Code that has been loaded since the last look."""
+        before, self.images = self.images, images()
+        return _new(self.images, before)
 
     def _write(self, row: dict[str, Any]) -> None:
         with self.tables.open("a") as file:
             file.write(json.dumps(row) + "\n")
 
 
-def _new(now: dict[int, str], before: dict[int, str]) -> dict[int, str]:
+def _new(now: dict[int, _Told], before: dict[int, _Told]) -> dict[int, _Told]:
     return {number: name for number, name in now.items() if before.get(number) != name}

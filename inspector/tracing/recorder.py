@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing import asking
+from inspector.tracing.allocation_slots import AllocationSlots, caller
 from inspector.tracing.foreign import ForeignSlots, names
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.materializing import Materializations
@@ -22,7 +23,6 @@ from inspector.tracing.targets import Targets
 from inspector.tracing.type_slots import TypeSlots
 
 if TYPE_CHECKING:
-    from inspector.tracing.allocations import AllocationSlots
     from inspector.tracing.decode import Events
 
 Grade = Literal["count", "record", "deep"]
@@ -107,8 +107,6 @@ class Recorder:
             )
             self.imports.begin()
             if self.allocations and self.grade != "count":
-                from inspector.tracing.allocations import AllocationSlots
-
                 self.blocks = AllocationSlots()
                 self.blocks.begin()
             self.watch = ImportWatch(self._widen)
@@ -125,15 +123,16 @@ class Recorder:
         _native.foreign_open(self.grade != "count")
         _native.allocations_open(self.blocks is not None)
 
-    def _arm(self) -> None:
-        """Hook the functions that have been imported since."""
-        if self.blocks is not None:
-            self.blocks.widen()
+    def _arm(self) -> bool:
+        """Hook the functions that have been imported since; whether there is more to tell."""
+        known = len(self.found.names)
+        more = self.blocks is not None and self.blocks.widen()
         self._arm_foreign()
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
         if self.grade != "count":
             self.slots.widen(self.found.types)
+        return more or len(self.found.names) > known
 
     def _arm_foreign(self) -> None:
         """The calls of ctypes and cffi: before the C API's own slots, which then have the last word."""
@@ -142,13 +141,13 @@ class Recorder:
 
     def _widen(self) -> None:
         """An import is over."""
-        known, packages = len(self.found.names), self.found.packages()
+        packages = self.found.packages()
         if _native.unrecorded(asking.prepare):
             _native.ask_spans(asking.asker())  # which forgets what no adapter knew so far
-        self._arm()
+        more = self._arm()
         if not self.modules and self.imports is not None and self.found.packages() != packages:
             self.imports.choose(self.found.packages())
-        if len(self.found.names) > known:
+        if more:
             self._tell()
 
     def _tell(self) -> None:
@@ -158,7 +157,10 @@ class Recorder:
     def _told(self) -> Tables:
         """What the numbers in records lead to, as far as it is known now."""
         hosts = self.imports.hosts if self.imports is not None else None
-        tables = told(self.found, self.numbers, self._slots()[0], hosts or (), self.foreign.paths)
+        slots, askers = self._slots()
+        tables = told(self.found, self.numbers, slots, hosts or (), self.foreign.paths)
+        if self.blocks is not None:
+            tables.askers, tables.givers = askers, _native.ALLOCATORS
         tables.names |= self.slots.names
         tables.modules |= self.slots.modules
         return tables
@@ -167,18 +169,20 @@ class Recorder:
         """Disarm, and read what was recorded."""
         _native.calls_open(False)  # what is read from here on is ours
         try:
-            tables, askers = self._told(), self._slots()[1]
-            givers = _native.ALLOCATORS if self.blocks is not None else ()
+            tables = self._told()
             wall_ns, rings = self._disarm()
             called, modules = names() if self.grade != "count" else ({}, {})
             tables = replace(tables, names=tables.names | called, modules=tables.modules | modules)
-            return replace(self._events(rings, wall_ns, tables), givers=givers, askers=askers)
+            return self._events(rings, wall_ns, tables)
         finally:
             self._forget()
 
     def leave(self) -> int:
         """Disarm, and read nothing: the rings lie in files. Nanoseconds since the start."""
+        _native.calls_open(False)  # what is told is ours
         try:
+            if self.watch is not None:
+                self._tell()  # libraries that no import brought
             return self._disarm()[0]
         finally:
             self._forget()
@@ -228,7 +232,7 @@ class Recorder:
             grade=self.grade,
         )
         came = tuple(self.materialized.rows)
-        return replace(made, callers=callers(made.records), materialized=came)
+        return replace(made, callers=callers(made.records, caller), materialized=came)
 
 
 _name_of = type.__dict__["__qualname__"].__get__

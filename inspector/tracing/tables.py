@@ -26,6 +26,10 @@ class Tables:
     """Import slot of a host that embeds Python -> function that it calls through it."""
     hooked_imports: int = 0
     seen: tuple[Seen, ...] = ()
+    askers: dict[int, str] = field(default_factory=dict)
+    """Import slot -> library that asks for memory through it."""
+    givers: tuple[str, ...] = ()
+    """Functions that give memory, by the number in a record; empty: none is hooked."""
 
 
 def told(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from programs import inspector
 
-from inspector import launched
+from inspector import launched, trace
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Trace
 from inspector.facts.unknown import Unknown
@@ -209,6 +210,57 @@ def test_what_a_killed_program_wrote_is_read_back(script: Path) -> None:
     ran = inspector("trace", "--of", "array", "--", sys.executable, str(script), "die")
     assert ran.returncode == 1 and "signal 9" in ran.stderr
     assert "app.py:4" in ran.stdout and "copied 8.0 kB" in ran.stdout and "0 dropped" in ran.stdout
+
+
+MEMORY = """
+import array, os, signal, sys
+import numpy as np
+a = np.arange(5000.0)
+b = a.copy()
+c = bytes(a)
+d = array.array("d", c)
+if sys.argv[1:] == ["die"]:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("how", [(), ("die",)])
+def test_who_gave_the_memory_is_told_as_in_one_process(tmp_path: Path, how: tuple[str, ...]) -> None:
+    """Also of a program that is killed: what its slots and addresses mean is written as it comes."""
+    path = tmp_path / "app.py"
+    path.write_text(MEMORY)
+    with trace("numpy", "array") as here:
+        exec(compile(MEMORY, str(path), "exec"), {})
+    ran = launched.launch([sys.executable, str(path), *how], "numpy", "array")
+    assert ran.code == (-signal.SIGKILL if how else 0)
+    assert given(ran.trace.fact) == given(here.fact)
+    assert len(given(here.fact)) == 4
+    assert not any(isinstance(allocator, Unknown) for _, allocator in given(here.fact).values())
+
+
+def given(fact: Trace) -> dict[str, tuple[int, str | Unknown]]:
+    """Per line of MEMORY that copied: bytes, and who asked for them."""
+    copies = [copy for copy in fact.copies if copy.site.text.endswith(")")]  # without the import
+    return {
+        copy.site.text: (copy.copied_bytes, copy.allocator) for copy in copies if copy.copied_bytes > 4096
+    }
+
+
+def test_how_far_a_launched_program_is(tmp_path: Path) -> None:
+    """It goes on until it was told of: no clock decides."""
+    said: list[tuple[int, float]] = []
+    go_on = tmp_path / "go_on"
+
+    def told(records: int, seconds: float) -> None:
+        said.append((records, seconds))
+        if records > 2:
+            go_on.touch()
+
+    code = f"import array, os, time\nwhile not os.path.exists({str(go_on)!r}):\n"
+    code += " array.array('d', [1.0]).tobytes(); time.sleep(0.01)"
+    ran = launched.launch([sys.executable, "-c", code], "array", told=told)
+    assert ran.code == 0 and len(said) >= 1
+    assert said == sorted(said) and said[-1][0] > 2
 
 
 def test_the_users_own_sitecustomize_runs_after_ours(tmp_path: Path) -> None:
