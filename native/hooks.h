@@ -145,7 +145,7 @@ static inline uint64_t hook_utf8_bytes(PyObject *text /* borrowed */) {
 void hook_lost(const hook_call *call, PyObject *object /* borrowed */, char kind, const void *value,
                uint32_t bytes, uint64_t whole /* bytes of the whole text */);
 
-// Continuations of the record that was just committed.
+// hook_records.c: continuations of the record that was just committed.
 void hook_value(const hook_call *call, uint32_t number, char format, uint64_t value, uint16_t flags);
 void hook_text(const hook_call *call, const char *start, Py_ssize_t length /* -1: to the NUL */);
 void hook_buffer(const hook_call *call, const Py_buffer *view);

@@ -12,7 +12,7 @@
 #include "hooks.h"
 
 #include "capi_failures.h"
-#include "ledger.h"
+#include "ledger_notes.h"
 
 // Exported by every version so far, in no public header.
 __attribute__((weak)) int _PyArg_VaParse_SizeT(PyObject * /* borrowed */, const char *, va_list);

@@ -150,7 +150,5 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]);
 
 // ledger_hooks.c
 void *ledger_hook(uint16_t row); // NULL: nothing to note of it
-// hooks_va.c: a variadic call of row `row` gave a new reference.
-void ledger_note_result(uint32_t slot, uint16_t row, uintptr_t from, PyObject *result /* borrowed */);
 
 #endif
