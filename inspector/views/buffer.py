@@ -132,13 +132,14 @@ def _speaks(fact: Buffer) -> Iterator[Block]:
         yield Fold(more, rest, shown=0)
 
 
-def _answered(fact: Buffer, unasked: list[str]) -> Iterator[Line]:
+def _answered(fact: Buffer, unasked: list[str]) -> Iterator[Block]:
+    """A line for each answer; where its bytes are waits for `-v`."""
     for spoken in fact.spoken:
         if isinstance(spoken.exposure, Exposure):
             if spoken.protocol != "struct fields":
-                yield Line(
-                    "speaks", (Span(spoken.protocol), Span(f"  {_said(spoken.exposure, fact)}", "dim"))
-                )
+                said = Span(f"  {_said(spoken.exposure, fact)}", "dim")
+                where = Line("", text(_where(spoken.exposure), "dim"), verbose=True)
+                yield Fold(Line("speaks", (Span(spoken.protocol), said)), (where,), shown=1)
         elif spoken.protocol not in unasked:
             yield Line("speaks", (Span(spoken.protocol), Span(f"  {spoken.exposure}", "warn")))
 
@@ -151,6 +152,11 @@ def _said(exposure: Exposure, fact: Buffer) -> str:
     flags = f", {' '.join(exposure.flags)}" if exposure.flags else ""
     access = "read-only" if exposure.readonly else "writable"
     return f"{exposure.format} {exposure.shape}, {access}{flags}{elsewhere}"
+
+
+def _where(exposure: Exposure) -> str:
+    """Address, strides and who answered."""
+    return f"at {exposure.address:#x}, strides {exposure.strides_bytes} bytes, by {exposure.exporter}"
 
 
 def _names(fact: Buffer) -> Iterator[Block]:

@@ -143,6 +143,37 @@ def test_arrays_without_a_copy_and_those_that_need_one(pa: Any, look: Look) -> N
         look(copies)
 
 
+def test_arrow_is_found_without_a_call_and_says_what_the_struct_fields_say(pa: Any) -> None:
+    def said(x: object, ask: bool) -> dict[str, Any]:
+        return {row.protocol: row.exposure for row in inspector.inspect(x, ask=ask).facts["buffer"].spoken}
+
+    numbers = pa.array([1.5, None, 3.5])[1:]
+    held = pa.total_allocated_bytes()
+    assert said(numbers, ask=False)["Arrow C data"] == Unknown("not asked")
+    answer = said(numbers, ask=True)["Arrow C data"]
+    assert (answer.address, answer.shape, answer.strides_bytes) == (
+        numbers.buffers()[1].address + 8,
+        (2,),
+        (8,),
+    )
+    assert (answer.format, answer.itemsize_bytes, answer.readonly, answer.exporter) == (
+        "g",
+        8,
+        True,
+        "DoubleArray",
+    )
+    assert answer.flags == ("1 nulls",)
+    table = pa.table({"a": [1, 2]})
+    reader, (batch,) = table.to_reader(), table.to_batches()
+    assert "+s" in said(batch, ask=True)["Arrow C data"].reason, "a struct has no bytes itself"
+    for x in (table, table.column(0), reader):
+        assert said(x, ask=False)["Arrow C stream"] == Unknown("not asked")
+        assert "uses it up" in said(x, ask=True)["Arrow C stream"].reason
+    assert reader.read_all() == table, "nobody read it before"
+    del table, batch, reader, answer, x
+    assert pa.total_allocated_bytes() <= held
+
+
 def test_the_pool_counts_nothing_for_a_look(pa: Any, look: Look) -> None:
     mine, theirs = pa.array([1.0] * 1000), pa.array(np.arange(1000.0))
     before = (pa.total_allocated_bytes(), pa.default_memory_pool().backend_name)

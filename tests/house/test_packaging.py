@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -85,6 +86,16 @@ def test_a_free_threaded_python_is_refused_in_one_sentence(checkout: Path, tmp_p
     told = " ".join(run(*command, cwd=tmp_path, check=False).split())
     assert "native-inspector needs the GIL: free-threaded builds of CPython are not supported yet." in told
     assert not list(tmp_path.glob("*.whl"))
+
+
+def test_the_sources_refuse_its_headers_in_the_same_sentence() -> None:
+    """Whoever builds without CMake meets it in the header that all parts include, and nothing else."""
+    header = sources.ROOT / "native" / "compat.h"
+    given = ("-fsyntax-only", "-DPy_GIL_DISABLED=1", f"-I{sysconfig.get_path('include')}", "-xc")
+    told = run(shutil.which("gcc") or "cc", *given, header, cwd=header.parent, check=False)
+    errors = [line.partition("error: ")[2] for line in told.splitlines() if "error: " in line]
+    said = "native-inspector needs the GIL: free-threaded builds of CPython are not supported yet."
+    assert said in errors[0]
 
 
 def test_the_tests_left_the_checkout_clean() -> None:

@@ -250,6 +250,30 @@ def test_other_objects_have_no_details():
         assert details(Subject(other)) == {}
 
 
+def test_interned_is_the_one_string_that_stands_for_its_equals():
+    made = "".join(["the one ", "of this test"])
+    assert object_(Subject(made)).interned is False
+    assert sys.intern(made) is made
+    twin = "".join(["the one ", "of this test"])
+    assert (object_(Subject(made)).interned, object_(Subject(twin)).interned) == (True, False)
+    assert object_(Subject("a_name_in_this_code")).interned is True
+    assert object_(Subject(type("Text", (str,), {})(made))).interned is False
+    for other in (made.encode(), 5, None):
+        assert object_(Subject(other)).interned == Unknown("only a str can be interned")
+
+
+def test_immortal_is_what_the_count_says():
+    """The oracle is the count: PEP 683 and the static objects of 3.11 are beyond what references reach."""
+    class_, name = type("Mortal", (), {}), "".join(["mortal ", "text"])
+    for x in (10**9, 1.5, (1, class_), [None], class_, class_(), name, sys.maxsize, math, object()):
+        assert (object_(Subject(x)).immortal, sys.getrefcount(x) < 1 << 24) == (False, True), x
+    for x in (5, -5, (), b"", "", "a"):
+        assert (object_(Subject(x)).immortal, sys.getrefcount(x) > 1 << 28) == (True, True), x
+    for x in (None, True, ..., NotImplemented, int, type, list):
+        assert object_(Subject(x)).immortal is (sys.version_info >= (3, 12)), x
+        assert (sys.getrefcount(x) > 1 << 28) is (sys.version_info >= (3, 12)), x
+
+
 def test_types_made_at_run_time():
     class Point(ctypes.Structure):
         _fields_ = [("x", ctypes.c_int)]

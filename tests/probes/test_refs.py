@@ -584,6 +584,42 @@ def test_the_gap_is_exact(hidden: ModuleType, where: str, count: int) -> None:
     assert listed
 
 
+STATICS = r"""
+#include <Python.h>
+PyObject *volatile exported[3];
+static PyObject *volatile local[4];
+static PyObject *keep(PyObject *m, PyObject *args) {
+    PyObject *o; int out; if (!PyArg_ParseTuple(args, "Op", &o, &out)) return NULL;
+    PyObject *volatile *at = out ? &exported[1] : &local[2];
+    Py_XSETREF(*at, Py_NewRef(o)); return PyLong_FromVoidPtr((void *)at); }
+static PyMethodDef methods[] = {{"keep", keep, METH_VARARGS, 0}, {0}};
+static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "statics", 0, -1, methods, 0, 0, 0, 0};
+PyMODINIT_FUNC PyInit_statics(void) { return PyModule_Create(&def); }
+"""
+
+
+@pytest.mark.parametrize("flags", [(), ("-s",)], ids=["with symbols", "stripped"])
+def test_a_static_is_named_by_library_symbol_and_offset(flags: tuple[str, ...]) -> None:
+    """A `static` one too, by the file's symbol table; where that was stripped off, the offset in the file."""
+    import specimens
+
+    statics = specimens.build("statics", STATICS, flags=flags)
+    file = str(statics.__file__)
+    for exported in (True, False):
+        subject, at = boxed(lambda x, out=exported: statics.keep(x, out))  # type: ignore[misc]
+        with open("/proc/self/maps") as maps:
+            base = min(int(line.partition("-")[0], 16) for line in maps if line.rstrip().endswith(file))
+        (one,) = owners(subject, scan=True).owners
+        told = (one.kind, one.certain, one.references, one.address, one.library)
+        assert told == ("static", False, 1, at, file)
+        if exported or not flags:
+            assert (one.symbol, one.key) == (
+                ("exported", "exported+0x8") if exported else ("local", "local+0x10")
+            )
+        else:
+            assert (one.symbol, one.key) == (Unknown("stripped: local names are gone"), f"+{at - base:#x}")
+
+
 def test_a_c_struct_that_points_to_a_type_is_no_object(hidden: ModuleType) -> None:
     """Its first word is an address: as an object it would have a count that nobody could raise."""
     subject = unnamed.boxed(Thing)
