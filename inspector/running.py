@@ -219,7 +219,7 @@ def _without_core(left: Remains) -> Crash:
 def crash(*paths: str) -> Crash:
     """What a process that died left: a core file, a folder that `trace(keep=FOLDER)` used, or both.
 
-    Raises InspectorError: pystack-missing, bad-core, no-remains, bad-option.
+    Raises InspectorError: pystack-missing, bad-core, no-remains, bad-option, unreadable-file.
     """
     from dataclasses import replace
 
@@ -227,8 +227,8 @@ def crash(*paths: str) -> Crash:
     from inspector.tracing.remains import remains
 
     found: Crash | None = None
-    for path in sorted(paths, key=lambda path: not core_file.is_core(path)):
-        if core_file.is_core(path):
+    for is_folder, path in sorted((not core_file.is_core(path), path) for path in paths):
+        if not is_folder:
             found = core_file.read(path)
             continue
         left = remains(path)

@@ -19,13 +19,26 @@ _FAULTS: Final = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 
 
 def is_core(path: str) -> bool:
-    """Whether a file begins as an ELF core file."""
+    """Whether a path is that of a core file, not of a folder. Raises InspectorError: unreadable-file, bad-core."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(18)
-    except OSError:
+    except IsADirectoryError:
         return False
-    return head[:4] == _ELF and int.from_bytes(head[16:18], "little") == _CORE
+    except OSError as error:
+        raise InspectorError(
+            f"cannot read {path}: {error.strerror}.",
+            slug="unreadable-file",
+            do="give the path of a core file, or of the folder of a kept trace",
+        ) from None
+    if head[:4] != _ELF or int.from_bytes(head[16:18], "little") != _CORE:
+        raise InspectorError(
+            f"{path} is no core file.",
+            slug="bad-core",
+            why="it does not begin as an ELF file of type ET_CORE",
+            do="give the file that the kernel wrote (`coredumpctl`, /proc/sys/kernel/core_pattern), or a folder",
+        )
+    return True
 
 
 def read(path: str) -> Crash:

@@ -124,9 +124,12 @@ def test_both_remains_are_one_crash_and_the_terminal_draws_it(
 def test_what_is_no_crash_is_refused(tmp_path: Path) -> None:
     broken = tmp_path / "core"
     broken.write_bytes(b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x04\x00" + bytes(100))
-    for path, slug in ((str(broken), "bad-core"), (str(tmp_path), "no-remains"), ("/nowhere", "no-remains")):
+    text = tmp_path / "text"
+    text.write_text("no core")
+    told = {broken: "bad-core", text: "bad-core", tmp_path: "no-remains", "/nowhere": "unreadable-file"}
+    for path, slug in told.items():
         with pytest.raises(InspectorError) as caught:
-            running.crash(path)
+            running.crash(str(path))
         assert (caught.value.slug, caught.value.exit_code) == (slug, 2)
     with pytest.raises(InspectorError) as caught:
         traced.trace(keep="/proc/nowhere")
