@@ -19,7 +19,7 @@ _FAULTS: Final = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 
 
 def is_core(path: str) -> bool:
-    """Whether a path is that of a core file, not of a folder. Raises InspectorError: unreadable-file, bad-core."""
+    """Whether a path is a core file, not a folder. Raises InspectorError: unreadable-file, bad-core."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(18)
@@ -36,7 +36,7 @@ def is_core(path: str) -> bool:
             f"{path} is no core file.",
             slug="bad-core",
             why="it does not begin as an ELF file of type ET_CORE",
-            do="give the file that the kernel wrote (`coredumpctl`, /proc/sys/kernel/core_pattern), or a folder",
+            do="give the file that the kernel wrote (`coredumpctl list`), or the folder of a kept trace",
         )
     return True
 
