@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MIME: Final = "application/vnd.inspector.report.v1+json"
 LARGEST_FILE_BYTES: Final = 256 << 20
+LARGEST_IN_A_CELL: Final = 90_000
+"""Characters of a report's JSON that a notebook keeps beside what it shows; `save` writes a larger one."""
 
 
 class Report:
@@ -62,6 +64,11 @@ class Report:
     def drawn(self, **changes: Any) -> Report:
         """The same facts drawn otherwise: `width` in cells, `everything`, `explain`, `verbose`."""
         return Report(self.name, self.facts, replace(self._drawing, **changes))
+
+    @property
+    def everything(self) -> bool:
+        """Whether nothing of it is left out where it is drawn (`--all`)."""
+        return self._drawing.everything
 
     @property
     def unanswered(self) -> dict[str, str]:
@@ -121,7 +128,12 @@ class Report:
         yield from rich_text(self.blocks(), drawing, options.encoding)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        return {"text/plain": self.to_text().rstrip("\n"), "text/html": self.to_html(), MIME: self.to_wire()}
+        import json
+
+        shown = {"text/plain": self.to_text().rstrip("\n"), "text/html": self.to_html()}
+        wire = self.to_wire()
+        is_small = self.everything or len(json.dumps(wire)) <= LARGEST_IN_A_CELL
+        return shown | {MIME: wire} if is_small else shown
 
 
 def load(path: str | Path) -> Report:

@@ -31,6 +31,8 @@ class Drawing:
     """Under each line a sentence and a link (`--explain`)."""
     verbose: bool = False
     """Full addresses and other rare detail (`-v`)."""
+    most: int = 0
+    """Rows of one fold in HTML; 0: all."""
 
 
 def rows(blocks: Iterable[Block], drawing: Drawing, indent: int = 1) -> Iterator[Row]:
@@ -182,13 +184,14 @@ def _fold(fold: Fold, drawing: Drawing, indent: int) -> Iterator[Row]:
         yield from _line(summary, drawing, indent)
         return
     yield from _line(fold.summary, drawing, indent)
-    yield from rows(_first(inside, room), drawing, indent + NEST_COLUMNS)
+    yield from rows(first(inside, room), drawing, indent + NEST_COLUMNS)
     if left_out:
         more = f" ({fold.more})" if fold.more else ""
         yield (Span(" " * (indent + NEST_COLUMNS)), Span(f"… {left_out:,} more{more}", "dim"))
 
 
-def _first(blocks: Iterable[Block], room: int) -> Iterator[Block]:
+def first(blocks: Iterable[Block], room: int) -> Iterator[Block]:
+    """As many of the blocks as have `room` lines and table rows."""
     for block in blocks:
         if room <= 0:
             return

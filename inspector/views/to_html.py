@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
+from typing import Final
 
-from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table
+from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table, text
 from inspector.views.plain import plain
-from inspector.views.rows import LONGEST_LABEL, Drawing, leaves, shown
+from inspector.views.rows import LONGEST_LABEL, Drawing, first, leaves, shown
 from inspector.views.theme import BOLD, css
 
 _CARD = (
@@ -36,9 +38,26 @@ _TR = '<tr style="background:transparent">'
 _PRE = "margin:2px 0;line-height:1.15;border:0;padding:0;background:transparent;color:inherit;font:inherit"
 
 
+MOST_CHARACTERS: Final = 90_000
+"""Of a card in a notebook, which is a part of its file, unless `--all` is asked for."""
+_ROOMS: Final = (200, 50, 12, 3)
+"""Rows that each fold may have, tried until the card is no longer than that."""
+
+
 def to_html(blocks: Sequence[Block], drawing: Drawing) -> str:
-    """A fragment for a notebook or a page; readable without its styles. All text is escaped."""
-    return f'<div class="inspector" style="{_CARD}">{_rows_table(blocks, drawing)}</div>'
+    """A fragment for a notebook or a page; readable without its styles. All text is escaped.
+
+    A long one has only the first rows of its folds, and counts the others, unless all are asked for.
+    """
+    for most in (0,) if drawing.everything else _ROOMS:
+        rows = _rows_table(blocks, replace(drawing, most=most))
+        if len(rows) <= MOST_CHARACTERS:
+            break
+    return _card(rows)
+
+
+def _card(rows: str) -> str:
+    return f'<div class="inspector" style="{_CARD}">{rows}</div>'
 
 
 def to_page(blocks: Sequence[Block], drawing: Drawing, title: str) -> str:
@@ -46,7 +65,7 @@ def to_page(blocks: Sequence[Block], drawing: Drawing, title: str) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="color-scheme" content="light dark">'
-        f"<title>{_text(title)}</title></head>\n<body>{to_html(blocks, drawing)}</body></html>\n"
+        f"<title>{_text(title)}</title></head>\n<body>{_card(_rows_table(blocks, drawing))}</body></html>\n"
     )
 
 
@@ -105,6 +124,9 @@ def _fold(fold: Fold, drawing: Drawing) -> str:
     if not inside:
         return _line(fold.summary, drawing)
     opened = " open" if leaves(inside) <= fold.shown or drawing.everything else ""
+    if drawing.most and (left_out := leaves(inside) - drawing.most) > 0:
+        more = text(f"… {left_out:,} more ({fold.more})", "dim")
+        inside = (*first(inside, drawing.most), Line("", more))
     summary = f"<summary>{_value(fold.summary)}</summary>"
     details = f"<details{opened}>{summary}{_rows_table(inside, drawing)}</details>"
     return _line(fold.summary, drawing, details)

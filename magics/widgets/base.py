@@ -6,6 +6,7 @@ it at all, a question is answered only where the view lists it, and its answer g
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ WIDGET: Final = "application/vnd.jupyter.widget-view+json"
 LONGEST_TEXT: Final = 80
 LONGEST_NUMBER: Final = 12
 """Of a question: what a view counts its own questions by."""
+
+MOST_CHARACTERS: Final = 90_000
+"""Of what a view is sent at first, as JSON; `--all` sends what its own bounds allow."""
 
 _OUTPUT: Final = ".jp-OutputArea-child"
 _HIDDEN: Final = (
@@ -53,6 +57,15 @@ def amount(value: object) -> float | int | str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return said(value)
     return value if math.isfinite(value) else f"? {value}"
+
+
+def fitting(scene: Callable[[int], dict[str, Any]], most: int, everything: bool) -> dict[str, Any]:
+    """What a page takes by default: a scene of `most` rows, or of so many fewer that it is small."""
+    made = scene(most)
+    while not everything and most > 1 and len(json.dumps(made)) > MOST_CHARACTERS:
+        most //= 2
+        made = scene(most)
+    return made
 
 
 class View(AnyWidget):

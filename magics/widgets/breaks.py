@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, said, source
+from inspector.magics.widgets.base import View, fitting, said, source
 
 from inspector.facts.stack import Argument, Frame, Hit, Hits
 from inspector.facts.unknown import Unknown
@@ -22,12 +22,12 @@ class BreaksView(View):
 
 def open_view(fact: Hits, report: Report) -> BreaksView:
     """The view of the hits."""
-    return BreaksView(scene(fact), report)
+    return BreaksView(fitting(lambda most: scene(fact, most), MOST_HITS, report.everything), report)
 
 
-def scene(fact: Hits) -> dict[str, Any]:
+def scene(fact: Hits, most: int = MOST_HITS) -> dict[str, Any]:
     """Hits that name their stack by number, stacks that name their frames."""
-    shown = fact.hits[:MOST_HITS]
+    shown = fact.hits[:most]
     stacks = list(dict.fromkeys(hit.stack.frames for hit in shown))
     frames = list(dict.fromkeys(frame for stack in stacks for frame in stack))
     stack_at = {stack: at for at, stack in enumerate(stacks)}

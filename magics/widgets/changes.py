@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, amount, said, source
+from inspector.magics.widgets.base import View, amount, fitting, said, source
 
 from inspector.facts.heap import Difference, NameChange
 from inspector.facts.unknown import Unknown
@@ -22,10 +22,10 @@ class ChangesView(View):
 
 def open_view(fact: Difference, report: Report) -> ChangesView:
     """The view of a difference."""
-    return ChangesView(scene(fact), report)
+    return ChangesView(fitting(lambda most: scene(fact, most), MOST_ROWS, report.everything), report)
 
 
-def scene(fact: Difference) -> dict[str, Any]:
+def scene(fact: Difference, most: int = MOST_ROWS) -> dict[str, Any]:
     """Rows of names and of types with what they moved."""
     names = [
         {
@@ -35,11 +35,11 @@ def scene(fact: Difference) -> dict[str, Any]:
             "count": _moved(row, row.references),
             "bytes": _moved(row, row.bytes),
         }
-        for row in fact.names[:MOST_ROWS]
+        for row in fact.names[:most]
     ]
     types = [
         {"name": said(row.type_name, 60), "count": amount(row.objects), "bytes": amount(row.bytes)}
-        for row in fact.types[:MOST_ROWS]
+        for row in fact.types[:most]
     ]
     return {
         "objects": amount(fact.objects),

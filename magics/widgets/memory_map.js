@@ -4,7 +4,8 @@ export default {
     const scene = model.get("scene");
     const { root } = begin(el, "memory map", `${many(scene.bars.length, "bar")} in ${many(scene.regions.length, "region")}`,
       `${size(scene.total)} in all, each byte once`, scene.left_out ? `${many(scene.left_out, "name")} more, not drawn` : "");
-    const order = [];
+    const order = [], groups = new Map();
+    for (const { group, name } of scene.bars) if (group) groups.get(group)?.push(name) ?? groups.set(group, [name]);
     scene.regions.forEach((region, at) => {
       order.push({ region, at });
       for (const bar of region.bars) order.push({ region, bar: scene.bars[bar] });
@@ -32,7 +33,7 @@ export default {
       if (lit && bar.group === lit) row.classList.add("lit");
     };
     const words = (bar) => {
-      const siblings = scene.bars.filter((one) => bar.group && one.group === bar.group && one.name !== bar.name).map((one) => one.name);
+      const siblings = (groups.get(bar.group) ?? []).filter((name) => name !== bar.name);
       const more = siblings.length > 8 ? ` and ${siblings.length - 8} more` : "";
       const shared = siblings.length ? `shares bytes with ${siblings.slice(0, 8).join(", ")}${more}` : "shares with nobody";
       return `${bar.name}: ${bar.type}, ${size(bar.bytes)}${bar.state ? `, ${bar.state}` : ""}${bar.shares ? ` ${bar.shares}` : ""}; ${shared}; ${bar.at}`;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, amount, said, source
+from inspector.magics.widgets.base import View, amount, fitting, said, source
 
 from inspector.facts.memory_map import MemoryMap
 from inspector.facts.namespace import Row
@@ -23,17 +23,17 @@ class MemoryMapView(View):
 
 def open_view(fact: MemoryMap, report: Report) -> MemoryMapView:
     """The view of a map."""
-    return MemoryMapView(scene(fact), report)
+    return MemoryMapView(fitting(lambda most: scene(fact, most), MOST_BARS, report.everything), report)
 
 
-def scene(fact: MemoryMap) -> dict[str, Any]:
+def scene(fact: MemoryMap, most: int = MOST_BARS) -> dict[str, Any]:
     """What is drawn: bars under numbers, regions that name theirs."""
     bars: list[dict[str, Any]] = []
     drawn: list[dict[str, Any]] = []
     on_map = 0
     for region in regions(fact.names):
         on_map += len(region.rows)
-        rows = region.rows[: max(MOST_BARS - len(bars), 0)]
+        rows = region.rows[: max(most - len(bars), 0)]
         if rows:
             numbers = range(len(bars), len(bars) + len(rows))
             drawn.append({"start": f"{region.start:#x}", "bytes": region.bytes, "bars": list(numbers)})

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from inspector.magics.widgets.base import View, amount, said, source
+from inspector.magics.widgets.base import View, amount, fitting, said, source
 
 from inspector.facts.conversion import Call, Copy, Site, Trace
 from inspector.facts.timeline import Timeline
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_NODES: Final = 100_000
 MOST_COPIES: Final = 2_000
+NODES_A_COPY: Final = 8
+"""Where not all fits: a copy's row has reasons, and is as long as so many nodes."""
 LONGEST_NS: Final = 1 << 62
 
 
@@ -29,8 +31,9 @@ class TraceView(View):
 
 def open_view(fact: Trace, report: Report, trace: Traced | None = None) -> TraceView:
     """The view of a trace; with `trace` it has a timeline, whose windows are asked of it."""
+    drawn = fitting(lambda most: scene(fact, most), MOST_NODES, report.everything)
     if trace is None:
-        return TraceView(scene(fact), report)
+        return TraceView(drawn, report)
     whole = _timeline(trace.timeline())
 
     def window(asked: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -38,7 +41,7 @@ def open_view(fact: Trace, report: Report, trace: Traced | None = None) -> Trace
         all_of_it = begin == 0 and end >= whole["end"]  # of a million events drawn once
         return {"timeline": whole if all_of_it else _timeline(trace.timeline(begin, end))}
 
-    return TraceView(scene(fact) | {"timeline": whole}, report, window=window)
+    return TraceView(drawn | {"timeline": whole}, report, window=window)
 
 
 def _ns(value: object) -> int:
@@ -64,11 +67,12 @@ def _timeline(fact: Timeline) -> dict[str, Any]:
     }
 
 
-def scene(fact: Trace) -> dict[str, Any]:
+def scene(fact: Trace, most: int = MOST_NODES) -> dict[str, Any]:
     """The tree as columns, names and lines under numbers, and the rows of the copies."""
     numbers = _Numbers()
-    nodes = list(itertools.islice(_nodes(fact.calls), MOST_NODES))
-    copies = sorted(fact.copies, key=lambda copy: -copy.copied_bytes)[:MOST_COPIES]
+    nodes = list(itertools.islice(_nodes(fact.calls), most))
+    largest = sorted(fact.copies, key=lambda copy: -copy.copied_bytes)
+    copies = largest[: min(MOST_COPIES, max(most // NODES_A_COPY, 1))]
     tree = {
         "depth": [node[0] for node in nodes],
         "label": [numbers.name(node[1]) for node in nodes],
@@ -82,6 +86,8 @@ def scene(fact: Trace) -> dict[str, Any]:
         "dropped": fact.dropped,
         "wall": fact.wall_ns,
         "left_out": fact.calls_left_out,
+        "nodes_left_out": _nodes_of(fact.calls) - len(nodes),
+        "copies_left_out": len(largest) - len(copies),
         "tree": tree,
         "copies": [_copy(copy, numbers) for copy in copies],
         "names": numbers.names,
@@ -100,6 +106,10 @@ def _nodes(calls: tuple[Call, ...], depth: int = 0) -> Iterator[_Node]:
         yield from _nodes(call.calls, depth + 1)
         for one in call.conversions:
             yield depth + 1, one.function, call.site, one.times, one.ns, "C"
+
+
+def _nodes_of(calls: tuple[Call, ...]) -> int:
+    return sum(1 + len(call.conversions) + _nodes_of(call.calls) for call in calls)
 
 
 class _Numbers:

@@ -1,17 +1,19 @@
 """How soon the page answers, by its own clock: a card, a view, a key, a click on a million events.
 
-The fastest of some rounds is asserted: what a busy machine adds is no part of it.
+The fastest of some rounds is asserted, and no more are made than it takes: what a busy machine adds is no
+part of it. Each says what it measured.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable, Iterator
+
 import pytest
 from labs import Lab
 
-ROUNDS = 5
+ROUNDS = 30
 WITHIN_MS = 100
-ASKED_MS = 300
-"""Where the kernel is asked, on a machine that does other things too."""
 SETUP = """\
 %load_ext inspector
 import numpy as np
@@ -55,25 +57,22 @@ APPEARS = """async ([at, selector]) => {
 }"""
 """Milliseconds from a cell's end to the frame in which its output is drawn; negative: it was there before."""
 
-ANSWERS = """async ([root, act, rounds]) => {
-  const done = new Function('root', `return (${act})(root)`), took = [];
+ANSWERS = """async ([root, act]) => {
+  const done = new Function('root', `return (${act})(root)`);
   const frame = () => new Promise(next => requestAnimationFrame(next));
-  for (let round = 0; round < rounds; round += 1) {
-    await frame();
-    const begun = performance.now();
-    await done(root);
-    await frame();
-    took.push(performance.now() - begun);
-  }
-  return took;
+  await frame();
+  const begun = performance.now();
+  await done(root);
+  await frame();
+  return performance.now() - begun;
 }"""
 """Milliseconds from an act to the frame that shows it."""
 
 PRESS = """root => {
   const list = root.querySelector('[role=listbox]');
   list.focus();
-  for (const key of ['End', 'ArrowUp', 'Home', 'PageDown'])
-    list.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+  const key = list.scrollTop ? 'Home' : 'End';
+  list.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
 }"""
 WINDOW = """root => new Promise(done => {
   const words = root.querySelector('.lanes').previousElementSibling.lastElementChild;
@@ -91,15 +90,26 @@ class Timed:
         self.areas = lab.run(*CELLS)
 
     def appears(self, cell: int, selector: str) -> float:
-        """Milliseconds, the fastest of some runs of the cell."""
-        return min(self.page.evaluate(APPEARS, [cell, selector]) for _ in range(ROUNDS))
+        """Milliseconds of one run of a cell."""
+        return self.page.evaluate(APPEARS, [cell, selector])
 
-    def answers(self, cell: int, act: str, rounds: int = ROUNDS) -> float:
-        """Milliseconds, the fastest of some rounds."""
+    def answers(self, cell: int, act: str) -> float:
+        """Milliseconds of one act."""
         root = self.areas[cell].locator(".inspector-view")
         root.wait_for()
         root.scroll_into_view_if_needed()
-        return min(self.page.evaluate(ANSWERS, [root.element_handle(), act, rounds]))
+        return self.page.evaluate(ANSWERS, [root.element_handle(), act])
+
+
+def fastest(what: str, measured: Iterable[float]) -> float:
+    """Milliseconds: the least of some rounds, until one is within the bar."""
+    least = float("inf")
+    for took in itertools.islice(measured, ROUNDS):
+        least = min(least, took)
+        if least < WITHIN_MS:
+            break
+    print(f"{what}: {least:.0f} ms")
+    return least
 
 
 @pytest.fixture(scope="module")
@@ -110,22 +120,29 @@ def timed(lab) -> Timed:
 def test_a_trace_of_a_million_is_drawn_anew_at_once(timed) -> None:
     """The kernel is asked for each window; what is more than the trace's two rings hold is counted."""
     view = timed.areas[4].locator(".inspector-view")
-    assert timed.answers(4, WINDOW % "whole") < ASKED_MS
+
+    def moved(before: str, move: str) -> Iterator[float]:
+        while True:
+            timed.answers(4, WINDOW % before)
+            yield timed.answers(4, WINDOW % move)
+
+    assert fastest("a quarter of a million", moved("whole", "zoom in")) < WITHIN_MS
+    assert fastest("the next half quarter", moved("earlier", "later")) < WITHIN_MS
+    assert fastest("all of it again", moved("zoom in", "whole")) < WITHIN_MS
     assert "1,048,5" in view.inner_text(), "events of both threads"
-    took = [timed.answers(4, WINDOW % move, 1) for _ in range(ROUNDS) for move in ("zoom in", "zoom out")]
-    assert min(took[::2]) < ASKED_MS, "a quarter of it"
-    assert min(took[1::2]) < ASKED_MS, "out of a quarter again"
     assert "dropped" in view.inner_text()
     assert view.locator(".lanes .box").count() <= 1_500
 
 
 def test_two_thousand_bars_answer_a_key_at_once(timed) -> None:
     view = timed.areas[3].locator(".inspector-view")
-    assert timed.answers(3, PRESS) < WITHIN_MS
+    pressed = (timed.answers(3, PRESS) for _ in itertools.count())
+    assert fastest("a key", pressed) < WITHIN_MS
     assert "2,000 bars" in view.inner_text() and "names more, not drawn" in view.inner_text()
     assert view.locator(".row").count() < 60, "only the rows in sight are in the page"
 
 
 @pytest.mark.parametrize(("cell", "selector"), [(1, ".inspector"), (2, ".inspector-view")])
 def test_it_appears_with_the_cells_end(timed, cell: int, selector: str) -> None:
-    assert timed.appears(cell, selector) < WITHIN_MS
+    runs = (timed.appears(cell, selector) for _ in itertools.count())
+    assert fastest(selector, runs) < WITHIN_MS

@@ -53,7 +53,7 @@ line = Site("a.py", 1, "f", no, "call()")
 inner = (Conversion("PyLong_AsLong", "to native", "new", "", (), 1, 0, "numpy", 10, 1),) * 99
 call = Call("numpy.f", "method", "x", line, 1, (), 0, no, 0, 1, 1000, 900, inner, (), 0)
 fact = Trace((call,) * 1000, 0, (), no, (), (), 100_000, 0, 1_000_000, "record")
-display(timeline.open_view(fact, Report("many", {})))"""
+display(timeline.open_view(fact, Report("many", {}).drawn(everything=True)))"""
 """A trace of 100,000 nodes, more than any cell here makes."""
 
 RENAME = """(title, name) => {

@@ -91,6 +91,34 @@ def test_a_view_comes_with_its_page_and_its_text_and_is_small(kernel, cell: str)
     assert len(json.dumps(bundle)) + len(json.dumps(state)) < 200_000
 
 
+MANY = """\
+globals().update((f"a_long_name_of_{i}", bytearray(200_000)) for i in range(300))
+lines = "\\n".join(f"np.asarray([{i}.0])" for i in range(120))
+keyed = {f"a_long_key_of_{i}": [i] for i in range(20_000)}
+"""
+LARGE = {
+    "names": "%inspect",
+    "map": "%inspect --map",
+    "graph": "%inspect keyed --graph",
+    "changes": "%%inspect --live\nglobals().update((f'a_new_name_of_{i}', [i]) for i in range(600))",
+    "what a cell changed": "%%inspect\nglobals().update((f'one_more_of_{i}', [i]) for i in range(600))",
+    "trace": "%%inspect_trace --live -m numpy\nexec(lines)",
+    "the card of a trace": "%%inspect_trace -m numpy\nexec(lines)",
+}
+
+
+def test_however_much_there_is_a_page_grows_by_little_and_what_is_not_there_is_counted(kernel) -> None:
+    assert run(kernel, MANY)[0]["status"] == "ok"
+    for name, cell in LARGE.items():
+        reply, sent = run(kernel, cell)
+        assert reply["status"] == "ok", reply
+        contents = [one["content"] for one in sent if one["msg_type"] in ("display_data", "comm_open")]
+        words = json.dumps(contents)
+        assert 5_000 < len(words) < 200_000, name
+        assert any(said in words for said in ("--all)", "left_out", "dropped")), name
+    run(kernel, "%reset_selective -f ^(a_|one_more_|keyed|lines)")
+
+
 def test_without_a_kernel_the_page_stands_for_the_view(kernel) -> None:
     import nbformat
     from nbconvert import HTMLExporter

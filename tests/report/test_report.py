@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,13 @@ def test_a_notebook_gets_text_html_and_json() -> None:
     assert bundle["text/plain"].startswith(" rows     list")
     assert bundle[MIME]["kind"] == "report"
     json.dumps(bundle[MIME])
+
+
+def test_a_large_reports_facts_are_no_part_of_a_notebook_unless_all_are_asked_for() -> None:
+    report = inspector.inspect([1], name="rows")
+    report.facts["object"] = replace(report.object, type_name="x" * 100_000)
+    assert set(report._repr_mimebundle_()) == {"text/plain", "text/html"}
+    assert set(report.drawn(everything=True)._repr_mimebundle_()) == {"text/plain", "text/html", MIME}
 
 
 def test_drawn_changes_the_drawing_and_not_the_facts() -> None:

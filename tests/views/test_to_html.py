@@ -12,7 +12,7 @@ from github import sanitised
 
 from inspector.views.grammar import Fold, Line, Span
 from inspector.views.rows import Drawing
-from inspector.views.to_html import to_html, to_page
+from inspector.views.to_html import MOST_CHARACTERS, to_html, to_page
 
 
 class Reader(HTMLParser):
@@ -117,6 +117,15 @@ def test_a_long_note_follows_its_value_and_a_short_one_has_a_column() -> None:
     assert sanitised(line("n" * 29)).partition("short")[2].startswith("&nbsp; ")
     inner = Fold(Line("warn", (Span("short"),), right=(Span("n" * 29),)), (Line("in", (Span("it"),)),))
     assert "n" * 29 in to_html([inner], Drawing()).partition("</summary>")[0]
+
+
+def test_a_long_card_has_the_first_rows_of_its_folds_and_counts_the_others() -> None:
+    rows = tuple(Line("", (Span(f"row {at:,} of many, with words"),)) for at in range(5_000))
+    blocks = [Fold(Line("rows", (Span("5,000"),)), (*rows, Fold(Line("in", ()), rows)))]
+    html, whole = to_html(blocks, Drawing()), to_html(blocks, Drawing(everything=True))
+    assert len(html) < MOST_CHARACTERS + 1_000 < len(whole)
+    assert "row 11 of" in read(html).text and re.search(r"… 4,[89]\d\d more \(--all\)", html)
+    assert whole.count("row 4,999 of") == 2 and to_page(blocks, Drawing(), "x").count("row 4,999 of") == 2
 
 
 def test_a_short_label_of_two_words_stays_on_one_row() -> None:
