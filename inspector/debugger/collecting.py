@@ -28,15 +28,17 @@ class Spool:
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._frames: dict[Frame, int] = {}
+        self._numbers: dict[int, int] = {}  # by id() of what is in _frames: no text is hashed again
 
     def write(self, row: dict[str, Any], frames: tuple[Frame, ...]) -> None:
         """Append one hit, and the frames not seen before."""
         lines, numbers = [], []
         for frame in frames:
-            if frame not in self._frames:
-                self._frames[frame] = len(self._frames)
+            number = self._numbers.get(id(frame))
+            if number is None and (number := self._frames.get(frame)) is None:
+                number = self._numbers[id(frame)] = self._frames[frame] = len(self._frames)
                 lines.append(json.dumps({"frame": to_wire(frame)}))
-            numbers.append(self._frames[frame])
+            numbers.append(number)
         lines.append(json.dumps({**row, "frames": numbers}))
         os.write(self._file, "".join(line + "\n" for line in lines).encode())
 

@@ -47,21 +47,23 @@ def is_plumbing(function: str, library: str | Unknown) -> bool:
     return function in _PLUMBING or function.startswith(_PLUMBING_BEGINS)
 
 
+def marked(frame: Frame) -> Frame:
+    """A native frame that says whether it is plumbing."""
+    return replace(frame, plumbing=True) if is_plumbing(frame.function, frame.library) else frame
+
+
 def merged(native: Iterable[Frame], segments: Sequence[Sequence[Frame]]) -> tuple[Frame, ...]:
     """Both kinds of frames, innermost first.
 
-    `segments`: Python frames by entry, innermost first. Those of a stack that was cut follow at the end.
+    `native`: marked, with R's frames where they belong. `segments`: Python frames by entry, innermost first.
+    Those of a stack that was cut follow at the end.
     """
     left, found = list(segments), list[Frame]()
     for frame in native:
-        if frame.kind == "r":
-            found.append(frame)
-        elif frame.function.startswith(_LOOPS):
+        if frame.kind == "native" and frame.function.startswith(_LOOPS):
             found.extend(left.pop(0) if left else ())
         else:
-            found.append(
-                replace(frame, plumbing=True) if is_plumbing(frame.function, frame.library) else frame
-            )
+            found.append(frame)
     for segment in left:
         found.extend(segment)
     return tuple(found)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.debugger import preflight, proc
-from inspector.debugger.merge import merged
+from inspector.debugger.merge import marked, merged
 from inspector.errors import InspectorError
 from inspector.facts.stack import Frame, Stack, Stacks
 from inspector.facts.unknown import Unknown
@@ -68,7 +68,7 @@ def _native(thread: Any) -> Iterator[Frame]:
     for frame in reversed(thread.native_frames):
         library = Path(frame.library).name if frame.library else Unknown("in no loaded file")
         line = f"{frame.path}:{frame.linenumber}" if frame.linenumber else Unknown("no debug information")
-        yield Frame("native", frame.symbol or f"{frame.address:#x}", library, line, False)
+        yield marked(Frame("native", frame.symbol or f"{frame.address:#x}", library, line, False))
 
 
 def _segments(thread: Any) -> Iterator[list[Frame]]:

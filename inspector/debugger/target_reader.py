@@ -5,22 +5,34 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import gdb
 
-from inspector.debugger.merge import merged
+from inspector.debugger.merge import marked, merged
 from inspector.debugger.native_values import NativeValues
 from inspector.debugger.python_frames import PythonFrames, python_frames
 from inspector.debugger.python_layout import layout
 from inspector.debugger.python_values import Values
 from inspector.debugger.r_frames import contexts, placed
 from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.unwound import Registers, Unwound
 from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Unknown
 
 _NO_SYMBOL: Final = Unknown("no symbol names this place")
 _NO_LINE: Final = Unknown("no debug information")
+
+
+class Native(NamedTuple):
+    """The native frames of one stack."""
+
+    frames: list[Frame]
+    tops: list[int]
+    """The stack pointer of each, and of the next one where the stack was cut; [] where nobody asked."""
+    cut: bool
+    depth: int
+    """How many were asked for."""
 
 
 class TargetReader:
@@ -33,12 +45,14 @@ class TargetReader:
         self._values: Values | None = None
         self._version: str | Unknown = self._python
         self._cache: dict[int, Frame] = {}
+        self._unwound = Unwound(self.memory)
         self._r_context: int | None = None
         self.objfiles = -1
 
     def forget(self) -> None:
         """The process has loaded or dropped code: names read before may not hold."""
         self._cache.clear()
+        self._unwound.forget()
         self._r_context = None
         if isinstance(self._python, Unknown):
             self.objfiles = -1
@@ -56,11 +70,10 @@ class TargetReader:
     def stack(self, thread: int, depth: int, mode: str = "full") -> Stack:
         """The selected thread's frames; mode "full", "native" or "python"."""
         self._find_python()
-        frames = [] if mode == "python" else list(_frames(depth + 1))
-        native = [self._frame(frame) for frame in frames[:depth]]
+        found = Native([], [], False, depth) if mode == "python" else self._native(depth)
+        native = found.frames
         if mode in ("full", "stacks") and (context := self._r()):
-            native = self._with_r(native, frames, context)
-        cut = len(frames) > depth
+            native = self._with_r(found, context)
         segments: list[list[Frame]] = []
         says = self._version
         if mode != "native" and not isinstance(self._python, Unknown):
@@ -69,7 +82,22 @@ class TargetReader:
             except Unreadable as error:
                 says = Unknown(f"Python's frames cannot be read at {error}")
         name = gdb.selected_thread().name or ""
-        return Stack(thread, name, merged(native, segments), says, cut)
+        return Stack(thread, name, merged(native, segments), says, found.cut)
+
+    def _native(self, depth: int) -> Native:
+        """The selected thread's native frames; of a stack that was unwound before, what was told then."""
+        innermost = _registers(gdb.newest_frame())
+        found: Native | None = self._unwound.find(innermost) if innermost else None
+        if found is not None and found.depth == depth:
+            return found
+        frames = list(_frames(depth + 1))
+        read = [self._frame(frame) for frame in frames[:depth]]
+        steps = [_registers(frame) for frame in frames] if self._unwound.learns or self._r() else []
+        found = Native(read, [step.sp for step in steps if step], len(frames) > depth, depth)
+        if self._unwound.learns and all(steps):
+            own = [step for step, frame in zip(steps, frames, strict=True) if step and _has_stack(frame)]
+            self._unwound.keep(own, found)
+        return found
 
     def _r(self) -> int:
         """Where R keeps its innermost context; 0 without R. A name that is not there is dear to ask for."""
@@ -77,26 +105,25 @@ class TargetReader:
             self._r_context = _symbol("R_GlobalContext")
         return self._r_context
 
-    def _with_r(self, native: list[Frame], frames: list[gdb.Frame], context: int) -> list[Frame]:
+    def _with_r(self, native: Native, context: int) -> list[Frame]:
         """R's functions between the native frames."""
-        tops = [int(frame.read_register("rsp")) & (1 << 64) - 1 for frame in frames]
         try:
             running = contexts(self.memory, self.memory.word(context))
         except Unreadable:
-            return native
-        on_this_stack = [one for one in running if tops and one.address >= tops[0]]
-        return placed(native, tops, on_this_stack)
+            return native.frames
+        on_this_stack = [one for one in running if native.tops and one.address >= native.tops[0]]
+        return placed(native.frames, native.tops, on_this_stack)
 
     def _frame(self, frame: gdb.Frame) -> Frame:
         inline = frame.type() == gdb.INLINE_FRAME
         pc = frame.pc()
         if not inline and pc in self._cache:
             return self._cache[pc]
-        library, sal = gdb.solib_name(pc), frame.find_sal()
-        file = library or _program()
+        file, sal = gdb.solib_name(pc) or _program(), frame.find_sal()
         line = f"{sal.symtab.fullname()}:{sal.line}" if sal.symtab else _NO_LINE
         name = frame.name() or f"{pc:#x}"
-        found = Frame("native", name, os.path.basename(file) if file else _NO_SYMBOL, line, False)  # noqa: PTH119
+        library = os.path.basename(file) if file else _NO_SYMBOL  # noqa: PTH119
+        found = marked(Frame("native", name, library, line, False))
         if not inline:
             self._cache[pc] = found
         return found
@@ -132,6 +159,20 @@ def _frames(most: int) -> Iterator[gdb.Frame]:
             frame = frame.older()
         except gdb.error:  # the unwinder is lost: what is known is known
             return
+
+
+def _registers(frame: gdb.Frame) -> Registers | None:
+    """None where they cannot be told, or it is not an x86-64."""
+    try:
+        sp, bp = (int(frame.read_register(name)) & (1 << 64) - 1 for name in ("rsp", "rbp"))
+    except (gdb.error, ValueError):
+        return None
+    return Registers(frame.pc(), sp, bp)
+
+
+def _has_stack(frame: gdb.Frame) -> bool:
+    """Whether a frame has a part of the stack to itself: not where gdb makes two of one."""
+    return frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)
 
 
 def _symbol(name: str) -> int:

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from inspector.debugger import proc
-from inspector.debugger.merge import is_plumbing, merged
+from inspector.debugger.merge import marked, merged
 from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Unknown
 from inspector.places import place
@@ -33,7 +33,7 @@ def _native_frame(address: int) -> Frame:
     where = place(address - 1)  # a return address is one behind its call
     library = where.library if isinstance(where.library, Unknown) else PurePath(where.library).name
     name = f"{address:#x}" if isinstance(where.symbol, Unknown) else where.symbol
-    return Frame("native", name, library, _NO_LINE, is_plumbing(name, library))
+    return marked(Frame("native", name, library, _NO_LINE, False))
 
 
 def _segments(rows: list[tuple[str, str, int, int]]) -> list[list[Frame]]:

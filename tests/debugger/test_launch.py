@@ -13,7 +13,7 @@ from debugged import PREPARE, Program, library, until
 from programs import inspector
 
 from inspector.debugger import proc
-from inspector.debugger.merge import merged
+from inspector.debugger.merge import marked, merged
 from inspector.facts.stack import Frame
 from inspector.facts.unknown import Unknown
 
@@ -119,7 +119,7 @@ def test_a_process_that_is_none_is_refused() -> None:
 
 def test_evaluation_frames_stand_for_python_segments_in_turn() -> None:
     def native(name: str) -> Frame:
-        return Frame("native", name, "x.so", Unknown("none"), False)
+        return marked(Frame("native", name, "x.so", Unknown("none"), False))
 
     def python(name: str) -> Frame:
         return Frame("python", name, "x.py", "x.py:1", False)

@@ -21,6 +21,8 @@ from inspector.visited import Visited
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
 SOAK = os.environ.get("INSPECTOR_SOAK") == "1"
 CALLS = 1_000_000 if SOAK else 2_000
+BY_GDB, RECORDED = CALLS // 20, CALLS // 50
+"""Of these each is a stop: some 0.3 ms, alone on the machine."""
 ORPHANS_S = 6 if SOAK else 60
 
 COUNTED = f"""
@@ -32,9 +34,19 @@ with Breakpoints("storm_probe", budget=5) as found:
 say(right=total == sum(3 * i + 1 for i in range({CALLS})), hits=len(found.hits), counted=place.hits,
     dropped=found.facts.dropped, says=place.says)
 with Breakpoints("storm_probe", record="count") as found:
-    for i in range({CALLS // 10}):
+    total = sum(probing.probe(i) for i in range({CALLS}))
+(place,) = found.facts.places
+say(right=total == sum(3 * i + 1 for i in range({CALLS})), counted=place.hits)
+with Breakpoints("storm_probe", record="stacks", budget={RECORDED}, fast=True) as found:
+    for i in range({BY_GDB}):
         probing.probe(i)
-say(counted=found.facts.places[0].hits)
+(place,) = found.facts.places
+say(counted=place.hits, dropped=found.facts.dropped, recorded=[hit.number for hit in found.hits],
+    whole=all(hit.stack.frames[0].function == "storm_probe" for hit in found.hits))
+with Breakpoints("storm_probe", record="count", fast=True) as found:
+    for i in range({BY_GDB}):
+        probing.probe(i)
+say(counted=found.facts.places[0].hits, failed=found.facts.places[0].says)
 sys.stdin.readline()
 """
 
@@ -46,7 +58,12 @@ def test_a_million_calls_add_up() -> None:
         assert (said["right"], said["hits"]) == (True, 5)
         assert said["counted"] == said["hits"] + said["dropped"]
         assert said["says"].startswith("budget of 5 hits reached")
-        assert program.said() == {"counted": CALLS // 10}
+        assert program.said() == {"right": True, "counted": CALLS}
+        spooled = program.said()
+        assert spooled["recorded"] == [*range(1, RECORDED + 1)] and spooled["whole"]
+        assert RECORDED < spooled["counted"] <= BY_GDB
+        assert spooled["dropped"] == spooled["counted"] - RECORDED
+        assert program.said() == {"counted": BY_GDB, "failed": ""}
         program.assert_whole()
 
 
