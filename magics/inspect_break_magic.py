@@ -49,7 +49,7 @@ class BreakMagics(Magics):
                 raise _no_statement()
             facts = self._collected(options, statement if cell is None else cell)
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect_break", cell)
             return
         report = facts.drawn(everything=options.all, verbose=options.verbose, explain=options.explain)
         showing.show(chosen.view(self.shell, report, options) or report)

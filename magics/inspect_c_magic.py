@@ -54,7 +54,7 @@ class CMagics(Magics):
             options = self._options(line)
             report = self._run(options, _sections(cell))
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect_c", cell)
             return
         drawn = report.drawn(verbose=options.verbose)
         print(drawn.to_json()) if options.json else showing.show(drawn)

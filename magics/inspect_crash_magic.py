@@ -40,7 +40,7 @@ class CrashMagics(Magics):
                 )
             report = Report("crash", {"crash": running.crash(*paths)})
         except (InspectorError, ValueError) as error:
-            showing.refuse(_said(error))
+            showing.refuse(_said(error), "inspect_crash")
             return
         showing.show(report)
 

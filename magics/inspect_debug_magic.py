@@ -76,7 +76,7 @@ class DebugMagics(Magics):
         except InspectorError as error:
             if self.child is not None and error.slug == "gdb-ended":
                 self._end()
-            showing.refuse(error)
+            showing.refuse(error, "inspect_debug", cell)
 
     def _begin(self, line: str, cell: str) -> None:
         words = line.split()

@@ -63,7 +63,7 @@ class InspectLeaksMagics(Magics):
                 return None
             return showing.give(self.shell, drawn(found.report, options))
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect_leaks", cell)
             return None
 
     def _watched(self, prepared: cells.Prepared, options: argparse.Namespace) -> Leaked | ClusterLeaked:

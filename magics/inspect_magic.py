@@ -72,7 +72,7 @@ class InspectMagics(Magics, Defaults):
                 report = self._changes(prepared, options)
             made = self._given(report, options)
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect", cell)
             return None
         return made and showing.give(self.shell, made, self._view(made, options))
 
@@ -187,7 +187,7 @@ class InspectMagics(Magics, Defaults):
             if made := self._given(self._changed(before), options):
                 showing.display_result(self.shell, made, self._view(made, options))
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect", cell="")
 
     @contextmanager
     def _changes_shown_on_error(self, before: Snapshot, options: argparse.Namespace) -> Iterator[None]:

@@ -58,16 +58,16 @@ class InspectTraceMagics(Magics):
             options, source = self._read(parser, line, cell)
             prepared = cells.Prepared(self.shell, source)
             if prepared.awaits:
-                return self._awaited(prepared, options)
+                return self._awaited(prepared, options, cell)
             with self._traced(options) as trace:
                 prepared.run()
             report = self._drawn(trace, options)
             return report and showing.give(self.shell, report, self._view(report, options, trace))
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect_trace", cell)
             return None
 
-    async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace) -> None:
+    async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace, cell: str | None) -> None:
         """The same for a cell that awaits; IPython's loop awaits this (awaiting.py)."""
         try:
             with self._traced(options) as trace:
@@ -75,7 +75,7 @@ class InspectTraceMagics(Magics):
             if report := self._drawn(trace, options):
                 showing.display_result(self.shell, report, self._view(report, options, trace))
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect_trace", cell)
 
     def _view(self, report: Report, options: argparse.Namespace, trace: Traced | ClusterTraced) -> Any:
         live = options.live and isinstance(trace, traced.Traced)

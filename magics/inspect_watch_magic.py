@@ -46,7 +46,7 @@ class InspectWatchMagics(Magics):
             elif words:
                 self._watch(tuple(dict.fromkeys(words)))
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect_watch")
             return
         if not self.names:
             self._show()

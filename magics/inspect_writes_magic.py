@@ -56,7 +56,7 @@ class WritesMagics(Magics):
                 )
             report = self._watched(options, statement if cell is None else cell)
         except InspectorError as error:
-            showing.refuse(error)
+            showing.refuse(error, "inspect_writes", cell)
             return
         showing.show(report.drawn(everything=options.all, verbose=options.verbose, explain=options.explain))
 

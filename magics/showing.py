@@ -64,9 +64,9 @@ def shown_if_raised(draw: Callable[[], Any]) -> Iterator[None]:
         raise
 
 
-def refuse(error: InspectorError) -> None:
-    """The error as one quiet block: no traceback, and the cell goes on."""
-    display(_Refusal(error.block("%inspect")))
+def refuse(error: InspectorError, magic: str, cell: str | None = None) -> None:
+    """The error as one quiet block, told by the magic as it was typed: no traceback, and the cell goes on."""
+    display(_Refusal(error.block(f"{'%' if cell is None else '%%'}{magic}")))
 
 
 class _Refusal:

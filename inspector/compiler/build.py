@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sysconfig
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -146,7 +146,8 @@ def _run(command: tuple[str, ...], folder: Path, recipe: Recipe) -> list[Complai
             slug="c-does-not-compile",
             do="make the cell smaller",
         ) from None
-    complaints = [complaint for line in done.stderr.splitlines() if (complaint := _complaint(line))]
+    found = (_complaint(line) for line in done.stderr.splitlines())
+    complaints = [_inside(one, recipe) for one in found if one]
     if done.returncode:
         raise _refusal(complaints, done.stderr, recipe)
     return [one for one in complaints if one.kind == "warning"]
@@ -155,6 +156,14 @@ def _run(command: tuple[str, ...], folder: Path, recipe: Recipe) -> list[Complai
 def _complaint(line: str) -> Complaint | None:
     found = _ROW.match(line)
     return Complaint(found["file"], int(found["line"]), found["kind"], found["words"]) if found else None
+
+
+def _inside(complaint: Complaint, recipe: Recipe) -> Complaint:
+    """What the compiler met in our text after a section left open is the fault of the section's last line."""
+    last = max(1, len(_sections(recipe).get(complaint.file, "").splitlines()))
+    if complaint.file not in _sections(recipe) or complaint.line <= last:
+        return complaint
+    return replace(complaint, line=last, words=f"something is left open: {complaint.words}")
 
 
 def _refusal(complaints: list[Complaint], told: str, recipe: Recipe) -> InspectorError:
@@ -176,7 +185,10 @@ def _refusal(complaints: list[Complaint], told: str, recipe: Recipe) -> Inspecto
 
 
 def _with_source(complaint: Complaint, recipe: Recipe) -> str:
-    sections = {CELL: recipe.code, "support": recipe.support, "init": recipe.init, "cleanup": recipe.cleanup}
-    lines = sections.get(complaint.file, "").splitlines()
+    lines = _sections(recipe).get(complaint.file, "").splitlines()
     source = lines[complaint.line - 1].strip() if 0 < complaint.line <= len(lines) else ""
     return f"{complaint}" + (f"   {source}" if source else "")
+
+
+def _sections(recipe: Recipe) -> dict[str, str]:
+    return {CELL: recipe.code, "support": recipe.support, "init": recipe.init, "cleanup": recipe.cleanup}

@@ -155,6 +155,9 @@ def test_a_mistake_is_told_by_its_line() -> None:
         inspector.compile_c("int a;\nint f(void) { return undeclared; }\n")
     assert caught.value.slug == "c-does-not-compile"
     assert "line 2: " in caught.value.what and "undeclared" in caught.value.what
+    for text in ("int a;\nint f(void) {\n    return 1;\n", "int a;\nint b\n\nint x("):
+        with pytest.raises(InspectorError, match=rf"line {len(text.splitlines())}: something is left open"):
+            inspector.compile_c(text)
     with pytest.raises(InspectorError, match="support line 1"):
         inspector.compile_c("int b;", support="int c")
     with pytest.raises(InspectorError, match=r"does not link.*cannot find -lnowhere"):

@@ -129,3 +129,14 @@ def test_pages_and_pictures_are_written(shell, run, tmp_path) -> None:
     run(f"x = [1]\n%inspect x --html {tmp_path / 'x.html'} --svg {tmp_path / 'x.svg'}")
     assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert (tmp_path / "x.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["%inspect nowhere", "%%inspect x\nx", "%inspect_trace", "%%inspect_trace x\nx", "%inspect_break", "%inspect_crash",
+     "%inspect_debug", "%%inspect_leaks x\nx", "%inspect_writes x", "%%inspect_c\nint x(", "%inspect_watch --no"],
+)  # fmt: skip
+def test_a_refusal_names_the_magic_as_it_was_typed(shell, run, cell) -> None:
+    shell.run_cell("x = [1]")
+    _, shown = run(cell)
+    assert shown[-1]["text/plain"].startswith(f"{cell.split()[0]}: ")
