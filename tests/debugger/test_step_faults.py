@@ -162,44 +162,39 @@ def test_an_interrupt_at_a_stop_arrives_when_the_process_goes_on() -> None:
         assert program.said() == {"interrupted": 1}
 
 
-FORKING = """
-probing = load(PATH)
+BETWEEN = f"""
+import _ctypes, ctypes
 say(ready=1)
 sys.stdin.readline()
-probing.probe(1)
+for n in range(2):
+    library = ctypes.CDLL(PATH)
+    assert library.storm_probe(n) == 3 * n + 1
+    _ctypes.dlclose(library._handle)
+unloaded = PATH not in open("/proc/self/maps").read()
+probing = load(PATH)
+probing.probe(2)
+threads = [threading.Thread(target=lambda: None) for _ in range(20)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+probing.probe(3)
 child = os.fork()
 if child == 0:
     os._exit(int(sum(probing.probe(i) for i in range(5)) != 35))
 code = os.waitpid(child, 0)[1]
-probing.probe(2)
-say(code=code)
+total = sum(probing.probe(i) for i in range(4, {STOPS}))
+say(unloaded=unloaded, code=code, total=total)
 sys.stdin.readline()
 """
 
 
-def test_a_child_forked_between_stops_runs_on_without_breakpoints() -> None:
-    with stopped(FORKING) as (program, live, _):
-        assert live.command("continue").stop.variables[0].value == "2"
+def test_each_call_is_one_stop_whatever_comes_between() -> None:
+    """A library that is unloaded, threads that end, a fork, whose child runs on without breakpoints."""
+    with stopped(BETWEEN) as (program, live, _):
+        said = ["0", *(live.command("continue").stop.variables[0].value for _ in range(1, STOPS))]
+        assert said == [str(n) for n in range(STOPS)]
         live.close()
-        assert program.said() == {"code": 0}
-
-
-REPEATED = f"""
-probing = load(PATH)
-say(ready=1)
-sys.stdin.readline()
-say(total=sum(probing.probe(i) for i in range({STOPS})))
-sys.stdin.readline()
-"""
-
-
-def test_each_call_is_one_stop() -> None:
-    with stopped(REPEATED) as (program, live, _):
-        for _ in range(STOPS - 1):
-            stop = live.command("continue").stop
-        assert (stop.function, stop.variables[0].value) == ("storm_probe", str(STOPS - 1))
-        live.close()
-        assert program.said() == {"total": sum(3 * i + 1 for i in range(STOPS))}
+        total = sum(3 * i + 1 for i in range(4, STOPS))
+        assert program.said() == {"unloaded": True, "code": 0, "total": total}
 
 
 def test_a_stop_in_a_function_that_the_session_itself_needs() -> None:
@@ -210,57 +205,20 @@ def test_a_stop_in_a_function_that_the_session_itself_needs() -> None:
         assert program.said() == TOTAL
 
 
-ENDING = """
-probing = load(PATH)
-say(ready=1)
-sys.stdin.readline()
-def brief():
-    threads = [threading.Thread(target=lambda: None) for _ in range(20)]
-    for thread in threads: thread.start()
-    for thread in threads: thread.join()
-probing.probe(1)
-brief()
-probing.probe(2)
-say(ended=1)
-sys.stdin.readline()
-"""
-
-
-def test_threads_that_end_between_two_stops() -> None:
-    with stopped(ENDING) as (program, live, _):
-        assert live.command("continue").stop.variables[0].value == "2"
-        live.close()
-        assert program.said() == {"ended": 1}
-
-
-UNLOADED = """
-import _ctypes, ctypes
-say(ready=1)
-sys.stdin.readline()
-for n in range(3):
-    library = ctypes.CDLL(PATH)
-    assert library.storm_probe(n) == 3 * n + 1
-    _ctypes.dlclose(library._handle)
-say(loaded=PATH in open("/proc/self/maps").read())
-sys.stdin.readline()
-"""
-
-
-def test_a_library_that_is_unloaded_between_two_stops() -> None:
-    with stopped(UNLOADED) as (program, live, _):
-        for n in (1, 2):
-            assert live.command("continue").stop.variables[0].value == str(n)
-        live.close()
-        assert program.said() == {"loaded": False}
-
-
-def test_a_second_session_is_refused_and_names_the_first() -> None:
+def test_a_second_session_and_words_that_gdb_refuses_leave_the_stop_as_it_is() -> None:
+    """The second is refused and names the first."""
     with stopped(ONCE) as (program, live, session):
         for begin in (lambda: running.step(program.pid, "probe"), lambda: running.stacks(program.pid)):
             with pytest.raises(InspectorError) as caught:
                 begin()
             assert caught.value.slug == "already-traced" and str(session["pid"]) in str(caught.value)
         assert live.command("finish").stop.function == "probe"
+        for word, argument in (("print", "*(("), ("print", "nothing_here"), ("watch", "3 = 4"), ("up", "99")):
+            with contextlib.suppress(InspectorError):
+                live.command(word, argument)
+            assert live.state == "stopped"
+        live.close()
+        assert program.said() == VALUE
 
 
 def test_without_debug_information_the_stop_has_its_stack() -> None:
@@ -275,16 +233,6 @@ def test_without_debug_information_the_stop_has_its_stack() -> None:
         with pytest.raises(InspectorError) as caught:
             live.command("print", "n")
         assert caught.value.slug == "gdb-refused"
-
-
-def test_a_word_that_gdb_does_not_know_leaves_the_stop_as_it_is() -> None:
-    with stopped(ONCE) as (program, live, _):
-        for word, argument in (("print", "*(("), ("print", "nothing_here"), ("watch", "3 = 4"), ("up", "99")):
-            with contextlib.suppress(InspectorError):
-                live.command(word, argument)
-            assert live.state == "stopped"
-        live.close()
-        assert program.said() == VALUE
 
 
 @pytest.mark.parametrize(
