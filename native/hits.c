@@ -13,7 +13,6 @@
 #include "native.h"
 #include "writes.h"
 
-#include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -103,24 +102,20 @@ static PyObject *hits_arm(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (hits_open(threads) < 0 || writes_trap_take(hits_caught) < 0) {
-        PyObject *failed = PyErr_Occurred() ? NULL : PyErr_SetFromErrno(PyExc_OSError);
-        writes_events_close();
-        writes_table_deinit();
-        return failed;
+        writes_give_up(NULL);
+        return NULL;
     }
     hits.armed = 1;
     writes_events_enable(1);
     Py_RETURN_NONE; // calls nothing that may be watched
 }
 
-static int hits_busy(void) { return 0; }
-
 static PyObject *hits_disarm(PyObject *module, PyObject *unused) {
     if (!hits.armed) {
         return Py_BuildValue("[][]");
     }
     writes_events_close();
-    int quiet = writes_trap_quiet(hits_busy);
+    int quiet = writes_trap_quiet(NULL);
     hits.armed = 0;
     writes_trap_return();
     _owned_ PyObject *counts = PyList_New(0);

@@ -14,7 +14,6 @@
 #include "writes.h"
 #include "native.h"
 
-#include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <string.h>
 
@@ -113,10 +112,8 @@ static PyObject *writes_arm(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (writes_open(threads) < 0 || writes_trap_take(writes_caught) < 0) {
-        PyObject *failed = PyErr_Occurred() ? NULL : PyErr_SetFromErrno(PyExc_OSError);
-        writes_events_close();
-        writes_table_deinit();
-        return failed;
+        writes_give_up(NULL);
+        return NULL;
     }
     for (int word = 0; word < writes.words; word++) {
         writes.last[word] = writes_value(word);
@@ -127,8 +124,6 @@ static PyObject *writes_arm(PyObject *module, PyObject *args) {
     return PyLong_FromLong(writes_events_count());
 }
 
-static int writes_busy(void) { return 0; }
-
 static PyObject *writes_disarm(PyObject *module, PyObject *unused) {
     if (!writes.armed) {
         return Py_BuildValue("[]KO", 0ull, Py_False);
@@ -138,7 +133,7 @@ static PyObject *writes_disarm(PyObject *module, PyObject *unused) {
     for (int word = 0; word < writes.words; word++) {
         silent |= writes_value(word) != writes.last[word];
     }
-    int quiet = writes_trap_quiet(writes_busy);
+    int quiet = writes_trap_quiet(NULL);
     writes.armed = 0;
     writes_trap_return();
     PyObject *rows = writes_table_rows(); // given away below

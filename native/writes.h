@@ -60,8 +60,12 @@ PyObject *writes_table_rows(void);
 int writes_trap_take(int (*caught)(const siginfo_t *cause, ucontext_t *context));
 // Gives it back where no thread has one pending and nobody came later; else it stays, and passes on.
 void writes_trap_return(void);
-// Waits until no thread is in the handler, and `busy` says 0: 1, or 0 where that took longer than a second.
+// Waits until no thread is in the handler, and `busy` (NULL: of nothing more) says 0: 1, or 0 where that took
+// longer than a second.
 int writes_trap_quiet(int (*busy)(void));
+// Undoes an arming that failed, with an exception set, from errno where there is none: 1, or 0 where a thread
+// may yet write to the records, which then stay.
+int writes_give_up(int (*busy)(void));
 
 // One event in each thread of a list of ids, in those they start too: 0, or -1 with errno or an exception.
 int writes_events_open(struct perf_event_attr *attributes, PyObject *threads /* borrowed */);

@@ -327,10 +327,8 @@ static PyObject *writes_pages_arm(PyObject *module, PyObject *args) {
     pages.opened = pages.unseen = 0;
     pages.stores_max = budget * STORES_PER_RECORD;
     if (pages_begin(threads, anonymous) < 0) {
-        PyObject *failed = PyErr_Occurred() ? NULL : PyErr_SetFromErrno(PyExc_OSError);
-        writes_events_close();
-        pages_release(writes_trap_quiet(pages_stepping));
-        return failed;
+        pages_release(writes_give_up(pages_stepping));
+        return NULL;
     }
     return Py_BuildValue("ni", (Py_ssize_t)((pages.last - pages.first) / WRITES_PAGE), writes_events_count());
 }

@@ -99,7 +99,7 @@ void writes_trap_return(void) {
 
 int writes_trap_quiet(int (*busy)(void)) {
     for (int round = 0; round < QUIET_ROUNDS; round++) {
-        if (!trap.inside && !busy()) {
+        if (!trap.inside && !(busy && busy())) {
             return 1;
         }
         nanosleep(&(struct timespec){.tv_nsec = QUIET_NS}, NULL);
@@ -149,3 +149,16 @@ void writes_events_close(void) {
 }
 
 int writes_events_count(void) { return trap.event_count; }
+
+int writes_give_up(int (*busy)(void)) {
+    if (!PyErr_Occurred()) {
+        PyErr_SetFromErrno(PyExc_OSError);
+    }
+    writes_events_close();
+    int quiet = writes_trap_quiet(busy);
+    writes_trap_return();
+    if (quiet) {
+        writes_table_deinit();
+    }
+    return quiet;
+}
