@@ -9,22 +9,16 @@
 // line (4), file and qualified name as texts, and its location table (PEP 657) as a text. A text is the bytes
 // of a character (1), the number of characters (4), the characters.
 //
-// Life cycle. The file's space is reserved before it is mapped: a store into a mapping that finds the disk
-// full is SIGBUS. A forked child forgets the mapping, whose numbers are its parent's.
+// Life cycle. The file's space is reserved before it is mapped (mapped_file.c). A forked child forgets the
+// mapping, whose numbers are its parent's.
 #define _GNU_SOURCE
 #include "journal.h"
+#include "mapped_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 // Linux 5.14; older ones refuse it
-#endif
-
-enum { FIRST_BYTES = 1 << 19 };
+enum { FIRST_BYTES = 1 << 19 }; // a hook's names find their pages there
 
 typedef struct {
     uint64_t used, lost;
@@ -95,24 +89,6 @@ static void journal_close(void) {
     kept = NULL;
 }
 
-static void *journal_map(const char *path, size_t bytes) {
-    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0) {
-        return NULL;
-    }
-    void *start = fallocate(file, 0, 0, (off_t)bytes) < 0
-                      ? MAP_FAILED
-                      : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    int number = errno;
-    close(file);
-    if (start != MAP_FAILED) { // a hook's first name would pay for megabytes read ahead (3 ms on ext4)
-        madvise(start, bytes, MADV_RANDOM);
-        madvise(start, bytes < FIRST_BYTES ? bytes : FIRST_BYTES, MADV_POPULATE_WRITE);
-    }
-    errno = number;
-    return start == MAP_FAILED ? NULL : start;
-}
-
 static PyObject *journal_keep(PyObject *module, PyObject *args) {
     const char *path;
     Py_ssize_t bytes;
@@ -126,7 +102,8 @@ static PyObject *journal_keep(PyObject *module, PyObject *args) {
     if (bytes < (Py_ssize_t)sizeof *kept) {
         return PyErr_Format(PyExc_ValueError, "a journal has at least %zu bytes", sizeof *kept);
     }
-    kept = journal_map(path, (size_t)bytes);
+    size_t ready = bytes < FIRST_BYTES ? (size_t)bytes : FIRST_BYTES;
+    kept = mapped_file_create(path, (size_t)bytes, ready, MAPPED_FILE_RESERVED);
     if (!kept) {
         return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
     }

@@ -26,19 +26,15 @@
 // LEAST_RECORDS, then none, and its records are counted in ring_refused. System calls only: no malloc.
 #define _GNU_SOURCE
 #include "ring.h"
+#include "mapped_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23 // Linux 5.14; older ones refuse it (EINVAL): a file is then reserved whole
-#endif
 
 enum { LEAST_RECORDS = 1024, RING_LEFT = 1, RING_TAKEN = 2 };
 enum { FIRST_PAGES_RECORDS = 1 << 16, NEXT_PAGES_RECORDS = 1 << 12 };
@@ -60,44 +56,18 @@ static uint64_t now_ns(void) {
 
 uint64_t ring_ticks_slow(void) { return now_ns(); }
 
-// Whether the head of a mapped file has its page, or all of it where pages cannot be asked for. It is told
-// to read nothing ahead: the first fault in a hole would fill megabytes (3 ms on ext4).
-static int has_room(int file, void *start, size_t bytes) {
-    madvise(start, bytes, MADV_RANDOM);
-    if (!madvise(start, RING_HEADER_BYTES, MADV_POPULATE_WRITE)) {
-        return 1;
-    }
-    return errno == EINVAL && !fallocate(file, 0, 0, (off_t)bytes);
-}
-
 // A path without printf's malloc for long fields: snprintf of short ones makes none.
 static void *file_map(size_t bytes) {
     char path[sizeof ring_wanted.directory + 64];
     uint64_t number = __atomic_fetch_add(&files_made, 1, __ATOMIC_RELAXED);
     snprintf(path, sizeof path, "%s/ring-%d-%llu.events", ring_wanted.directory, (int)getpid(),
              (unsigned long long)number);
-    int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    void *start = MAP_FAILED;
-    if (file >= 0 && ftruncate(file, (off_t)bytes) == 0) {
-        start = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    }
-    if (start != MAP_FAILED && has_room(file, start, bytes)) {
-        close(file);
-        return start;
-    }
-    if (start != MAP_FAILED) {
-        munmap(start, bytes);
-    }
-    if (file >= 0) {
-        close(file);
-        unlink(path);
-    }
-    return MAP_FAILED;
+    return mapped_file_create(path, bytes, RING_HEADER_BYTES, MAPPED_FILE_SPARSE);
 }
 
 static ring *ring_map(size_t bytes) {
-    ring *made = ring_wanted.directory[0] ? file_map(bytes) : MAP_FAILED;
-    int mapped = made != MAP_FAILED;
+    ring *made = ring_wanted.directory[0] ? file_map(bytes) : NULL;
+    int mapped = made != NULL;
     if (!mapped) {
         made = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
@@ -194,9 +164,8 @@ static void limit_set(ring *mine, uint64_t limit) {
 static int pages_prepare(ring *mine, uint64_t records) {
     uint64_t capacity = mine->header.capacity, from = mine->prepared;
     uint64_t until = from + records < capacity ? from + records : capacity;
-    if (madvise((char *)mine->records + from * sizeof(event), (until - from) * sizeof(event),
-                MADV_POPULATE_WRITE) &&
-        errno != EINVAL && mine->header.mapped) {
+    if (mapped_file_populate(mine->records + from, (until - from) * sizeof(event)) && errno != EINVAL &&
+        mine->header.mapped) {
         return -1;
     }
     mine->prepared = until < capacity ? until : UINT64_MAX;
