@@ -644,11 +644,15 @@ def calls_of_stdlib(recorded: bool, /) -> None:
 
 # --- type_slots.c ------------------------------------------------------------------------------
 
-def type_slots_arm(types: list[type], chosen: bool, /) -> list[tuple[int, type, str]]:
+def type_slots_arm(
+    types: list[type], chosen: bool, for_ledger: bool = False, /
+) -> list[tuple[int, type, str]]:
     """Replace slots of an allow list in types: (number as `slot` in records, type, name of the slot).
 
     bf_getbuffer, nb_index, nb_float, nb_int, sq_item, tp_iter and tp_finalize, where an extension wrote them;
     with `chosen` False only where the pointer is one that is armed in a base. Put back by calls_disarm.
+    `for_ledger`: no bf_getbuffer and tp_finalize; mp_subscript, mp_ass_subscript, tp_init, tp_call,
+    tp_iternext, tp_richcompare, tp_repr and tp_str beside the others.
     """
 
 def type_slots_settle(types: list[type], /) -> int:

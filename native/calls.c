@@ -107,8 +107,9 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
         finalize_enter((finalize_call)(void *)row->original, (PyObject *)a, row->kind, number);
         return 0;
     }
-    if (__builtin_expect(ring_here.quiet || !witness_open || !running_is_ours(), 0)) {
-        if (ledger_is_open && !ring_here.quiet && row->convention <= CALL_VECTOR) {
+    int is_ledgers = row->convention >= CALL_ASSIGN;
+    if (__builtin_expect(ring_here.quiet || !witness_open || is_ledgers || !running_is_ours(), 0)) {
+        if (ledger_is_open && !ring_here.quiet && ledger_takes((call_convention)row->convention)) {
             return ledger_call(&(ledger_called){row->original, number, row->convention}, words);
         }
         return row->original(a, b, c, d, e);

@@ -18,6 +18,10 @@ typedef enum {
     CALL_BUFFER,     // exporter, Py_buffer *, flags; an int
     CALL_INDEXED,    // object, Py_ssize_t
     CALL_DEALLOC,    // object, which may be gone afterwards; no result
+    // The ledger's only, from here on:
+    CALL_ASSIGN, // object, key, value or NULL; a status
+    CALL_INIT,   // object, tuple, dict or NULL; a status
+    CALL_NEXT,   // object; NULL without an exception ends an iteration
 } call_convention;
 
 enum { CALLS_MAX = 16384 };

@@ -146,6 +146,9 @@ typedef struct {
     uint32_t number;
     call_convention convention;
 } ledger_called;
+static inline int ledger_takes(call_convention convention) {
+    return convention != CALL_BUFFER && convention != CALL_DEALLOC;
+}
 uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]);
 
 // ledger_hooks.c

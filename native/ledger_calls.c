@@ -69,6 +69,7 @@ static void weigh(call_frame *frame, watched *one) {
     if (!change) {
         return;
     }
+    ledger_frame_charge(frame, one->object, change);
     ledger_entry *entry = ledger_enter(one->object, 0);
     if (!entry) {
         return;
@@ -109,6 +110,18 @@ static void end(call_frame **place) {
     }
 }
 
+static int gives_status(call_convention convention) {
+    return convention == CALL_ASSIGN || convention == CALL_INIT;
+}
+
+// Whether the caller takes the result for an error. An iterator that has ended says no more than NULL.
+static int tells_error(call_convention convention, uintptr_t result, int failed) {
+    if (gives_status(convention)) {
+        return (int)result < 0;
+    }
+    return !result && (failed || convention != CALL_NEXT);
+}
+
 uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
     call_frame frame;
     ledger_frame_enter(&frame, called->number, called->convention, words);
@@ -119,14 +132,14 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
     if (!ledger_is_open) {
         return result;
     }
-    int failed = PyErr_Occurred() != NULL;
-    if (result) {
+    int failed = PyErr_Occurred() != NULL, is_status = gives_status(called->convention);
+    if (result && !is_status) {
         visit_result((PyObject *)result, &(result_walk){&frame, 0});
         note_result((PyObject *)result, called->number);
     }
-    if (failed == (result != 0)) {
-        fault(&frame, result ? LEDGER_RESULT_WITH_EXCEPTION : LEDGER_NULL_WITHOUT_EXCEPTION, NULL);
-        if (result) { // CPython checks not every call: it would come up somewhere else
+    if (failed != tells_error(called->convention, result, failed)) {
+        fault(&frame, failed ? LEDGER_RESULT_WITH_EXCEPTION : LEDGER_NULL_WITHOUT_EXCEPTION, NULL);
+        if (failed) { // CPython checks not every call: it would come up somewhere else
             PyErr_Clear();
         }
     }

@@ -62,6 +62,7 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
     switch (convention) {
     case CALL_VARARGS:
     case CALL_KEYWORDS:
+    case CALL_INIT:
         if (second && PyTuple_Check(second)) {
             watch_items(frame, ((PyTupleObject *)second)->ob_item, PyTuple_GET_SIZE(second));
         }
@@ -78,6 +79,10 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
         return;
     case CALL_O:
         watch_argument(frame, second, 1);
+        return;
+    case CALL_ASSIGN:
+        watch_argument(frame, second, 1);
+        watch_argument(frame, (PyObject *)words[2], 2);
         return;
     default:
         return;
@@ -102,6 +107,14 @@ __attribute__((no_sanitize("address"))) void ledger_watch_freed(uintptr_t block,
             for (int i = 0; i < frame->count; i++) {
                 frame->items[i].is_blurred |= words[n] == (uintptr_t)frame->items[i].object;
             }
+        }
+    }
+}
+
+void ledger_frame_charge(const call_frame *frame, const PyObject *object, Py_ssize_t change) {
+    for (call_frame *outer = frame->outer; outer; outer = outer->outer) {
+        for (int i = 0; i < outer->count; i++) {
+            outer->items[i].count += outer->items[i].object == object ? change : 0;
         }
     }
 }

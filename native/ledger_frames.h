@@ -25,5 +25,7 @@ typedef struct call_frame {
 void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
                         const uintptr_t words[5]);
 uint32_t ledger_frame_leave(call_frame *frame); // how many calls are still open
+// The frame answers for this change of a count: no call around it does.
+void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);
 
 #endif

@@ -1,7 +1,7 @@
 // Type slots by an allow list: the few through which CPython asks an object for bytes, a number or its items.
 //
 // A slot is replaced in the type itself, by calls.c. Left out on purpose: values that CPython or NumPy
-// compare by identity to choose a fast path (tp_new, tp_call, tp_alloc, the slots of binary operators), and
+// compare by identity to choose a fast path (tp_new, tp_alloc, the slots of binary operators), and
 // every value that is CPython's own function: it compares some of these too (dict_iter in
 // Objects/dictobject.c), and they are everybody's. Only what the chosen extensions wrote themselves is
 // replaced.
@@ -16,6 +16,7 @@
 
 #include "calls.h"
 #include "event.h"
+#include "ledger.h"
 #include "relocations.h"
 
 typedef struct {
@@ -23,18 +24,30 @@ typedef struct {
     size_t table; // offset of the pointer to the table in the type; 0: the slot is in the type
     size_t offset;
     call_convention convention;
+    int for_ledger; // it says nothing of a conversion: only references are watched there
 } type_slot;
 
 #define IN_TABLE(table, methods, name, convention) \
-    {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention}
+    {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, 0}
+#define FOR_LEDGER(name, convention) {#name, 0, offsetof(PyTypeObject, name), convention, 1}
 static const type_slot allowed[] = {
     IN_TABLE(tp_as_buffer, PyBufferProcs, bf_getbuffer, CALL_BUFFER),
     IN_TABLE(tp_as_number, PyNumberMethods, nb_index, CALL_UNARY),
     IN_TABLE(tp_as_number, PyNumberMethods, nb_float, CALL_UNARY),
     IN_TABLE(tp_as_number, PyNumberMethods, nb_int, CALL_UNARY),
     IN_TABLE(tp_as_sequence, PySequenceMethods, sq_item, CALL_INDEXED),
-    {"tp_iter", 0, offsetof(PyTypeObject, tp_iter), CALL_UNARY},
-    {"tp_finalize", 0, offsetof(PyTypeObject, tp_finalize), CALL_DEALLOC},
+    {"tp_iter", 0, offsetof(PyTypeObject, tp_iter), CALL_UNARY, 0},
+    {"tp_finalize", 0, offsetof(PyTypeObject, tp_finalize), CALL_DEALLOC, 0},
+    {"mp_subscript", offsetof(PyTypeObject, tp_as_mapping), offsetof(PyMappingMethods, mp_subscript), CALL_O,
+     1},
+    {"mp_ass_subscript", offsetof(PyTypeObject, tp_as_mapping), offsetof(PyMappingMethods, mp_ass_subscript),
+     CALL_ASSIGN, 1},
+    FOR_LEDGER(tp_init, CALL_INIT),
+    FOR_LEDGER(tp_call, CALL_KEYWORDS),
+    FOR_LEDGER(tp_iternext, CALL_NEXT),
+    FOR_LEDGER(tp_richcompare, CALL_O),
+    FOR_LEDGER(tp_repr, CALL_UNARY),
+    FOR_LEDGER(tp_str, CALL_UNARY),
 };
 
 static int find_python(struct dl_phdr_info *object, size_t size, void *argument) {
@@ -91,9 +104,10 @@ static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // 
     return calls_arm(place, is_finalizer ? EVENT_FINALIZE : EVENT_SLOT, slot->convention, (PyObject *)type);
 }
 
-static int arm_type(PyTypeObject *type, int chosen, PyObject *found) {
+static int arm_type(PyTypeObject *type, int chosen, int for_ledger, PyObject *found) {
     for (size_t i = 0; i < Py_ARRAY_LENGTH(allowed); i++) {
-        int number = arm_slot(type, &allowed[i], chosen);
+        int is_wanted = for_ledger ? ledger_takes(allowed[i].convention) : !allowed[i].for_ledger;
+        int number = is_wanted ? arm_slot(type, &allowed[i], chosen) : CALLS_UNSEEN;
         _owned_ PyObject *row = number >= 0 ? Py_BuildValue("(iOs)", number, type, allowed[i].name) : NULL;
         if (number >= 0 && (!row || PyList_Append(found, row) < 0)) {
             return -1;
@@ -104,15 +118,15 @@ static int arm_type(PyTypeObject *type, int chosen, PyObject *found) {
 
 static PyObject *type_slots_arm(PyObject *module, PyObject *args) {
     PyObject *types; // borrowed
-    int chosen;
-    if (!PyArg_ParseTuple(args, "O!p", &PyList_Type, &types, &chosen)) {
+    int chosen, for_ledger = 0;
+    if (!PyArg_ParseTuple(args, "O!p|p", &PyList_Type, &types, &chosen, &for_ledger)) {
         return NULL;
     }
     calls_forget_pages();
     _owned_ PyObject *found = PyList_New(0);
     for (Py_ssize_t i = 0; found && i < PyList_GET_SIZE(types); i++) {
         PyObject *type = PyList_GET_ITEM(types, i); // borrowed
-        if (PyType_Check(type) && arm_type((PyTypeObject *)type, chosen, found) < 0) {
+        if (PyType_Check(type) && arm_type((PyTypeObject *)type, chosen, for_ledger, found) < 0) {
             return NULL;
         }
     }

@@ -139,6 +139,9 @@ static void note_arguments(call_convention convention, const uintptr_t words[5],
     case CALL_BUFFER:
     case CALL_INDEXED:
     case CALL_DEALLOC:
+    case CALL_ASSIGN: // the ledger's only
+    case CALL_INIT:
+    case CALL_NEXT:
         break;
     }
 }

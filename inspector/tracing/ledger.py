@@ -16,6 +16,7 @@ from inspector.tracing.imports import ImportWatch
 from inspector.tracing.recorder import take_turn, turn_is_over
 from inspector.tracing.sources import CapiSlots
 from inspector.tracing.targets import Targets
+from inspector.tracing.type_slots import TypeSlots
 
 SUSPECTS_MAX: Final = 1 << 14
 """Objects handed over at the end; the rest are counted."""
@@ -53,12 +54,14 @@ class Ledger:
     found: Targets = field(default_factory=Targets)
     numbers: list[int] = field(default_factory=list)
     slots: CapiSlots | None = None
+    types: TypeSlots = field(default_factory=lambda: TypeSlots(for_ledger=True))
     watch: ImportWatch | None = None
     began_ns: int = 0
 
     def start(self) -> None:
         """Arm. Raises InspectorError `trace-running` while a trace or another ledger runs."""
         self.found, self.numbers = Targets(self.modules, buffers=False), []
+        self.types = TypeSlots(for_ledger=True)
         self.found.require()
         take_turn()
         try:
@@ -78,6 +81,7 @@ class Ledger:
         _native.freeing_arm()
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
+        self.types.widen(self.found.types)
 
     def stop(self) -> Found:
         """Disarm, and hand over what was noted."""
@@ -89,6 +93,7 @@ class Ledger:
             rows, faults, left_out, not_noted, _kept, dangling = _native.ledger_close(SUSPECTS_MAX)
             slots = {slot[0]: slot[1] for slot in _native.got_slots()}
             methods = {number + 1: name for number, name in zip(self.numbers, self.found.names, strict=False)}
+            methods |= {number + 1: name for number, name in self.types.names.items()}
             interned = _native.interned()
             return Found(
                 rows, faults, left_out, not_noted, methods, slots, interned, self.cells, wall_ns, dangling
@@ -102,6 +107,7 @@ class Ledger:
             self.watch.end()
         if self.slots is not None:
             self.slots.end()
+        self.types.end()
         _native.calls_disarm()
         _native.freeing_disarm()
         self.watch = self.slots = None

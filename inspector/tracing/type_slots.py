@@ -14,7 +14,8 @@ CAPSULES = "destructor of a capsule"
 class TypeSlots:
     """Slots armed in types, and in the subclasses that share the pointer."""
 
-    def __init__(self) -> None:
+    def __init__(self, for_ledger: bool = False) -> None:
+        self._for_ledger = for_ledger
         self.names: dict[int, str] = {}
         self.modules: dict[int, str] = {}
         self._types: list[type] = []
@@ -22,14 +23,14 @@ class TypeSlots:
 
     def widen(self, types: Sequence[type]) -> None:
         """Arm the types found since, then the subclasses of all."""
-        if not self.names:
+        if not self.names and not self._for_ledger:
             number = _native.type_slots_capsules()
             self.names[number], self.modules[number] = CAPSULES, "builtins"
         fresh = [kind for kind in types if id(kind) not in self._known]
         self._known.update(id(kind) for kind in fresh)
         self._types += fresh
-        self._keep(_native.type_slots_arm(fresh, True))
-        self._keep(_native.type_slots_arm(subclasses(self._types), False))
+        self._keep(_native.type_slots_arm(fresh, True, self._for_ledger))
+        self._keep(_native.type_slots_arm(subclasses(self._types), False, self._for_ledger))
 
     def _keep(self, rows: list[tuple[int, type, str]]) -> None:
         for number, kind, slot in rows:
@@ -41,4 +42,4 @@ class TypeSlots:
         """Take our thunks out of classes that copied them; calls_disarm, which comes next, does the rest."""
         if self._types:
             _native.type_slots_settle(subclasses(self._types))
-            self._types = []
+            self._types, self._known = [], set()

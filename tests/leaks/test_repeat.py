@@ -55,6 +55,33 @@ def test_what_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], n
     assert judged[name] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "method", "found"),
+    [
+        ("leaked where it is set", "mp_ass_subscript", "str 'fresh"),
+        ("leaked where it is called", "tp_call", "str 'fresh"),
+        ("leaked where it is iterated", "tp_iternext", "Box"),
+    ],
+)
+def test_a_slot_that_takes_one_too_many_is_named_on_the_first_call(
+    judged: dict[str, list[dict[str, Any]]], name: str, method: str, found: str
+) -> None:
+    (one,) = judged[f"once: {name}"]
+    assert (one["kind"], one["method"]) == ("leaked", f"slotted.Box.{method}")
+    assert one["object"].startswith(found)
+
+
+@pytest.mark.parametrize("name", ["balanced", "kept", "iterated"])
+def test_a_slot_that_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], name: str) -> None:
+    assert judged[f"once: {name}"] == []
+
+
+def test_a_status_of_0_with_an_exception_is_told(judged: dict[str, list[dict[str, Any]]]) -> None:
+    (one,) = judged["once: 0 with an exception"]
+    assert (one["kind"], one["certain"]) == ("result with an exception set", True)
+    assert one["method"] == "slotted.Box.mp_ass_subscript"
+
+
 def test_a_crash_is_a_verdict_and_the_process_lives(judged: dict[str, list[dict[str, Any]]]) -> None:
     one, *_ = (one for one in judged["crash"] if one["kind"] == "crash")
     assert one["certain"] and one["reason"].startswith("SIGABRT") and one["function"] == "run"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -14,6 +15,8 @@ import leak_corpus
 import specimens
 
 import inspector
+
+Judged = TypeVar("Judged")
 
 
 def judged(corpus: Any, name: str) -> dict[str, Any]:
@@ -41,13 +44,18 @@ def judged(corpus: Any, name: str) -> dict[str, Any]:
     }
 
 
-def clearly_judged(corpus: Any, name: str) -> dict[str, Any]:
-    """The same; again where an old pointer in a live block happens to have the very address."""
+def clearly(judge: Callable[[], Judged], kept: Callable[[Judged], list[str]]) -> Judged:
+    """What `judge` says; again where an old pointer in a live block happens to have the very address."""
     for _ in range(3):
-        found = judged(corpus, name)
-        if not any(holder.startswith("malloc'ed block +") for holder in found["kept"]):
+        found = judge()
+        if not any(holder.startswith("malloc'ed block +") for holder in kept(found)):
             break
     return found
+
+
+def clearly_judged(corpus: Any, name: str) -> dict[str, Any]:
+    """The verdicts of one call, judged clearly."""
+    return clearly(lambda: judged(corpus, name), lambda found: found["kept"])
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import leak_corpus
 import specimens
+from leak_judge import clearly
 
 import inspector
 
@@ -29,6 +30,7 @@ static int box_set(PyObject *self, PyObject *key, PyObject *value) {
     if (what != 1) { Py_INCREF(value); }   // 1: the caller's reference is stolen
     if (what == 2) { Py_INCREF(value); }   // 2: one is leaked
     if (what == 3) { abort(); }
+    if (what == 5) { PyErr_SetString(PyExc_ValueError, "and it says 0"); }
     box->item = value;
     Py_XDECREF(old);
     if (what == 4 && !kept) { Py_INCREF(value); kept = value; }
@@ -40,8 +42,19 @@ static void box_dealloc(PyObject *self) {
     type->tp_free(self);
     Py_DECREF(type);
 }
+static PyObject *box_call(PyObject *self, PyObject *args, PyObject *names) {
+    Py_INCREF(PyTuple_GET_ITEM(args, 0));  // leaked
+    Py_RETURN_NONE;
+}
+static PyObject *box_next(PyObject *self) {
+    PyObject *item = ((Box *)self)->item;
+    ((Box *)self)->item = NULL;
+    if (item == Py_True) { Py_INCREF(self); }  // leaked
+    return item;                               // NULL with no exception: no more items
+}
 static PyType_Slot slots[] = {
-    {Py_mp_ass_subscript, box_set}, {Py_tp_dealloc, box_dealloc}, {0, NULL},
+    {Py_mp_ass_subscript, box_set}, {Py_tp_call, box_call}, {Py_tp_iter, PyObject_SelfIter},
+    {Py_tp_iternext, box_next}, {Py_tp_dealloc, box_dealloc}, {0, NULL},
 };
 static PyType_Spec spec = {"slotted.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT, slots};
 static struct PyModuleDef definition = {
@@ -80,6 +93,35 @@ def setting(slotted: Any, what: int, value: Callable[[], Any]) -> Callable[[], N
     return run
 
 
+def used(slotted: Any, value: Any, use: Callable[[Any, Any], Any]) -> Any:
+    """What one use of a box that lives leaves."""
+    box = slotted.Box()
+    with inspector.leaks("slotted") as found:
+        use(box, value)
+    return found
+
+
+def at_once(slotted: Any, value: Callable[[], Any], use: Callable[[Any, Any], Any]) -> list[dict[str, Any]]:
+    """The verdicts of the first call."""
+    return told(
+        clearly(lambda: used(slotted, value(), use), lambda found: [one.holder for one in found.kept])
+    )
+
+
+def put(what: int) -> Callable[[Any, Any], None]:
+    """A use: a box's item is set."""
+
+    def use(box: Any, item: Any) -> None:
+        box[what] = item
+
+    return use
+
+
+def taken(box: Any, item: Any) -> None:
+    box[0] = item
+    assert [*box] == [item]
+
+
 def calling(corpus: Any, name: str) -> Callable[[], None]:
     """A run that calls one function of the corpus."""
 
@@ -93,17 +135,29 @@ def told(found: Any) -> list[dict[str, Any]]:
     """The verdicts, as plain values."""
     return [
         {
-            **{field: getattr(one, field) for field in ("kind", "certain", "object", "reason")},
+            **{field: getattr(one, field) for field in ("kind", "certain", "object", "reason", "method")},
             "function": getattr(getattr(one.conversion, "site", None), "function", ""),
         }
         for one in found
     ]
 
 
+ONCE: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
+    "leaked where it is set": (fresh, put(2)),
+    "balanced": (fresh, put(0)),
+    "kept": (fresh, put(4)),
+    "0 with an exception": (fresh, put(5)),
+    "leaked where it is called": (fresh, lambda box, item: box(item)),
+    "leaked where it is iterated": (lambda: True, taken),
+    "iterated": (fresh, taken),
+}
+
+
 def judged() -> dict[str, Any]:
     slotted = specimens.build("slotted", SLOTS)
     corpus = specimens.build("leak_corpus", leak_corpus.SOURCE)
     spare = [ONE] * 100  # so that it lives
+    once = {f"once: {name}": at_once(slotted, *case) for name, case in ONCE.items()}
     answers = {
         name: told(inspector.leaks("slotted").run(setting(slotted, *case), isolate=name == "crash"))
         for name, case in CASES.items()
@@ -111,7 +165,7 @@ def judged() -> dict[str, Any]:
     for name in HONEST:
         answers[name] = told(inspector.leaks("leak_corpus").run(calling(corpus, name)))
     del spare
-    return answers
+    return answers | once
 
 
 if __name__ == "__main__":
