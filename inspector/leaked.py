@@ -165,8 +165,9 @@ def _lost(certain: tuple[Verdict, ...]) -> InspectorError:
     source = getattr(first.conversion, "source", "")
     more = f", and {len(certain) - 1} more" if len(certain) > 1 else ""
     where = f" at {source}" if isinstance(source, str) and source else ""
+    many = f" ×{first.objects}" if first.objects > 1 else ""
     return InspectorError(
-        f"{first.kind} in {first.method or 'native code'}{where}: {first.object or 'no object'}{more}.",
+        f"{first.kind} in {first.method or 'native code'}{where}: {first.object or 'no object'}{many}{more}.",
         slug="leaked",
         why=f"{first.reason}; {first.rule}",
         do=first.cure,

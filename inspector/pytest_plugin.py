@@ -69,14 +69,23 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     if not found and kept is None:
         return (yield)
     from inspector import promises
+    from inspector.errors import InspectorError
 
+    is_over = False
     try:
         with ExitStack() as blocks:
             for name, marker in found.items():
                 blocks.enter_context(getattr(promises, name)(*marker.args, **marker.kwargs))
             if kept is not None:
                 blocks.enter_context(kept)
-            return (yield)
+            result = yield
+            is_over = True
+        return result
+    except InspectorError as error:
+        if not is_over:
+            raise
+        # The promise is broken; no line of ours says more.
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
     finally:
         if kept is not None and kept.found.certain:
             item.add_report_section("call", LEAKS, kept.found.report.to_text())

@@ -1,0 +1,95 @@
+"""A project with an extension of its own and `--inspect-leaks` in its pyproject.toml."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import specimens
+
+pytestmark = pytest.mark.core
+
+SHELF = r"""
+#include <Python.h>
+static PyObject *titles(PyObject *self, PyObject *count) {
+    long n = PyLong_AsLong(count);
+    PyObject *list = PyList_New(0);
+    for (long i = 0; list && i < n; i++) {
+        PyObject *title = PyUnicode_FromFormat("title number %ld of a shelf", i);
+        PyList_Append(list, title);
+    }
+    return list;
+}
+static PyObject *labels(PyObject *self, PyObject *count) {
+    long n = PyLong_AsLong(count);
+    PyObject *list = PyList_New(0);
+    for (long i = 0; list && i < n; i++) {
+        PyObject *label = PyUnicode_FromFormat("label number %ld of a shelf", i);
+        PyList_Append(list, label);
+        Py_XDECREF(label);
+    }
+    return list;
+}
+static PyMethodDef methods[] = {
+    {"titles", titles, METH_O, NULL}, {"labels", labels, METH_O, NULL}, {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_shelf", NULL, -1, methods, NULL, NULL, NULL, NULL,
+};
+PyMODINIT_FUNC PyInit__shelf(void) { return PyModule_Create(&definition); }
+"""
+PROJECT = """
+[project]
+name = "shelf"
+version = "1.0"
+
+[tool.pytest.ini_options]
+addopts = "--inspect-leaks shelf._shelf"
+testpaths = ["tests"]
+pythonpath = ["src"]
+"""
+TESTS = """
+import shelf
+
+def test_titles():
+    assert len(shelf.titles(7)) == 7
+
+def test_labels():
+    assert shelf.labels(2)[1].startswith("label number 1")
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What `pytest` prints in the project."""
+    root = tmp_path_factory.mktemp("project")
+    package = root / "src" / "shelf"
+    package.mkdir(parents=True)
+    (root / "tests").mkdir()
+    (root / "pyproject.toml").write_text(PROJECT)
+    (root / "tests" / "test_shelf.py").write_text(TESTS)
+    (package / "__init__.py").write_text("from shelf._shelf import labels, titles\n")
+    library = specimens.library("_shelf", SHELF)
+    (package / library.name).symlink_to(library)
+    command = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider"]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def test_only_the_test_of_the_leaking_function_fails(told: str) -> None:
+    assert "1 failed, 1 passed" in told
+    assert "FAILED tests/test_shelf.py::test_titles" in told
+
+
+def test_the_failure_names_function_count_and_lines(told: str) -> None:
+    made, given = (
+        next(number for number, text in enumerate(SHELF.splitlines(), 1) if call in text)
+        for call in ('FromFormat("title', "(list, title)")
+    )
+    (failure,) = (line for line in told.splitlines() if line.startswith("leaked in "))
+    assert failure.startswith(f"leaked in shelf._shelf.titles at _shelf.c:{made}: str 'title number ")
+    assert " of a shelf' ×7. · why: " in failure
+    assert failure.endswith(f"do: release it: Py_DECREF after _shelf.c:{given}")
+    assert "pytest_plugin.py" not in told  # no line of ours between
