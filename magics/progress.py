@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from IPython.display import HTML, DisplayHandle, display
 
+from inspector import so_far
 from inspector.errors import InspectorError
 
 _FIRST_S = 0.5
@@ -47,7 +48,7 @@ def bar(wanted: bool, walks: bool = False) -> Iterator[Told | None]:
 @contextmanager
 def of_workers() -> Iterator[Told]:
     """What a cluster tells its progress to; an interrupt leaves the workers that have not answered alone."""
-    drawn = _Bar(_workers)
+    drawn = _Bar(so_far.answered)
     try:
         yield drawn.told
     except KeyboardInterrupt:
@@ -67,7 +68,7 @@ def of_trace() -> Iterator[Heard]:
     drawn = _Bar()
 
     def heard(records: int, seconds: float) -> None:
-        drawn.waits(f"traced for {seconds:,.0f} s, {records:,} records")
+        drawn.waits(so_far.traced(records, seconds))
 
     try:
         yield heard
@@ -75,18 +76,10 @@ def of_trace() -> Iterator[Heard]:
         drawn.clear()
 
 
-def _memory(done: int, whole: int) -> str:
-    return f"searched {done / 1e6:,.0f} of {whole / 1e6:,.0f} MB"
-
-
-def _workers(done: int, whole: int) -> str:
-    return f"{done:,} of {whole:,} workers answered"
-
-
 class _Bar:
     """Text and `<progress>` under one display id, so that it reads without widgets too."""
 
-    def __init__(self, words: Callable[[int, int], str] = _memory) -> None:
+    def __init__(self, words: Callable[[int, int], str] = so_far.searched) -> None:
         self.words = words
         self.due = time.monotonic() + _FIRST_S
         self.handle: DisplayHandle | None = None

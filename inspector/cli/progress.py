@@ -8,18 +8,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from inspector import so_far
+
 PATIENCE_S: Final = 0.3
 """A shorter search says nothing."""
 EVERY_S: Final = 0.1
-
-
-def _memory(done: int, total: int) -> str:
-    return f"searching {total / 1e6:,.0f} MB of memory: {done * 100 // max(total, 1)} %"
-
-
-def workers(done: int, total: int) -> str:
-    """Of a cluster that is asked."""
-    return f"{done:,} of {total:,} workers answered"
 
 
 @contextmanager
@@ -52,7 +45,7 @@ def traced() -> Iterator[Callable[[int, float], None]]:
             if is_shared and not said:
                 sys.__stderr__.write("\x1b[22;2t")  # the title is kept (xterm's XTWINOPS)
             said.append(seconds)
-            sys.__stderr__.write(f"{start}traced for {seconds:,.0f} s, {records:,} records{stop}")
+            sys.__stderr__.write(f"{start}{so_far.traced(records, seconds)}{stop}")
             sys.__stderr__.flush()
 
     try:
@@ -66,7 +59,7 @@ def traced() -> Iterator[Callable[[int, float], None]]:
 class Progress:
     """Called with (done, in all), bytes of a search unless `words` says otherwise; Ctrl-C ends it."""
 
-    def __init__(self, words: Callable[[int, int], str] = _memory) -> None:
+    def __init__(self, words: Callable[[int, int], str] = so_far.searched) -> None:
         self.words = words
         self.began = self.said = time.monotonic()
         self.shown = False

@@ -82,10 +82,11 @@ def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
 
 def _on_workers(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
     """The same while the workers of its cluster are traced."""
-    from inspector.cli.progress import Progress, workers
+    from inspector import so_far
+    from inspector.cli.progress import Progress
     from inspector.cluster.client import on
 
-    progress = Progress(workers)
+    progress = Progress(so_far.answered)
     cluster = on(options.scheduler, progress)
     events = WORKER_EVENTS if str(options.out or "").endswith(".parquet") else 0
     try:

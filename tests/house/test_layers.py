@@ -58,6 +58,7 @@ FACE = {
     "report",
     "errors",
     "arguments",
+    "so_far",
     "facts",
 }
 VERBS = {*FACE, "cluster"}
@@ -104,6 +105,7 @@ MAY_IMPORT = {
     "leaked": {*FLOOR_1, "_native", "tracing", "verdicts", "report", "leaked_apart"},
     "leaked_apart": {*FLOOR_1, "isolation", "verdicts"},
     "arguments": FLOOR_1,
+    "so_far": set(),  # words
     "cli": VERBS | {"screens"},  # the commands that open them
     "__main__": {"cli"},
     "cluster": FACE,
