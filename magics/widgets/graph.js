@@ -7,15 +7,16 @@ export default {
     const field = add(root, "div", { class: "graph" });
     const says = sayer(root, "Open a node with a click or Enter: the heap is asked as it is then. Arrow keys move between nodes.");
     const FIRST = 6;
+    const several = (times) => !(times <= 1);  // a number that is none is said too
 
     const branch = (edge, up) => {
       const whole = add(null, "div", { class: up ? "branch up" : "branch down" });
       const children = add(null, "div", { class: up ? "children up" : "children" });
       const button = add(null, "button", { type: "button", class: `node ${edge.root ? "root" : ""} ${edge.sure ? "" : "unsure"}`, "aria-expanded": edge.root ? undefined : "false" },
         add(null, "span", {}, add(null, "span", { class: "name" }, edge.key || (up ? "" : edge.kind)), ` ${edge.label}`),
-        add(null, "span", { class: "dim" }, [edge.sure ? "" : "possible", edge.kind, edge.times > 1 ? `×${count(edge.times)}` : "", edge.root ? "ends here" : ""].filter(Boolean).join(" · ")));
+        add(null, "span", { class: "dim" }, [edge.sure ? "" : "possible", edge.kind, several(edge.times) ? `×${count(edge.times)}` : "", edge.root ? "ends here" : ""].filter(Boolean).join(" · ")));
       button.title = edge.label;
-      button.addEventListener("focus", () => { says.textContent = `${up ? "held by" : "holds"} ${edge.label} ${edge.key}, ${edge.kind}${edge.times > 1 ? `, ${count(edge.times)} references` : ""}${edge.sure ? "" : ", possible"}${edge.root ? ", nothing is asked behind it" : ""}; at ${edge.at}`; });
+      button.addEventListener("focus", () => { says.textContent = `${up ? "held by" : "holds"} ${edge.label} ${edge.key}, ${edge.kind}${several(edge.times) ? `, ${count(edge.times)} references` : ""}${edge.sure ? "" : ", possible"}${edge.root ? ", nothing is asked behind it" : ""}; at ${edge.at}`; });
       let opened = false;
       button.addEventListener("click", async () => {
         if (edge.root) return;

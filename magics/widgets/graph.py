@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, said, source
+from inspector.magics.widgets.base import View, amount, said, source
 
 from inspector import graph
 from inspector.facts.graph import Edge, Graph, Step
@@ -30,7 +30,7 @@ def open_view(fact: Graph, report: Report, names: Mapping[int, str] | None = Non
         for edge, row in zip(step.edges, edges, strict=True):
             if not edge.root and len(known) < MOST_NODES:
                 known[row["at"]] = (edge.address, edge.type_name)
-        return {"edges": edges, "left_out": step.left_out, "says": said(step.says, 200)}
+        return {"edges": edges, "left_out": amount(step.left_out), "says": said(step.says, 200)}
 
     def neighbours(asked: Mapping[str, Any]) -> Mapping[str, Any]:
         at = asked.get("at")
@@ -56,7 +56,7 @@ def _edge(edge: Edge) -> dict[str, Any]:
         "kind": edge.kind,
         "label": said(edge.label, 60),
         "at": f"{edge.address:#x}",
-        "times": edge.references,
+        "times": amount(edge.references),
         "sure": edge.certain,
         "root": edge.root,
     }

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from inspector.magics.widgets import changes, layers, memory_map, strides, timeline
+from inspector.magics.widgets import changes, graph, layers, memory_map, strides, timeline
 
 import inspector
 from inspector.facts.conversion import Copy, Site, Trace
+from inspector.facts.graph import Edge, Graph, Step
 from inspector.facts.heap import Difference, NameChange, TypeChange
 from inspector.facts.memory import Range
 from inspector.facts.memory_map import MemoryMap
@@ -35,7 +36,11 @@ def scenes(size: float) -> dict[str, tuple[object, Report]]:
     looked = inspector.inspect(np.zeros((3, 4)), name="x")
     state = replace(looked.facts["materialization"], logical_bytes=size, resident_bytes=size)
     layout = looked.facts["layout"]
+    edge = Edge("x", "name", "list", "list", Address(4096), size, True, False)
+    reached = Graph("list", Address(4096), (), Step((edge,), size, ""), Step((edge,), size, ""))
+    graphed = Report("x", {"graph": reached})
     return {
+        "graph": (graph.open_view(reached, graphed).scene, graphed),
         "map": (memory_map.scene(mapped), Report("x", {"map": mapped})),
         "changes": (changes.scene(moved), Report("x", {"difference": moved})),
         "trace": (timeline.scene(trace), Report("x", {"trace": trace})),
