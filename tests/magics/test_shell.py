@@ -133,8 +133,9 @@ def test_pages_and_pictures_are_written(shell, run, tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "cell",
-    ["%inspect nowhere", "%%inspect x\nx", "%inspect_trace", "%%inspect_trace x\nx", "%inspect_break", "%inspect_crash",
-     "%inspect_debug", "%%inspect_leaks x\nx", "%inspect_writes x", "%%inspect_c\nint x(", "%inspect_watch --no"],
+    ["%inspect nowhere", "%%inspect x\nx", "%inspect_trace", "%%inspect_trace x\nx", "%inspect_break",
+     "%inspect_crash", "%inspect_debug", "%%inspect_leaks x\nx", "%inspect_writes x", "%%inspect_c\nint x(",
+     "%inspect_watch --no"],
 )  # fmt: skip
 def test_a_refusal_names_the_magic_as_it_was_typed(shell, run, cell) -> None:
     shell.run_cell("x = [1]")
