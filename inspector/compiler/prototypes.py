@@ -48,15 +48,28 @@ def prototypes(path: Path) -> tuple[Prototype, ...]:
     from elftools.elf.elffile import ELFFile
 
     with path.open("rb") as file:
-        units = ELFFile(file).get_dwarf_info().iter_CUs()
-        found = [die for unit in units for die in _defined(unit)]
+        elf = ELFFile(file)
+        exported = _exported(elf)
+        units = elf.get_dwarf_info().iter_CUs()
+        found = [die for unit in units for die in _defined(unit, exported)]
         return tuple(_prototype(die) for die in sorted(found, key=_line))
 
 
-def _defined(unit: Any) -> Iterator[Any]:
+def _exported(elf: Any) -> frozenset[str]:
+    """By the symbol table: of functions with the same code the debug information gives one an address."""
+    symbols = elf.get_section_by_name(".symtab").iter_symbols()
+    return frozenset(
+        one.name
+        for one in symbols
+        if (one["st_info"]["type"], one["st_info"]["bind"]) == ("STT_FUNC", "STB_GLOBAL")
+        and one["st_shndx"] != "SHN_UNDEF"
+    )
+
+
+def _defined(unit: Any, exported: frozenset[str]) -> Iterator[Any]:
     for die in unit.get_top_DIE().iter_children():
-        exported = die.tag == "DW_TAG_subprogram" and "DW_AT_external" in die.attributes
-        if exported and "DW_AT_low_pc" in die.attributes and not die_name(die).startswith("inspector_"):
+        is_function = die.tag == "DW_TAG_subprogram" and "DW_AT_declaration" not in die.attributes
+        if is_function and (name := die_name(die)) in exported and not name.startswith("inspector_"):
             yield die
 
 

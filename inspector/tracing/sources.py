@@ -20,7 +20,7 @@ from typing import Any, Final, Literal
 
 from inspector import _native
 from inspector.errors import InspectorError
-from inspector.tracing.targets import fits
+from inspector.tracing.targets import COMPILED, fits
 
 Grade = Literal["count", "record", "deep", "ledger"]
 GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2, "ledger": 3}
@@ -144,13 +144,15 @@ class CapiSlots:
         found = []
         for name, module in list(sys.modules.items()):
             if type(module) is ModuleType and any(fits(name, pattern) for pattern in self.modules):
-                found += _places_of(module)
+                found += _places_of(name, module)
         return found
 
 
-def _places_of(module: ModuleType) -> list[Path]:
+def _places_of(name: str, module: ModuleType) -> list[Path]:
     """A package's folders, with what wheels put beside them (numpy.libs); another module's file."""
     folders = vars(module).get("__path__")
+    if folders is not None and any(name in compiled for compiled in COMPILED.values()):
+        return [Path(folder).parent for folder in folders]
     if folders is not None:
         return [place for folder in folders for place in (Path(folder), Path(f"{folder}.libs"))]
     file = vars(module).get("__file__")

@@ -43,6 +43,8 @@ LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy",
 """What a kernel runs on its own, and this tool; traced when it is named."""
 MOST: Final = 16_000
 """Callables hooked at once: the extension has 16,384 thunks in all."""
+COMPILED: Final = {"pytensor": ("cutils_ext", "lazylinker_ext")}
+"""Package -> modules it compiles as it runs, each in a folder beside those of what users compile by it."""
 
 
 @dataclass(slots=True)
@@ -200,7 +202,7 @@ def _packages() -> list[str]:
 def fits(name: str, pattern: str) -> bool:
     """A name takes its submodules in, and the extension beside it: "cffi" is _cffi_backend too."""
     package = _package(name)
-    beside = (f"_{pattern}", f"{pattern}_core", f"{pattern}lib")
+    beside = (f"_{pattern}", f"{pattern}_core", f"{pattern}lib", *COMPILED.get(pattern, ()))
     is_beside = package.startswith(f"_{pattern}_") or package in beside
     return bool(pattern) and (
         name == pattern

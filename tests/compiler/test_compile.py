@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +89,14 @@ def test_python_objects_go_through_the_table() -> None:
         module.size([1])
     with pytest.raises(TypeError, match="takes 1 arguments, got 2"):
         module.first([], 1)
+
+
+def test_functions_of_the_same_code_are_all_there() -> None:
+    """GCC makes one of them and gives the others no address in the debug information."""
+    same = "PyObject *{}(PyObject *x) {{ return Py_NewRef(x); }}\n"
+    module = inspector.compile_c("".join(same.format(name) for name in ("one", "two", "three")))
+    assert [one.name for one in module.__compiled__.functions] == ["one", "two", "three"]
+    assert module.two(7) == module.three(7) == 7
 
 
 def test_a_body_with_every_section() -> None:
@@ -210,6 +219,39 @@ def test_the_seeds_stolen_dtype_is_found_on_the_first_call() -> None:
     assert {"x", "x.base", "y"} <= set(found) and set(found.values()) == {"balanced"}
     mended = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
     assert set(balance(mended, x=x, y=y).values()) == {"balanced"}
+
+
+def test_the_seeds_strides_a_wrong_dimension_and_a_wrong_dtype() -> None:
+    refused = 'if (PyArray_NDIM({}) != {}) {{ PyErr_SetString(PyExc_ValueError, "{}"); FAIL; }}\n'
+    checks = refused.format("x", 1, "x is not a 1d tensor") + refused.format("y", 0, "y is not a scalar")
+    mended = checks + "Py_INCREF(PyArray_DESCR(x));" + TIMES
+    op = inspector.compile_c(mended, name="body", inputs=("x", "y"), outputs=("z",)).body
+    y = np.array(2.0)
+    assert op(np.arange(6.0)[::-2], y).tolist() == [10, 6, 2]
+    with pytest.raises(ValueError, match="x is not a 1d tensor"):
+        op(np.ones((2, 2)), y)
+    with pytest.raises(ValueError, match="y is not a scalar"):
+        op(np.ones(2), np.ones(2))
+    pairs = op(np.ones(4, "f4"), y)[:2]  # two elements are read as one: the body asks for no dtype
+    assert pairs.dtype == "f4" and pairs.tolist() != [2, 2]
+
+
+def test_ten_operations_cross_ten_times_and_a_fused_one_once() -> None:
+    each = (
+        "PyObject *{}(PyArrayObject *x) {{\n"
+        "for (int i = 0; i < {}; i++) *(double *)PyArray_DATA(x) += 1;\nreturn Py_NewRef(x); }}\n"
+    )
+    module = inspector.compile_c(each.format("one", 1) + each.format("ten", 10))
+    x = np.zeros(3)
+    with inspector.trace(module.__name__) as trace:
+        for _ in range(10):
+            module.one(x)
+        module.ten(x)
+    assert x[0] == 20
+    crossed: Counter[str] = Counter()
+    for call in trace.calls:
+        crossed[call.name.rpartition(".")[2]] += call.times
+    assert crossed == {"one": 10, "ten": 1}
 
 
 def test_a_contiguous_array_is_the_same_array_and_another_a_copy() -> None:

@@ -47,6 +47,7 @@ UInt(-1) = 18446744073709551615
 UInt(2**64 + 3) = 3
 String("a\0b") = "a"
 Double("1.5") = nil
+Python.type(5) = <class 'int'>
 caught: [Errno 2] No such file or directory: 'foo.txt'
 """
 
@@ -241,6 +242,19 @@ def test_a_running_host_is_read_from_outside(host: str) -> None:
         with pytest.raises(InspectorError) as caught:
             other.inspect("a.x.y")
         assert caught.value.slug == "no-such-path"
+
+
+@pytest.mark.debugger
+def test_it_is_stopped_where_it_enters_python(host: str) -> None:
+    command = [Path(sys.executable).parent / "inspector", "break", "--json", "--preset", "host", "--"]
+    done = subprocess.run([*command, host, hosts.shared()], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    hits = json.loads(done.stdout[done.stdout.index("{") :])["facts"]["breaks"]["hits"]
+    stacks = [[frame["function"] for frame in hit["stack"]["frames"]] for hit in hits]
+    entered = [stack for stack in stacks if stack[0] == "PyRun_SimpleStringFlags"]
+    assert len(entered) == 3 and all("main" in stack for stack in entered)
+    mixed = [{frame["kind"] for frame in hit["stack"]["frames"]} for hit in hits]
+    assert any({"native", "python"} <= kinds for kinds in mixed)  # site and NumPy are imported in between
 
 
 # ----- programs that were never built to be looked at -----

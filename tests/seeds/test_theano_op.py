@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,12 @@ def folder(pytensor: Any) -> Iterator[Path]:
         yield Path(pytensor.config.compiledir)
 
 
-def compiled(pytensor: Any, first: str) -> Any:
+def compiled(pytensor: Any, first: str, loop_in_c: bool = True) -> Any:
     import theano_op
     from pytensor.link.vm import VMLinker
 
     x, y = pytensor.tensor.dvector("x"), pytensor.tensor.dscalar("y")
-    mode = pytensor.compile.mode.Mode(linker=VMLinker(allow_gc=True, use_cloop=True), optimizer=None)
+    mode = pytensor.compile.mode.Mode(linker=VMLinker(allow_gc=True, use_cloop=loop_in_c), optimizer=None)
     return pytensor.function([x, y], theano_op.VectorTimesScalar(first)(x, y), mode=mode)
 
 
@@ -111,3 +112,15 @@ def test_the_generated_c_is_found_beside_the_module(mended: Any, folder: Path) -
     (row,) = [fact for fact in inspector.inspect(mended).buffer.facts if fact[0].startswith("thunk")]
     assert row[0] == "thunk of VectorTimesScalar" and Path(row[1]).read_text() in sources
     assert type(mended.vm.thunks[0].cthunk).__name__ == "PyCapsule"
+
+
+def test_a_trace_sees_the_generated_c_and_its_thunk_where_python_runs_the_loop(pytensor: Any) -> None:
+    """pytensor leaves no module of the generated C in sys.modules; its loop in C calls thunks unseen."""
+    for loop_in_c, called in ((False, ["cutils_ext.cutils_ext.run_cthunk"]), (True, [])):
+        function = compiled(pytensor, "PyErr_Clear(); Py_INCREF", loop_in_c)
+        with inspector.trace("pytensor", grade="deep") as trace:
+            result = function(np.arange(3.0), 2.0)
+        assert result.tolist() == [0, 2, 4]
+        (cleared,) = [one for one in trace.conversions if one.function == "PyErr_Clear"]
+        assert re.fullmatch("m[0-9a-f]{64}", cleared.module)
+        assert [call.name for call in trace.calls] == called

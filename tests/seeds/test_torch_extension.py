@@ -136,6 +136,21 @@ class TestTorch:
         assert ctypes.c_size_t.from_address(id(x) + 16).value == x._cdata
         assert ctypes.c_size_t.from_address(id(kept) + 16).value == kept._cdata
 
+    def test_torch_c_is_one_module_and_its_tables_lead_to_c(self, torch: Any) -> None:
+        module = inspector.inspect(torch._C).module
+        assert module.phases == "single-phase" and len(module.methods) > 100
+        assert symbols(module.methods)["_initExtension"] == "THPModule_initExtension"
+        pooled = symbols(inspector.inspect(torch._C._nn).module.methods)["avg_pool2d"]
+        added = symbols(inspector.inspect(torch._C.TensorBase).type.methods)["addcmul"]
+        node = inspector.inspect(torch._C._FunctionBase).type
+        assert {"apply", "register_hook"} <= {row.name for row in node.methods}
+        saved = symbols(node.getset)["saved_tensors"]
+        assert [name.rpartition("::")[2] for name in (pooled, added, saved)] == [
+            "THPVariable_avg_pool2d",
+            "THPVariable_addcmul",
+            "THPFunction_saved_tensors",
+        ]
+
     def test_pseudo_types(self, torch: Any) -> None:
         assert type(torch.FloatTensor).__name__ == "tensortype"
         assert isinstance(torch.ones(1), torch.FloatTensor) and type(torch.ones(1)) is torch.Tensor
@@ -274,6 +289,11 @@ class TestTorch:
             node = Same.apply(torch.ones(2, requires_grad=True)).grad_fn
         report = inspector.inspect(node)
         assert "1 packed by a hook" in str(report) and ran == []
+
+
+def symbols(rows: Any) -> dict[str, str]:
+    """Name in Python -> C function, of the rows whose place is known."""
+    return {row.name: row.place.symbol for row in rows if not isinstance(row.place, Unknown)}
 
 
 def parsers(function: str) -> list[int]:
