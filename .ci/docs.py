@@ -80,7 +80,7 @@ def _config(folder, tutorials):
         site_dir=str(Path(folder).resolve()),
         use_directory_urls=False,
         strict=True,
-        theme={"name": "mkdocs", "highlightjs": False, "color_mode": "auto", "nav_style": "light"},
+        theme={"name": "mkdocs", "highlightjs": False, "color_mode": "auto", "nav_style": "dark"},
         extra_css=["site.css"],
         plugins=["search"],
         nav=[
