@@ -150,9 +150,14 @@ def _table(table: Table) -> str:
 
 def _cells(table: Table, row: Sequence[Sequence[Span]]) -> str:
     return "".join(
-        f'<td style="{_grid(cell, column in table.right_aligned)}">{_spans(cell)}</td>'
+        f'<td{_side(table, column)} style="{_grid(cell, column in table.right_aligned)}">{_spans(cell)}</td>'
         for column, cell in enumerate(row)
     )
+
+
+def _side(table: Table, column: int) -> str:
+    """A number's side, in an attribute that stays where styles are stripped."""
+    return ' align="right"' if column in table.right_aligned else ""
 
 
 def _grid(cell: Sequence[Span], right: bool) -> str:

@@ -10,7 +10,7 @@ import pytest
 from drawings import CARD
 from github import sanitised
 
-from inspector.views.grammar import Fold, Line, Span
+from inspector.views.grammar import Fold, Line, Span, Table
 from inspector.views.rows import Drawing
 from inspector.views.to_html import MOST_CHARACTERS, to_html, to_page
 
@@ -94,6 +94,8 @@ def test_what_github_leaves_still_reads() -> None:
         "scope", "align", "valign", "colspan", "role", "aria-label", "open"
     }  # fmt: skip
     assert "\u00a0 inside big" in after.text, "the gap before the evidence"
+    numbers = Table(("n",), (((Span("1"),),),), right_aligned=(0,))
+    assert '<td align="right">' in sanitised(to_html([numbers], Drawing()))
 
 
 def test_colours_follow_the_theme() -> None:
