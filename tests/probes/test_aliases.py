@@ -86,7 +86,8 @@ import inspector
 from inspector.probes.held import held
 from inspector._native import Subject
 
-resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+has = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (has + (4 << 30), has + (4 << 30)))
 base = np.arange(10.0)
 view = base[5:]
 for turn in range(3):
