@@ -138,6 +138,8 @@ class ByteEvidence:
     """The memory was given before the call, and is not an argument's: something keeps it."""
     written: bool = False
     """Elements of the argument that it is were others before the call."""
+    owned: bool = False
+    """The result's own object frees the memory; else another one does, or nobody can tell."""
 
 
 @dataclass(frozen=True, slots=True)

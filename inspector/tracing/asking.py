@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ SPAN_C, SPAN_READONLY, SPAN_LINKED, SPAN_TOLD = 1, 4, 16, 32
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 4
 """Blocks told of one object."""
+MOST_ASKED = 1000
+"""Living objects, the youngest, that are asked whether they hold some bytes."""
 
 AXES_TOLD = 4
 Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
@@ -33,6 +36,24 @@ def spans(x: Any) -> list[Row] | None:
     """The blocks of `x`; None where no adapter knows its type."""
     adapter = shared().known(type(x))
     return None if adapter is None else _rows(adapter, x)
+
+
+def shared_with_another(x: Any, start: int, size: int) -> bool:
+    """Whether another living object, which is no part of `x`, holds all these bytes.
+
+    Asked once of an object that a user names: those that Python's collector follows, whose adapters tell.
+    """
+    apart = {id(x), *(id(one) for one in gc.get_referents(x))}
+    adapters: dict[int, Adapter | None] = {}
+    known = []
+    for one in gc.get_objects():
+        kind = type(one)
+        if id(kind) not in adapters:
+            adapters[id(kind)] = _telling(kind)[0]
+        if adapters[id(kind)] is not None and id(one) not in apart:
+            known.append(one)
+    rows = (row for one in known[-MOST_ASKED:] for row in spans(one) or ())
+    return any(row[0] <= start and start + size <= row[0] + row[1] for row in rows)
 
 
 def asker() -> Callable[[Any], list[Row] | tuple[Row, ...] | None]:

@@ -15,6 +15,7 @@ from inspector.tracing.nesting import Nesting
 from inspector.tracing.spans import Weighed, evidence, weigh
 
 NO_CALL: Final = "no call that a hook sees"
+_ANOTHERS: Final = Unknown("it is another object's memory")
 _NOWHERE: Final = Unknown("no recorded call gave it")
 _SITE: Final = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
 
@@ -34,11 +35,11 @@ class Belonging:
         rows = asking.lent(x) if rows is None else rows
         if rows is None:
             return Unknown("no adapter knows where this type keeps its bytes, and it lends no buffer")
-        found = [self._of_block(row) for row in rows if row[1]]
+        found = [self._of_block(x, row) for row in rows if row[1]]
         unknown = [one for one in found if isinstance(one, Unknown)]
         return unknown[0] if unknown else tuple(one for one in found if not isinstance(one, Unknown))
 
-    def _of_block(self, row: asking.Row) -> ByteEvidence | Copy | Unknown:
+    def _of_block(self, x: Any, row: asking.Row) -> ByteEvidence | Copy | Unknown:
         """The last call that put bytes there. Where none did: memory given during the trace tells for itself;
         of other memory the last call that handed it on.
         """
@@ -53,7 +54,7 @@ class Belonging:
         fresh = [one for one in judged if _put_bytes(one)]
         if fresh or (judged and not given):
             return (fresh or judged)[0]
-        return self._unseen(row)
+        return self._unseen(x, row)
 
     def _ended(self) -> Rows:
         """Ticks at the end of each result's call."""
@@ -71,31 +72,36 @@ class Belonging:
             self._events, self._calls, self._blocks, int(one.ways[number]), one.results[here], one.heads[here]
         )
 
-    def _unseen(self, row: asking.Row) -> Copy | Unknown:
+    def _unseen(self, x: Any, row: asking.Row) -> Copy | Unknown:
         """No recorded call knows the bytes: an operator, an index, code without a hook."""
-        start, span_bytes, logical_bytes = row[:3]
+        start, span_bytes = row[:2]
+        if span_bytes >= LEAST_BYTES and not row[5] & asking.SPAN_LINKED:
+            giver = self._blocks.given(start, span_bytes)
+            return _by_memory(row, giver, "its memory was there before the trace")
+        if asking.shared_with_another(x, start, span_bytes):
+            return _by_memory(row, _ANOTHERS, "another object that is alive holds the same bytes")
         if span_bytes < LEAST_BYTES:
             return Unknown("no recorded call gave these bytes, and blocks under 4 KiB are not recorded")
-        if row[5] & asking.SPAN_LINKED:
-            return Unknown("no recorded call gave these bytes, and the library's own allocator is not hooked")
-        giver = self._blocks.given(start, span_bytes)
-        fresh = not isinstance(giver, Unknown)
-        return Copy(
-            verdict="copied" if fresh else "shared",
-            copied_bytes=logical_bytes if fresh else 0,
-            span_bytes=span_bytes,
-            confidence="likely",
-            reason="its memory was given during the trace"
-            if fresh
-            else "its memory was there before the trace",
-            avoid="",
-            function=NO_CALL,
-            times=1,
-            allocator=giver,
-            source="not seen",
-            result="",
-            site=_SITE,
-        )
+        return Unknown("no recorded call gave these bytes, and the library's own allocator is not hooked")
+
+
+def _by_memory(row: asking.Row, giver: str | Unknown, why_shared: str) -> Copy:
+    """Bytes that no call told of, by who gave their memory."""
+    fresh = not isinstance(giver, Unknown)
+    return Copy(
+        verdict="copied" if fresh else "shared",
+        copied_bytes=row[2] if fresh else 0,
+        span_bytes=row[1],
+        confidence="likely",
+        reason="its memory was given during the trace" if fresh else why_shared,
+        avoid="",
+        function=NO_CALL,
+        times=1,
+        allocator=giver,
+        source="not seen",
+        result="",
+        site=_SITE,
+    )
 
 
 def _put_bytes(one: ByteEvidence) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from inspector.facts.conversion import ByteEvidence, Call
 from inspector.facts.unknown import Unknown
-from inspector.tracing.allocations import SPAN_TOLD, Blocks
+from inspector.tracing.allocations import SPAN_LINKED, SPAN_OWNED, SPAN_TOLD, Blocks
 from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
 from inspector.tracing.nesting import Nesting
 
@@ -106,6 +106,8 @@ def evidence(
 ) -> ByteEvidence:
     """Of results that lie alike."""
     way, sample = divmod(code, 3)
+    first, allocator = events.records[results[0]], _allocator(events, blocks, results, heads)
+    owned = first["refs"] & SPAN_OWNED or not (first["refs"] & SPAN_LINKED or isinstance(allocator, Unknown))
     return ByteEvidence(
         call=calls[way >> 3],
         times=len(results),
@@ -114,9 +116,10 @@ def evidence(
         sample=_SAMPLES[sample],
         logical_bytes=int(events.records["start"][results].sum()),
         span_bytes=int(events.records["aux"][results].sum()),
-        allocator=_allocator(events, blocks, results, heads),
+        allocator=allocator,
         written=bool(way & 1),
-        was_there=blocks.was_there(events.records[results[0]], events.records[heads[0]])
+        owned=bool(owned),
+        was_there=blocks.was_there(first, events.records[heads[0]])
         or _seen_before(events, int(results[0]), int(heads[0])),
     )
 
@@ -134,22 +137,29 @@ def _allocator(events: Events, blocks: Blocks, results: Rows, heads: Rows) -> st
 def _seen_before(events: Events, result: int, head: int) -> Literal["", "likely"]:
     """Whether a call that was given no bytes handed on what an argument of an earlier call in its line held.
 
-    So do lazy plans, DLPack and the Arrow C interface, whose arguments are bare addresses. Only the last
-    record of the memory counts, and of the same line: what was freed meanwhile may have been given again.
+    So do lazy plans, DLPack, `__array_interface__` and the Arrow C interface, whose arguments are bare
+    addresses. Only the last record of the memory counts, and of the same line: what was freed meanwhile may
+    have been given again. An object that frees the memory itself was handed nothing on.
     """
     records = events.records
     told = records[head + 1 : result]
     given = (told["kind"] == KINDS["SPAN"]) & (told["flags"] & FLAGS["OUTPUT"] == 0)
-    if not records["refs"][result] & SPAN_TOLD or any(
-        events.types[one] != "str" for one in told["type"][given]
-    ):
+    told_or_lent = records["refs"][result] & SPAN_TOLD or not records["refs"][result] & SPAN_OWNED
+    if not told_or_lent or any(events.types[one] != "str" for one in told["type"][given]):
         return ""
     low, high = records["val"][result], records["val"][result] + records["aux"][result]
     spans = np.flatnonzero(records["kind"][:head] == KINDS["SPAN"])
     covers = (records["val"][spans] <= low) & (high <= records["val"][spans] + records["aux"][spans])
-    last = int(spans[covers][-1]) if covers.any() else -1
-    if last < 0 or records["flags"][last] & FLAGS["OUTPUT"]:
+    spans = spans[covers]
+    if not len(spans):
         return ""
+    last = int(spans[-1])
     while last and records["flags"][last] & FLAGS["CONTINUATION"]:
         last -= 1
-    return "likely" if events.site[last] == events.site[head] else ""
+    was_argument = (records["flags"][spans[spans > last]] & FLAGS["OUTPUT"] == 0).any()
+    return "likely" if was_argument and _same_line(events, last, head) else ""
+
+
+def _same_line(events: Events, one: int, other: int) -> bool:
+    a, b = events.sites[events.site[one]], events.sites[events.site[other]]
+    return a is b or (isinstance(a.line, int) and (a.file, a.line) == (b.file, b.line))

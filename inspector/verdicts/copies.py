@@ -74,7 +74,9 @@ def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
         return "computed", "certain"
     if one.sample:
         return ("copied" if one.sample == "equal" else "computed"), "by sample"
-    return ("copied", "likely") if _sources(one.call) else ("made", "certain")
+    if _sources(one.call):
+        return "copied", "likely"
+    return "made", "certain" if one.owned else "likely"
 
 
 def _sources(call: Call) -> list[Value]:

@@ -310,6 +310,16 @@ NUMPY_HARD: Table = {
     "nan_to_num copy=False": lambda a: np.nan_to_num(a, copy=False),
     "np.save, then np.load": lambda a: saved_and_loaded(a),
     "a field of a structure": lambda a: a.view([("x", "f8"), ("y", "f8")])["y"],
+    "as_strided": lambda a: np.lib.stride_tricks.as_strided(a, (100, 100), (8, 16)),
+    "as_strided, few bytes": lambda a: np.lib.stride_tricks.as_strided(a, (10, 10), (8, 16)),
+    "ndarray over a buffer": lambda a: np.ndarray((100,), "f8", buffer=a, offset=80, strides=(16,)),
+    "diagonal": lambda a: a.reshape(64, 64).diagonal(),
+    "overlapping add": lambda a: np.add(a[:-1], 0, out=a[1:]),
+    "real of complex": lambda a: a.view("c16").real,
+    "lossy to half": lambda a: a.astype("f2"),
+    "after an error, a view": lambda a: after_an_error(lambda: a.reshape(64, 64), lambda: a.reshape(7, 7)),
+    "put": lambda a: filled(lambda: np.zeros(N), lambda out: np.put(out, np.arange(N), a)),
+    "flat": lambda a: a.reshape(64, 64).flat[:],
 }
 BYTES: Table = {
     "bytes": lambda b: bytes(b),
@@ -332,6 +342,13 @@ BYTES_HARD: Table = {
     "slice": lambda b: b[10:6000],
     "sum": lambda b: b + b,
     "in a thread": lambda b: in_thread(lambda: bytes(b)),
+    "ctypes over it": lambda b: (ctypes.c_char * len(b)).from_buffer(b),
+    "ctypes memmove": lambda b: filled(
+        lambda: (ctypes.c_char * len(b))(),
+        lambda out: ctypes.memmove(out, (ctypes.c_char * len(b)).from_buffer(b), len(b)),
+    ),
+    "decoded and encoded": lambda b: bytes(b).decode("latin-1").encode("latin-1"),
+    "two axes": lambda b: memoryview(b).cast("B", (128, 64)),
 }
 ARRAY: Table = {
     "array of an array": lambda w: array.array("d", w),
@@ -352,6 +369,9 @@ ARRAY_HARD: Table = {
     "times 2": lambda w: w * 2,
     "strided view": lambda w: np.asarray(memoryview(w)[::2]),
     "array i": lambda w: np.asarray(w).astype("i4"),
+    "view in a thread": lambda w: in_thread(lambda: np.asarray(w)),
+    "extended by itself": lambda w: filled(lambda: array.array("d"), lambda out: out.extend(w)),
+    "lossy to float": lambda w: array.array("f", w),
 }
 PANDAS: Table = {
     "to_numpy": lambda s: s.to_numpy(),
@@ -399,6 +419,9 @@ ARROW_HARD: Table = {
     "cast after an error": lambda p: after_an_error(lambda: p.cast("float32"), lambda: p.cast("date32")),
     "lossy cast": lambda p: p.cast("int32", safe=False),
     "take of a list": lambda p: p.take(list(range(0, N, 2))),
+    "field of a struct": lambda p: __import__("pyarrow").StructArray.from_arrays([p], ["x"]).field(0),
+    "part of its buffer": lambda p: p.buffers()[1].slice(80, 8000),
+    "drop_null": lambda p: p.drop_null(),
 }
 ARROW_TABLE: Table = {
     "select": lambda t: t.select(["x"]),
@@ -426,6 +449,8 @@ CFFI: Table = {
 CFFI_HARD: Table = {
     "slice": lambda c: c[10:3000],
     "astype of a view": lambda c: np.frombuffer(FFI.buffer(c)).astype("f4"),
+    "buffer of a cast": lambda c: FFI.buffer(FFI.cast("char *", c), 8000),
+    "view in a thread": lambda c: in_thread(lambda: np.frombuffer(FFI.buffer(c))[3:]),
 }
 BITARRAY: Table = {
     "copy": lambda b: b.copy(),
@@ -467,6 +492,10 @@ TORCH_HARD: Table = {
     "clone in a thread": lambda t: in_thread(t.clone),
     "flip": lambda t: t.flip(0),
     "lossy to int8": lambda t: t.to(__import__("torch").int8),
+    "as_strided": lambda t: __import__("torch").as_strided(t, (10, 100), (1, 2), 3),
+    "overlapping windows": lambda t: t.unfold(0, 64, 1),
+    "into its other half": lambda t: __import__("torch").mul(t[:2000], 2, out=t[2000:4000]),
+    "contiguous of a slice": lambda t: t[::2].contiguous(),
 }
 GRID: Table = {
     "transposed": lambda g: g.T,
@@ -488,6 +517,9 @@ POLARS: Table = {
     "from_arrow": lambda q: __import__("polars").from_arrow(q.to_arrow()),
     "reverse": lambda q: q.reverse(),
     "head": lambda q: q.head(3000),
+    "to_frame": lambda q: q.to_frame(),
+    "lazy select": lambda q: q.to_frame("x").lazy().select("x").collect()["x"],
+    "every second": lambda q: q.gather_every(2),
 }
 POLARS_FRAME: Table = {
     "select": lambda q: q.select("x"),
