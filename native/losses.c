@@ -83,14 +83,34 @@ static void write_one(int rule, const loss *found, uint64_t compared, uint64_t c
 
 static const char readable[] = "biufSU";
 
+// Whether every element of the one has room in the other: told before any element is looked for.
+static int keeps_all(const witnessed *made, const witnessed *given) {
+    return given->has_span && given->span.kind == made->span.kind &&
+           given->span.item_bytes <= made->span.item_bytes;
+}
+
+static int may_lose(const witnessed *made, const witnessed *given) {
+    return given->object != made->object && !given->is_shape && (given->has_span || given->letter == 'L') &&
+           !keeps_all(made, given);
+}
+
+static int may_lose_any(const witnessed *made, const witness *seen) {
+    for (int i = 0; i < seen->count; i++) {
+        if (may_lose(made, &seen->arguments[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void losses_write(const witnessed *made, const witness *seen, uint16_t depth) {
     samples_block result, source;
-    if (!samples_block_of(made, readable, &result) || !result.count) {
+    if (!may_lose_any(made, seen) || !samples_block_of(made, readable, &result) || !result.count) {
         return;
     }
     for (int i = 0; i < seen->count; i++) {
         const witnessed *given = &seen->arguments[i];
-        if (given->object == made->object || given->is_shape ||
+        if (!may_lose(made, given) ||
             !(samples_items_of(given, &source) || samples_block_of(given, "biufSUO", &source)) ||
             source.count != result.count ||
             (source.kind == result.kind && source.item_bytes <= result.item_bytes)) {

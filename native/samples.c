@@ -86,9 +86,12 @@ int samples_block_of(const witnessed *seen, const char *kinds, samples_block *re
 }
 
 int samples_items_of(const witnessed *seen, samples_block *ret) {
+    if (seen->letter != 'L' || seen->inside) {
+        return 0;
+    }
     *ret = (block){.items = seen->object, .count = 1, .item_bytes = sizeof(PyObject *), .kind = 'O'};
     PyObject *level = seen->object; // borrowed
-    Py_ssize_t items = seen->letter == 'L' && !seen->inside ? spans_items(level) : -1;
+    Py_ssize_t items = spans_items(level);
     while (items > 0 && ret->axes < SAMPLES_AXES_MAX) {
         ret->shape[ret->axes++] = items;
         ret->count *= (uint64_t)items;
@@ -336,9 +339,18 @@ static int is_shape(const witnessed *given, const block *made) {
     return made->count != (uint64_t)count && is_product(items, count, made->count);
 }
 
+static int has_list(const witness *seen) {
+    for (int i = 0; i < seen->count; i++) {
+        if (seen->arguments[i].letter == 'L') {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 void samples_mark_shapes(const witnessed *result, witness *seen) {
     block made;
-    if (!samples_block_of(result, comparable, &made)) {
+    if (!has_list(seen) || !samples_block_of(result, comparable, &made)) {
         return;
     }
     for (int i = 0; i < seen->count; i++) {

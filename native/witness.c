@@ -24,6 +24,7 @@
 #include "sites.h"
 
 enum { ITEMS_LOOKED_AT = 8 };
+enum { TEXT_BYTES_LEAST = 4096 }; // PAYLOAD_BYTES of verdicts/copies.py
 
 int witness_open, witness_of_stdlib;
 
@@ -197,11 +198,16 @@ static void write_span(const witnessed *seen, int flags, uint16_t depth, uint32_
     }
 }
 
+// A short str: its characters stand in its value, its bytes are no payload.
+static int is_name(const witnessed *seen) {
+    return seen->letter == 's' && seen->span.span_bytes < TEXT_BYTES_LEAST;
+}
+
 static void write_seen(const witnessed *seen, int flags, uint16_t depth, uint32_t same) {
     if (!seen->further) {
         write_value(seen, flags, depth);
     }
-    if (seen->has_span) {
+    if (seen->has_span && !is_name(seen)) {
         write_span(seen, flags, depth, same);
     }
 }
