@@ -128,5 +128,5 @@ def test_what_another_front_end_sends_changes_nothing(met) -> None:
     before = met.words()
     assert met.page.evaluate(HOSTILE, [SENT, "0" * 32]) >= len(LOOKS) - 4
     assert met.words() == before
-    met.areas["graph"].locator(".down > .node").first.click()
+    met.areas["graph"].locator(".down > .node", has_text="list (3 items)").first.click()
     met.areas["graph"].locator(".down .down > .node").first.wait_for()
