@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
+import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import bench_trace
+import specimens
 from bench import row
-from bench_trace import seconds
+from bench_trace import LOOP, interleaved, seconds
 
 from inspector import _native
 
@@ -97,8 +104,41 @@ def compared(name: str, call: Call) -> None:
         row("a native call recorded, more", own, against=way, theirs=theirs, bar=bar, sizes=name)
 
 
+OUTSIDE = {
+    "gdb, dprintf": ["gdb", "-q", "-nx", "-batch", "-ex", "set breakpoint pending on",
+                     "-ex", 'dprintf PyLong_AsLong,"%p\\n",$rdi', "-ex", "run", "--args"],
+    "ltrace -x": ["ltrace", "-x", "PyLong_AsLong", "-o", "/dev/null"],
+}  # fmt: skip
+"""Tools that stop the program at each call; one that is not installed has no row."""
+PROGRAM = "import sys, time, trace_loop as t; s = time.perf_counter(); t.loop(300); "
+PROGRAM += "print('took', time.perf_counter() - s, file=sys.stderr)"
+
+
+def outside() -> None:
+    """A C-API call that an extension makes, seen by tools that need no recompiling."""
+    module = specimens.build("trace_loop", LOOP)
+    paths = frozenset([str(module.__file__)])
+    least = interleaved(paths, lambda: module.loop(bench_trace.CALLS), 5)
+    own = (least["record"] - least["off"]) / bench_trace.CALLS
+    environment = {**os.environ, "PYTHONPATH": str(Path(str(module.__file__)).parent)}
+    for tool, command in OUTSIDE.items():
+        if shutil.which(command[0]):
+            words = [*command, sys.executable, "-c", PROGRAM]
+            ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+            found = re.search(r"took ([0-9.e-]+)", ran.stderr)
+            if found:
+                row(
+                    "PyLong_AsLong seen, more",
+                    own,
+                    against=tool,
+                    theirs=float(found[1]) / 300,
+                    sizes="a call",
+                )
+
+
 def main() -> None:
-    """Each calling convention."""
+    """Each calling convention, then what stops the program."""
+    outside()
     for name, call in CALLED.items():
         compared(name, call)
 
