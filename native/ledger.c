@@ -118,12 +118,28 @@ static int is_listed(uintptr_t address) {
     return 0;
 }
 
-// The name of a type that may be gone with its last instance: static ones, in a loaded file, stay.
+// What was found of types while rows are made: no collection comes between, and only one ends a type.
+enum { TYPES_REMEMBERED = 256 };
+static struct {
+    uintptr_t type;
+    int is_there;
+} remembered[TYPES_REMEMBERED];
+
+// Whether a type lives that may be gone with its last instance: static ones, in a loaded file, stay.
+static int is_type_there(uintptr_t type) {
+    size_t at = (type >> 4) % TYPES_REMEMBERED;
+    if (remembered[at].type != type) {
+        Dl_info unused;
+        remembered[at].type = type;
+        remembered[at].is_there = dladdr((const void *)type, &unused) || is_listed(type);
+    }
+    return remembered[at].is_there;
+}
+
 static PyObject *type_of(const ledger_entry *entry) {
-    Dl_info unused;
     int is_over = entry->flags & (LEDGER_DEAD | LEDGER_LISTED);
-    int is_there = !is_over || dladdr((const void *)entry->type, &unused) || is_listed(entry->type);
-    return is_there ? layout_type_name((PyTypeObject *)entry->type) : PyUnicode_FromString("object");
+    return !is_over || is_type_there(entry->type) ? layout_type_name((PyTypeObject *)entry->type)
+                                                  : PyUnicode_FromString("object");
 }
 
 static PyObject *row_of(PyObject *module, const ledger_entry *entry, Py_ssize_t count) {
@@ -218,6 +234,26 @@ static PyObject *ledger_open(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+// A row each; the reference that suspects_take took of each is given back.
+static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count) {
+    int collects = PyGC_Disable();
+    memset(remembered, 0, sizeof remembered);
+    PyObject *rows = PyList_New(0); // new
+    for (uint32_t i = 0; i < count; i++) {
+        _owned_ PyObject *row = rows ? row_of(module, found[i].entry, found[i].count) : NULL;
+        if (rows && (!row || PyList_Append(rows, row) < 0)) {
+            Py_CLEAR(rows);
+        }
+        if (!(found[i].entry->flags & LEDGER_LISTED)) {
+            Py_DECREF((PyObject *)found[i].entry->address);
+        }
+    }
+    if (collects) {
+        PyGC_Enable();
+    }
+    return rows;
+}
+
 static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     Py_ssize_t most = PyLong_AsSsize_t(limit);
     room memory = {NULL, 0};
@@ -233,16 +269,7 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
         count_references();
         count = suspects_take(found, (uint32_t)most, &left_out);
     }
-    PyObject *rows = PyList_New(0); // new
-    for (uint32_t i = 0; i < count; i++) {
-        _owned_ PyObject *row = rows ? row_of(module, found[i].entry, found[i].count) : NULL;
-        if (rows && (!row || PyList_Append(rows, row) < 0)) {
-            Py_CLEAR(rows);
-        }
-        if (!(found[i].entry->flags & LEDGER_LISTED)) {
-            Py_DECREF((PyObject *)found[i].entry->address);
-        }
-    }
+    PyObject *rows = rows_of(module, found, count);
     room_deinit(&memory);
     _owned_ PyObject *faults = rows ? faults_list() : NULL;
     _owned_ PyObject *kept_rows = rows;
