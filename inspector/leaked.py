@@ -152,7 +152,7 @@ class NoLeaks:
     ) -> None:
         self.found.__exit__(kind, error, trace)
         if kind is None and (certain := self.found.certain):
-            raise _lost(certain)
+            raise _lost(certain, self.found.fact.many(certain[0]))
 
 
 def no_leaks(*modules: str) -> NoLeaks:
@@ -160,12 +160,11 @@ def no_leaks(*modules: str) -> NoLeaks:
     return NoLeaks(leaks(*modules))
 
 
-def _lost(certain: tuple[Verdict, ...]) -> InspectorError:
+def _lost(certain: tuple[Verdict, ...], many: str) -> InspectorError:
     first = certain[0]
     source = getattr(first.conversion, "source", "")
     more = f", and {len(certain) - 1} more" if len(certain) > 1 else ""
     where = f" at {source}" if isinstance(source, str) and source else ""
-    many = f" ×{first.objects}" if first.objects > 1 else ""
     return InspectorError(
         f"{first.kind} in {first.method or 'native code'}{where}: {first.object or 'no object'}{many}{more}.",
         slug="leaked",

@@ -200,3 +200,8 @@ class Leaks:
     def __iter__(self) -> Iterator[Verdict]:
         """The verdicts, certain ones first."""
         return iter(self.verdicts)
+
+    def many(self, one: Verdict) -> str:
+        """How many objects a verdict is of: "" (one), " ×7", " ×16 or more" where some were not searched."""
+        more = " or more" if self.left_out else ""
+        return f" ×{one.objects}{more}" if one.objects > 1 else ""

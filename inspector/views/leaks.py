@@ -29,7 +29,7 @@ _WORDS = {
 @blocks.register
 def of_leaks(fact: Leaks) -> tuple[Block, ...]:
     """One block a verdict, then what is kept on purpose, then what was looked at."""
-    lines: list[Block] = [line for one in fact.verdicts for line in _verdict(one)]
+    lines: list[Block] = [line for one in fact.verdicts for line in _verdict(one, fact.many(one))]
     if not fact.verdicts:
         lines.append(Line("leaks", text("none found", "good"), text(_runs(fact), "dim"), link=PAGE))
     if fact.kept:
@@ -37,8 +37,7 @@ def of_leaks(fact: Leaks) -> tuple[Block, ...]:
     return (*lines, _looked(fact), *(Line("note", text(note, "dim")) for note in fact.notes))
 
 
-def _verdict(one: Verdict) -> tuple[Line, ...]:
-    many = f" ×{one.objects}" if one.objects > 1 else ""
+def _verdict(one: Verdict, many: str) -> tuple[Line, ...]:
     head = Line(
         "fault",
         (

@@ -9,6 +9,9 @@ import sys
 import pytest
 import specimens
 
+import inspector
+from inspector.errors import InspectorError
+
 pytestmark = pytest.mark.core
 
 SHELF = r"""
@@ -95,3 +98,11 @@ def test_the_failure_names_function_count_and_lines(told: str) -> None:
     assert 2 <= int(count) <= 7  # an old pointer in a live block may account for some
     assert failure.endswith(f"do: release it: Py_DECREF after _shelf.c:{given}")
     assert "pytest_plugin.py" not in told  # no line of ours between
+
+
+def test_of_many_alike_only_some_are_searched_and_this_is_said() -> None:
+    shelf = specimens.build("_shelf", SHELF)
+    many = pytest.raises(InspectorError, match=r"_shelf\.titles at .* ×\d+ or more")
+    with many as refused, inspector.no_leaks("_shelf"):
+        shelf.titles(200)
+    assert refused.value.slug == "leaked"
