@@ -91,11 +91,10 @@ def _aligned(spans: Iterable[Span], over: int) -> list[Span]:
     A value that is filled up already gives back the cells that its label is `over` its own column.
     """
     safe = _safe(spans)
-    if safe and over:
-        value = safe[0].text
-        safe[0] = Span(value[: max(len(value) - over, len(value.rstrip(" ")))], safe[0].style)
     if len(safe) > 1 and safe[1].text.startswith("  "):
-        safe[0] = Span(safe[0].text + " " * (VALUE_COLUMNS - cells(safe[0].text)), safe[0].style)
+        value = safe[0].text
+        value = value[: max(len(value) - over, len(value.rstrip(" ")))]
+        safe[0] = Span(value + " " * (VALUE_COLUMNS - cells(value)), safe[0].style)
     return safe
 
 
