@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import specimens
 
 import inspector
 
@@ -114,13 +118,38 @@ def test_the_generated_c_is_found_beside_the_module(mended: Any, folder: Path) -
     assert type(mended.vm.thunks[0].cthunk).__name__ == "PyCapsule"
 
 
-def test_a_trace_sees_the_generated_c_and_its_thunk_where_python_runs_the_loop(pytensor: Any) -> None:
-    """pytensor leaves no module of the generated C in sys.modules; its loop in C calls thunks unseen."""
-    for loop_in_c, called in ((False, ["cutils_ext.cutils_ext.run_cthunk"]), (True, [])):
+TRACED = """
+import json, sys
+import numpy as np
+import pytensor
+import inspector
+
+sys.path[:0] = json.loads(sys.argv[1])
+from test_theano_op import compiled
+
+found = []
+with pytensor.config.change_flags(cxx="g++"):
+    for loop_in_c in (False, True):
         function = compiled(pytensor, "PyErr_Clear(); Py_INCREF", loop_in_c)
         with inspector.trace("pytensor", grade="deep") as trace:
-            result = function(np.arange(3.0), 2.0)
-        assert result.tolist() == [0, 2, 4]
-        (cleared,) = [one for one in trace.conversions if one.function == "PyErr_Clear"]
-        assert re.fullmatch("m[0-9a-f]{64}", cleared.module)
-        assert [call.name for call in trace.calls] == called
+            assert function(np.arange(3.0), 2.0).tolist() == [0, 2, 4]
+        cleared = [one.module for one in trace.conversions if one.function == "PyErr_Clear"]
+        found.append([type(function.vm).__name__, cleared, [call.name for call in trace.calls]])
+print(json.dumps(found))
+"""
+
+
+def test_a_trace_sees_the_generated_c_and_its_thunk_where_python_runs_the_loop() -> None:
+    """pytensor leaves no module of the generated C in sys.modules; its loop in C calls thunks unseen.
+
+    In a process of its own: where pytensor was imported without a compiler it has no loop in C.
+    """
+    folders = [str(Path(__file__).parent), str(Path(specimens.__file__).parent)]
+    command = [sys.executable, "-P", "-c", TRACED, json.dumps(folders)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert ran.returncode == 0, ran.stderr
+    python, native = json.loads(ran.stdout.splitlines()[-1])
+    assert (python[0], native[0]) == ("Loop", "CVM")
+    for _, cleared, _ in (python, native):
+        assert len(cleared) == 1 and re.fullmatch("m[0-9a-f]{64}", cleared[0])
+    assert (python[2], native[2]) == (["cutils_ext.cutils_ext.run_cthunk"], [])
