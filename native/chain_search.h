@@ -24,6 +24,7 @@ typedef struct {
     marks seen;
     room roots, objects, parents; // of chain_root, PyObject *, uint32_t
     size_t root_count, count;     // entries 0 .. root_count - 1 are the roots
+    size_t sorting_bytes;         // the most that chain_order took for a while
     size_t current;               // the entry whose references are being followed
     interrupt_watch watch;
     int found, failed; // failed: memory ran out, or Ctrl-C
@@ -40,6 +41,9 @@ static inline PyObject **object_at(chain_search *search, size_t i) {
 static inline uint32_t *parent_at(chain_search *search, size_t i) {
     return (uint32_t *)search->parents.start + (i - search->root_count);
 }
+
+// Puts the entries from `first` on, the next layer, into the order of memory where they are many.
+void chain_order(chain_search *search, size_t first);
 
 // The steps of the path that was found, the root first: _native.pyi says what a row holds. New reference.
 PyObject *chain_steps(chain_search *search);

@@ -138,4 +138,10 @@ static inline int marks_has(const marks *seen, const void *address) {
     return row->number && (row->bits[(at >> 10) & (MARKS_WORDS - 1)] >> ((at >> 4) & 63) & 1);
 }
 
+// A number below the capacity that marked addresses of one MiB share, until the next mark.
+static inline size_t marks_slot(const marks *seen, const void *address) {
+    return (size_t)(marks_find(seen->rows, seen->capacity, ((uintptr_t)address >> MARKS_SHIFT) + 1) -
+                    seen->rows);
+}
+
 #endif

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import random
 import sys
 import threading
 import types
@@ -238,6 +239,20 @@ def test_the_subject_is_left_as_it_was(fingerprint: Any) -> None:
     before = fingerprint(x)
     assert chain(Subject(x), {}).found
     assert fingerprint(x) == before
+
+
+def test_a_large_layer_is_followed_in_the_order_of_memory() -> None:
+    """More objects at one distance than are followed as met: each keeps the way it was reached by."""
+    rows: list[Any] = [[n] for n in range(600_000)]
+    random.Random(3).shuffle(rows)
+    place = next(at for at, row in enumerate(rows) if row[0] == 311_111)
+    rows[place].append([[object()]])
+    subject = Subject(rows[place][1][0][0])
+    HELD.append(rows)
+    del rows
+    found = steps(chain(subject, {}))
+    assert [key for _, _, key in found] == ["HELD", "[0]", f"[{place}]", "[1]", "[0]", "[0]"]
+    HELD.clear()
 
 
 def test_a_hundred_thousand_steps_need_no_stack() -> None:
