@@ -1,4 +1,4 @@
-"""What a person waits for: preflight, a first stop, the next, a forked child, a heartbeat; watched writes."""
+"""What a person waits for: preflight, a first stop, the next, a forked child, a heartbeat."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from inspector.debugger import preflight
 
 PLACE = "PyFloat_FromString"
 LOOP = "import time, sys\nprint(flush=True)\nwhile True:\n    float('1.5'); time.sleep(0.001)\n"
-WRITES = 500
 
 
 @contextlib.contextmanager
@@ -54,18 +53,6 @@ def forked() -> float:
         return time.perf_counter() - start
     finally:
         child.close()
-
-
-def written(budget: int) -> float:
-    """Seconds a write to a watched element."""
-    import numpy as np
-
-    x = np.zeros(8)
-    with running.writes(x[3:4], budget=budget):
-        start = time.perf_counter()
-        for i in range(WRITES):
-            x[3] = i
-        return (time.perf_counter() - start) / WRITES
 
 
 def heartbeat() -> float:
@@ -107,9 +94,6 @@ def main() -> None:
         peers(pid)
     row("a forked child stands at its place", min(forked() for _ in range(3)), bar=1.0, sizes="best of 3")
     row("heartbeat of a kernel that stands still", heartbeat(), bar=0.005, sizes="best of 20")
-    counted, stacks = (min(written(budget) for _ in range(3)) for budget in (0, WRITES))
-    row("a watched write, counted", counted, bar=20e-6, sizes=f"{WRITES} writes")
-    row("a watched write, both stacks", stacks, bar=45e-6, sizes=f"{WRITES} writes")
 
 
 if __name__ == "__main__":
