@@ -87,7 +87,7 @@ static PyObject *object_in(uintptr_t block, int (*is_type)(uintptr_t)) {
             continue;
         }
         PyObject *object = (PyObject *)at;
-        Py_ssize_t count = Py_REFCNT(object);
+        Py_ssize_t count = Py_REFCNT((PyObject *)words); // of what was read under the guard
         if (count > 0 && count < (Py_ssize_t)1 << 30 && ledger_header_bytes(object) == headers[i]) {
             return object;
         }
