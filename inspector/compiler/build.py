@@ -160,8 +160,9 @@ def _complaint(line: str) -> Complaint | None:
 
 def _inside(complaint: Complaint, recipe: Recipe) -> Complaint:
     """What the compiler met in our text after a section left open is the fault of the section's last line."""
-    last = max(1, len(_sections(recipe).get(complaint.file, "").splitlines()))
-    if complaint.file not in _sections(recipe) or complaint.line <= last:
+    section = _sections(recipe).get(complaint.file)
+    last = complaint.line if section is None else max(1, len(section.splitlines()))
+    if complaint.line <= last:
         return complaint
     return replace(complaint, line=last, words=f"something is left open: {complaint.words}")
 
