@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
+import refused_calls
 from debugged import Program
 
 from inspector.debugger import preflight
@@ -60,15 +62,13 @@ def test_one_that_is_traced_names_its_tracer() -> None:
         os.kill(tracer, 9)
 
 
-FILTERED = """
-import ctypes, struct
+FILTERED = f"""
+import errno, sys
+sys.path.insert(0, {str(Path(refused_calls.__file__).parent)!r})
+from refused_calls import ERRNO, PTRACE, refuse
 from inspector.debugger.session import Breakpoints
 from inspector.errors import InspectorError
-rules = [(0x20, 0, 0, 0), (0x15, 0, 1, 101), (6, 0, 0, 0x00050001), (6, 0, 0, 0x7FFF0000)]
-code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
-program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(rules), ctypes.addressof(code)))
-libc = ctypes.CDLL(None)
-assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+refuse(ERRNO | errno.EPERM, PTRACE)
 try:
     with Breakpoints("PyLong_FromLong"):
         say(slug="entered")

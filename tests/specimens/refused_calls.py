@@ -6,7 +6,7 @@ import ctypes
 import os
 import struct
 
-IOCTL, PREAD = (16, 17) if os.uname().machine == "x86_64" else (29, 67)
+IOCTL, PREAD, PTRACE = (16, 17, 101) if os.uname().machine == "x86_64" else (29, 67, 117)
 """Their numbers (arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h of the kernel)."""
 LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
 """BPF_LD|BPF_W|BPF_ABS, BPF_JMP|BPF_JEQ|BPF_K, BPF_RET|BPF_K (linux/bpf_common.h)."""
