@@ -555,7 +555,8 @@ def ring_begin(
     """Begin a session of events; each thread's first event makes its ring of `capacity` records.
 
     `directory`: where the rings' files are made, "" for anonymous memory. `mode`: "last" keeps the last
-    records, "stream" writes all of them to the descriptor `file` (taken over), "sample" one of `every`.
+    records, "stream" writes all of them to the descriptor `file` (taken over), "sample" those of one of
+    `every` calls from Python.
     `clocks`: 0 none, 1 at the call, 2 at the return too. All rings together stay below `total_bytes`. Raises
     ValueError for a bad argument, RuntimeError while a session is on, OSError when there can be no reader.
     """
@@ -563,8 +564,9 @@ def ring_begin(
 def ring_read() -> list[tuple[int, int, int, int, int, int, bytes]]:
     """What the rings hold now, oldest ring first.
 
-    Rows are (threading.get_ident(), tid, records written, records dropped, records skipped, 1 if in a file,
-    the records). While threads record, those they may be overwriting are left out, and counted as dropped.
+    Rows are (threading.get_ident(), tid, records written, records dropped, calls left out (sample), 1 if
+    in a file, the records). While threads record, those they may be overwriting are left out, and counted
+    as dropped.
     """
 
 def ring_written() -> int:
@@ -574,7 +576,7 @@ def ring_end() -> tuple[list[tuple[int, int, int, int, int, int, bytes]], int, i
     """End the session: (rows as of `ring_read`, records of threads without a ring, streamed bytes, errno).
 
     Of a stream the rows hold no more than what could not be written; `errno` says why, 0 where all was.
-    A chunk of the stream is the four words (RING_MAGIC, thread, records, 0), then the records.
+    A chunk of the stream is the four words (RING_MAGIC, thread, records, tid), then the records.
     Raises RuntimeError when no session is on.
     """
 

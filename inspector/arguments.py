@@ -112,6 +112,15 @@ TRACE = (
         ("--grade",),
         {"choices": ("count", "record", "deep"), "default": "record", "help": "how much to record"},
     ),
+    Option(
+        ("--mode",),
+        {
+            "choices": ("ring", "stream", "sample"),
+            "default": "ring",
+            "help": "keep the last records, all of them, or those of one call of N",
+        },
+    ),
+    Option(("--every",), {"type": int, "default": 10, "metavar": "N", "help": "with --mode sample: N (10)"}),
 )
 """What to record of a trace."""
 

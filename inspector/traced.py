@@ -10,7 +10,9 @@ from inspector.errors import InspectorError
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Materialized, Seen, Trace
 from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
+from inspector.tracing import modes
 from inspector.tracing.interrupts import Interrupts
+from inspector.tracing.modes import Mode
 from inspector.tracing.refused import not_built, not_live
 
 if TYPE_CHECKING:
@@ -101,6 +103,7 @@ class Traced:
                 hosted=query.hosted(),
                 finalized=query.finalized(),
                 released=query.released(),
+                calls_skipped=events.skipped,
             )
         return self._fact
 
@@ -299,7 +302,8 @@ def trace(
     copies: bool = True,
     native: bool = False,
     pointers: bool = False,
-    mode: Literal["ring", "stream", "sample"] = "ring",
+    mode: Mode = "ring",
+    every: int = 10,
     out: str | Path | None = None,
     keep: str | Path | None = None,
     cells: Mapping[str, int] | None = None,
@@ -313,13 +317,16 @@ def trace(
     out, `out` saves the trace when the block ends; `keep` names a folder where the last records outlive a
     crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell. `told` hears, from a
     thread of its own, records and seconds so far: after one second and then twice a second.
-    Raises InspectorError `unknown-module`, `trace-running`, and `not-built` for native frames, pointer
-    tables, and modes other than "ring": this version does not have them.
+    `mode`: "ring" keeps the last half million records of each thread, "stream" all of them, in a file of 64
+    bytes a record beside `out` (else where temporary files go) until they are read; "sample" those of one of
+    `every` calls from Python, each with all that it called.
+    Raises InspectorError `unknown-module`, `trace-running`, `bad-option`, and `not-built` for native frames
+    and pointer tables: this version does not have them.
     """
     from inspector.tracing import decode  # noqa: F401 - NumPy is imported before, not in the trace
     from inspector.tracing.recorder import Recorder
 
-    for option, asked in (("native", native), ("pointers", pointers), ("mode", mode != "ring")):
+    for option, asked in (("native", native), ("pointers", pointers)):
         if asked:
             raise not_built(option)
     recorder = Recorder(tuple(modules), grade, cells or {}, allocations=copies)
@@ -328,6 +335,7 @@ def trace(
 
         recorder = keeping(keep, tuple(modules), grade, cells or {}, copies)
     recorder.told = told
+    modes.choose(recorder, mode, every, out)
     made = Traced(recorder)
     made.copies_wanted, made.out = copies, out
     return made

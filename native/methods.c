@@ -11,6 +11,7 @@
 
 #include "calls.h"
 #include "event.h"
+#include "ring.h"
 #include "sites.h"
 #include "spans.h"
 #include "witness.h"
@@ -133,7 +134,9 @@ static PyObject *methods_arm(PyObject *module, PyObject *callables) {
 }
 
 static PyObject *methods_open(PyObject *module, PyObject *open) {
-    witness_open = open == Py_True;
+    witness_open = open != Py_True                   ? WITNESS_CLOSED
+                   : ring_wanted.mode == RING_SAMPLE ? WITNESS_SAMPLE
+                                                     : WITNESS_ALL;
     sites_forget();
     Py_RETURN_NONE;
 }

@@ -172,20 +172,9 @@ static int pages_prepare(ring *mine, uint64_t records) {
     return 0;
 }
 
-static int sample_skips(ring *mine) {
-    if (ring_wanted.mode != RING_SAMPLE || mine->seen++ % ring_wanted.every == 0) {
-        return 0;
-    }
-    mine->header.skipped++;
-    return 1;
-}
-
 // Room for one record in the calling thread's ring, by its mode; NULL where there is none.
 static event *ring_renew(ring *mine) {
     uint64_t head = mine->header.head, capacity = mine->header.capacity;
-    if (sample_skips(mine)) {
-        return NULL;
-    }
     uint64_t limit = UINT64_MAX;
     if (ring_wanted.mode == RING_STREAM) {
         limit = __atomic_load_n(&mine->header.tail, __ATOMIC_ACQUIRE) + capacity;
@@ -204,9 +193,9 @@ static event *ring_renew(ring *mine) {
     return mine->records + (head & mine->mask);
 }
 
-event *ring_open_slow(void) {
+// The calling thread's ring of this session, made where it has none; NULL: no session, or no room.
+static ring *ring_mine(void) {
     uint64_t generation = generation_now();
-    int number = errno;
     if (ring_here.ring && ring_here.ring->generation != generation) {
         ring_leave();
     }
@@ -214,12 +203,33 @@ event *ring_open_slow(void) {
         return NULL;
     }
     ring *mine = ring_here.ring ? ring_here.ring : ring_create(generation);
-    event *record = mine ? ring_renew(mine) : NULL;
-    errno = number;
     if (!mine) {
         __atomic_fetch_add(&ring_refused, 1, __ATOMIC_RELAXED);
     }
+    return mine;
+}
+
+event *ring_open_slow(void) {
+    int number = errno;
+    int left_out = ring_wanted.mode == RING_SAMPLE && ring_is_muted();
+    ring *mine = left_out ? NULL : ring_mine();
+    event *record = mine ? ring_renew(mine) : NULL;
+    errno = number;
     return record;
+}
+
+int ring_sampled(void) {
+    int is_inside = ring_here.depth && (uintptr_t)__builtin_frame_address(0) < ring_here.top;
+    if (is_inside || ring_here.sampled++ % ring_wanted.every == 0) {
+        return 1;
+    }
+    int number = errno;
+    ring *mine = ring_mine();
+    errno = number;
+    if (mine) {
+        mine->header.skipped++;
+    }
+    return 0;
 }
 
 // Generations are odd while a session is on.
@@ -227,9 +237,9 @@ void ring_begin(void) {
     used_bytes = ring_refused = 0;
     ring_clocks = ring_wanted.clocks;
     __atomic_fetch_add(&session_generation, 1, __ATOMIC_SEQ_CST);
+    ring_here.muted = ring_here.sampled = 0;
     (void)ring_open_slow(); // the caller's ring is made, and its first pages are there, before the first hook
     if (ring_here.ring) {
-        ring_here.ring->seen = ring_here.ring->header.skipped = 0;
         (void)pages_prepare(ring_here.ring, FIRST_PAGES_RECORDS);
     }
 }

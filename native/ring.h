@@ -29,7 +29,7 @@
     HEADER(uint64_t, head, "Q", "records written since the start; only grows") \
     HEADER(uint64_t, tail, "Q", "records the reader has taken (stream)") \
     HEADER(uint64_t, dropped, "Q", "records there was no room for (stream)") \
-    HEADER(uint64_t, skipped, "Q", "records left out (sample)") \
+    HEADER(uint64_t, skipped, "Q", "calls from Python that were left out (sample)") \
     HEADER(uint64_t, start_ticks, "Q", "the clock when the session began") \
     HEADER(uint64_t, start_ns, "Q", "CLOCK_MONOTONIC at the same time") \
     HEADER(uint64_t, tick_ps, "Q", "picoseconds a tick") \
@@ -60,7 +60,6 @@ typedef struct ring {
     uint64_t limit;     // by the owner, 0 by the session's end: where the fast path ends
     uint64_t mask;
     uint64_t prepared;   // by the owner: the pages of so many records are there; UINT64_MAX: all
-    uint64_t seen;       // records asked for (sample)
     uint64_t generation; // the session it belongs to
     size_t bytes;        // of the whole mapping
     uint32_t parted;     // RING_LEFT, RING_TAKEN: who is second unmaps
@@ -70,7 +69,7 @@ typedef struct ring {
 
 _Static_assert(sizeof(ring) <= RING_HEADER_BYTES, "the head is one page");
 
-// All the thread-local memory of the tracer: 40 bytes of initial-exec TLS, of which an extension loaded late
+// All the thread-local memory of the tracer: 56 bytes of initial-exec TLS, of which an extension loaded late
 // has little (glibc: 1,664 bytes for all of them).
 typedef struct {
     ring *ring;     // owned by the thread until it leaves; NULL before its first record
@@ -81,6 +80,8 @@ typedef struct {
     uintptr_t top;  // stack address of the outermost open call
     uint32_t code;  // where in Python the GIL was released (foreign.c): id in INTERNED, 0 for nowhere
     int32_t lasti;
+    uintptr_t muted;  // sample: stack address of the call that is left out, with all in it; 0: none
+    uint64_t sampled; // sample: outermost calls from Python so far
 } ring_thread;
 extern __thread ring_thread ring_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -163,6 +164,16 @@ static inline uint32_t ring_enter(void) {
 
 static inline void ring_exit(uint32_t depth) { ring_here.depth = depth; }
 
+// Mode "sample". ring_sampled: whether the call that begins is recorded: one of `every` of a thread's calls
+// from Python that stand in no recorded one. Between ring_mute and ring_unmute none of its thread's records
+// get in; a call that longjmp left is forgotten as the stack is as short again.
+int ring_sampled(void);
+static inline void ring_mute(void) { ring_here.muted = (uintptr_t)__builtin_frame_address(0); }
+static inline void ring_unmute(void) { ring_here.muted = 0; }
+static inline int ring_is_muted(void) {
+    return ring_here.muted && (uintptr_t)__builtin_frame_address(0) < ring_here.muted;
+}
+
 static inline uint8_t ring_depth_byte(uint32_t depth) {
     return depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
 }
@@ -170,7 +181,7 @@ static inline uint8_t ring_depth_byte(uint32_t depth) {
 // For the parts beside ring.c: what a session asks for, and its rings.
 typedef struct {
     uint32_t mode, clocks;
-    uint64_t capacity, every, total_bytes; // records a ring; one of N; all rings together
+    uint64_t capacity, every, total_bytes; // records a ring; one of N calls; all rings together
     uint64_t start_ticks, start_ns, tick_ps;
     char directory[200]; // "" for anonymous memory
 } ring_session;

@@ -1,9 +1,10 @@
 // The reader of a streaming session: a thread of ours moves records from the rings to a file.
 //
-// It holds no GIL and touches no Python object. Each chunk of the file is {RING_MAGIC, pthread, records, 0}
-// as four 64-bit words, then the records, written straight from the ring by one writev. A full disk or a
-// closed pipe stops it: its errno is kept, the rings fill up, and what finds no room is counted as dropped.
-// In a forked child there is no such thread, and the file is the parent's: ring_drain_forked forgets both.
+// It holds no GIL and touches no Python object. Each chunk of the file is {RING_MAGIC, pthread, records,
+// thread as the kernel numbers it} as four 64-bit words, then the records, straight from the ring by one
+// writev. A full disk or a closed pipe stops it: its errno is kept, the rings fill up, and what finds no room
+// is counted as dropped. In a forked child there is no such thread, and the file is the parent's:
+// ring_drain_forked forgets both.
 #define _GNU_SOURCE
 #include "ring.h"
 
@@ -49,7 +50,7 @@ static uint64_t drain_some(ring *from) {
     if (!count || failed) {
         return 0;
     }
-    uint64_t words[] = {RING_MAGIC, from->header.pthread, count, 0};
+    uint64_t words[] = {RING_MAGIC, from->header.pthread, count, from->header.tid};
     struct iovec pieces[] = {{words, sizeof words},
                              {from->records + (tail & from->mask), count * sizeof(event)}};
     if (write_all(pieces, 2) < 0) {

@@ -55,7 +55,8 @@ typedef struct {
     plain_values plain; // numbers among the arguments: they are not in `arguments`
 } witness;
 
-extern int witness_open __attribute__((visibility("hidden"))); // calls are recorded
+enum { WITNESS_CLOSED, WITNESS_ALL, WITNESS_SAMPLE };
+extern int witness_open __attribute__((visibility("hidden"))); // which calls are recorded
 extern int witness_of_stdlib
     __attribute__((visibility("hidden"))); // those that the library makes of bytes, too
 

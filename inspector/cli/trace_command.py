@@ -51,6 +51,13 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the program traced, and draw the trace."""
     how = _on_workers if options.scheduler else _launched if _behind_dashes(options) else _run_here
+    if how is not _run_here and options.mode != "ring":
+        raise InspectorError(
+            f"--mode {options.mode} is for a script or a module.",
+            slug="bad-option",
+            why="workers and launched programs keep their last records",
+            do="leave --mode out",
+        )
     trace, failure = how(options)
     from inspector.cli.output import show
     from inspector.traced import part
@@ -76,7 +83,8 @@ def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
     from inspector.cli import progress
 
     with progress.traced() as told:
-        trace = traced.trace(*options.modules or (), grade=options.grade, keep=options.keep, told=told)
+        how = {"grade": options.grade, "mode": options.mode, "every": options.every, "keep": options.keep}
+        trace = traced.trace(*options.modules or (), told=told, **how)
         return _run_within(trace, options)
 
 

@@ -272,3 +272,5 @@ class Trace:
     """Finalizers and destructors of capsules that ran outside any recorded call."""
     released: tuple[Released, ...] = ()
     """Where the GIL was given up, the longest first."""
+    calls_skipped: int = 0
+    """Calls from Python that a sample left out, with all in them."""

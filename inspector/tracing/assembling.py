@@ -43,6 +43,7 @@ def assembled(
         hooked_imports=tables.hooked_imports,
         tick_ps=tick_ps,
         dropped=dropped + refused,
+        skipped=sum(ring[4] for ring in rings),
         wall_ns=wall_ns,
         grade=grade,
     )

@@ -73,6 +73,8 @@ class Events:
     materialized: tuple[Materialized, ...] = ()
     hosts: dict[int, str] = field(default_factory=dict)
     """Import slot of a host that embeds Python -> function that it calls through it."""
+    skipped: int = 0
+    """Calls from Python that a sample left out."""
     hooked_imports: int = 0
     """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
 

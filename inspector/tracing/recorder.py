@@ -24,6 +24,7 @@ from inspector.tracing.type_slots import TypeSlots
 
 if TYPE_CHECKING:
     from inspector.tracing.decode import Events
+    from inspector.tracing.streamed import Stream
 
 Grade = Literal["count", "record", "deep"]
 CAPACITY: Final = 1 << 19
@@ -78,6 +79,10 @@ class Recorder:
     """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
     journal: str = ""
     """The file beside them, in which is written what interned numbers mean."""
+    every: int = 1
+    """Record one of so many calls from Python, whole."""
+    stream: Stream | None = None
+    """The file that takes every record; None: the last ones stay in memory."""
     materialized: Materializations = field(init=False)
     armed: Callable[[Tables], None] | None = None
     """Told what is hooked, each time that more is."""
@@ -99,8 +104,7 @@ class Recorder:
                 self.pulse.begin()
             if self.journal:
                 _native.journal(self.journal, JOURNAL_BYTES)
-            _native.ring_begin(self.directory, CAPACITY, "last", 1, BOTH_CLOCKS, ALL_RINGS_BYTES, -1)
-            self.running = True
+            self._begin_rings()
             self._arm()
             self.imports = CapiSlots(
                 self.modules or self.found.packages() or NOTHING_YET, self.grade, self.hosts
@@ -122,6 +126,12 @@ class Recorder:
         _native.calls_open(True)
         _native.foreign_open(self.grade != "count")
         _native.allocations_open(self.blocks is not None)
+
+    def _begin_rings(self) -> None:
+        mode = "stream" if self.stream else "sample" if self.every > 1 else "last"
+        file = self.stream.begin() if self.stream else -1
+        _native.ring_begin(self.directory, CAPACITY, mode, self.every, BOTH_CLOCKS, ALL_RINGS_BYTES, file)
+        self.running = True
 
     def _arm(self) -> bool:
         """Hook the functions that have been imported since; whether there is more to tell."""
@@ -222,7 +232,7 @@ class Recorder:
         from inspector.tracing.assembling import assembled
 
         made = assembled(
-            rings[0],
+            rings[0] if self.stream is None else self.stream.end(rings[0], rings[3]),
             refused=rings[1],
             interned=[_meant(one) for one in _native.interned()],
             tables=tables,

@@ -112,6 +112,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "hooked_imports": events.hooked_imports,
         "tick_ps": events.tick_ps,
         "dropped": events.dropped,
+        "skipped": events.skipped,
         "wall_ns": events.wall_ns,
         "grade": events.grade,
     }
@@ -178,6 +179,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         callers=_numbered(head.get("callers", {})),
         givers=tuple(head.get("givers", ())),
         hosts=_numbered(head.get("hosts", {})),
+        skipped=head.get("skipped", 0),
         seen=tuple(from_wire(Seen, one) for one in head["seen"]),
         materialized=tuple(from_wire(Materialized, one) for one in head.get("materialized", ())),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},

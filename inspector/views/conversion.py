@@ -321,8 +321,13 @@ def _footer(fact: Trace) -> Line:
             Span(f"{fact.events:,} · "),
             Span(dropped, "warn" if fact.dropped else "fact"),
             Span(f"  {fact.grade}", "dim"),
+            Span(_skipped(fact), "warn"),
         ),
     )
+
+
+def _skipped(fact: Trace) -> str:
+    return f"  a sample: {fact.calls_skipped:,} calls from Python left out" if fact.calls_skipped else ""
 
 
 def sample() -> Trace:

@@ -41,6 +41,15 @@ def test_a_module_and_json(program: Path) -> None:
     assert json.loads(ran.stdout)["facts"]["trace"]["copies"][0]["verdict"] == "copied"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"), [(("stream",), "0 dropped"), (("sample", "--every", "2"), "left")]
+)
+def test_a_long_run(program: Path, words: tuple[str, ...], said: str) -> None:
+    ran = inspector("trace", "--of", "numpy", "--mode", *words, str(program), "1000")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert said in ran.stdout.splitlines()[-1]
+
+
 def test_a_program_that_fails_is_shown_and_said(program: Path) -> None:
     ran = inspector("trace", str(program), "10", "boom")
     assert ran.returncode == 1
@@ -48,7 +57,15 @@ def test_a_program_that_fails_is_shown_and_said(program: Path) -> None:
     assert "raised KeyError: 'boom'" in ran.stderr and "Traceback" not in ran.stderr
 
 
-@pytest.mark.parametrize("words", [("no_such_file.py",), ("--of", "no_such_module_x", "app.py")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("no_such_file.py",),
+        ("--of", "no_such_module_x", "app.py"),
+        ("--mode", "sample", "--every", "0", "app.py"),
+        ("--mode", "stream", "--", "python3"),
+    ],
+)
 def test_a_wrong_request_is_one_block(program: Path, words: tuple[str, ...]) -> None:
     ran = inspector("trace", *words, cwd=program.parent)
     assert (ran.returncode, ran.stdout) == (2, "")

@@ -42,6 +42,11 @@ def test_drawing_the_value_is_no_part_of_the_cell(run: Run) -> None:
     assert "1 from Python" in text(shown)
 
 
+def test_a_sample_of_a_cell(run: Run) -> None:
+    _, shown = run("%%inspect_trace -m numpy --mode sample --every 5\nfor _ in range(50): np.asarray(rows)")
+    assert "10 of 10 crossings" in text(shown) and "40 calls from Python left out" in text(shown)
+
+
 def test_an_error_in_the_cell_is_the_cells_own(run: Run) -> None:
     result, shown = run("%%inspect_trace -m numpy\nnp.asarray(rows)\n1 / 0")
     assert isinstance(result.error_in_exec, ZeroDivisionError)

@@ -92,14 +92,6 @@ def test_the_last_records_stay_and_the_rest_is_counted() -> None:
     assert values(row[6]) == list(range(136, 200))
 
 
-def test_a_sample_keeps_one_of_n_and_counts_the_others() -> None:
-    begin(mode="sample", every=10)
-    kept = mark(*range(100))
-    (row,) = _native.ring_end()[0]
-    assert values(row[6]) == list(range(0, 100, 10))
-    assert (row[2:5], kept.count(True)) == ((10, 0, 90), 10)
-
-
 def test_the_clock_runs_forward_in_the_ticks_it_says() -> None:
     begin(clocks=1)
     before = _native.ring_clock()

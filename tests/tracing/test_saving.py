@@ -122,7 +122,7 @@ def test_out_saves_when_the_block_ends_and_copies_may_be_left_out(tmp_path: Path
     assert inspector.load(path).calls == t.calls
 
 
-@pytest.mark.parametrize("option", [{"native": True}, {"pointers": True}, {"mode": "stream"}])
+@pytest.mark.parametrize("option", [{"native": True}, {"pointers": True}])
 def test_what_is_not_built_is_refused(option: dict[str, Any]) -> None:
     with pytest.raises(InspectorError) as caught:
         inspector.trace("numpy", **option)

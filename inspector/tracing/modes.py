@@ -1,0 +1,33 @@
+"""How much of a long run a trace keeps: the last records, all of them, or those of some calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from inspector.errors import InspectorError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.tracing.recorder import Recorder
+
+Mode = Literal["ring", "stream", "sample"]
+
+
+def choose(recorder: Recorder, mode: Mode, every: int, out: str | Path | None) -> None:
+    """Have it record in a mode. Raises InspectorError `bad-option`."""
+    if mode not in get_args(Mode):
+        raise _refused(f"mode is {mode!r}", "ring, stream or sample")
+    if type(every) is not int or every < 1:
+        raise _refused(f"every is {every!r}", "a whole number from 1 on: one of so many calls is recorded")
+    if mode == "stream" and recorder.directory:
+        raise _refused("keep= and mode='stream' are two files for the same records", "leave one of them out")
+    if mode == "stream":
+        from inspector.tracing.streamed import Stream
+
+        recorder.stream = Stream(out)
+    recorder.every = every if mode == "sample" else 1
+
+
+def _refused(what: str, do: str) -> InspectorError:
+    return InspectorError(f"{what}.", slug="bad-option", do=do)
