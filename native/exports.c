@@ -135,6 +135,11 @@ const exports_row *exports_find(const char *name) {
     return NULL;
 }
 
+void exports_span(uintptr_t *ret_lowest, uintptr_t *ret_width) {
+    *ret_lowest = lowest;
+    *ret_width = highest - lowest;
+}
+
 const exports_row *exports_at(const void *address) {
     if ((uintptr_t)address < lowest || (uintptr_t)address > highest) {
         return NULL;

@@ -55,7 +55,8 @@ typedef struct {
 int running_is_ours(void); // running.c: whether this thread runs in the main interpreter
 int exports_prepare(void); // once; 0, or -1 with an exception set
 const exports_row *exports_find(const char *name);
-const exports_row *exports_at(const void *address); // borrowed, or NULL
+const exports_row *exports_at(const void *address);             // borrowed, or NULL
+void exports_span(uintptr_t *ret_lowest, uintptr_t *ret_width); // of their addresses
 uint32_t exports_count(void);
 const exports_row *exports_row_of(uint32_t number); // borrowed
 uint32_t exports_number(const exports_row *row);

@@ -260,6 +260,43 @@ print(_native.got_disarm()[0] > 3)
     assert (ended.stdout, ended.stderr) == ("True\n", "")
 
 
+HOST = """
+typedef long (*as_long)(void *);
+static as_long table[1 << 16]; // 512 KiB that nobody has written
+static as_long first = (as_long)1;
+void fill(long at, void *function) { *(at < 0 ? &first : &table[at]) = (as_long)function; }
+long ask(long at, void *number) { return (at < 0 ? first : table[at])(number); }
+void *place(void) { return table; }
+"""
+
+
+def present(host: ctypes.CDLL) -> int:
+    """Pages of the host's table that exist."""
+    host.place.restype = ctypes.c_void_p
+    pages = range(host.place() + 4096, host.place() + (512 << 10), 4096)
+    return sum(_native.read_present(page, 1) is not None for page in pages)
+
+
+def test_a_host_that_fills_its_table_later_is_found_at_each_arming(specimens: ModuleType) -> None:
+    """Its variables are searched again each time, and pages that nobody wrote stay as they are."""
+    path = str(specimens.library("late_host", HOST))
+    host, number = ctypes.PyDLL(path), ctypes.py_object(41)
+    host.ask.restype = ctypes.c_long
+    as_long = ctypes.cast(ctypes.pythonapi.PyLong_AsLong, ctypes.c_void_p)
+    with traced(path) as seen:
+        pass
+    assert (len(seen.events), present(host)) == (0, 0) and path not in _native.got_hosts()
+    for filled, at in enumerate((-1, 5_000, 40_000, 60_000), start=1):
+        host.fill(ctypes.c_long(at), as_long)
+        with traced(path) as seen:
+            assert host.ask(ctypes.c_long(at), number) == 41
+        assert [function(event) for event in seen.events] == ["PyLong_AsLong"], at
+        assert path in _native.got_hosts()
+        slots = [row for row in _native.got_slots() if row[1] == path]
+        assert (len(slots), {row[9] for row in slots}) == (filled, {as_long.value})
+    assert present(host) == 3  # those of 5,000, 40,000 and 60,000
+
+
 def test_numpy_reads_a_list_of_1000_by_1005_calls() -> None:
     """Golden: one PyNumber_Float or PyFloat_AsDouble an element."""
     import numpy
