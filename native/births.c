@@ -6,13 +6,15 @@
 // asked which of them hold an object.
 //
 // A block may have been given back while nobody listened. It is read under the fault guard then, and its
-// first word, a link of a list of free blocks, is no count that an object has. Who frees: births_deinit.
+// first word, a link of a list of free blocks, is no count that an object has. A block may hold no object,
+// and words that resemble one: an object with a header of the gc's that no walk met is in no list of the
+// gc's, so its header has no neighbours (_PyObject_GC_UNTRACK). Who frees: births_deinit.
 #define INSPECTOR_INTERNALS
 #include "ledger.h"
 
 #include "room.h"
 
-enum { FIRST_ROOM = 1 << 16, HEADER_WORDS = 2 };
+enum { FIRST_ROOM = 1 << 16, HEADER_WORDS = 2, GC_FLAGS = 3 };
 
 typedef struct {
     uintptr_t block; // 0: free
@@ -78,6 +80,14 @@ void births_deinit(void) {
     capacity = used = 0;
 }
 
+// Whether the header before an object is that of one in no list of the gc's, or not wanted.
+static int is_in_no_list(uintptr_t object, size_t header) {
+    uintptr_t links[HEADER_WORDS];
+    return header == LEDGER_NO_HEADER ||
+           (memory_read(object - sizeof links, links, sizeof links) == sizeof links && links[0] <= GC_FLAGS &&
+            links[1] <= GC_FLAGS);
+}
+
 // The object in a block that is given out: where its type is known, and wants a header of that size.
 static PyObject *object_in(uintptr_t block, int (*is_type)(uintptr_t)) {
     static const size_t headers[] = {LEDGER_NO_HEADER, LEDGER_GC_HEADER, LEDGER_DICT_HEADER};
@@ -88,7 +98,8 @@ static PyObject *object_in(uintptr_t block, int (*is_type)(uintptr_t)) {
         }
         PyObject *object = (PyObject *)at;
         Py_ssize_t count = Py_REFCNT((PyObject *)words); // of what was read under the guard
-        if (count > 0 && count < (Py_ssize_t)1 << 30 && ledger_header_bytes(object) == headers[i]) {
+        if (count > 0 && count < (Py_ssize_t)1 << 30 && ledger_header_bytes(object) == headers[i] &&
+            is_in_no_list(at, headers[i])) {
             return object;
         }
     }

@@ -57,17 +57,23 @@ static int is_there(const ledger_entry *entry) {
     return header[1] == entry->type && count > 0 && count < (Py_ssize_t)1 << 40;
 }
 
+// Whether a dead object in its type's list was released again. A type with an allocator of its own leaves
+// what is not an object any more: there the word of the type says nothing of it (a float's is its link).
+static int is_over_in_list(const ledger_entry *entry) {
+    uintptr_t header[HEADER_WORDS];
+    return memory_read(entry->address, header, sizeof header) == sizeof header &&
+           Py_REFCNT((PyObject *)header) < 0 &&
+           (header[1] == entry->type || entry->type == (uintptr_t)&PyFloat_Type);
+}
+
 static int is_suspicious(ledger_entry *entry) {
     PyObject *object = (PyObject *)entry->address; // borrowed
     if (entry->flags & LEDGER_DEAD) {
         return 1;
     }
     if (entry->flags & LEDGER_LISTED) {
-        if (Py_REFCNT(object) < 0) {
-            entry->flags |= LEDGER_OVER;
-            return 1;
-        }
-        return 0;
+        entry->flags |= is_over_in_list(entry) ? LEDGER_OVER : 0;
+        return !!(entry->flags & LEDGER_OVER);
     }
     if (!is_there(entry) || compat_is_immortal(object)) {
         return 0;

@@ -120,7 +120,9 @@ static void row_insert(const view_row *row) {
 }
 
 static void watch(view_row *row, uintptr_t holder) {
+    memory_guard_arm(); // a pool's header is looked for before the bytes: nothing may be mapped there
     memory_guarded(block_body, row);
+    memory_guard_disarm();
     row_remove(row->object);
     if (ledger_views_count == VIEWS_MAX) {
         return;
@@ -279,11 +281,13 @@ static void look_at_all(void) {
 void ledger_views_init(void) {
     borrowed_prepare();
     void *sample = PyObject_Malloc(48);
+    memory_guard_arm(); // once for all views
     if (sample) {
         memory_guarded(prefix_body, sample);
         PyObject_Free(sample);
     }
     look_at_all();
+    memory_guard_disarm();
 }
 
 static PyObject *found_row(PyObject *module, view_row *view) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 from collections.abc import Iterator
 from typing import Any
 
@@ -77,3 +78,18 @@ def test_a_view_is_not_disturbed(module: Any, fingerprint: Any) -> None:
     with inspector.leaks("dangling"):
         module.view_dies_later()
     assert fingerprint(view) == before
+
+
+def test_a_view_at_the_start_of_a_mapping(module: Any) -> None:
+    """Nothing is mapped where a pool's header would stand, as before a large block of malloc's."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype, libc.munmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t]
+    start = libc.mmap(None, ctypes.c_size_t(0x10000), 3, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+    pool = -(-start // 0x4000) * 0x4000
+    assert libc.munmap(start, pool + mmap.PAGESIZE - start) == 0
+    view = (ctypes.c_char * 64).from_address(pool + mmap.PAGESIZE)
+    with inspector.leaks("dangling") as found:
+        shown = memoryview(view)
+    assert not told(found) and bytes(shown) == bytes(64)
+    del shown, view
+    assert libc.munmap(pool + mmap.PAGESIZE, start + 0x10000 - pool - mmap.PAGESIZE) == 0
