@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help corpus pictures demo docs test soak lab lint format bench sanitize system clean
+.PHONY: help mutants corpus pictures demo docs test soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -42,6 +42,10 @@ format: ## let ruff and clang-format lay out the sources
 
 bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card renews one table
 	@$(PYTHON3) .ci/bench.py $(if $(ONLY),--only $(ONLY))
+
+mutants: system ## three real extensions, mutated: what a debug build proves faulty, and what is found of it; hours, goes on where stopped
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P tests/specimens/mutation.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 corpus: system ## the table of what a trace says of 201 operations, into docs/benchmarks.md
 	@$(PYTHON3) .ci/corpus.py

@@ -5,10 +5,11 @@
 // noted ledger_frees.c tells each block that is given out and each that comes back; afterwards those are
 // asked which of them hold an object.
 //
-// A block may have been given back while nobody listened. It is read under the fault guard then, and its
-// first word, a link of a list of free blocks, is no count that an object has. A block may hold no object,
-// and words that resemble one: an object with a header of the gc's that no walk met is in no list of the
-// gc's, so its header has no neighbours (_PyObject_GC_UNTRACK). Who frees: births_deinit.
+// What is given back between two runs is heard too, until the last note. Where somebody else stands before us
+// it is not: so a block is read under the fault guard, and its first word, a link of a list of free blocks,
+// is no count that an object has. A block may hold no object, and words that resemble one: an object with a
+// header of the gc's that no walk met is in no list of the gc's, so its header has no neighbours
+// (_PyObject_GC_UNTRACK). Who frees: births_deinit.
 #define INSPECTOR_INTERNALS
 #include "ledger.h"
 
@@ -67,11 +68,13 @@ void births_add(void *block) {
     *row = (birth){(uintptr_t)block, (uint8_t)births_run};
 }
 
-void births_remove(void *block) {
-    birth *row = capacity ? place_of(memory.start, capacity, (uintptr_t)block) : NULL;
-    if (row && row->block) {
-        row->run = 0;
+int births_remove(void *block) {
+    birth *row = capacity && block ? place_of(memory.start, capacity, (uintptr_t)block) : NULL;
+    if (!row || !row->block || !row->run) {
+        return 0;
     }
+    row->run = 0;
+    return 1;
 }
 
 void births_deinit(void) {

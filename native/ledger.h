@@ -126,6 +126,7 @@ void ledger_watch_freed(uintptr_t block, uintptr_t object);
 // ledger_frees.c: deaths.
 int ledger_frees_init(void); // 0, or -1 with an exception set
 void ledger_frees_deinit(void);
+void ledger_frees_retire(void); // the allocator is put back, where nobody listens any more
 // A call from Python begins, and the outermost one ends: blocks that waited for its end are given back.
 void ledger_frees_settle(void);
 uint64_t ledger_frees_kept(void);
@@ -133,7 +134,7 @@ uint64_t ledger_frees_kept(void);
 // births.c: blocks given out while births_run is not 0, the number of the run.
 extern int births_run __attribute__((visibility("hidden")));
 void births_add(void *block);
-void births_remove(void *block);
+int births_remove(void *block); // whether it was known
 void births_deinit(void);
 // Asks `look` of each object in such a block, borrowed, and its run; `is_type`: whether a type is at an
 // address.

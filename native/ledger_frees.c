@@ -128,7 +128,7 @@ static int is_to_keep(void *block) {
 }
 
 static void *born(void *block) {
-    if (births_run && block) {
+    if (births_run && ledger_is_open && block) {
         births_add(block);
     }
     return block;
@@ -142,8 +142,7 @@ static void *ledger_calloc(void *context, size_t count, size_t size) {
 
 static void *ledger_realloc(void *context, void *block, size_t size) {
     void *moved = before.realloc(before.ctx, block, size);
-    if (births_run && moved && moved != block) {
-        births_remove(block);
+    if (births_run && moved && moved != block && (births_remove(block) || ledger_is_open)) {
         births_add(moved);
     }
     if (ledger_is_open && moved && block && moved != block) {
@@ -253,13 +252,18 @@ static void give_all_back(const kept_block *blocks, uint32_t count) {
     }
 }
 
-// The ledger is closed: `LEDGER_STORED` was left on entries that something still points at (ledger.c).
-void ledger_frees_deinit(void) {
-    if (is_installed && is_still_ours()) { // else somebody stands before us: then this stays a passage
+void ledger_frees_retire(void) {
+    int listens = ledger_is_open || births_run;        // a block that goes between two runs was born in one
+    if (is_installed && !listens && is_still_ours()) { // else somebody stands before us: it stays a passage
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &before);
         PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &before_memory);
         is_installed = 0;
     }
+}
+
+// The ledger is closed: `LEDGER_STORED` was left on entries that something still points at (ledger.c).
+void ledger_frees_deinit(void) {
+    ledger_frees_retire();
     give_all_back(kept, kept_count);
     give_all_back(waiting, WAITING_MAX);
     memset(waiting, 0, sizeof waiting);

@@ -42,6 +42,7 @@ static void surplus_clear(void) {
         marks_deinit(&table.types);
     }
     births_deinit();
+    ledger_frees_retire();
     memset(&table, 0, sizeof table);
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import mutated
 import mutation
 import pytest
 from mutants import opened
@@ -30,10 +31,11 @@ def test_each_place_has_its_mutants() -> None:
     assert len({one.number for one in mutants}) == 7 and text.count("mutant ==") == 5
 
 
-if SOAK and Path(mutation.DEBUG).exists():
+if SOAK and Path(mutated.DEBUG).exists():
 
-    @pytest.mark.parametrize("one", mutation.EXTENSIONS, ids=lambda one: one.name)
-    def test_an_unmutated_extension_is_not_accused(one: mutation.Extension) -> None:
-        mutation.built(one, (mutation.sys.executable, mutation.DEBUG))
-        assert mutation.proved(one, 0) == ""
-        assert mutation.found(one, 0) == (0, [])
+    @pytest.mark.parametrize("one", mutated.EXTENSIONS, ids=lambda one: one.name)
+    def test_an_unmutated_extension_is_not_accused(one: mutated.Extension, tmp_path: Path) -> None:
+        mutated.built(one)
+        trial = mutation.Trial(one, tmp_path)
+        assert mutation.proof(trial.answer("counts", 0, one.tests)) == ""
+        assert trial.answer("leaks", 0, one.tests) == (0, [])

@@ -26,6 +26,7 @@ JUDGE = Path(specimens.__file__).with_name("repeat_judge.py")
 def judged() -> dict[str, list[dict[str, Any]]]:
     specimens.library("leak_corpus", SOURCE)  # compiled outside the child's deadline
     specimens.library("slotted", repeat_judge.SLOTS)
+    specimens.library("resized", repeat_judge.RESIZED)
     ran = subprocess.run(
         [sys.executable, "-P", str(JUDGE)], capture_output=True, text=True, timeout=300, check=False, cwd="/"
     )
@@ -50,7 +51,7 @@ def test_a_reference_fewer_is_over_released(judged: dict[str, list[dict[str, Any
     assert one["kind"] == "over-released" and one["object"].startswith("frozenset")
 
 
-@pytest.mark.parametrize("name", ["balanced", "kept", *repeat_judge.HONEST])
+@pytest.mark.parametrize("name", ["balanced", "kept", "resized", *repeat_judge.HONEST])
 def test_what_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], name: str) -> None:
     assert judged[name] == []
 

@@ -16,19 +16,21 @@ TAKES: Final = ("Py_INCREF", "Py_XINCREF")
 RELEASES: Final = ("Py_DECREF", "Py_XDECREF", "Py_CLEAR")
 STEALS: Final = ("PyTuple_SET_ITEM", "PyList_SET_ITEM", "PyTuple_SetItem", "PyList_SetItem")
 NEW: Final = ("Py_NewRef", "Py_XNewRef")
+SETS: Final = ("Py_SETREF", "Py_XSETREF")
 VARIANTS: Final = ("removed", "doubled", "moved")
 VARIABLE: Final = "INSPECTOR_MUTANT"
 
-_PLACE: Final = re.compile(rf"\b({'|'.join((*TAKES, *RELEASES, *STEALS, *NEW))})\s*\(")
-_SIMPLE: Final = re.compile(
-    r"\s*(?!return\b|goto\b|break\b|continue\b|else\b|case\b|default\b|for\b|while\b|if\b|switch\b|do\b|\})[^;{}#]*;"
-)
-_BEFORE: Final = re.compile(
-    r"(?<=[;{}])\s*(?!return\b|goto\b|else\b|case\b|for\b|while\b|if\b|switch\b)[^;{}#:]*;\s*\Z"
-)
+_PLACE: Final = re.compile(rf"\b({'|'.join((*TAKES, *RELEASES, *STEALS, *NEW, *SETS))})\s*\(")
+_JUMPS: Final = r"(?:return|goto|break|continue|else|case|default|for|while|if|switch|do)\b|\}"
+_GAP: Final = r"(?:\s|/\*.*?\*/)*"
+_SIMPLE: Final = re.compile(rf"(?!{_GAP}(?:{_JUMPS})){_GAP}[^;{{}}#]*;", re.DOTALL)
+_BEFORE: Final = re.compile(rf"(?<=[;{{}}])(?!{_GAP}(?:{_JUMPS}))[^;{{}}#:]*;{_GAP}\Z", re.DOTALL)
+_BLANK: Final = re.compile(r"(\s|\\\n|\n[ \t]*#[^\n]*\n)*\Z")
+"""What stands between two statements: spaces, ends of a macro's lines, lines of the preprocessor."""
 PROLOGUE: Final = f"""
 #include <stdlib.h>
-static int mutant;
+int mutant;
+unsigned char mutant_reached[4096];
 __attribute__((constructor)) static void choose_mutant(void) {{
     const char *chosen = getenv("{VARIABLE}");
     mutant = chosen ? atoi(chosen) : 0;
@@ -45,8 +47,13 @@ class Mutant:
     line: int
     text: str
 
+    @property
+    def place(self) -> int:
+        """The number that its place is known by."""
+        return self.number - VARIANTS.index(self.variant)
+
     def __str__(self) -> str:
-        return f"{self.number} line {self.line}: {self.variant} {self.text}"
+        return f"{self.number} {self.variant} {' '.join(self.text.split())}"
 
 
 def opened(source: str) -> tuple[str, tuple[Mutant, ...]]:
@@ -62,7 +69,8 @@ def opened(source: str) -> tuple[str, tuple[Mutant, ...]]:
                 (
                     start,
                     stop,
-                    f"({_chosen(number, text)} ? ({arguments}) : {_twice(number, name, arguments)})",
+                    f"(mutant_reached[{number}] = 1, mutant == {number} ? ({arguments})"
+                    f" : {_twice(number, name, arguments)})",
                 )
             )
             variants = VARIANTS[:2]
@@ -77,30 +85,35 @@ def opened(source: str) -> tuple[str, tuple[Mutant, ...]]:
     return _edited(source, edits), tuple(mutants)
 
 
-def _chosen(number: int, text: str) -> str:
-    return f"mutant == {number}"
-
-
 def _twice(number: int, name: str, arguments: str) -> str:
     return f"(mutant == {number + 1} ? {name}({name}({arguments})) : {name}({arguments}))"
 
 
 def _statement(number: int, name: str, arguments: str, text: str, moves: bool) -> str:
+    reached = f"mutant_reached[{number}] = 1"
     unless = f"mutant != {number}" + (f" && mutant != {number + 2}" if moves else "")
     if name in STEALS:
         *_, given = _split(arguments)
         # not handed over: somebody keeps a reference more; handed over twice: it is released here too
         return (
-            f"do {{ PyObject *given_ = (PyObject *)({given}); if (mutant == {number}) Py_XINCREF(given_); "
+            f"do {{ {reached}; PyObject *given_ = (PyObject *)({given}); "
+            f"if (mutant == {number}) Py_XINCREF(given_); "
             f"{name}({','.join(_split(arguments)[:-1])}, given_); "
             f"if (mutant == {number + 1}) Py_XDECREF(given_); }} while (0)"
+        )
+    if name in SETS:  # what was there before is kept, or released once more
+        held = _split(arguments)[0]
+        return (
+            f"do {{ {reached}; if (mutant == {number}) Py_XINCREF({held}); "
+            f"if (mutant == {number + 1}) Py_XDECREF({held}); {text}; }} while (0)"
         )
     more = f"Py_XDECREF({arguments})" if name == "Py_CLEAR" else text
     if (
         name == "Py_CLEAR" and moves
     ):  # released before its time; what reads the variable meanwhile does not see it
         text = f"{text}; }} else if (mutant == {number + 2}) {{ {arguments} = NULL"
-    return f"do {{ if (mutant == {number + 1}) {{ {more}; }} if ({unless}) {{ {text}; }} }} while (0)"
+    twice = f"if (mutant == {number + 1}) {{ {more}; }}"
+    return f"do {{ {reached}; {twice} if ({unless}) {{ {text}; }} }} while (0)"
 
 
 def _places(source: str) -> Iterator[tuple[int, int, str, str]]:
@@ -111,12 +124,13 @@ def _places(source: str) -> Iterator[tuple[int, int, str, str]]:
         if start < last:  # within another's arguments
             continue
         line_start = source.rfind("\n", 0, start) + 1
-        if source[line_start:start].lstrip().startswith(("#", "//", "*", "/*")):
+        if re.match(r"\s*(#\s*(?!define)|//|\*|/\*)", source[line_start:start]):
             continue
         stop = _closed(source, found.end())
         arguments = source[found.end() : stop - 1]
-        before, after = source[:start].rstrip()[-1:], source[stop : stop + 20].lstrip()[:1]
-        alone = after == ";" and (before in ";{}):" or source[:start].rstrip().endswith(("else", "*/")))
+        before = _BLANK.sub("", source[max(0, start - 400) : start])
+        after = source[stop : stop + 20].lstrip()[:1]
+        alone = after == ";" and before.endswith((";", "{", "}", ")", ":", "else", "*/"))
         if name in NEW or alone:
             last = stop
             yield start, stop, name, arguments
@@ -145,7 +159,7 @@ def _split(arguments: str) -> list[str]:
 def _moved(source: str, start: int, stop: int, name: str, arguments: str) -> int | None:
     """Where a moved call goes; None where there is no simple statement to pass."""
     if (
-        name in STEALS
+        name in (*STEALS, *SETS)
         or source[:start].rstrip()[-1:] not in ";{}"
         or "\\\n" in source[start - 80 : stop + 80]
     ):

@@ -1,11 +1,13 @@
 """Real extensions, mutated: what a debug build of CPython proves faulty, and what `leaks` finds of it.
 
-    python -P tests/specimens/mutation.py [--only immutables] [--most 60] [--seed 1]
+    make mutants                                          # all of them: hours; goes on where it was stopped
+    python -P tests/specimens/mutation.py --only immutables --most 60 --seed 1
 
-Each extension is fetched from PyPI as its authors released it, and stays as it is but for one place
-(mutants.py). Proved faulty: `sys.gettotalrefcount` of Debian's python3-dbg grows, or falls, in each of three
-runs of the extension's own tests (CPython's -R), or the run dies. Found: one run of the same tests under
-`leaks` gives a verdict. Survivors are listed. Nobody is accused in the run without a mutation.
+Each extension is as its authors released it but for one place (mutants.py). A mutant is tried on the
+quickest tests of the extension's own that reach its place. Proved faulty: `sys.gettotalrefcount` of Debian's
+python3-dbg grows, or falls, in each of three runs of them (CPython's -R), or the run dies or hangs. Found:
+one run of the same tests under `leaks` gives a verdict. Survivors are listed with file and line. Nobody is
+accused in the runs without a mutation. Answers are kept in build/mutation, a line each.
 """
 
 from __future__ import annotations
@@ -16,192 +18,219 @@ import os
 import random
 import subprocess
 import sys
-import tarfile
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from mutants import PROLOGUE, VARIABLE, Mutant, opened
+from mutants import VARIABLE, Mutant
+from mutated import BUILD, DEBUG, EXTENSIONS, Extension, built, fetched
 
-DEBUG = "/usr/bin/python3-dbg"
 RUN = Path(__file__).with_name("mutant_run.py")
-BUILD = Path(__file__).resolve().parents[2] / "build" / "mutation"
-DEADLINE = 400
+TESTS = 6
+"""Tests of one mutant."""
+SECONDS = {"places": 600.0, "counts": 60.0, "leaks": 240.0}
+"""Deadlines of one answer."""
+STOPPED = 1000
+
+Answer = tuple[int, object]
+"""Exit code (below zero: a signal; STOPPED: the deadline), and what was told."""
+
+
+class Server:
+    """One process that answers for many mutants, and is begun again where it died."""
+
+    def __init__(self, one: Extension, mode: str, chosen: int = 0) -> None:
+        python = DEBUG if mode == "counts" else sys.executable
+        self.mode = mode
+        words = [python, "-P", str(RUN), mode, one.name, one.module, str(fetched(one)), *one.tests]
+        environment = {
+            **os.environ, VARIABLE: str(chosen), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1",
+        }  # fmt: skip
+        pipe = subprocess.PIPE
+        self.child = subprocess.Popen(
+            words, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=environment
+        )
+
+    def ask(self, number: int, tests: tuple[str, ...]) -> Answer:
+        """Run the tests with this mutant; below zero: with that which the environment chose."""
+        assert self.child.stdin is not None
+        assert self.child.stdout is not None
+        print(json.dumps([number, tests, SECONDS[self.mode]]), file=self.child.stdin, flush=True)
+        line = self.child.stdout.readline()
+        code, told = json.loads(line) if line else (self.child.wait(), None)
+        return code, told
+
+    def close(self) -> None:
+        """End it."""
+        assert self.child.stdin is not None
+        self.child.stdin.close()
+        self.child.wait()
 
 
 @dataclass(frozen=True, slots=True)
-class Extension:
-    """A release on PyPI: its C file, and those of its tests that drive it."""
+class Reach:
+    """Which tests reach which place; of those whose counts are even without a mutation."""
 
-    release: str
-    module: str
-    source: str
-    tests: tuple[str, ...]
-    sources: str = "."
+    at_import: frozenset[int]
+    tests: tuple[tuple[str, float, frozenset[int]], ...]
 
-    @property
-    def name(self) -> str:
-        return self.release.partition("==")[0]
+    def of(self, place: int) -> tuple[str, ...]:
+        """The quickest tests that reach a place."""
+        found = sorted((seconds, name) for name, seconds, places in self.tests if place in places)
+        return tuple(name for _, name in found[:TESTS])
 
 
-EXTENSIONS = (
-    Extension(
-        "immutables==0.21", "immutables._map", "immutables/_map.c",
-        ("tests.test_map.CMapTest", "tests.test_none_keys.CMapTest", "-stress", "-gc_1", "-collision_3"),
-    ),
-    Extension(
-        "simplejson==4.3.0", "simplejson._speedups", "simplejson/_speedups.c",
-        (*(f"simplejson.tests.test_{name}" for name in (
-            "bigint_as_string", "check_circular", "decimal", "decode", "default", "encode_basestring_ascii",
-            "errors", "fail", "float", "for_json", "indent", "item_sort_key", "iterable", "namedtuple",
-            "pass1", "raw_json", "scanstring", "separators", "speedups", "str_subclass", "subclass", "tuple",
-            "unicode")),
-         "-refleak", "-leak", "-subprocess"),
-    ),
-    Extension(
-        "bitarray==3.12.3", "bitarray._bitarray", "bitarray/_bitarray.c",
-        (*(f"bitarray.test_bitarray.{name}" for name in (
-            "CreateObjectTests", "MetaDataTests", "SliceTests", "MiscTests", "SpecialMethodTests",
-            "FileTests", "SequenceMethodsTests", "NumberTests", "ConcatenateTests", "ExtendTests",
-            "MethodTests", "BytesTests", "DescriptorTests", "BufferImportTests", "BufferExportTests")),),
-    ),
-)  # fmt: skip
+class Trial:
+    """One extension: servers a thread, answers kept in files."""
+
+    def __init__(self, one: Extension, folder: Path) -> None:
+        self.one, self.folder = one, folder
+        self.servers = threading.local()
+        self.lock = threading.Lock()
+        self.known: dict[str, dict[str, Answer]] = {}
+        self.reach = self._reached()
+
+    def _calm(self, tests: list[str]) -> set[str]:
+        """Tests that leave the debug build's count as it was."""
+        return {name for name in tests if not proof(self.answer("counts", 0, (name,)))}
+
+    def _reached(self) -> Reach:
+        server = Server(self.one, "places")
+        code, rows = server.ask(0, self.one.tests)
+        server.close()
+        assert isinstance(rows, list), f"the tests of {self.one.name} end with {code}"
+        sets = [(name, round(seconds, 2), frozenset(places)) for name, seconds, places in rows]
+        calm = self._calm([name for name, *_ in sets[1:]])
+        return Reach(sets[0][2], tuple(one for one in sets[1:] if one[0] in calm))
+
+    def answer(self, mode: str, number: int, tests: tuple[str, ...], *, at_import: bool = False) -> Answer:
+        """As kept, or asked now and kept."""
+        key = json.dumps([number, tests])
+        kept = self._kept(mode)
+        if key not in kept:
+            given = self._apart(mode, number, tests) if at_import else self._served(mode, number, tests)
+            with self.lock:
+                kept[key] = given
+                with self._file(mode).open("a") as file:
+                    print(json.dumps([key, given]), file=file)
+        return kept[key]
+
+    def _file(self, mode: str) -> Path:
+        return self.folder / f"{self.one.name}-{mode}.jsonl"
+
+    def _kept(self, mode: str) -> dict[str, Answer]:
+        with self.lock:
+            if mode not in self.known:
+                file = self._file(mode)
+                lines = file.read_text().splitlines() if file.exists() else []
+                self.known[mode] = {key: tuple(given) for key, given in map(json.loads, lines)}
+        return self.known[mode]
+
+    def _apart(self, mode: str, number: int, tests: tuple[str, ...]) -> Answer:
+        server = Server(self.one, mode, number)
+        try:
+            return server.ask(-1, tests)
+        finally:
+            server.close()
+
+    def _served(self, mode: str, number: int, tests: tuple[str, ...]) -> Answer:
+        server: Server = getattr(self.servers, mode, None) or Server(self.one, mode)
+        setattr(self.servers, mode, server)
+        return server.ask(number, tests)
 
 
-def fetched(one: Extension) -> Path:
-    """The folder of the release, downloaded once by pip and unpacked."""
-    name, _, version = one.release.partition("==")
-    folder = BUILD / f"{name}-{version}"
-    if not folder.exists():
-        BUILD.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
-        subprocess.run([*command, "-d", str(BUILD), one.release], check=True, timeout=300)
-        with tarfile.open(BUILD / f"{name}-{version}.tar.gz") as archive:
-            archive.extractall(BUILD, filter="data")
-    return folder
-
-
-def built(one: Extension, pythons: tuple[str, ...]) -> tuple[Mutant, ...]:
-    """Compile the opened text for each Python, beside the package; its mutants."""
-    folder = fetched(one)
-    source = folder / one.source
-    text, mutants = opened(source.read_text())
-    open_text = source.with_name(f"opened_{source.name}")
-    open_text.write_text(f'{PROLOGUE}\n#line 1 "{source.name}"\n{text}')
-    for python in pythons:
-        asked = (
-            "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX'))"
-        )
-        include, suffix = subprocess.check_output([python, "-c", asked], text=True).split()
-        target = folder / (one.module.replace(".", "/") + suffix)
-        checks = () if python == DEBUG else ("-DNDEBUG",)  # as wheels are built
-        flags = (
-            *checks,
-            "-O1",
-            "-g",
-            "-w",
-            "-shared",
-            "-fPIC",
-            f"-I{include}",
-            f"-I{folder}",
-            f"-I{source.parent}",
-        )
-        compiled = ["gcc", *flags, str(open_text), "-o", str(target)]
-        if not target.exists() or target.stat().st_mtime < open_text.stat().st_mtime:
-            subprocess.run(compiled, check=True)
-    return mutants
-
-
-def answer(words: list[str], number: int) -> tuple[int, object]:
-    """Exit code and JSON of a run of mutant `number`."""
-    environment = {**os.environ, VARIABLE: str(number), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        ran = subprocess.run(
-            words, capture_output=True, text=True, timeout=DEADLINE, env=environment, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return -1, None
-    lines = ran.stdout.strip().splitlines()
-    return (
-        (ran.returncode, json.loads(lines[-1]))
-        if ran.returncode == 0 and lines
-        else (ran.returncode or -2, None)
-    )
-
-
-def proved(one: Extension, number: int) -> str:
-    """Why the debug build calls the mutant faulty; "" where it does not."""
-    code, told = answer([DEBUG, str(RUN), "counts", str(fetched(one)), *one.tests], number)
+def proof(given: Answer) -> str:
+    """Why the debug build calls it faulty; "" where it does not."""
+    code, told = given
+    if code == STOPPED:
+        return "hangs"
     if code:
-        return f"exit {code}"
+        return f"dies of {code}"
     assert isinstance(told, list)
-    return (
-        f"counts {told}" if all(change > 0 for change in told) or all(change < 0 for change in told) else ""
-    )
-
-
-def found(one: Extension, number: int) -> tuple[int, list[tuple[str, bool, str, str, str]]]:
-    """Exit code and verdicts of one run under `leaks`."""
-    words = [sys.executable, "-P", str(RUN), "leaks", one.name, str(fetched(one)), *one.tests]
-    code, told = answer(words, number)
-    return code, told if isinstance(told, list) else []
+    same = all(change > 0 for change in told) or all(change < 0 for change in told)
+    return f"counts {told}" if same else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One mutant: what proves it faulty, and what `leaks` said."""
+    """One mutant: what proves it faulty, and what `leaks` answered."""
 
     mutant: Mutant
     proof: str
-    exit_code: int
-    verdicts: list[tuple[str, bool, str, str, str]]
+    answer: Answer
 
     @property
-    def is_found(self) -> bool:
-        return bool(self.verdicts)
+    def verdicts(self) -> list[tuple[str, bool, str, str, str]]:
+        """Kind, whether certain, object, method, place of the conversion."""
+        told = self.answer[1]
+        return told if isinstance(told, list) else []
 
 
-def judge(one: Extension, mutant: Mutant) -> Judged:
+def judge(trial: Trial, mutant: Mutant) -> Judged:
     """Ask both."""
-    proof = proved(one, mutant.number)
-    code, verdicts = found(one, mutant.number) if proof else (0, [])
-    return Judged(mutant, proof, code, verdicts)
+    place = mutant.place
+    at_import = place in trial.reach.at_import
+    tests = trial.reach.of(place) or (trial.reach.tests[0][0],) * at_import
+    if not tests:
+        return Judged(mutant, "", (0, []))
+    why = proof(trial.answer("counts", mutant.number, tests, at_import=at_import))
+    found = trial.answer("leaks", mutant.number, tests, at_import=at_import) if why else (0, [])
+    return Judged(mutant, why, found)
+
+
+def report(trial: Trial, mutants: tuple[Mutant, ...], jobs: int) -> None:
+    """Judge them; a line each survivor, and the sum."""
+    one, reach = trial.one, trial.reach
+    reached = reach.at_import.union(*(places for _, _, places in reach.tests))
+    faulty = caught = certain = 0
+    with ThreadPoolExecutor(jobs) as pool:
+        for done in pool.map(lambda mutant: judge(trial, mutant), mutants):
+            faulty += bool(done.proof)
+            caught += bool(done.verdicts)
+            certain += any(one[1] for one in done.verdicts)
+            if done.proof and not done.verdicts:
+                said = f"{done.proof}; leaks: exit {done.answer[0]}"
+                print(f"   survives {one.source}:{done.mutant.line} {done.mutant} [{said}]", flush=True)
+    of = sum(mutant.place in reached for mutant in mutants)
+    share = f" ({caught / faulty:.0%})" if faulty else ""
+    print(
+        f"{one.name}: {len(mutants)} mutants, {of} of them reached by a test, {faulty} proved faulty, "
+        f"{caught} found{share}, {certain} with a certain verdict",
+        flush=True,
+    )
+
+
+def innocent(trial: Trial) -> list[object]:
+    """What is said of the extension without a mutation: nothing."""
+    code, told = trial.answer("leaks", 0, trial.one.tests)
+    return [code, told] if code or told else []
 
 
 def main() -> None:
     """Judge all, or a sample, of each extension's mutants, and print what was found."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--only")
-    parser.add_argument("--most", type=int, default=1 << 30, help="so many mutants of each, chosen by --seed")
+    parser.add_argument("--most", type=int, default=1 << 30, help="so many of each, chosen by --seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--numbers", type=int, nargs="*", help="these mutants")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--folder", type=Path, default=BUILD, help="where answers are kept")
     options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
     for one in EXTENSIONS:
         if options.only in (None, one.name):
-            report(one, options)
-
-
-def report(one: Extension, options: argparse.Namespace) -> None:
-    """One extension: who is accused unmutated, which mutants survive, and the sum."""
-    mutants = built(one, (sys.executable, DEBUG))
-    counts, accused = proved(one, 0) or "balanced", found(one, 0)[1]
-    print(f"== {one.release}: {len(mutants)} mutants; unmutated: {counts}, accused: {accused}", flush=True)
-    if options.numbers:
-        mutants = tuple(mutant for mutant in mutants if mutant.number in options.numbers)
-    chosen = random.Random(options.seed).sample(mutants, min(options.most, len(mutants)))
-    faulty = caught = 0
-    with ThreadPoolExecutor(options.jobs) as pool:
-        for done in pool.map(lambda mutant: judge(one, mutant), chosen):
-            faulty += bool(done.proof)
-            caught += done.is_found
-            if done.proof and not done.is_found:
-                print(f"   survives {done.mutant}  [{done.proof}; leaks exit {done.exit_code}]", flush=True)
-    print(f"{one.name}: {caught} of {faulty} faulty mutants found, {len(chosen)} tried", flush=True)
+            mutants = built(one)
+            trial = Trial(one, options.folder)
+            said = innocent(trial)
+            print(f"== {one.release}: {len(mutants)} mutants; accused unmutated: {said}", flush=True)
+            if options.numbers:
+                mutants = tuple(mutant for mutant in mutants if mutant.number in options.numbers)
+            chosen = random.Random(options.seed).sample(mutants, min(options.most, len(mutants)))
+            report(trial, tuple(chosen), options.jobs)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import specimens
 from leak_judge import clearly
 
 import inspector
+from inspector import _native
 
 SLOTS = r"""
 #include <Python.h>
@@ -64,6 +65,35 @@ PyMODINIT_FUNC PyInit_slotted(void) {
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
     return type && module && PyModule_AddObject(module, "Box", type) == 0 ? module : NULL;
 }
+"""
+RESIZED = r"""
+#include <Python.h>
+// Tuples that one call makes and another resizes and lets go: their first blocks look like tuples still.
+enum { MANY = 100 };
+static PyObject *tuples[MANY]; // owned
+static PyObject *begin(PyObject *self, PyObject *text) {
+    static int size = 31;
+    size += 2; // others of that size do not get all those blocks
+    for (int i = 0; i < MANY && !tuples[i]; i++) {
+        tuples[i] = PyTuple_New(size);
+        for (int at = 0; tuples[i] && at < size; at++) { PyTuple_SET_ITEM(tuples[i], at, Py_NewRef(text)); }
+    }
+    Py_RETURN_NONE;
+}
+static PyObject *finish(PyObject *self, PyObject *unused) {
+    for (int i = 0; i < MANY; i++) {
+        if (tuples[i] && _PyTuple_Resize(&tuples[i], 4000) < 0) { return NULL; }
+        Py_CLEAR(tuples[i]);
+    }
+    Py_RETURN_NONE;
+}
+static PyMethodDef methods[] = {
+    {"begin", begin, METH_O, NULL}, {"finish", finish, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "resized", NULL, -1, methods, NULL, NULL, NULL, NULL,
+};
+PyMODINIT_FUNC PyInit_resized(void) { return PyModule_Create(&definition); }
 """
 TEXT = "one text that many runs put into a box"
 ONE = frozenset((TEXT,))
@@ -131,6 +161,21 @@ def calling(corpus: Any, name: str) -> Callable[[], None]:
     return run
 
 
+def finished_between() -> list[str]:
+    """Types of what seems left of tuples that three runs make, and that go when no run is watched."""
+    resized = specimens.build("resized", RESIZED)
+    watched = inspector.leaks("resized")
+    for _ in range(2):
+        watched._once(lambda: resized.begin(fresh()))
+        resized.finish()
+    rows = _native.surplus_note(0)[0]
+    for left in (0, 0, 1 << 12):
+        watched._once(lambda: resized.begin(fresh()))
+        resized.finish()
+        rows, _ = _native.surplus_note(left)
+    return [name for _, name, first, _ in rows if first and name == "tuple"]
+
+
 def told(found: Any) -> list[dict[str, Any]]:
     """The verdicts, as plain values."""
     return [
@@ -164,6 +209,7 @@ def judged() -> dict[str, Any]:
     }
     for name in HONEST:
         answers[name] = told(inspector.leaks("leak_corpus").run(calling(corpus, name)))
+    answers["resized"] = finished_between()
     del spare
     return answers | once
 
