@@ -594,6 +594,17 @@ def interned() -> list[Any]:
 def interned_clear() -> None:
     """Forget them, and give their references back."""
 
+# --- stacks.c ----------------------------------------------------------------------------------
+
+def stacks_open(open: bool, /) -> None:
+    """Record the native frames of each conversion of grade deep, and of each block given; or stop.
+
+    Opening forgets the frames that were seen before.
+    """
+
+def stacks() -> dict[int, tuple[int, ...]]:
+    """Number in a STACK record -> return addresses, innermost first, from the C API's caller on outwards."""
+
 # --- journal.c ---------------------------------------------------------------------------------
 
 def journal(path: str, bytes: int, /) -> None:

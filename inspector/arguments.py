@@ -121,6 +121,7 @@ TRACE = (
         },
     ),
     Option(("--every",), {"type": int, "default": 10, "metavar": "N", "help": "with --mode sample: N (10)"}),
+    Option(("--native",), {"action": "store_true", "help": "the C functions each conversion came through"}),
 )
 """What to record of a trace."""
 

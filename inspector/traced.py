@@ -319,23 +319,22 @@ def trace(
     thread of its own, records and seconds so far: after one second and then twice a second.
     `mode`: "ring" keeps the last half million records of each thread, "stream" all of them, in a file of 64
     bytes a record beside `out` (else where temporary files go) until they are read; "sample" those of one of
-    `every` calls from Python, each with all that it called.
-    Raises InspectorError `unknown-module`, `trace-running`, `bad-option`, and `not-built` for native frames
-    and pointer tables: this version does not have them.
+    `every` calls from Python, each with all that it called. `native`: with the C functions that each
+    conversion came through, and those that asked for a copy's memory; the grade is deep then.
+    Raises InspectorError `unknown-module`, `trace-running`, `bad-option`; `not-built` for pointer tables.
     """
     from inspector.tracing import decode  # noqa: F401 - NumPy is imported before, not in the trace
     from inspector.tracing.recorder import Recorder
 
-    for option, asked in (("native", native), ("pointers", pointers)):
-        if asked:
-            raise not_built(option)
+    if pointers:
+        raise not_built("pointers")
     recorder = Recorder(tuple(modules), grade, cells or {}, allocations=copies)
     if keep is not None:
         from inspector.tracing.remains import keeping
 
         recorder = keeping(keep, tuple(modules), grade, cells or {}, copies)
     recorder.told = told
-    modes.choose(recorder, mode, every, out)
+    modes.choose(recorder, mode, every, out, native)
     made = Traced(recorder)
     made.copies_wanted, made.out = copies, out
     return made

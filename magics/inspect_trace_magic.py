@@ -102,11 +102,11 @@ class InspectTraceMagics(Magics):
                 slug="not-an-expression",
                 do="%inspect_trace f(x), or %%inspect_trace above a cell",
             )
-        if options.on and options.mode != "ring":
+        if options.on and (options.mode != "ring" or options.native):
             raise InspectorError(
-                "--mode is for this kernel: workers keep their last records.",
+                "--mode and --native are for this kernel: workers keep their last records.",
                 slug="bad-option",
-                do="leave --mode out",
+                do="leave them out",
             )
         options.width = options.width or WIDTH
         return options, expression if cell is None else cell
@@ -131,6 +131,7 @@ class InspectTraceMagics(Magics):
     def _traced_here(self, options: argparse.Namespace, heard: progress.Heard) -> Iterator[Traced]:
         numbers = cells.numbers(self.shell)
         how = {"grade": options.grade, "mode": options.mode, "every": options.every}
+        how["native"] = options.native
         trace = traced.trace(*options.modules or (), cells=numbers, told=heard, **how)
         shown = showing.shown_if_raised(lambda: drawn(traced.part(trace, options), options))
         with shown, _value_shown_afterwards(), trace:

@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 
 #include "got.h"
+#include "stacks.h"
 
 int allocations_open;
 
@@ -37,6 +38,7 @@ void allocations_record(uint32_t slot, uint32_t func, const void *block, size_t 
                           .start = ring_start_ticks(),
                           .depth = ring_depth_byte(ring_here.depth)};
         ring_commit();
+        stacks_note(slot, ring_depth_byte(ring_here.depth));
     }
 }
 

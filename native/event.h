@@ -76,7 +76,8 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
          "of `type`") \
     KIND(PLAIN, "continuation: `func` numbers, truths or None: letter and argument number (128: the " \
                 "result) of each " \
-                "in a byte of refs and of lasti, lowest first; their words in start, obj, val, aux")
+                "in a byte of refs and of lasti, lowest first; their words in start, obj, val, aux") \
+    KIND(STACK, "continuation: val is the number of the native frames that the call before came through")
 
 enum {
 #define EVENT_KIND(name, meaning) EVENT_##name,

@@ -58,6 +58,7 @@
         ring_commit(); \
         if (deep) { \
             text; \
+            stacks_note(call.slot, ring_depth_byte(call.depth)); \
         } \
         losses; \
     } \

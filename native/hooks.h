@@ -13,6 +13,7 @@
 #include "got.h"
 #include "interned.h"
 #include "ring.h"
+#include "stacks.h"
 
 // The row numbers: capi_PyLong_AsLong and so on.
 enum {

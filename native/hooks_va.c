@@ -51,6 +51,9 @@ static int outcome_put(const hook_call *call, int deep, va_outcome outcome) {
         hook_callback(record, outcome.object);
     }
     ring_commit();
+    if (deep) {
+        stacks_note(call->slot, ring_depth_byte(call->depth));
+    }
     return 1;
 }
 

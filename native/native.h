@@ -61,6 +61,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(lazy_vector) \
     PART(ring_read) \
     PART(interned) \
+    PART(stacks) \
     PART(journal) \
     PART(asked) \
     PART(calls) \

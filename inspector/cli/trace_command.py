@@ -51,12 +51,12 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the program traced, and draw the trace."""
     how = _on_workers if options.scheduler else _launched if _behind_dashes(options) else _run_here
-    if how is not _run_here and options.mode != "ring":
+    if how is not _run_here and (options.mode != "ring" or options.native):
         raise InspectorError(
-            f"--mode {options.mode} is for a script or a module.",
+            f"{'--native' if options.native else '--mode'} is for a script or a module.",
             slug="bad-option",
-            why="workers and launched programs keep their last records",
-            do="leave --mode out",
+            why="workers and launched programs keep their last records, without native frames",
+            do="leave it out",
         )
     trace, failure = how(options)
     from inspector.cli.output import show
@@ -84,6 +84,7 @@ def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
 
     with progress.traced() as told:
         how = {"grade": options.grade, "mode": options.mode, "every": options.every, "keep": options.keep}
+        how["native"] = options.native
         trace = traced.trace(*options.modules or (), told=told, **how)
         return _run_within(trace, options)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from inspector.facts.hosted import NOT_HOSTED, Hosted
+from inspector.facts.native import Place
 from inspector.facts.unknown import Address, Unknown
 
 Verdict = Literal["copied", "computed", "made", "shared", "in place"]
@@ -88,6 +89,8 @@ class Conversion:
     """The extension that called it."""
     ns: int | Unknown
     depth: int
+    frames: tuple[Place, ...] = ()
+    """The native frames it was called through, innermost first; empty where they were not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,8 @@ class ByteEvidence:
     """Elements of the argument that it is were others before the call."""
     owned: bool = False
     """The result's own object frees the memory; else another one does, or nobody can tell."""
+    frames: tuple[Place, ...] = ()
+    """The native frames through which the memory was asked for, innermost first, of one result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,8 @@ class Copy:
     result: str
     """Type and element kind, in words."""
     site: Site
+    frames: tuple[Place, ...] = ()
+    """The native frames that asked for the memory, innermost first; empty where they were not asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,9 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
+from inspector.tracing import native_frames
 from inspector.tracing.allocation_slots import PYTHON
 from inspector.tracing.decode import COARSE_TICKS, FLAGS, KINDS, Events, Rows
 
@@ -38,7 +40,9 @@ class Blocks:
     def __init__(self, events: Events) -> None:
         self._events = events
         rows = events.of_kind("ALLOCATION")
-        self._rows = events.records[rows[np.argsort(events.records["start"][rows], kind="stable")]]
+        rows = rows[np.argsort(events.records["start"][rows], kind="stable")]
+        self._rows = events.records[rows]
+        self._frames = native_frames.of_records(events, rows)
         self._start_ticks = self._rows["start"]
         self._start = self._rows["obj"]
         self._stop = self._start + self._rows["val"]
@@ -54,11 +58,16 @@ class Blocks:
             return _NO_CLOCK
         block = self._block(result, call)
         if block is not None:
-            return self._name(block)
+            return self._name(self._rows[block])
         package = self._events.modules.get(int(call["slot"]), "").partition(".")[0]
         if result["refs"] & SPAN_LINKED or package in self._linking():
             return f"{package} ({LINKED})"
         return _NOT_GIVEN
+
+    def frames(self, result: Any, call: Any) -> tuple[Place, ...]:
+        """The native frames that asked for the memory of a result, innermost first; () where none are."""
+        block = self._block(result, call) if len(self._frames) and call["start"] else None
+        return () if block is None else self._events.stacks.get(int(self._frames[block]), ())
 
     def _linking(self) -> frozenset[str]:
         """Packages whose objects lie in memory of an allocator of their own."""
@@ -97,17 +106,17 @@ class Blocks:
         if not can_tell or result["refs"] & SPAN_LINKED or result["aux"] < LEAST_BYTES:
             return ""
         block = self._block(result, call)
-        if block is not None and block["start"] >= call["start"]:
+        if block is not None and self._rows["start"][block] >= call["start"]:
             return ""
         return "certain" if result["refs"] & SPAN_OWNED or block is not None else "likely"
 
-    def _block(self, result: Any, call: Any) -> Any:
-        """The last block given by the end of the call that holds the result's bytes."""
+    def _block(self, result: Any, call: Any) -> int | None:
+        """Index of the last block given by the end of the call that holds the result's bytes."""
         ticks = int(call["duration"]) * (COARSE_TICKS if call["flags"] & FLAGS["COARSE"] else 1)
         before = np.searchsorted(self._rows["start"], int(call["start"]) + ticks, side="right")
         low, high = result["val"], result["val"] + result["aux"]
         found = np.flatnonzero((self._start[:before] <= low) & (high <= self._stop[:before]))
-        return self._rows[found[-1]] if len(found) else None
+        return int(found[-1]) if len(found) else None
 
     def _name(self, row: Any) -> str:
         function = self._events.givers[int(row["func"])]

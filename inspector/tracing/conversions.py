@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from inspector.facts.conversion import Conversion
 from inspector.facts.unknown import Unknown
-from inspector.tracing import functions
+from inspector.tracing import functions, native_frames
 from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
+from inspector.tracing.native_frames import STACKS_MAX
 from inspector.tracing.nesting import TOP, Nesting
 
 VALUES_SHOWN = 8
@@ -24,7 +26,8 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
         return {}
     owner = nesting.owner[chosen]
     group = np.where(owner == TOP, TOP, nesting.group[owner])
-    key = (group + 1) * (1 << 16) + records["func"][chosen]
+    stack = native_frames.of_records(events, nesting.heads[chosen])
+    key = ((group + 1) << 16 | records["func"][chosen]) * STACKS_MAX + (stack if len(stack) else 0)
     different, first, inverse, counts = np.unique(
         key, return_index=True, return_inverse=True, return_counts=True
     )
@@ -34,7 +37,9 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
     for number, one in enumerate(different.tolist()):
         head = int(chosen[first[number]])
         found = _conversion(events, nesting, head, int(counts[number]), spent[number], int(failed[number]))
-        made.setdefault((one >> 16) - 1, []).append((head, found))
+        if frames := events.stacks.get(one % STACKS_MAX):
+            found = replace(found, frames=frames)
+        made.setdefault((one // STACKS_MAX >> 16) - 1, []).append((head, found))
     return {group: tuple(found for _, found in sorted(rows, key=_first)) for group, rows in made.items()}
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from inspector import _native
 from inspector.facts.conversion import Materialized, Seen, Site
+from inspector.facts.native import Place
 
 KINDS: Final = {name: number for name, number, _ in _native.EVENT_KINDS}
 FLAGS: Final = {name: mask for name, mask, _ in _native.EVENT_FLAGS}
@@ -73,6 +74,8 @@ class Events:
     materialized: tuple[Materialized, ...] = ()
     hosts: dict[int, str] = field(default_factory=dict)
     """Import slot of a host that embeds Python -> function that it calls through it."""
+    stacks: dict[int, tuple[Place, ...]] = field(default_factory=dict)
+    """Number in a STACK record -> native frames, innermost first; empty where none were asked for."""
     skipped: int = 0
     """Calls from Python that a sample left out."""
     hooked_imports: int = 0

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 Mode = Literal["ring", "stream", "sample"]
 
 
-def choose(recorder: Recorder, mode: Mode, every: int, out: str | Path | None) -> None:
-    """Have it record in a mode. Raises InspectorError `bad-option`."""
+def choose(recorder: Recorder, mode: Mode, every: int, out: str | Path | None, native: bool) -> None:
+    """Have it record in a mode, and with native frames. Raises InspectorError `bad-option`."""
     if mode not in get_args(Mode):
         raise _refused(f"mode is {mode!r}", "ring, stream or sample")
     if type(every) is not int or every < 1:
@@ -27,6 +27,16 @@ def choose(recorder: Recorder, mode: Mode, every: int, out: str | Path | None) -
 
         recorder.stream = Stream(out)
     recorder.every = every if mode == "sample" else 1
+    _with_frames(recorder, native)
+
+
+def _with_frames(recorder: Recorder, native: bool) -> None:
+    if native and recorder.grade == "count":
+        raise _refused("native frames and grade 'count' do not go together", "grade='record' or 'deep'")
+    if native and recorder.directory:
+        raise _refused("native frames are not kept in a folder", "leave keep= or native= out")
+    recorder.native = native
+    recorder.grade = "deep" if native else recorder.grade
 
 
 def _refused(what: str, do: str) -> InspectorError:

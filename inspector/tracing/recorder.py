@@ -79,6 +79,8 @@ class Recorder:
     """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
     journal: str = ""
     """The file beside them, in which is written what interned numbers mean."""
+    native: bool = False
+    """Record the native frames of conversions and blocks; the grade is deep then."""
     every: int = 1
     """Record one of so many calls from Python, whole."""
     stream: Stream | None = None
@@ -105,6 +107,7 @@ class Recorder:
             if self.journal:
                 _native.journal(self.journal, JOURNAL_BYTES)
             self._begin_rings()
+            _native.stacks_open(self.native)
             self._arm()
             self.imports = CapiSlots(
                 self.modules or self.found.packages() or NOTHING_YET, self.grade, self.hosts
@@ -208,6 +211,7 @@ class Recorder:
             if source is not None:
                 source.end()
         _native.calls_disarm()
+        _native.stacks_open(False)
         if self.pulse is not None:
             self.pulse.end()
         return wall_ns, _native.ring_end() if self.running else ([], 0, 0, 0)
@@ -230,6 +234,7 @@ class Recorder:
     def _events(self, rings: tuple[Any, ...], wall_ns: int, tables: Tables) -> Events:
         from inspector.tracing.allocations import callers
         from inspector.tracing.assembling import assembled
+        from inspector.tracing.native_frames import named
 
         made = assembled(
             rings[0] if self.stream is None else self.stream.end(rings[0], rings[3]),
@@ -242,7 +247,8 @@ class Recorder:
             grade=self.grade,
         )
         came = tuple(self.materialized.rows)
-        return replace(made, callers=callers(made.records, caller), materialized=came)
+        frames = named(_native.stacks()) if self.native else {}
+        return replace(made, callers=callers(made.records, caller), materialized=came, stacks=frames)
 
 
 _name_of = type.__dict__["__qualname__"].__get__

@@ -119,6 +119,7 @@ def evidence(
         allocator=allocator,
         written=bool(way & 1),
         owned=bool(owned),
+        frames=blocks.frames(first, events.records[heads[0]]),
         was_there=blocks.was_there(first, events.records[heads[0]])
         or _seen_before(events, int(results[0]), int(heads[0])),
     )

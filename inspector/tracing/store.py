@@ -20,6 +20,7 @@ import numpy as np
 
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Materialized, Seen, Site
+from inspector.facts.native import Place
 from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.decode import FLAGS, Events, Rows, record_type
 
@@ -113,6 +114,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "tick_ps": events.tick_ps,
         "dropped": events.dropped,
         "skipped": events.skipped,
+        "stacks": {str(number): [to_wire(one) for one in frames] for number, frames in events.stacks.items()},
         "wall_ns": events.wall_ns,
         "grade": events.grade,
     }
@@ -180,6 +182,10 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         givers=tuple(head.get("givers", ())),
         hosts=_numbered(head.get("hosts", {})),
         skipped=head.get("skipped", 0),
+        stacks={
+            int(number): tuple(from_wire(Place, one) for one in frames)
+            for number, frames in head.get("stacks", {}).items()
+        },
         seen=tuple(from_wire(Seen, one) for one in head["seen"]),
         materialized=tuple(from_wire(Materialized, one) for one in head.get("materialized", ())),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},

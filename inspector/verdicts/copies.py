@@ -58,6 +58,7 @@ def judged(one: ByteEvidence) -> Copy:
         source=", ".join(_said(value) for value in _sources(one.call)) or "nothing that has bytes",
         result=_said(one.call.result) if isinstance(one.call.result, Value) else str(one.call.result),
         site=one.call.site,
+        frames=one.frames if fresh else (),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from inspector.facts.conversion import (
     Call,
@@ -16,8 +17,10 @@ from inspector.facts.conversion import (
     Trace,
     Value,
 )
+from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
+from inspector.views.came_through import came_through
 from inspector.views.gil import given_up
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.hosted import of_hosted
@@ -86,6 +89,7 @@ def _copy(copy: Copy) -> Iterator[Line]:
         yield Line("", text(f"avoid  {copy.avoid}", "dim"))
     if not isinstance(copy.allocator, Unknown):
         yield Line("", text(f"memory {copy.allocator}", "dim"))
+    yield from _through(copy.frames)
 
 
 def _sureness(copy: Copy) -> str:
@@ -236,7 +240,8 @@ def _called(call: Call) -> str:
 
 
 def _branch(call: Call, label: str, said: str) -> Block:
-    inner = (*map(_conversion, call.conversions), *_macros(call), *map(_inner, call.calls))
+    converted = chain.from_iterable(map(_conversion, call.conversions))
+    inner = (*converted, *_macros(call), *map(_inner, call.calls))
     times = f" ×{call.times:,}" if call.times > 1 else ""
     failed = f"  failed ×{call.failed:,}" if call.failed > 1 else "  failed" if call.failed else ""
     name = (
@@ -268,12 +273,12 @@ def _value(value: Value) -> str:
     return f"{name} of {value.items:,}" if value.items else name
 
 
-def _conversion(one: Conversion) -> Line:
+def _conversion(one: Conversion) -> Iterator[Line]:
     times = f" ×{one.times:,}" if one.times > 1 else ""
     values = f" → {', '.join(one.values)}" if one.values else ""
     owned = f"  {one.result}" if one.result in ("new", "borrowed", "stolen") else ""
     failed = f"  failed ×{one.failed:,}" if one.failed else ""
-    return Line(
+    yield Line(
         "",
         (
             Span(f"{one.function}{f' {one.format}' if one.format else ''}{times}", "native"),
@@ -283,6 +288,12 @@ def _conversion(one: Conversion) -> Line:
         ),
         text(duration(one.ns), "dim"),
     )
+    yield from _through(one.frames)
+
+
+def _through(frames: tuple[Place, ...]) -> Iterator[Line]:
+    if frames:
+        yield Line("", text(f"from   {came_through(frames)}", "dim"), link=f"{PAGE}#native-frames")
 
 
 def _macros(call: Call) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""A long run: records written one after the other for seconds, and streamed to a file at five million a second."""
+"""A long run: records one after the other for seconds, and five million a second streamed to a file."""
 
 from __future__ import annotations
 

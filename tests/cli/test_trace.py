@@ -50,6 +50,12 @@ def test_a_long_run(program: Path, words: tuple[str, ...], said: str) -> None:
     assert said in ran.stdout.splitlines()[-1]
 
 
+def test_native_frames(program: Path) -> None:
+    ran = inspector("trace", "--of", "numpy", "--native", "--all", str(program), "1000")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "            from   " in ran.stdout and "(_multiarray_umath.so)" in ran.stdout
+
+
 def test_a_program_that_fails_is_shown_and_said(program: Path) -> None:
     ran = inspector("trace", str(program), "10", "boom")
     assert ran.returncode == 1
@@ -64,6 +70,7 @@ def test_a_program_that_fails_is_shown_and_said(program: Path) -> None:
         ("--of", "no_such_module_x", "app.py"),
         ("--mode", "sample", "--every", "0", "app.py"),
         ("--mode", "stream", "--", "python3"),
+        ("--native", "--", "python3"),
     ],
 )
 def test_a_wrong_request_is_one_block(program: Path, words: tuple[str, ...]) -> None:

@@ -1,0 +1,124 @@
+"""The C functions that a conversion came through, and those that asked for a copy's memory."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import specimens
+
+import inspector
+from inspector.errors import InspectorError
+from inspector.facts.unknown import Unknown
+
+pytestmark = pytest.mark.core
+SOURCE = """
+#include <Python.h>
+#define APART __attribute__((noinline, noclone))
+static volatile long seen;
+static APART void convert(PyObject *number) { seen += PyLong_AsLong(number); seen++; }
+static APART void one_way(PyObject *number) { convert(number); seen++; }
+static APART void another_way(PyObject *number) { convert(number); seen += 2; }
+static APART void deeper(PyObject *number, int left) {
+    if (left) { deeper(number, left - 1); } else { convert(number); }
+    seen++;
+}
+static PyObject *both(PyObject *self, PyObject *number) {
+    one_way(number);
+    for (int i = 0; i < 3; i++) { another_way(number); }
+    Py_RETURN_NONE;
+}
+static PyObject *deep(PyObject *self, PyObject *number) { deeper(number, 50); Py_RETURN_NONE; }
+static PyObject *filled(PyObject *self, PyObject *size) {
+    return PyByteArray_FromStringAndSize(NULL, PyLong_AsSsize_t(size));
+}
+static PyMethodDef methods[] = {
+    {"both", both, METH_O, NULL}, {"deep", deep, METH_O, NULL}, {"filled", filled, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "frames_seen", .m_methods = methods};
+PyMODINIT_FUNC PyInit_frames_seen(void) { return PyModule_Create(&definition); }
+"""
+
+
+@pytest.fixture(scope="module")
+def module() -> Any:
+    return specimens.build("frames_seen", SOURCE)
+
+
+def symbols(frames: Any) -> list[str]:
+    return [frame.symbol if isinstance(frame.symbol, str) else "" for frame in frames]
+
+
+def ways(trace: Any, function: str = "PyLong_AsLong") -> list[tuple[int, list[str]]]:
+    return [(one.times, symbols(one.frames)) for one in trace.conversions if one.function == function]
+
+
+def test_each_way_to_a_conversion_is_told_and_counted(module: Any) -> None:
+    with inspector.trace("frames_seen", native=True) as trace:
+        module.both(7)
+    assert ways(trace) == [(1, ["convert", "one_way", "both"]), (3, ["convert", "another_way", "both"])]
+    assert "convert ← another_way ← both (frames_seen.so)" in str(trace)
+
+
+def test_without_being_asked_there_are_none(module: Any) -> None:
+    with inspector.trace("frames_seen", native=True) as trace:
+        module.both(7)
+    with inspector.trace("frames_seen", grade="deep") as trace:
+        module.both(7)
+    assert ways(trace) == [(4, [])]
+
+
+def test_of_a_deep_recursion_the_innermost_frames_are_kept(module: Any) -> None:
+    with inspector.trace("frames_seen", native=True) as trace:
+        module.deep(7)
+    assert ways(trace) == [(1, ["convert", *["deeper"] * 23])]
+
+
+def test_a_thread_has_its_own(module: Any) -> None:
+    with inspector.trace("frames_seen", native=True) as trace:
+        threads = [threading.Thread(target=module.both, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(ways(trace)) == [
+        (4, ["convert", "one_way", "both"]),
+        (12, ["convert", "another_way", "both"]),
+    ]
+
+
+def test_the_memory_of_a_copy_tells_who_asked_for_it() -> None:
+    columns = np.ones((100, 100)).T
+    with inspector.trace("numpy", native=True) as trace:
+        kept = columns.copy()
+    (copy,) = trace.copies
+    assert kept.nbytes == copy.copied_bytes == 80_000
+    libraries = {frame.library for frame in copy.frames}
+    assert len(copy.frames) > 1
+    assert all(isinstance(one, str) and "_multiarray_umath" in one for one in libraries)
+
+
+def test_a_saved_trace_has_them(module: Any, tmp_path: Any) -> None:
+    with inspector.trace("frames_seen", native=True) as trace:
+        module.both(7)
+    trace.save(tmp_path / "a.trace")
+    assert inspector.load(tmp_path / "a.trace").fact == trace.fact
+    assert ways(inspector.load(tmp_path / "a.trace")) == ways(trace)
+
+
+def test_every_return_address_lies_in_a_file(module: Any) -> None:
+    with inspector.trace("frames_seen", "numpy", native=True) as trace:
+        module.filled(1 << 16)
+        np.sort(np.array([3.0] * 5_000))
+    frames = [frame for one in trace.conversions for frame in one.frames]
+    assert frames and not any(isinstance(frame.library, Unknown) for frame in frames)
+
+
+@pytest.mark.parametrize("options", [{"grade": "count"}, {"keep": "KEEP"}])
+def test_what_does_not_go_together(options: dict[str, Any], tmp_path: Any) -> None:
+    options = {name: tmp_path if name == "keep" else value for name, value in options.items()}
+    with pytest.raises(InspectorError, match="native frames") as caught:
+        inspector.trace("numpy", native=True, **options)
+    assert caught.value.slug == "bad-option"
