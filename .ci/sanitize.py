@@ -57,9 +57,13 @@ its own. Of those tests only the sanitizers' own verdict counts."""
 STOPPED = 99
 """How a process ends that a sanitizer stopped; by default 1, as pytest where a test failed."""
 STARTED = [f"tracing/test_{what}.py" for what in ("launch", "noise", "scripts")]
-LEFT_OUT = tuple(
-    f"--ignore=tests/{path}" for path in ("house", "cli", "magics", "notebooks", *STARTED)
-)  # they start interpreters of their own, unsanitized
+LEFT_OUT = (
+    *(f"--ignore=tests/{path}" for path in ("house", "cli", "magics", "notebooks", *STARTED)),
+    "--deselect=tests/probes/test_asked.py::test_the_program_asks_only_when_told_to",
+    "--ignore=tests/native/test_pages_asked.py",
+)
+"""They start interpreters of their own, unsanitized; the last one asks for each page of what is mapped, and
+ASan's shadow is terabytes."""
 
 
 def main(words):
