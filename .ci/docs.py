@@ -24,8 +24,6 @@ PAGE_LINK = re.compile(r'href="\.\./docs/([\w-]+)\.md(#[\w-]+)?"')
 OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:inspector|native|tests|magics)/[\w/.-]+)\)")
 """Sources of the project, which the site does not hold: the path is said instead."""
 FRAME = """\
-# {title}
-
 <iframe class="notebook" src="../notebooks/{name}.html" title="{title}"></iframe>
 
 [The tutorial alone on a page](../notebooks/{name}.html)

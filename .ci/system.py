@@ -21,6 +21,10 @@ PACKAGES = {
         ("command -v gdb", "gdb"),
         ("command -v /usr/bin/python3", "python3-minimal"),  # Debian's holds libpython in the program
         ("command -v vim.nox", "vim-nox"),  # embeds Python
+        (
+            "command -v uwsgi-core && ls /usr/lib/uwsgi/plugins/python3_plugin.so",
+            "uwsgi-core uwsgi-plugin-python3",
+        ),
     ],
     "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
     "R": [

@@ -98,6 +98,18 @@ def bound(environment: Header, name: str) -> Header | None:
     return None
 
 
+def text_of_na() -> int:
+    """Where the C text of `NA_character_` begins, which is one object of its own; 0 where no R runs here."""
+    import ctypes
+    import os
+
+    try:
+        found = ctypes.c_void_p.in_dll(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), "R_NaString").value
+    except (OSError, ValueError):
+        return 0
+    return found + DATA if found else 0
+
+
 def console_width() -> int:
     """`getOption("width")` of the R that runs here; 0 where it cannot be asked: R has one thread."""
     import ctypes

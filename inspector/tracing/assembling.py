@@ -38,6 +38,7 @@ def assembled(
         seen=tables.seen,
         import_modules=tables.import_modules,
         hosts=tables.hosts,
+        constants=tables.constants,
         askers=tables.askers,
         givers=tables.givers,
         hooked_imports=tables.hooked_imports,

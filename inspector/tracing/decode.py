@@ -78,6 +78,8 @@ class Events:
     """Number in a STACK record -> native frames, innermost first; empty where none were asked for."""
     skipped: int = 0
     """Calls from Python that a sample left out."""
+    constants: dict[int, str] = field(default_factory=dict)
+    """Address of a C text -> what it means to a host, beside its letters."""
     hooked_imports: int = 0
     """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
 

@@ -118,6 +118,7 @@ def _tables(lines: list[dict[str, Any]]) -> Tables:
         modules=_joined(lines, "modules"),
         import_modules=_joined(lines, "import_modules"),
         hosts=_joined(lines, "hosts"),
+        constants=_joined(lines, "constants"),
         hooked_imports=last["hooked_imports"],
         seen=tuple(from_wire(Seen, one) for one in last["seen"]),
         askers=_joined(lines, "askers"),

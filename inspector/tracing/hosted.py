@@ -24,6 +24,7 @@ ASKS: Final = ("PyErr_Occurred", "PyErr_ExceptionMatches", "Py_DecRef", "Py_IncR
 NUMBERS: Final = ("PyLong_AsLong", "PyLong_FromLong", "PyBool_FromLong")
 MASKS: Final = ("PyLong_AsUnsignedLongMask", "PyLong_AsUnsignedLongLongMask")
 TEXT: Final = "PyUnicode_AsUTF8"
+TO_TEXT: Final = "PyUnicode_FromString"
 """Functions whose values may not be kept."""
 GONE: Final = -(1 << 15)
 """What `refs_delta` says of an object that may be gone (native/event.h)."""
@@ -69,6 +70,8 @@ def _may_lose(events: Events, nesting: Nesting, heads: Rows) -> Rows:
     found: Rows = _is_named(events, records, NUMBERS) & wide
     found |= _is_named(events, records, MASKS) & (records["aux"] != 0)
     found |= _is_named(events, records, (TEXT,)) & cut
+    constants = np.array(list(events.constants), np.uint64)
+    found |= _is_named(events, records, (TO_TEXT,)) & np.isin(records["val"], constants)
     return found
 
 
@@ -98,7 +101,7 @@ def _call(events: Events, nesting: Nesting, head: int) -> HostCall:
         failed=bool(flags & FLAGS["ERROR"]),
         cleared=False,
         without_gil=without,
-        lost="" if entry or without or not is_row else _lost(host, function, record, values),
+        lost="" if entry or without or not is_row else _lost(events, host, function, record, values),
         times=1,
         thread=events.threads[int(events.thread[row])],
         depth=int(record["depth"]),
@@ -114,13 +117,15 @@ def _references(record: Any, function: str, entry: bool) -> tuple[int | Unknown,
     return before, before + delta
 
 
-def _lost(host: str, name: str, record: Any, values: tuple[str, ...]) -> str:
+def _lost(events: Events, host: str, name: str, record: Any, values: tuple[str, ...]) -> str:
     """What the function, or what its host is known to make of the number, does not keep."""
     word, more = int(record["val"]), int(record["aux"])
     if name in MASKS and more:
         return "wrapped without an error: negative, or over 64 bits"
     if name == TEXT and len(values) == 1 and more > _c_bytes(values[0]):
         return f"cut at its first NUL: {more:,} bytes became {_c_bytes(values[0]):,}"
+    if name == TO_TEXT and word in events.constants:
+        return f"{events.constants[word]} became the text {values[0]}"
     return _lost_in_r(name, functions.as_signed(word)) if host == "reticulate" else ""
 
 

@@ -53,6 +53,7 @@ class Leaving:
                 "modules": _new(tables.modules, before.modules),
                 "import_modules": _new(tables.import_modules, before.import_modules),
                 "hosts": _new(tables.hosts, before.hosts),
+                "constants": _new(tables.constants, before.constants),
                 "askers": _new(tables.askers, before.askers),
                 "givers": tables.givers,
                 "images": self._loaded() if tables.givers else {},

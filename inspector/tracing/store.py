@@ -110,6 +110,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "givers": list(events.givers),
         "materialized": [to_wire(one) for one in events.materialized],
         "hosts": {str(number): name for number, name in events.hosts.items()},
+        "constants": {str(address): name for address, name in events.constants.items()},
         "hooked_imports": events.hooked_imports,
         "tick_ps": events.tick_ps,
         "dropped": events.dropped,
@@ -186,6 +187,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
             int(number): tuple(from_wire(Place, one) for one in frames)
             for number, frames in head.get("stacks", {}).items()
         },
+        constants=_numbered(head.get("constants", {})),
         seen=tuple(from_wire(Seen, one) for one in head["seen"]),
         materialized=tuple(from_wire(Materialized, one) for one in head.get("materialized", ())),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from inspector.facts.conversion import Seen
+from inspector.r_structs import text_of_na
 
 if TYPE_CHECKING:
     from inspector.tracing.targets import Targets
@@ -24,6 +25,8 @@ class Tables:
     """Import slot -> extension that it belongs to."""
     hosts: dict[int, str] = field(default_factory=dict)
     """Import slot of a host that embeds Python -> function that it calls through it."""
+    constants: dict[int, str] = field(default_factory=dict)
+    """Address of a C text -> what it means to a host, beside its letters."""
     hooked_imports: int = 0
     seen: tuple[Seen, ...] = ()
     askers: dict[int, str] = field(default_factory=dict)
@@ -48,9 +51,16 @@ def told(
         modules=dict(zip(numbers, found.modules, strict=False)),
         import_modules={slot[0]: library_of(slot[1]) for slot in slots},
         hosts={slot[0]: slot[2] for slot in slots if slot[1] in hosts},
+        constants=_constants() if hosts else {},
         hooked_imports=sum(slot[1] not in border for slot in slots),
         seen=_seen(found, numbers, slots),
     )
+
+
+def _constants() -> dict[int, str]:
+    """R's NA of text: a text of its own, which C cannot tell from another "NA"."""
+    found = text_of_na()
+    return {found: "R's NA"} if found else {}
 
 
 def _seen(found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...]]) -> tuple[Seen, ...]:

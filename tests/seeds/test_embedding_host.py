@@ -18,6 +18,7 @@ import pytest
 
 from inspector import running
 from inspector.errors import InspectorError
+from inspector.facts.conversion import Trace
 from inspector.facts.hosted import HostCall, Hosted
 from inspector.facts.unknown import Unknown
 from inspector.launched import Launched, launch
@@ -280,6 +281,30 @@ def test_vim() -> None:
         (owner,) = [one for one in other.owners("kept").owners if one.certain]
         assert (owner.kind, owner.key) == ("global", "kept")
         assert "sleep" in str([frame.function for frame in other.stacks().threads[0].frames])
+
+
+WSGI = """
+kept = {'rows': [1, 2, 'three']}
+def application(environ, start_response): pass
+"""
+
+
+@pytest.mark.debugger
+def test_uwsgi(tmp_path: Path) -> None:
+    """Its worker waits for a request with the GIL, and has its thread's number from before the fork."""
+    (tmp_path / "app.py").write_text(WSGI)
+    uwsgi = shutil.which("uwsgi-core")
+    assert uwsgi, "python3 .ci/system.py installs uwsgi-core"
+    words = f"--plugin python3 --master --socket {tmp_path}/socket --pythonpath {tmp_path} --module app"
+    with waiting(uwsgi, *words.split(), until=b"spawned uWSGI worker 1", PYTHONPATH="") as child:
+        (said,) = [line for line in child.said if b"worker 1" in line]  # type: ignore[attr-defined]
+        other = running.attach(int(said.partition(b"pid: ")[2].partition(b",")[0]))
+        assert other.inspect("app.kept['rows'][2]").value == "str 'three'"
+        (owner,) = [one for one in other.owners("app.kept").owners if one.certain]
+        assert owner.key == "kept"
+        traced = other.trace(0.05, deadline_s=60)
+        assert isinstance(traced, Trace), traced.instead
+        assert traced.hosted.hosts == ("uwsgi-core",)
 
 
 PYTHONKIT = Path(__file__).with_name("pythonkit")

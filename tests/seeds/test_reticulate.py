@@ -90,7 +90,8 @@ m <- import("__main__")
 cat("wide", m$a, m$b, "\\n")
 py$truth <- NA
 py$number <- NA_integer_
-cat("kept", py_eval("truth is True and number == -2**31"), "\\n")
+py$texts <- list("NA", NA_character_)
+cat("kept", py_eval("truth is True and number == -2**31 and texts == ['NA', 'NA']"), "\\n")
 ob <- import("__main__", convert = FALSE)
 py_run_string("class O: pass\\no = O()")
 one <- ob$o; same <- one; two <- ob$o
@@ -111,7 +112,10 @@ def test_a_trace_of_rscript_flags_each_loss_and_sees_the_finalizers(tmp_path: Pa
         ("PyLong_AsLong", str(2**31), f"R's integer has 32 bits: {2**31} became NA"),
         ("PyBool_FromLong", str(-(2**31)), "R's NA became True"),
         ("PyLong_FromLong", str(-(2**31)), f"R's NA became {-(2**31)}"),
+        ("PyUnicode_FromString", "'NA'", "R's NA became the text 'NA'"),
     ]
+    (text,) = [call for call in hosted["calls"] if "text" in call["lost"]]
+    assert text["times"] == 1  # R's text "NA", which went over before it, is no loss
     counts = [
         (call["references"], call["references_after"])
         for call in hosted["calls"]

@@ -82,6 +82,8 @@ def turn(memory: RemoteMemory, python: Python) -> Turn:
     state = memory.word(python.lock + at.LOCK_HOLDER)
     holder = memory.word(state + python.native_thread_id)
     is_first = memory.word(state + python.native_thread_id - 8) == python.first_thread
+    if is_first and holder not in proc.threads(memory.pid):
+        holder = memory.pid  # forked, and Python was not told: uWSGI's workers keep their parent's number
     frame = memory.word(state + python.current_frame)
     if frame and python.frame_of_c_frame >= 0:
         frame = memory.word(frame + python.frame_of_c_frame)
