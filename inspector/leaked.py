@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WARM_UP: Final = 3
 """Runs before those that count: caches fill (CPython's regrtest -R)."""
+RUNS: Final = 3
+"""Runs that count, where nobody says how many."""
 DEADLY: Final = ("over-released", "borrowed reference stolen")
 """Faults that end a process sooner or later."""
 
@@ -25,14 +27,25 @@ DEADLY: Final = ("over-released", "borrowed reference stolen")
 class Leaked:
     """One stretch of code under the ledger: `with` it, or `run` a function; then ask it."""
 
+    name = "leaks"
+
     def __init__(
-        self, modules: tuple[str, ...], cells: Mapping[str, int] | None = None, name: str = "leaks"
+        self, modules: tuple[str, ...], cells: Mapping[str, int] | None = None, repeat: int | None = None
     ) -> None:
-        self._modules, self._cells, self.name = modules, dict(cells or {}), name
+        self._modules, self._cells, self._repeat = modules, dict(cells or {}), repeat
         self._ledger: Ledger | None = None
         self._fact: Leaks | None = None
 
     def __enter__(self) -> Leaked:
+        if self._repeat is not None:
+            raise InspectorError(
+                "a block runs once, whatever repeat= says.",
+                slug="bad-option",
+                do=f"inspector.leaks(..., repeat={self._repeat}).run(function), or %%inspect_leaks --repeat",
+            )
+        return self._begun()
+
+    def _begun(self) -> Leaked:
         from inspector.tracing.ledger import Ledger
 
         self._fact = None
@@ -43,17 +56,21 @@ class Leaked:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._end()
+
+    def _end(self) -> None:
         ledger, self._ledger = self._ledger, None
         if ledger is not None:
             self._fact = _judged(ledger.stop())
 
-    def run(self, function: Callable[[], Any], repeat: int = 3, *, isolate: bool = False) -> Leaked:
-        """Call `function` 3 times to warm up, then `repeat` times; a fault is one that every run shows.
+    def run(self, function: Callable[[], Any], repeat: int | None = None, *, isolate: bool = False) -> Leaked:
+        """Call `function` 3 times to warm up, then `repeat` (3) times; a fault is one that every run shows.
 
         The first time is watched too: what is certainly released too often then is told at once.
         `isolate`: in a forked child, so that a crash is a verdict; what `function` changes is lost.
         Raises InspectorError `not-isolated` where the child gives no answer.
         """
+        repeat = repeat or self._repeat or RUNS
         if isolate:
             from inspector.leaked_apart import apart
 
@@ -63,8 +80,11 @@ class Leaked:
         return self
 
     def _once(self, function: Callable[[], Any]) -> Leaks:
-        with self:
+        self._begun()
+        try:
             function()
+        finally:
+            self._end()
         return self.fact
 
     def _repeated(self, function: Callable[[], Any], repeat: int) -> Leaks:
@@ -128,14 +148,16 @@ class Leaked:
         return f"<leaks: {kinds or 'none found'}>"
 
 
-def leaks(*modules: str, cells: Mapping[str, int] | None = None) -> Leaked:
+def leaks(*modules: str, repeat: int | None = None, cells: Mapping[str, int] | None = None) -> Leaked:
     """Watch the references that native code of `modules` (none: all) obtains, gives away and loses.
 
     `with leaks("mymodule") as found: ...` and then `found.verdicts`; or `leaks("mymodule").run(function)`,
-    which asks what each of several runs shows. `cells`: file name -> number of the notebook cell.
-    Raises InspectorError `unknown-module`, `trace-running`.
+    which asks what each of `repeat` (3) runs shows, after 3 to warm up. `cells`: file name -> number of the
+    notebook cell. Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
     """
-    return Leaked(modules, cells)
+    if repeat is not None and (type(repeat) is not int or repeat < 1):
+        raise InspectorError(f"repeat is {repeat!r}.", slug="bad-option", do="a whole number from 1 on")
+    return Leaked(modules, cells, repeat)
 
 
 class NoLeaks:

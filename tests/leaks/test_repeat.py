@@ -17,6 +17,7 @@ import specimens
 from leak_corpus import SOURCE
 
 import inspector
+from inspector.errors import InspectorError
 
 pytestmark = pytest.mark.core
 JUDGE = Path(specimens.__file__).with_name("repeat_judge.py")
@@ -92,7 +93,7 @@ def test_a_copy_without_an_answer_is_refused() -> None:
     def run() -> None:
         raise ValueError("no")
 
-    with pytest.raises(inspector.errors.InspectorError) as refused:
+    with pytest.raises(InspectorError) as refused:
         inspector.leaks("json").run(run, isolate=True)
     assert refused.value.slug == "not-isolated"
 
@@ -102,3 +103,28 @@ def test_counts_are_not_disturbed(fingerprint: Any) -> None:
     before = fingerprint(value)
     inspector.leaks("json").run(lambda: json.dumps(value))
     assert fingerprint(value) == before
+
+
+def test_how_often_may_be_said_beforehand() -> None:
+    calls: list[int] = []
+    found = inspector.leaks("json", repeat=2).run(lambda: calls.append(1))
+    assert (found.fact.runs, len(calls)) == (2, 5)
+    assert inspector.leaks("json", repeat=2).run(lambda: None, repeat=1).fact.runs == 1
+
+
+@pytest.mark.parametrize("repeat", [0, -1, "3", True])
+def test_a_number_of_runs_that_is_none(repeat: Any) -> None:
+    with pytest.raises(InspectorError) as caught:
+        inspector.leaks("json", repeat=repeat)
+    assert caught.value.slug == "bad-option"
+
+
+def test_a_block_is_not_repeated() -> None:
+    with (
+        pytest.raises(InspectorError, match="a block runs once") as caught,
+        inspector.leaks("json", repeat=3),
+    ):
+        pass
+    assert caught.value.slug == "bad-option"
+    with inspector.leaks("json"):  # nobody's turn was taken
+        pass
