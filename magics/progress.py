@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from IPython.display import HTML, DisplayHandle, display
+from IPython.display import DisplayHandle, display
 
 from inspector import so_far
 from inspector.errors import InspectorError
@@ -109,4 +109,4 @@ class _Bar:
     def clear(self) -> None:
         """Empty the place where the bar was."""
         if self.handle is not None:
-            self.handle.update(HTML(""))
+            self.handle.update({"text/html": "", "text/plain": ""}, raw=True)

@@ -135,23 +135,23 @@ def holders(subject: _native.Subject) -> tuple[Holder, ...]:
     """From the object's base to the owner of its bytes, nearest first; at most MOST_HOLDERS."""
     seen = {subject.address}
     found: list[Holder] = []
-    waiting = _held_by(subject)
+    waiting = _held_by(subject, seen)
     while waiting and len(found) < MOST_HOLDERS:
         relation, holder = waiting.pop(0)
-        if holder.address in seen:
-            continue
-        seen.add(holder.address)
         found.append(_holder(relation, holder))
-        waiting.extend(_held_by(holder))
+        waiting += _held_by(holder, seen)
     return tuple(found)
 
 
-def _held_by(subject: _native.Subject) -> list[tuple[str, _native.Subject]]:
-    """Each holder in a Subject of its own, so that its refcount can be told exactly."""
+def _held_by(subject: _native.Subject, seen: set[int]) -> list[tuple[str, _native.Subject]]:
+    """Each holder that was not seen yet, in its one Subject, so that its refcount can be told exactly."""
     adapter = adapter_of(type(subject.get()))
-    if adapter is None:
-        return []
-    return [(relation, _native.Subject(owner)) for relation, owner in adapter.holds(subject.get())]
+    held: list[tuple[str, _native.Subject]] = []
+    for relation, owner in adapter.holds(subject.get()) if adapter else ():
+        if id(owner) not in seen:
+            seen.add(id(owner))
+            held.append((relation, _native.Subject(owner)))
+    return held
 
 
 def _holder(relation: str, subject: _native.Subject) -> Holder:

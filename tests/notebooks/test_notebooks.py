@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -50,7 +52,7 @@ def kinds(cell) -> list[str]:
     return [
         f"{kind}: {', '.join(sorted(form for form in data if form.startswith('text/')))}"
         for kind, data in outputs
-        if kind != "stream"
+        if kind != "stream" and data.get("text/html") != ""  # where a bar was, on a busy machine
     ]
 
 
@@ -112,6 +114,31 @@ def test_the_first_goes_on_where_pandas_is_not_installed(monkeypatch, capsys) ->
     monkeypatch.setitem(sys.modules, "pandas", None)
     exec(cell.source.replace("%inspect price", ""), {})
     assert "%pip install pandas" in capsys.readouterr().out
+
+
+OLD = "cat(packageVersion('reticulate') < '1.39')"
+
+
+@pytest.mark.slow
+def test_where_numpy_is_too_new_for_reticulate_the_cells_on_arrays_say_so(tmp_path, monkeypatch) -> None:
+    import nbclient
+    import nbformat
+    import numpy
+
+    rscript = shutil.which("Rscript")
+    if rscript is None or subprocess.check_output([rscript, "-e", OLD], text=True) != "TRUE":
+        pytest.skip("cannot be installed here: R with a reticulate that reads NumPy 1 alone")
+    if numpy.__version__.startswith("1."):
+        pytest.skip("not on CPython with NumPy 1: its arrays are read")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(FOLDER / "10_reticulate.ipynb", as_version=4)
+    notebook.cells = [cell for cell in codes(notebook) if "NO_ARRAYS" in cell.source]
+    where = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(notebook, timeout=SECONDS, kernel_name="python3", resources=where).execute()
+    wanted = f"no arrays here: this reticulate cannot read NumPy {numpy.__version__};"
+    for cell in notebook.cells:
+        assert wanted in "".join(output.get("text", "") for output in cell.outputs)
+    assert len(notebook.cells) == 3
 
 
 @pytest.mark.slow

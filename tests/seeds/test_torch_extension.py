@@ -163,6 +163,8 @@ class TestTorch:
         view = x[1:]
         del x
         assert inspector.refcount(a) == 2
+        owner = inspector.inspect(view).buffer.holders[-1]  # which its base leads to as well
+        assert (owner.type_name, owner.references) == ("ndarray", 2)
         assert inspector.shares(view, a).overlap_bytes == 24
         del view
         assert inspector.refcount(a) == 1
