@@ -68,7 +68,7 @@ def retained_by_types(names: tuple[str, ...], ours: tuple[type, ...], /) -> list
 def chain(
     subject: Subject, names: tuple[int, ...], own_folder: str, /
 ) -> tuple[list[tuple[str, str, str, int, int, Any]] | None, int, int, int]:
-    """The shortest path from a root to the object: (steps or None, objects seen, ns, extra bytes).
+    """The shortest path from a root to the object: (steps or None, objects entered, ns, extra bytes).
 
     A step is (kind, holder's type, holder's name, holder's length or -1, holder's address, key): the key is a
     str, an int, or the type name of another key in a tuple. The first holder is a root: a module, a frame,

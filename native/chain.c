@@ -5,15 +5,16 @@
 // Every object is entered once, marked in a bitmap, with the entry it was reached from; the search ends at
 // the first reference to the object asked about, so a short path in a large heap costs little. The object is
 // compared as it is met, before anything is read from it: the last layer, which is most of the heap, is
-// never touched. The queue says what comes next, so headers and bodies are fetched ahead of their turn; a
-// large layer is followed in the order of memory (chain_order.c).
+// never touched. Leaves are told by their address (leaf_pools.c) and not entered. The queue says what comes
+// next, so headers and bodies are fetched ahead of their turn, and so is the bit that says whether what was
+// met is new; a large layer is followed in the order of memory (chain_order.c).
 //
 // A namespace counts as part of what it belongs to (links.c): its values are one step from its owner. The
 // tool's own frames and Subjects are not entered; the caller's are.
 //
-// Memory: 12 bytes an object entered, as many again for the largest layer while it is sorted, and a bit for
-// each 16 bytes of heap, given back at the end. The GIL is held and the gc off throughout, so all object
-// pointers are borrowed and stay good until the path has been written down.
+// Memory: 12 bytes an object entered, as many again for the largest layer while it is sorted, a bit for each
+// 16 bytes of heap and a byte for each pool of small blocks, given back at the end. The GIL is held and the
+// gc off throughout, so all object pointers are borrowed and stay good until the path has been written down.
 #define INSPECTOR_INTERNALS
 #include "native.h"
 
@@ -22,7 +23,8 @@
 
 #include "chain_search.h"
 
-#define AHEAD 16
+#define AHEAD 64
+#define BEFORE_OBJECT 32 // what stands before an object: the gc's header, an instance's dict
 
 // ----- roots ------------------------------------------------------------------------------------
 
@@ -126,6 +128,22 @@ static int chain_grow(chain_search *search) {
         search->failed = 1;
         return -1;
     }
+    room_huge(&search->objects);
+    room_huge(&search->parents);
+    return 0;
+}
+
+static int enter(chain_search *search, const chain_met *met) {
+    if (!marks_set(met->word, met->object)) {
+        return 0;
+    }
+    size_t index = search->count - search->root_count;
+    if ((index + 1) * sizeof(PyObject *) > search->objects.bytes && chain_grow(search) < 0) {
+        return 1;
+    }
+    *object_at(search, search->count) = met->object;
+    *parent_at(search, search->count) = met->parent;
+    search->count++;
     return 0;
 }
 
@@ -136,19 +154,30 @@ static int meet(PyObject *object, void *arg) {
         search->found = 1;
         return 1;
     }
-    int fresh = marks_add(&search->seen, object);
-    if (fresh < 1) {
-        search->failed |= fresh < 0;
-        return search->failed;
+    if (leaf_pools_has(&search->leaves, object)) {
+        return 0;
     }
-    size_t index = search->count - search->root_count;
-    if ((index + 1) * sizeof(PyObject *) > search->objects.bytes && chain_grow(search) < 0) {
+    uint64_t *word = marks_word(&search->seen, object);
+    if (!word) {
+        search->failed = 1;
         return 1;
     }
-    *object_at(search, search->count) = object;
-    *parent_at(search, search->count) = (uint32_t)search->current;
-    search->count++;
-    return 0;
+    __builtin_prefetch(word, 1);
+    chain_met *met = &search->met[search->met_next++ % CHAIN_MET];
+    int stop = met->object ? enter(search, met) : 0;
+    *met = (chain_met){object, word, (uint32_t)search->current};
+    return stop;
+}
+
+// Enters what was met last.
+static void enter_all(chain_search *search) {
+    for (unsigned i = 0; i < CHAIN_MET; i++) {
+        chain_met *met = &search->met[search->met_next++ % CHAIN_MET];
+        if (met->object && !search->failed) {
+            enter(search, met);
+        }
+        met->object = NULL;
+    }
 }
 
 // What an object refers to, its own namespace's values among them.
@@ -182,10 +211,14 @@ static void follow_frame(chain_search *search, const frame_view *view) {
 static void chain_run(chain_search *search) {
     add_roots(search);
     search->count = search->root_count;
-    for (size_t i = 0, layer = search->count; i < search->count && !search->found && !search->failed; i++) {
+    for (size_t i = 0, layer = search->count; !search->found && !search->failed; i++) {
         if (i == layer) {
+            enter_all(search);
             chain_order(search, i);
             layer = search->count;
+        }
+        if (i == layer) {
+            return; // nothing new was met
         }
         search->current = i;
         search->failed |= interrupt_step(&search->watch);
@@ -199,7 +232,9 @@ static void chain_run(chain_search *search) {
             continue;
         }
         if (i + AHEAD < search->count) {
-            __builtin_prefetch(*object_at(search, i + AHEAD));
+            const char *object = (const char *)*object_at(search, i + AHEAD);
+            __builtin_prefetch(object);
+            __builtin_prefetch(object - BEFORE_OBJECT);
             edges_prefetch(*object_at(search, i + AHEAD / 2));
         }
         follow(search, *object_at(search, i));
@@ -209,6 +244,7 @@ static void chain_run(chain_search *search) {
 // ----- the function -----------------------------------------------------------------------------
 
 static void chain_deinit(chain_search *search) {
+    leaf_pools_deinit(&search->leaves);
     marks_deinit(&search->seen);
     room_deinit(&search->roots);
     room_deinit(&search->objects);
@@ -226,13 +262,14 @@ static PyObject *chain_answer(chain_search *search) { // new
     if (marks_init(&search->seen) < 0) {
         return PyErr_NoMemory();
     }
+    leaf_pools_init(&search->leaves);
     chain_run(search);
     if (search->failed) {
         return NULL;
     }
     PyObject *rows = search->found ? chain_steps(search) : Py_NewRef(Py_None); // owned
-    size_t extra = marks_bytes(&search->seen) + search->roots.bytes + search->objects.bytes +
-                   search->parents.bytes + search->sorting_bytes;
+    size_t extra = marks_bytes(&search->seen) + search->leaves.asked + search->roots.bytes +
+                   search->objects.bytes + search->parents.bytes + search->sorting_bytes;
     return rows ? Py_BuildValue("NnLn", rows, (Py_ssize_t)search->count, now_ns() - begin, (Py_ssize_t)extra)
                 : NULL;
 }

@@ -5,6 +5,7 @@
 #include "native.h"
 
 #include "interrupt.h"
+#include "leaf_pools.h"
 #include "marks.h"
 
 typedef enum { ROOT_DICT, ROOT_MODULE, ROOT_FRAME, ROOT_THREAD } root_kind;
@@ -16,16 +17,28 @@ typedef struct {
     frame_view frame;
 } chain_root;
 
+// Met, but not asked yet whether it was met before: its word of the marks is on the way.
+typedef struct {
+    PyObject *object; // borrowed
+    uint64_t *word;
+    uint32_t parent;
+} chain_met;
+
+#define CHAIN_MET 32u
+
 typedef struct {
     PyObject *target;          // borrowed
     PyTypeObject *passed_over; // borrowed: Subject
     PyObject *names;           // borrowed tuple of ids
     PyObject *folder;          // borrowed str
     marks seen;
+    leaf_pools leaves;
     room roots, objects, parents; // of chain_root, PyObject *, uint32_t
     size_t root_count, count;     // entries 0 .. root_count - 1 are the roots
     size_t sorting_bytes;         // the most that chain_order took for a while
     size_t current;               // the entry whose references are being followed
+    chain_met met[CHAIN_MET];     // a ring: what was met last, in order
+    unsigned met_next;
     interrupt_watch watch;
     int found, failed; // failed: memory ran out, or Ctrl-C
 } chain_search;

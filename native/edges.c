@@ -140,7 +140,9 @@ void edges_prefetch(PyObject *object) {
     if (type == &PyList_Type) {
         __builtin_prefetch(((PyListObject *)object)->ob_item);
     } else if (type == &PyDict_Type) {
-        __builtin_prefetch(((PyDictObject *)object)->ma_keys);
+        const char *keys = (const char *)((PyDictObject *)object)->ma_keys;
+        __builtin_prefetch(keys);
+        __builtin_prefetch(keys + 64);
     } else if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)) {
         __builtin_prefetch(compat_instance_values(object));
     }

@@ -116,20 +116,25 @@ static inline uint64_t *marks_bitmap(marks *seen, uintptr_t number) {
     return row->bits;
 }
 
-// 1 if the address was not marked before, 0 if it was, -1 when memory is out. It is marked afterwards.
-static inline int marks_add(marks *seen, const void *address) {
+// The word with the address's bit; NULL when memory is out. It stays where it is.
+static inline uint64_t *marks_word(marks *seen, const void *address) {
     uintptr_t at = (uintptr_t)address;
     uint64_t *bits = marks_bitmap(seen, (at >> MARKS_SHIFT) + 1);
-    if (!bits) {
-        return -1;
-    }
-    uint64_t *word = &bits[(at >> 10) & (MARKS_WORDS - 1)];
-    uint64_t bit = (uint64_t)1 << ((at >> 4) & 63);
-    if (*word & bit) {
-        return 0;
-    }
+    return bits ? &bits[(at >> 10) & (MARKS_WORDS - 1)] : NULL;
+}
+
+// 1 if the address was not marked before in its word, 0 if it was. It is marked afterwards.
+static inline int marks_set(uint64_t *word, const void *address) {
+    uint64_t bit = (uint64_t)1 << (((uintptr_t)address >> 4) & 63);
+    int fresh = !(*word & bit);
     *word |= bit;
-    return 1;
+    return fresh;
+}
+
+// The same, its word looked up; -1 when memory is out.
+static inline int marks_add(marks *seen, const void *address) {
+    uint64_t *word = marks_word(seen, address);
+    return word ? marks_set(word, address) : -1;
 }
 
 static inline int marks_has(const marks *seen, const void *address) {

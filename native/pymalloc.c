@@ -9,8 +9,10 @@
 // of another size, is free too. Freed blocks keep what they held, but for their first word.
 #include "holders.h"
 
-#define POOL_BYTES 0x4000u
-#define POOL_HEADER 48u
+#include "pymalloc.h"
+
+#define POOL_BYTES (1u << PYMALLOC_POOL_SHIFT)
+#define POOL_HEADER PYMALLOC_POOL_HEADER
 #define ALIGNMENT 16u
 #define SIZE_CLASSES 32u
 
@@ -76,6 +78,32 @@ __attribute__((no_sanitize("address"))) block_state pymalloc_block(uintptr_t wor
 }
 
 // --- pools by the size of their blocks ---
+
+#define HEADER_CHECKS 16u
+
+// As pool_free_list_agrees, but of a long free list the first blocks only: to follow it all would cost what
+// the answer saves.
+static __attribute__((no_sanitize("address"))) int pool_free_list_begins(const pool_header *pool) {
+    uintptr_t start = (uintptr_t)pool, at = pool->free_list;
+    uint32_t size = (pool->size_class + 1) * ALIGNMENT;
+    uint32_t cut = (pool->next_offset - POOL_HEADER) / size;
+    uint32_t expected = cut - pool_used(pool), length = 0;
+    if (cut < pool_used(pool) || !pool_used(pool)) {
+        return 0;
+    }
+    for (; at && length < HEADER_CHECKS; at = *(const uintptr_t *)at) {
+        if (at < start + POOL_HEADER || at >= start + pool->next_offset ||
+            (at - start - POOL_HEADER) % size || ++length > expected) {
+            return 0;
+        }
+    }
+    return length == expected || (at && length == HEADER_CHECKS);
+}
+
+__attribute__((no_sanitize("address"))) uint32_t pymalloc_pool_size(uintptr_t start) {
+    const pool_header *pool = (const pool_header *)start;
+    return pool_is_plausible(pool) && pool_free_list_begins(pool) ? (pool->size_class + 1) * ALIGNMENT : 0;
+}
 
 #define PREFETCH_POOLS 16u
 

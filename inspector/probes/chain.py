@@ -24,7 +24,7 @@ def chain(subject: _native.Subject, names: Mapping[int, str]) -> Chain:
     a class or a module is one with it: `bus.callback` is one step. The tool's own frames are no roots.
     """
     steps, seen, walk_ns, _ = _native.chain(subject, tuple(names), _FOLDER)
-    looked = f"{seen:,} objects looked at in {walk_ns / 1e6:,.1f} ms"
+    looked = f"{seen:,} objects followed in {walk_ns / 1e6:,.1f} ms"
     if steps is None:
         why = "C code holds it without telling the garbage collector, or nobody does"
         return Chain(False, (), f"no path from modules, frames or threads ({looked}): {why}")

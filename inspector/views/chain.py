@@ -57,7 +57,7 @@ def _sample() -> tuple[Block, ...]:
         owner("item", "dict (3 items)", "['price']"),
         owner("cell", "function on_price", "rows"),
     )
-    return blocks(Chain(True, owners, "12,431 objects looked at in 1.1 ms"))
+    return blocks(Chain(True, owners, "12,431 objects followed in 1.1 ms"))
 
 
 if __name__ == "__main__":

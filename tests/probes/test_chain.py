@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import gc
+import os
 import random
+import subprocess
 import sys
 import threading
 import types
@@ -253,6 +255,58 @@ def test_a_large_layer_is_followed_in_the_order_of_memory() -> None:
     found = steps(chain(subject, {}))
     assert [key for _, _, key in found] == ["HELD", "[0]", f"[{place}]", "[1]", "[0]", "[0]"]
     HELD.clear()
+
+
+THROUGH_SMALL_OBJECTS = """
+import numpy as np
+from inspector._native import Subject
+from inspector.probes.chain import chain
+
+class Slotted:
+    __slots__ = ("kept",)
+
+def through(make):
+    wanted = Subject(object())
+    HELD.append(make(wanted.get()))
+    return len(chain(wanted, {}))
+
+def slotted(x):
+    it = Slotted()
+    it.kept = x
+    return it
+
+HELD = [[n, float(n), str(n)] for n in range(5_000)]
+makers = {
+    "list": lambda x: [x],
+    "tuple": lambda x: (x,),
+    "dict": lambda x: {"k": x},
+    "set": lambda x: {x},
+    "slot": slotted,
+    "cell": lambda x: lambda: x,
+    "iterator": lambda x: iter([x]),
+    "array": lambda x: np.array([x], object),
+    "view": lambda x: np.array([x], object)[:],
+    "code": lambda x: compile("1", "f", "exec").replace(co_consts=(x,)),
+}
+for kind, make in makers.items():
+    print(kind, through(make))
+"""
+
+
+@pytest.mark.parametrize("allocator", ["pymalloc", "pymalloc_debug", "malloc"])
+def test_no_container_is_taken_for_a_leaf(allocator: str) -> None:
+    """Each kind of small container is entered, wherever the allocator puts it."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", THROUGH_SMALL_OBJECTS],
+        env={**os.environ, "PYTHONMALLOC": allocator},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == [
+        *("list 3", "tuple 3", "dict 3", "set 3", "slot 3", "cell 5"),
+        *("iterator 4", "array 3", "view 4", "code 4"),
+    ]
 
 
 def test_a_hundred_thousand_steps_need_no_stack() -> None:

@@ -1,0 +1,35 @@
+// Leaves of the heap, told by their address: leaf_pools.c.
+#ifndef INSPECTOR_LEAF_POOLS_H
+#define INSPECTOR_LEAF_POOLS_H
+
+#include <stdint.h>
+
+#include "pymalloc.h"
+#include "room.h"
+
+#define LEAF_POOLS_ADDRESS_BITS 47 // of a process (mmap(2) gives no others unasked)
+
+typedef struct {
+    room sizes; // a byte for each pool there could be; pages never asked about cost addresses only
+    size_t asked;
+} leaf_pools;
+
+void leaf_pools_init(leaf_pools *pools);
+void leaf_pools_deinit(leaf_pools *pools);
+
+// The block size of the pool with this address, where its blocks are small; another number where not.
+uint8_t leaf_pools_ask(leaf_pools *pools, uintptr_t address);
+
+// Whether the live object at this address can refer to nothing; 0 where that is not known.
+static inline int leaf_pools_has(leaf_pools *pools, const void *object) {
+    uintptr_t at = (uintptr_t)object;
+    if (!pools->sizes.start || at >> LEAF_POOLS_ADDRESS_BITS) {
+        return 0;
+    }
+    uint8_t known = ((uint8_t *)pools->sizes.start)[at >> PYMALLOC_POOL_SHIFT];
+    uint8_t block = known ? known : leaf_pools_ask(pools, at);
+    uint32_t offset = (uint32_t)(at & (((uintptr_t)1 << PYMALLOC_POOL_SHIFT) - 1)) - PYMALLOC_POOL_HEADER;
+    return block % 16 == 0 && offset % block == 0;
+}
+
+#endif
