@@ -48,7 +48,7 @@ static void note(uint32_t slot, const void *block, size_t bytes) {
     allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL);
 }
 
-#define CALL(type, ...) ((type)got_originals[slot])(__VA_ARGS__)
+#define CALL(type, ...) ((type)got_words_of[slot].original)(__VA_ARGS__)
 
 static void *hook_size(size_t bytes) {
     uint32_t slot = ring_here.slot;

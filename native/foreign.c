@@ -147,7 +147,7 @@ static void call_recorded(foreign_caller caller, foreign_interface *call, foreig
 }
 
 static void hook_foreign(foreign_interface *call, foreign_function function, void *result, void **values) {
-    foreign_caller caller = (foreign_caller)got_originals[ring_here.slot];
+    foreign_caller caller = (foreign_caller)got_words_of[ring_here.slot].original;
     if (foreign_open && !ring_here.quiet) {
         call_recorded(caller, call, function, result, values);
     } else {

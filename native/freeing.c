@@ -47,7 +47,7 @@ static ledger_freeing freeing_at(uint32_t slot, uintptr_t from, const char *func
 
 static void hook_freed(void *block) {
     uint32_t slot = ring_here.slot;
-    void (*original)(void *) = got_originals[slot];
+    void (*original)(void *) = got_words_of[slot].original;
     if (block && ledger_views_count && original == free) {
         ledger_freeing how = freeing_at(slot, (uintptr_t)__builtin_return_address(0), "free");
         if (ledger_views_freed((uintptr_t)block, malloc_usable_size(block), &how)) {
@@ -60,7 +60,7 @@ static void hook_freed(void *block) {
 // A block that becomes smaller stays where it is.
 static void *hook_moved(void *block, size_t bytes) {
     uint32_t slot = ring_here.slot;
-    void *(*original)(void *, size_t) = got_originals[slot];
+    void *(*original)(void *, size_t) = got_words_of[slot].original;
     size_t held = block && ledger_views_count && original == realloc ? malloc_usable_size(block) : 0;
     if (!held || (bytes && bytes <= held) || !ledger_views_shows((uintptr_t)block, held)) {
         return original(block, bytes);
@@ -83,7 +83,7 @@ static void hook_deleted(void *block, uintptr_t second, uintptr_t third) {
     uint32_t slot = ring_here.slot;
     deleting_from = (uintptr_t)__builtin_return_address(0);
     deleting_slot = slot;
-    ((void (*)(void *, uintptr_t, uintptr_t))got_originals[slot])(block, second, third);
+    ((void (*)(void *, uintptr_t, uintptr_t))got_words_of[slot].original)(block, second, third);
     deleting_from = 0;
 }
 

@@ -33,9 +33,7 @@
 #include "lookups.h"
 #include "relocations.h"
 
-void *got_originals[GOT_SLOTS];
-void *got_targets[GOT_SLOTS];
-uint64_t got_counts[GOT_SLOTS];
+got_words got_words_of[GOT_SLOTS];
 uint16_t got_rows[GOT_SLOTS];
 
 typedef struct {
@@ -183,7 +181,7 @@ static int original_find(const struct dl_phdr_info *object, got_slot *slot, void
     }
     slot->chained = exported && original != exported;
     slot->before = held;
-    __atomic_store_n(&got_originals[number], original, __ATOMIC_RELEASE);
+    __atomic_store_n(&got_words_of[number].original, original, __ATOMIC_RELEASE);
     return original != NULL;
 }
 
@@ -216,7 +214,8 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
         return;
     }
     if (walk->grade != GOT_COUNT) {
-        __atomic_store_n(&got_targets[number], hook_of(got_rows[number], walk->grade), __ATOMIC_RELEASE);
+        __atomic_store_n(&got_words_of[number].target, hook_of(got_rows[number], walk->grade),
+                         __ATOMIC_RELEASE);
     }
     slot->patch = patch;
     slot->on = 1;
@@ -229,11 +228,12 @@ static void slot_disarm(got_slot *slot, got_walk *walk) {
     if (__atomic_compare_exchange_n(slot->address, &patch, slot->before, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
         walk->done.stored++;
-    } else if (patch != slot->before && patch != got_originals[slot - slots]) {
+    } else if (patch != slot->before && patch != got_words_of[slot - slots].original) {
         walk->done.foreign++;
     }
     slot->on = 0;
-    got_targets[slot - slots] = got_originals[slot - slots]; // who kept the thunk goes on without us
+    got_words *words = &got_words_of[slot - slots];
+    words->target = words->original; // who kept the thunk goes on without us
 }
 
 static int relro_open(const got_module *module, int permissions) {
@@ -362,9 +362,9 @@ static PyObject *slot_row(uint32_t number) {
     got_family family = modules[slot->module].family;
     int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
     return Py_BuildValue("(IssiKKiiiKK)", number, modules[slot->module].path, slot->function->name, row,
-                         (unsigned long long)(uintptr_t)slot->address, (unsigned long long)got_counts[number],
-                         (int)slot->on, (int)slot->chained, (int)slot->in_relro,
-                         (unsigned long long)(uintptr_t)slot->before,
+                         (unsigned long long)(uintptr_t)slot->address,
+                         (unsigned long long)got_words_of[number].count, (int)slot->on, (int)slot->chained,
+                         (int)slot->in_relro, (unsigned long long)(uintptr_t)slot->before,
                          (unsigned long long)(uintptr_t)slot->patch);
 }
 
@@ -381,7 +381,9 @@ static PyObject *got_slots(PyObject *module, PyObject *unused) {
 }
 
 static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
-    memset(got_counts, 0, slot_count * sizeof *got_counts);
+    for (uint32_t i = 0; i < slot_count; i++) {
+        got_words_of[i].count = 0;
+    }
     Py_RETURN_NONE;
 }
 

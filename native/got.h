@@ -19,10 +19,15 @@ typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_gra
 // (freeing.c).
 typedef enum { GOT_CAPI, GOT_ALLOCATORS, GOT_FOREIGN, GOT_LOOKUP, GOT_FREEING } got_family;
 
-// What the thunks read, by slot. Written before the thunk is stored anywhere.
-extern void *got_originals[GOT_SLOTS] __attribute__((visibility("hidden"))); // what the slot held
-extern void *got_targets[GOT_SLOTS] __attribute__((visibility("hidden"))); // the hook of grade record or deep
-extern uint64_t got_counts[GOT_SLOTS] __attribute__((visibility("hidden"))); // calls; exact under the GIL
+// What the thunks read, by slot, two slots a cache line: a library's calls are of many slots, seldom twice in
+// a row. Written before the thunk is stored anywhere.
+typedef struct {
+    void *original; // what the slot held
+    void *target;   // the hook of grade record or deep
+    uint64_t count; // calls; exact under the GIL
+    uint64_t unused;
+} got_words;
+extern got_words got_words_of[GOT_SLOTS] __attribute__((visibility("hidden"), aligned(64)));
 extern uint16_t got_rows[GOT_SLOTS]
     __attribute__((visibility("hidden"))); // row of capi.def, CAPI_NO_ROW, or of an allocator
 

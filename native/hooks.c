@@ -1,9 +1,9 @@
 // The hooks, their table and their ids, expanded from the rows of capi.def.
 //
 // Each row gives two functions of the row's own signature, hook_record_<name> and hook_deep_<name>; which one
-// runs is which pointer got_targets holds. The function that was called before is reached by got_originals,
-// so a second tracer's hook stays in the chain, and no symbol of a newer Python is needed to build for an
-// older.
+// runs is which pointer the slot's `target` is. The function that was called before is reached by its
+// `original`, so a second tracer's hook stays in the chain, and no symbol of a newer Python is needed to
+// build for an older.
 #define INSPECTOR_PLAIN_NAMES
 #include "hooks.h"
 
@@ -67,7 +67,7 @@
 #define HOOK(deep, grade, name, type, params, args, object, value, second, keep, fails, owns, text) \
     static type hook_##grade##_##name params { \
         hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep(object)); \
-        type result = ((type(*) params)got_originals[call.slot])args; \
+        type result = ((type(*) params)got_words_of[call.slot].original)args; \
         int failed = FAILS_##fails(result); \
         FINISH(deep, name, object, value, second, keep, failed, NEW_##owns, text, \
                if (HOOK_LOSES(name) && !failed) hook_lost(&call, (PyObject *)(object), HOOK_LOSES(name), \
@@ -92,7 +92,7 @@
         uint64_t obj_word = EARLY_##keep(object), val_word = EARLY_##keep(value); \
         uint64_t aux_word = EARLY_##keep(second); \
         hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep((PyObject *)obj_word)); \
-        ((void(*) params)got_originals[call.slot]) args; \
+        ((void(*) params)got_words_of[call.slot].original) args; \
         FINISH(deep, name, LATE_##keep(object, obj_word), LATE_##keep(value, val_word), \
                LATE_##keep(second, aux_word), keep, 0, 0, text, (void)0); \
     }
@@ -166,5 +166,5 @@ void *thunks_note(const uint64_t *words) {
         record->depth = ring_depth_byte(ring_here.depth);
         ring_commit();
     }
-    return got_originals[slot];
+    return got_words_of[slot].original;
 }

@@ -166,7 +166,7 @@ static PyObject *call_method(PyObject *object, const char *name, const char *for
     static PyObject *va_##grade##_##name(PyObject *callable, const char *format, ...) { \
         hook_call call = hook_begin(deep, callable); \
         if (!callable) { \
-            return ((PyObject * (*)(PyObject *, const char *)) got_originals[call.slot])(NULL, ""); \
+            return ((PyObject * (*)(PyObject *, const char *)) got_words_of[call.slot].original)(NULL, ""); \
         } \
         format_walk walk = {.given = 0}; \
         va_list values; \
@@ -186,8 +186,9 @@ static PyObject *call_method(PyObject *object, const char *name, const char *for
     static PyObject *va_##grade##_##name(PyObject *object, const char *method, const char *format, ...) { \
         hook_call call = hook_begin(deep, object); \
         if (!object || !method) { \
-            return ((PyObject * (*)(PyObject *, const char *, const char *)) \
-                        got_originals[call.slot])(object, method, ""); \
+            return ( \
+                (PyObject * (*)(PyObject *, const char *, const char *)) got_words_of[call.slot].original)( \
+                object, method, ""); \
         } \
         format_walk walk = {.given = 0}; \
         va_list values; \
@@ -224,7 +225,7 @@ static Py_ssize_t objects_count(va_list *values) {
     static PyObject *va_##grade##_PyObject_CallFunctionObjArgs(PyObject *callable, ...) { \
         hook_call call = hook_begin(deep, callable); \
         if (!callable) { \
-            return ((PyObject * (*)(PyObject *, PyObject *)) got_originals[call.slot])(NULL, NULL); \
+            return ((PyObject * (*)(PyObject *, PyObject *)) got_words_of[call.slot].original)(NULL, NULL); \
         } \
         va_list values; \
         va_start(values, callable); \
@@ -247,8 +248,8 @@ static Py_ssize_t objects_count(va_list *values) {
     static PyObject *va_##grade##_PyObject_CallMethodObjArgs(PyObject *object, PyObject *name, ...) { \
         hook_call call = hook_begin(deep, object); \
         if (!object || !name) { \
-            return ((PyObject * (*)(PyObject *, PyObject *, PyObject *)) \
-                        got_originals[call.slot])(object, name, NULL); \
+            return ((PyObject * (*)(PyObject *, PyObject *, PyObject *)) got_words_of[call.slot].original)( \
+                object, name, NULL); \
         } \
         va_list values; \
         va_start(values, name); \
@@ -294,8 +295,9 @@ static Py_ssize_t objects_count(va_list *values) {
         Py_ssize_t count = PyTuple_Check(args) ? PyTuple_GET_SIZE(args) : -1; \
         int result; \
         if (count < least || count > most) { \
-            result = ((int (*)(PyObject *, const char *, Py_ssize_t, Py_ssize_t, \
-                               ...))got_originals[call.slot])(args, name, least, most); \
+            result = \
+                ((int (*)(PyObject *, const char *, Py_ssize_t, Py_ssize_t, ...))got_words_of[call.slot] \
+                     .original)(args, name, least, most); \
         } else { \
             va_list values; \
             va_start(values, most); \

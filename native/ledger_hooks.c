@@ -62,7 +62,7 @@
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
     static type ledger_##name params { \
         BEGIN(name, args, effects); \
-        type result = ((type(*) params)got_originals[call.slot])args; \
+        type result = ((type(*) params)got_words_of[call.slot].original)args; \
         int failed = call.took_gil ? 0 : FAILS_##fails(result); \
         call.gave_none = GAVE_NONE_##owns(result); \
         ledger_note_after(&call, OBJECT_##owns(result), ROLE_##owns, failed); \
@@ -71,7 +71,7 @@
 #define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
     static void ledger_##name params { \
         BEGIN(name, args, effects); \
-        ((void(*) params)got_originals[call.slot]) args; \
+        ((void(*) params)got_words_of[call.slot].original) args; \
         ledger_note_after(&call, NULL, 0, 0); \
     }
 #define CAPI_VA(...)

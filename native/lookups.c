@@ -38,7 +38,7 @@ static uint32_t host_count, arming; // arming: the host whose slot of dlsym is l
 
 static void *asked(uint32_t host, void *handle, const char *name) __attribute__((always_inline));
 static inline void *asked(uint32_t host, void *handle, const char *name) {
-    void *(*original)(void *, const char *) = got_originals[ring_here.slot];
+    void *(*original)(void *, const char *) = got_words_of[ring_here.slot].original;
     if (handle == RTLD_NEXT || (handle == RTLD_DEFAULT && !exports_find(name))) {
         return original(handle, name); // a jump: dlsym sees the host
     }

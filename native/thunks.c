@@ -11,6 +11,9 @@
 #include "ring.h"
 
 _Static_assert(offsetof(ring_thread, slot) == 8, "the record thunks write ring_here.slot");
+_Static_assert(sizeof(got_words) == 32 && offsetof(got_words, target) == 8 &&
+                   offsetof(got_words, count) == 16,
+               "the thunks read got_words_of");
 _Static_assert(GOT_SLOTS == 16384, "the assembler below counts to 16384");
 
 #if defined(__x86_64__)
@@ -21,8 +24,8 @@ __asm__(".text\n"
         ".set thunk, 0\n"
         ".rept 16384\n"
         ".p2align 4\n"
-        "incq got_counts + 8 * thunk(%rip)\n"
-        "jmpq *got_originals + 8 * thunk(%rip)\n"
+        "incq got_words_of + 16 + 32 * thunk(%rip)\n"
+        "jmpq *got_words_of + 32 * thunk(%rip)\n"
         ".set thunk, thunk + 1\n"
         ".endr\n"
         ".size thunks_count, . - thunks_count\n"
@@ -34,7 +37,7 @@ __asm__(".text\n"
         ".p2align 5\n"
         "movq ring_here@gottpoff(%rip), %r11\n"
         "movl $thunk, %fs:8(%r11)\n"
-        "jmpq *got_targets + 8 * thunk(%rip)\n"
+        "jmpq *got_words_of + 8 + 32 * thunk(%rip)\n"
         ".set thunk, thunk + 1\n"
         ".endr\n"
         ".size thunks_record, . - thunks_record\n");
