@@ -21,7 +21,8 @@ ROOMS = {
 """Those that need what only one room has."""
 CARDS = {"10_reticulate.ipynb": 4, "40_embedding_host.ipynb": 6, "60_your_own_extension.ipynb": 7}
 """Fewer than the eight of the others: R prints most of its own; one extension is looked at."""
-SECONDS = 100
+SECONDS = 300
+"""For a cell, on a busy machine: gdb reads all of torch's symbols in one."""
 SAYS = {
     "10_reticulate.ipynb": (r"py_to_r .*convert=true", r"after R.s gc +1"),
     "20_lazy_vectors.ipynb": (r"10,000,000 +np.abs\(x\).mean\(\) +[\d.]+ µs +np.mean\(lazy.abs\(x\)\)",),

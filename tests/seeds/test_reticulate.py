@@ -67,7 +67,7 @@ def test_what_the_page_for_r_users_shows(tmp_path: Path) -> None:
     assert "R environment, convert=FALSE" in told["owners"].split("|")
     assert int(told["widest"]) <= 60 and told["head"].split() == ["ob", "O"]
     assert told["matrix"].startswith("R REALSXP, REF ") and told["vector"] == "list"
-    assert told["traced"] == "TRUE"
+    assert told["traced"] == "TRUE" and told["rpycall"] == "2"
 
 
 def traced(tmp_path: Path, script: str) -> tuple[list[str], Any]:
