@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from bench import row
-from bench_trace import interleaved
+from bench_trace import interleaved, optional
 
 from inspector import _native
 
@@ -26,18 +24,11 @@ def workloads() -> dict[str, tuple[Callable[[], object], str, float]]:
         "pd.Series(list)": (lambda: [pd.Series(numbers[:3]) for _ in range(40)], "pandas", 1.2),
         "np.concatenate": (lambda: [np.concatenate([table.v, table.v]) for _ in range(40)], "numpy", 1.2),
     }
-    if torch := _optional("torch"):
+    if torch := optional("torch"):
         found["torch.tensor(list)"] = (lambda: [torch.tensor(numbers) for _ in range(10)], "torch", 1.15)
-    if arrow := _optional("pyarrow"):
+    if arrow := optional("pyarrow"):
         found["pa.array(list)"] = (lambda: [arrow.array(numbers) for _ in range(40)], "pyarrow", 1.03)
     return found
-
-
-def _optional(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
 
 
 def main() -> None:

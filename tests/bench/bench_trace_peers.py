@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import bench_trace
 import specimens
 from bench import row
-from bench_trace import LOOP, interleaved, seconds
+from bench_trace import LOOP, interleaved, optional, seconds
 
 from inspector import _native
 
@@ -105,35 +107,99 @@ def compared(name: str, call: Call) -> None:
 
 
 OUTSIDE = {
-    "gdb, dprintf": ["gdb", "-q", "-nx", "-batch", "-ex", "set breakpoint pending on",
-                     "-ex", 'dprintf PyLong_AsLong,"%p\\n",$rdi', "-ex", "run", "--args"],
-    "ltrace -x": ["ltrace", "-x", "PyLong_AsLong", "-o", "/dev/null"],
+    "gdb, dprintf": (300, ["gdb", "-q", "-nx", "-batch", "-ex", "set breakpoint pending on",
+                     "-ex", 'dprintf PyLong_AsLong,"%p\\n",$rdi', "-ex", "run", "--args"]),
+    "ltrace -x": (300, ["ltrace", "-x", "PyLong_AsLong", "-o", "/dev/null"]),
+    "uftrace --nest-libcall": (20_000, ["uftrace", "record", "--force", "--nest-libcall", "-d", "seen"]),
 }  # fmt: skip
-"""Tools that stop the program at each call; one that is not installed has no row."""
-PROGRAM = "import sys, time, trace_loop as t; s = time.perf_counter(); t.loop(300); "
-PROGRAM += "print('took', time.perf_counter() - s, file=sys.stderr)"
+"""Tools that start the program: calls of its loop, what stands before it. One not installed has no row."""
+COUNTED = "Interceptor.attach(Module.getGlobalExportByName('PyLong_AsLong'), { onEnter"
+FRIDA = {
+    "frida, Interceptor in JavaScript": f"""let seen = 0;
+        {COUNTED}() {{ seen++; }} }});
+        rpc.exports = {{ seen() {{ return seen; }} }};""",
+    "frida, Interceptor in C": f"""const seen = Memory.alloc(8);
+        const code = new CModule(`#include <gum/guminterceptor.h>
+            extern volatile unsigned long seen;
+            void counted(GumInvocationContext *call) {{ seen++; }}`, {{ seen }});
+        {COUNTED}: code.counted }});
+        rpc.exports = {{ seen() {{ return seen.readU64().toNumber(); }} }};""",
+}
+"""What counts the calls of a process that frida is attached to."""
+PROGRAM = """
+import sys, time, trace_loop
+def took(calls):
+    start = time.perf_counter()
+    trace_loop.loop(calls)
+    return (time.perf_counter() - start) / calls
+print("ready", flush=True)
+sys.stdin.readline()
+print("took", min(took(int(sys.argv[1])) for _ in range(5)), file=sys.stderr, flush=True)
+sys.stdin.readline()
+"""
+DEADLINE = 60.0
+
+
+def _seconds(told: str) -> float | None:
+    """Seconds a call, of what the program said."""
+    found = re.search(r"took ([0-9.e-]+)", told)
+    return float(found[1]) if found else None
+
+
+def started(command: list[str], calls: int, folder: str) -> float | None:
+    """The program run by a tool."""
+    words = [*command, sys.executable, "-c", PROGRAM, str(calls)]
+    environment = {**os.environ, "PYTHONPATH": folder}
+    with tempfile.TemporaryDirectory() as left:
+        ran = subprocess.run(
+            words, env=environment, cwd=left, input="\n\n", capture_output=True, text=True, timeout=DEADLINE
+        )
+    return _seconds(ran.stderr)
+
+
+def attached(frida: Any, counts: str, calls: int, folder: str) -> float | None:
+    """The program counted by frida from within; it is killed at the deadline, and at the end."""
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    environment = {**os.environ, "PYTHONPATH": folder}
+    command = [sys.executable, "-c", PROGRAM, str(calls)]
+    with subprocess.Popen(command, env=environment, text=True, **pipes) as child:
+        late = threading.Timer(DEADLINE, child.kill)
+        late.start()
+        try:
+            child.stdout.readline()  # type: ignore[union-attr]
+            session = frida.attach(child.pid)
+            script = session.create_script(counts)
+            script.load()
+            child.stdin.write("\n")  # type: ignore[union-attr]
+            child.stdin.flush()  # type: ignore[union-attr]
+            took = _seconds(child.stderr.readline())  # type: ignore[union-attr]
+            seen = script.exports_sync.seen()
+            session.detach()
+            return took if seen >= 5 * calls else None
+        except (frida.InvalidOperationError, frida.TransportError, frida.ProcessNotRespondingError):
+            return None  # the deadline
+        finally:
+            late.cancel()
+            child.kill()
 
 
 def outside() -> None:
     """A C-API call that an extension makes, seen by tools that need no recompiling."""
     module = specimens.build("trace_loop", LOOP)
-    paths = frozenset([str(module.__file__)])
+    paths, folder = frozenset([str(module.__file__)]), str(Path(str(module.__file__)).parent)
     least = interleaved(paths, lambda: module.loop(bench_trace.CALLS), 5)
-    own = (least["record"] - least["off"]) / bench_trace.CALLS
-    environment = {**os.environ, "PYTHONPATH": str(Path(str(module.__file__)).parent)}
-    for tool, command in OUTSIDE.items():
-        if shutil.which(command[0]):
-            words = [*command, sys.executable, "-c", PROGRAM]
-            ran = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
-            found = re.search(r"took ([0-9.e-]+)", ran.stderr)
-            if found:
-                row(
-                    "PyLong_AsLong seen, more",
-                    own,
-                    against=tool,
-                    theirs=float(found[1]) / 300,
-                    sizes="a call",
-                )
+    base = least["off"] / bench_trace.CALLS
+    theirs = {
+        tool: started(command, calls, folder)
+        for tool, (calls, command) in OUTSIDE.items()
+        if shutil.which(command[0])
+    }
+    if frida := optional("frida"):
+        theirs |= {tool: attached(frida, counts, 20_000, folder) for tool, counts in FRIDA.items()}
+    for tool, took in theirs.items():
+        if took is not None:
+            own = least["record"] / bench_trace.CALLS - base
+            row("PyLong_AsLong seen, more", own, against=tool, theirs=took - base, sizes="a call")
 
 
 def main() -> None:
