@@ -139,17 +139,49 @@ print(json.dumps(found))
 """
 
 
+def apart(program: str) -> Any:
+    """What a program says in a process of its own."""
+    folders = [str(Path(__file__).parent), str(Path(specimens.__file__).parent)]
+    command = [sys.executable, "-P", "-c", program, json.dumps(folders)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout.splitlines()[-1])
+
+
 def test_a_trace_sees_the_generated_c_and_its_thunk_where_python_runs_the_loop() -> None:
     """pytensor leaves no module of the generated C in sys.modules; its loop in C calls thunks unseen.
 
     In a process of its own: where pytensor was imported without a compiler it has no loop in C.
     """
-    folders = [str(Path(__file__).parent), str(Path(specimens.__file__).parent)]
-    command = [sys.executable, "-P", "-c", TRACED, json.dumps(folders)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
-    assert ran.returncode == 0, ran.stderr
-    python, native = json.loads(ran.stdout.splitlines()[-1])
+    python, native = apart(TRACED)
     assert (python[0], native[0]) == ("Loop", "CVM")
     for _, cleared, _ in (python, native):
         assert len(cleared) == 1 and re.fullmatch("m[0-9a-f]{64}", cleared[0])
     assert (python[2], native[2]) == (["cutils_ext.cutils_ext.run_cthunk"], [])
+
+
+LEAKS = """
+import json, sys
+import numpy as np
+import pytensor
+import inspector
+
+sys.path[:0] = json.loads(sys.argv[1])
+from test_theano_op import compiled
+
+def told(found):
+    return [[one.kind, one.object, one.certain] for one in found]
+
+with pytensor.config.change_flags(cxx="g++"):
+    found, x = [], np.arange(3.0)
+    for first in ("", "Py_INCREF"):
+        function = compiled(pytensor, first)
+        found.append(told(inspector.leaks("pytensor").run(lambda: function(x, 2.0))))
+print(json.dumps(found))
+"""
+
+
+def test_leaks_tells_the_stolen_dtype_after_several_runs() -> None:
+    """Its loop in C calls thunks unseen, and the arrays are no arguments of a call: counts alone tell."""
+    runs, mended = apart(LEAKS)
+    assert runs == [["over-released", "dtype('float64')", False]] and mended == []
