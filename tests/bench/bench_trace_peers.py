@@ -74,9 +74,10 @@ def profiled(call: Call) -> float:
 def monitored(call: Call) -> float:
     """sys.monitoring (3.12 and later) with CALL and C_RETURN, callbacks that do nothing."""
     monitoring: Any = vars(sys)["monitoring"]
-    events = monitoring.events.CALL | monitoring.events.C_RETURN
+    named = monitoring.events
+    events = named.CALL | named.C_RETURN | named.C_RAISE  # CPython sets the last two with the first alone
     monitoring.use_tool_id(4, "bench")
-    for event in (monitoring.events.CALL, monitoring.events.C_RETURN):
+    for event in (named.CALL, named.C_RETURN):
         monitoring.register_callback(4, event, lambda *words: None)
     monitoring.set_events(4, events)
     try:
