@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 import weakref
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from inspector import _native
@@ -28,19 +28,26 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
     if not subjects:
         return {}
     needles = sorted((subject.address, subject.address + 1) for subject in subjects)
-    words = _native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0]
-    objects = gc.get_objects()
-    addresses = sorted((id(x), number) for number, x in enumerate(objects))
-    starts = [address for address, _ in addresses]
+    words = sorted(_native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0])
     found: dict[int, list[str]] = {}
-    for word, address in words:
-        at = bisect_right(starts, word) - 1
-        holder = objects[addresses[at][1]] if at >= 0 else None
-        if holder is None or word >= id(holder) + _own_bytes(holder):
-            continue
-        if not _is_weak(holder, word - id(holder)) and not _reports(holder, address):
-            found.setdefault(address, []).append(f"<{type(holder).__name__}> +{word - id(holder):#x}")
+    for holder, offset, address in _within(words):
+        if not _is_weak(holder, offset) and not _reports(holder, address):
+            found.setdefault(address, []).append(f"<{type(holder).__name__}> +{offset:#x}")
     return {address: tuple(some) for address, some in found.items()}
+
+
+def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
+    """The words, in order, that stand in the struct of a live gc object: object, offset, what is there."""
+    places = [word for word, _ in words]
+    last = places[-1] if places else 0
+    for holder in gc.get_objects() if words else ():
+        start = id(holder)
+        if start > last:
+            continue
+        at = bisect_left(places, start)
+        while at < len(places) and places[at] < start + _own_bytes(holder):
+            yield holder, places[at] - start, words[at][1]
+            at += 1
 
 
 def _is_weak(holder: Any, offset: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from itertools import islice
 from types import CodeType, FrameType
 
@@ -35,3 +36,8 @@ def of_code(code: CodeType | None, instruction: int, cell: int) -> Site:
     text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
     number = cell if cell >= 0 else Unknown("not in a notebook")
     return Site(code.co_filename, line, code.co_qualname, number, text)
+
+
+def site(code: CodeType, instruction: int, cells: Mapping[str, int]) -> Site:
+    """The line of Python at an offset of its bytecode; `cells`: file name -> number of the notebook cell."""
+    return of_code(code, instruction, cells.get(code.co_filename, -1))

@@ -10,7 +10,7 @@ import numpy as np
 
 from inspector.facts.conversion import Site
 from inspector.tracing.decode import Rows
-from inspector.tracing.places import NOWHERE, of_code
+from inspector.tracing.places import NOWHERE, site
 
 
 def resolved(
@@ -26,8 +26,3 @@ def resolved(
         sites.append(site(code, pair & 0xFFFFFFFF, cells) if isinstance(code, CodeType) else NOWHERE)
     numbers[located] = inverse + 1
     return tuple(sites), numbers
-
-
-def site(code: CodeType, instruction: int, cells: Mapping[str, int]) -> Site:
-    """The line of Python at an offset of its bytecode; `cells`: file name -> number of the notebook cell."""
-    return of_code(code, instruction, cells.get(code.co_filename, -1))

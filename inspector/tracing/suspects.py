@@ -25,8 +25,7 @@ from inspector.ownership.second_look import look, module_namespaces
 from inspector.places import place
 from inspector.tracing.hidden import hidden_owners
 from inspector.tracing.ledger import Found
-from inspector.tracing.places import NOWHERE
-from inspector.tracing.sites import site
+from inspector.tracing.places import NOWHERE, site
 
 SEARCHED_MAX: Final = 512
 LIKE_MAX: Final = 16
