@@ -728,6 +728,30 @@ def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, 
 def got_clear_counts() -> None:
     """Set the calls counted to 0."""
 
+# --- numpy_table.c ------------------------------------------------------------------------------
+
+NUMPY_PLACES: tuple[tuple[int, int, int], ...]
+"""NumPy's functions that have a row: (row of CAPI_ROWS, index in PyArray_API of NumPy 1, of NumPy 2)."""
+
+def numpy_table_choose(paths: frozenset[str], /) -> None:
+    """Calls that these loaded objects make through NumPy's table are recorded, until numpy_table_disarm."""
+
+def numpy_table_arm(capsule: Any, grade: int, /) -> int:
+    """Patch the table in NumPy's capsule `_ARRAY_API`: how many of its functions. `grade` as in got_arm.
+
+    0 in another interpreter than the main one, and for a NumPy whose ABI is not known. Raises ValueError for
+    another capsule.
+    """
+
+def numpy_table_disarm() -> tuple[int, int]:
+    """Restore the table: (words restored, another tracer's now)."""
+
+def numpy_table_slots() -> list[tuple[int, str, int, int]]:
+    """What was called through the table so far, by module; the number is `slot` of a record.
+
+    Rows are (number, path of the module or "" where a tail call left none, row of CAPI_ROWS, calls counted).
+    """
+
 # --- loaded.c -----------------------------------------------------------------------------------
 
 def got_objects() -> list[str]:

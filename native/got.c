@@ -33,7 +33,7 @@
 #include "lookups.h"
 #include "relocations.h"
 
-got_words got_words_of[GOT_SLOTS];
+got_words got_words_of[GOT_PLACES];
 uint16_t got_rows[GOT_SLOTS];
 
 typedef struct {
@@ -262,18 +262,6 @@ static void module_store(const struct dl_phdr_info *object, got_module *module, 
     }
 }
 
-static int is_wanted(const struct dl_phdr_info *object, const got_walk *walk) {
-    if (!walk->paths) {
-        return 1;
-    }
-    _owned_ PyObject *path = PyUnicode_DecodeFSDefault(loaded_path(object));
-    if (!path) {
-        PyErr_Clear();
-        return 0;
-    }
-    return PySet_Contains(walk->paths, path) == 1;
-}
-
 static void object_store(const struct dl_phdr_info *object, got_walk *walk) {
     for (uint32_t i = 0; i < module_count; i++) {
         if (is_of(&modules[i], object, walk->family)) {
@@ -284,7 +272,8 @@ static void object_store(const struct dl_phdr_info *object, got_walk *walk) {
 
 static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) {
     got_walk *walk = argument;
-    if (loaded_left_out(object, walk->family) || !is_wanted(object, walk)) {
+    if (loaded_left_out(object, walk->family) ||
+        !(walk->paths == NULL || loaded_is_among(object, walk->paths))) {
         return 0;
     }
     if (object_look(object, walk->family) < 0) {

@@ -12,6 +12,9 @@
 
 #define GOT_SLOTS 16384 // thunks of 16 and 32 bytes: 768 KiB of text, touched where used
 
+// From there on, the slots of numpy_table.c: one a module that calls and a function of NumPy's.
+enum { NUMPY_CALLERS = 512, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_CALLERS * NUMPY_ROWS_MAX };
+
 // GOT_BORDER records only what takes or releases the GIL, and what calls an object.
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
 // What the patched slots of one family import: Python's C API, what gives memory (allocations.c), what calls
@@ -27,7 +30,7 @@ typedef struct {
     uint64_t count; // calls; exact under the GIL
     uint64_t unused;
 } got_words;
-extern got_words got_words_of[GOT_SLOTS] __attribute__((visibility("hidden"), aligned(64)));
+extern got_words got_words_of[GOT_PLACES] __attribute__((visibility("hidden"), aligned(64)));
 extern uint16_t got_rows[GOT_SLOTS]
     __attribute__((visibility("hidden"))); // row of capi.def, CAPI_NO_ROW, or of an allocator
 
@@ -36,10 +39,12 @@ extern char thunks_count[] __attribute__((visibility("hidden"))); // 16 bytes ea
 extern char thunks_record[]
     __attribute__((visibility("hidden"))); // 32 bytes each: say the slot, jump to the hook
 extern char thunks_entry[] __attribute__((visibility("hidden"))); // the hook of what has no row
+extern char thunks_numpy[] __attribute__((visibility("hidden"))); // 32 bytes each: words of NumPy's table
 static inline void *thunks_of(got_grade grade, uint32_t slot) {
     return grade == GOT_COUNT ? thunks_count + 16 * (uint64_t)slot : thunks_record + 32 * (uint64_t)slot;
 }
-void *thunks_note(const uint64_t *words); // hooks.c: records a call that begins; what to jump to
+void *thunks_note(const uint64_t *words);     // hooks.c: records a call that begins; what to jump to
+void *numpy_table_note(const uint64_t *kept); // numpy_table.c: the hook to jump to, or the function
 
 // hooks.c: the rows of capi.def.
 #define CAPI_NO_ROW UINT16_MAX

@@ -36,6 +36,15 @@ int loaded_left_out(const struct dl_phdr_info *object, got_family family) {
             (is_program || allocations_inside(object)));
 }
 
+int loaded_is_among(const struct dl_phdr_info *object, PyObject *paths) {
+    _owned_ PyObject *path = PyUnicode_DecodeFSDefault(loaded_path(object));
+    if (!path) {
+        PyErr_Clear();
+        return 0;
+    }
+    return PySet_Contains(paths, path) == 1;
+}
+
 static int object_name(struct dl_phdr_info *object, size_t size, void *argument) {
     PyObject *names = argument; // borrowed
     if (object->dlpi_name && *object->dlpi_name) {

@@ -72,6 +72,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(capi) \
     PART(got) \
     PART(hosts) \
+    PART(numpy_table) \
     PART(loaded) \
     PART(allocations) \
     PART(sources) \

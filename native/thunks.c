@@ -42,32 +42,49 @@ __asm__(".text\n"
         ".endr\n"
         ".size thunks_record, . - thunks_record\n");
 
+// A function that keeps what may hold an argument, asks `note` of C where to go, and jumps there.
+#define KEEPING(name, note) \
+    ".p2align 5\n" \
+    ".globl " name "\n.hidden " name "\n.type " name ", @function\n" name ":\n" \
+    ".cfi_startproc\n" \
+    "pushq %rbp\n" \
+    ".cfi_def_cfa_offset 16\n.cfi_offset rbp, -16\n" \
+    "movq %rsp, %rbp\n" \
+    ".cfi_def_cfa_register rbp\n" \
+    "subq $192, %rsp\n" \
+    "movq %rdi, (%rsp)\nmovq %rsi, 8(%rsp)\nmovq %rdx, 16(%rsp)\n" \
+    "movq %rcx, 24(%rsp)\nmovq %r8, 32(%rsp)\nmovq %r9, 40(%rsp)\nmovq %rax, 48(%rsp)\n" \
+    "movups %xmm0, 64(%rsp)\nmovups %xmm1, 80(%rsp)\nmovups %xmm2, 96(%rsp)\nmovups %xmm3, 112(%rsp)\n" \
+    "movups %xmm4, 128(%rsp)\nmovups %xmm5, 144(%rsp)\nmovups %xmm6, 160(%rsp)\nmovups %xmm7, 176(%rsp)\n" \
+    "movq %rsp, %rdi\n" \
+    "call " note "\n" \
+    "movq %rax, %r11\n" \
+    "movq (%rsp), %rdi\nmovq 8(%rsp), %rsi\nmovq 16(%rsp), %rdx\n" \
+    "movq 24(%rsp), %rcx\nmovq 32(%rsp), %r8\nmovq 40(%rsp), %r9\nmovq 48(%rsp), %rax\n" \
+    "movups 64(%rsp), %xmm0\nmovups 80(%rsp), %xmm1\nmovups 96(%rsp), %xmm2\nmovups 112(%rsp), %xmm3\n" \
+    "movups 128(%rsp), %xmm4\nmovups 144(%rsp), %xmm5\nmovups 160(%rsp), %xmm6\nmovups 176(%rsp), %xmm7\n" \
+    "leave\n" \
+    ".cfi_def_cfa rsp, 8\n" \
+    "jmpq *%r11\n" \
+    ".cfi_endproc\n" \
+    ".size " name ", . - " name "\n"
+
+__asm__(".text\n" KEEPING("thunks_entry", "thunks_note") KEEPING("numpy_entry", "numpy_table_note"));
+
+_Static_assert(NUMPY_ROWS_MAX == 64, "the assembler below counts to 64");
 __asm__(".text\n"
         ".p2align 5\n"
-        ".globl thunks_entry\n.hidden thunks_entry\n.type thunks_entry, @function\n"
-        "thunks_entry:\n"
-        ".cfi_startproc\n"
-        "pushq %rbp\n"
-        ".cfi_def_cfa_offset 16\n.cfi_offset rbp, -16\n"
-        "movq %rsp, %rbp\n"
-        ".cfi_def_cfa_register rbp\n"
-        "subq $192, %rsp\n"
-        "movq %rdi, (%rsp)\nmovq %rsi, 8(%rsp)\nmovq %rdx, 16(%rsp)\n"
-        "movq %rcx, 24(%rsp)\nmovq %r8, 32(%rsp)\nmovq %r9, 40(%rsp)\nmovq %rax, 48(%rsp)\n"
-        "movups %xmm0, 64(%rsp)\nmovups %xmm1, 80(%rsp)\nmovups %xmm2, 96(%rsp)\nmovups %xmm3, 112(%rsp)\n"
-        "movups %xmm4, 128(%rsp)\nmovups %xmm5, 144(%rsp)\nmovups %xmm6, 160(%rsp)\nmovups %xmm7, 176(%rsp)\n"
-        "movq %rsp, %rdi\n"
-        "call thunks_note\n"
-        "movq %rax, %r11\n"
-        "movq (%rsp), %rdi\nmovq 8(%rsp), %rsi\nmovq 16(%rsp), %rdx\n"
-        "movq 24(%rsp), %rcx\nmovq 32(%rsp), %r8\nmovq 40(%rsp), %r9\nmovq 48(%rsp), %rax\n"
-        "movups 64(%rsp), %xmm0\nmovups 80(%rsp), %xmm1\nmovups 96(%rsp), %xmm2\nmovups 112(%rsp), %xmm3\n"
-        "movups 128(%rsp), %xmm4\nmovups 144(%rsp), %xmm5\nmovups 160(%rsp), %xmm6\nmovups 176(%rsp), %xmm7\n"
-        "leave\n"
-        ".cfi_def_cfa rsp, 8\n"
-        "jmpq *%r11\n"
-        ".cfi_endproc\n"
-        ".size thunks_entry, . - thunks_entry\n");
+        ".globl thunks_numpy\n.hidden thunks_numpy\n.type thunks_numpy, @function\n"
+        "thunks_numpy:\n"
+        ".set thunk, 0\n"
+        ".rept 64\n"
+        ".p2align 5\n"
+        "movq ring_here@gottpoff(%rip), %r11\n"
+        "movl $thunk, %fs:8(%r11)\n"
+        "jmp numpy_entry\n"
+        ".set thunk, thunk + 1\n"
+        ".endr\n"
+        ".size thunks_numpy, . - thunks_numpy\n");
 #else
 #error "the C-API trace is written for x86-64: thunks.c needs its three thunks for this machine"
 #endif

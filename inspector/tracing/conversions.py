@@ -15,6 +15,7 @@ from inspector.tracing.native_frames import STACKS_MAX
 from inspector.tracing.nesting import TOP, Nesting
 
 VALUES_SHOWN = 8
+_NO_MODULE = Unknown("a tail call left no return address, or the import slot is not known")
 
 
 def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conversion, ...]]:
@@ -60,7 +61,7 @@ def _conversion(
         **own_values(events, row, int(nesting.stops[head])),
         times=times,
         failed=failed,
-        module=events.import_modules.get(int(record["slot"]), Unknown("the import slot is not known")),
+        module=events.import_modules.get(int(record["slot"]), _NO_MODULE),
         ns=round(ns) if ns else Unknown("no clock was read"),
         depth=int(record["depth"]),
     )

@@ -92,6 +92,7 @@ class Ledger:
             self.found.types.clear()
             rows, faults, left_out, not_noted, _kept, dangling = _native.ledger_close(SUSPECTS_MAX)
             slots = {slot[0]: slot[1] for slot in _native.got_slots()}
+            slots |= {slot[0]: slot[1] for slot in _native.numpy_table_slots()}
             methods = {number + 1: name for number, name in zip(self.numbers, self.found.names, strict=False)}
             methods |= {number + 1: name for number, name in self.types.names.items()}
             interned = _native.interned()

@@ -16,6 +16,7 @@ from inspector.tracing.allocation_slots import AllocationSlots, caller
 from inspector.tracing.foreign import ForeignSlots, names
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.materializing import Materializations
+from inspector.tracing.numpy_table import callers_of_numpy
 from inspector.tracing.pulse import Pulse, Told
 from inspector.tracing.sources import CapiSlots
 from inspector.tracing.tables import Tables, library_of, told
@@ -174,6 +175,7 @@ class Recorder:
         tables = told(self.found, self.numbers, slots, hosts or (), self.foreign.paths)
         if self.blocks is not None:
             tables.askers, tables.givers = askers, _native.ALLOCATORS
+        tables.import_modules |= callers_of_numpy()
         tables.names |= self.slots.names
         tables.modules |= self.slots.modules
         return tables

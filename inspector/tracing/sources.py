@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 
 from inspector import _native
 from inspector.errors import InspectorError
+from inspector.tracing.numpy_table import NumpyTable
 from inspector.tracing.targets import COMPILED, fits
 
 Grade = Literal["count", "record", "deep", "ledger"]
@@ -48,6 +49,7 @@ class CapiSlots:
         self.modules = tuple(modules)
         self.hosts: frozenset[str] | None = frozenset() if hosts else None
         self.grade = GRADES[grade]
+        self.numpy = NumpyTable(self.grade)
         self.armed = 0
         self.without_thunk = 0
         self.restored: Restored | None = None
@@ -85,6 +87,7 @@ class CapiSlots:
             if ExtensionFileLoader.create_module is self._watching:
                 setattr(ExtensionFileLoader, "create_module", self._original)  # noqa: B010
             self._original = self._watching = None
+            self.numpy.end()
             _native.hosts_disarm()
             self.restored = Restored(*_native.got_disarm())
             atexit.unregister(self.end)
@@ -120,6 +123,7 @@ class CapiSlots:
         if new:
             armed, _, self.without_thunk = _native.got_arm(new, self.grade)
             self.armed += armed
+        self.numpy.widen(new)
         if self.hosts is not None:
             self._widen_hosts()
 
@@ -127,6 +131,7 @@ class CapiSlots:
         """Patch what embeds this Python; all there is to know of its calls, which Python knows nothing of."""
         self.hosts = frozenset(_native.got_hosts()) | (self.hosts or frozenset())
         self.hosts |= frozenset(_native.hosts_arm(self.hosts))
+        self.numpy.widen(self.hosts)
         if self.hosts:
             armed, _, self.without_thunk = _native.got_arm(self.hosts, min(self.grade * 2, GRADES["deep"]))
             self.armed += armed

@@ -12,6 +12,7 @@ import pytest
 import specimens
 
 import inspector
+from inspector.facts.leaks import Touch
 
 SEED = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -81,7 +82,11 @@ def test_the_seed_steals_a_dtype_it_borrowed() -> None:
     (one,) = found
     assert (one.kind, one.object) == ("borrowed reference stolen", "dtype('float64')")
     assert one.certain and one.method == "seed_op.vector_times_scalar"
-    assert "Py_INCREF" in one.cure
+    line = 1 + SEED.partition("PyArray_Empty")[0].count("\n")
+    assert isinstance(one.conversion, Touch)
+    assert (one.conversion.function, one.conversion.source) == ("PyArray_Empty", f"seed_op.c:{line}")
+    assert one.rule.startswith("PyArray_Empty steals its descr")
+    assert one.cure == f"Py_INCREF(descr) before seed_op.c:{line}"
 
 
 HONEST: dict[str, Callable[[], Any]] = {

@@ -18,7 +18,10 @@ COLUMNS = (
     *("name", "type", "params", "obj", "val", "aux"),
     *("keep", "fails", "owns", "effects", "direction", "form"),
 )
-ROWS = {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in _native.CAPI_ROWS}
+ALL_ROWS = {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in _native.CAPI_ROWS}
+IN_A_TABLE = {_native.CAPI_ROWS[place[0]][0] for place in _native.NUMPY_PLACES}
+"""NumPy's: called through its table, not by a name that Python exports."""
+ROWS = {name: row for name, row in ALL_ROWS.items() if name not in IN_A_TABLE}
 
 HEAD = """
 #define PY_SSIZE_T_CLEAN
@@ -71,7 +74,7 @@ INTEGERS = {
 }
 POINTERS = {
     *("const char *", "const unsigned char *", "const void *", "char *", "void *", "unsigned char *"),
-    *("wchar_t *", "const wchar_t *", "Py_UCS4 *", "PyCapsule_Destructor"),
+    *("wchar_t *", "const wchar_t *", "Py_UCS4 *", "PyCapsule_Destructor", "const Py_ssize_t *"),
 }
 OBJECTS = {"PyObject *", "PyTypeObject *", "PyLongObject *"}
 OUTPUTS = {"int *": "int", "Py_ssize_t *": "Py_ssize_t", "char **": "char *"}
@@ -180,23 +183,36 @@ static PyObject *call_{row["name"]}(PyObject *self, PyObject *both) {{
 }}"""
 
 
-def build(names: list[str]) -> ModuleType:
-    """The extension `capi_calls` with the functions of these rows."""
-    functions = "".join(text_of(ROWS[name]) for name in names)
+def build(
+    names: list[str],
+    *,
+    name: str = "capi_calls",
+    more: str = "",
+    begin: str = "",
+    flags: tuple[str, ...] = (),
+) -> ModuleType:
+    """The extension `name` with the functions of these rows; `more` is C above them, `begin` of its init."""
+    functions = "".join(text_of(ALL_ROWS[name]) for name in names)
     table = "".join(f'    {{"{name}", call_{name}, METH_VARARGS, NULL}},\n' for name in names)
     end = f"""
 static PyMethodDef methods[] = {{
 {table}    {{NULL, NULL, 0, NULL}},
 }};
 static struct PyModuleDef definition = {{
-    PyModuleDef_HEAD_INIT, .m_name = "capi_calls", .m_methods = methods}};
-PyMODINIT_FUNC PyInit_capi_calls(void) {{ return PyModule_Create(&definition); }}
+    PyModuleDef_HEAD_INIT, .m_name = "{name}", .m_methods = methods}};
+PyMODINIT_FUNC PyInit_{name}(void) {{ {begin} return PyModule_Create(&definition); }}
 """
-    more = "".join(
+    more += "".join(
         f"{ROWS[n]['type']} ({n})({ROWS[n]['params'].strip('()')});\n" for n in names if n in PRIVATE
     )
-    flags = ("-Werror", "-Wno-deprecated-declarations", "-Wno-unused-but-set-variable", "-Wno-address")
-    return specimens.build("capi_calls", HEAD + more + functions + end, flags=flags)
+    flags = (
+        "-Werror",
+        "-Wno-deprecated-declarations",
+        "-Wno-unused-but-set-variable",
+        "-Wno-address",
+        *flags,
+    )
+    return specimens.build(name, HEAD + more + functions + end, flags=flags)
 
 
 PRIVATE = {"_Py_IncRef", "_Py_DecRef", "_PyLong_AsByteArray", "_PyLong_FromByteArray", "_PyBytes_Resize"}

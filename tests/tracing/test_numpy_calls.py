@@ -1,0 +1,146 @@
+"""What extensions ask of NumPy through its table: in the call tree, by module, in a storm of toggles."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import events
+import numpy as np
+import pytest
+import specimens
+from soak import rounds
+
+import inspector
+from inspector import _native
+from inspector.facts.unknown import Unknown
+from inspector.tracing import numpy_table
+
+pytestmark = pytest.mark.core
+
+USER = r"""
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+static PyObject *doubles(PyObject *self, PyObject *x) {
+    PyObject *made = PyArray_FROM_OTF(x, NPY_DOUBLE, NPY_ARRAY_IN_ARRAY);
+    if (!made) {
+        return NULL;
+    }
+    npy_intp count = PyArray_SIZE((PyArrayObject *)made);
+    PyObject *result = PyArray_ZEROS(1, &count, NPY_DOUBLE, 0);
+    Py_DECREF(made);
+    return result;
+}
+static PyObject *returned(PyObject *self, PyObject *x) { // compiled to a jump
+    Py_INCREF(x);
+    return PyArray_Return((PyArrayObject *)x);
+}
+static PyMethodDef methods[] = {
+    {"doubles", doubles, METH_O, NULL}, {"returned", returned, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "NAME", .m_methods = methods};
+PyMODINIT_FUNC PyInit_NAME(void) { import_array(); return PyModule_Create(&definition); }
+"""
+
+
+def built(name: str) -> Any:
+    return specimens.build(name, USER.replace("NAME", name), flags=(f"-I{np.get_include()}",))
+
+
+@pytest.fixture(scope="module")
+def user() -> Any:
+    return built("numpy_user")
+
+
+def asked(t: Any) -> list[tuple[str, str, int]]:
+    """(function, who owns its result, how many failed) of NumPy's."""
+    return [(c.function, c.result, c.failed) for c in t.conversions if c.function.startswith("PyArray_")]
+
+
+def test_calls_through_the_table_stand_in_the_call_that_made_them(user: Any) -> None:
+    with inspector.trace("numpy_user") as t:
+        assert user.doubles([1, 2, 3]).tolist() == [0.0] * 3
+    assert asked(t) == [
+        ("PyArray_DescrFromType", "new", 0),
+        ("PyArray_FromAny", "new", 0),
+        ("PyArray_Zeros", "new", 0),
+    ]
+    (call,) = [call for call in t.calls if call.name == "numpy_user.doubles"]
+    numpys = [c for c in call.conversions if c.function.startswith("PyArray_")]
+    assert {c.module for c in numpys} == {"numpy_user"} and {c.depth for c in numpys} == {1}
+    assert "PyArray_FromAny" in t.tree()
+
+
+def test_a_conversion_that_fails_says_so(user: Any) -> None:
+    with inspector.trace("numpy_user", grade="deep") as t, pytest.raises(ValueError):
+        user.doubles([[1], [2, 3]])
+    assert asked(t) == [("PyArray_DescrFromType", "new", 0), ("PyArray_FromAny", "new", 1)]
+
+
+def test_a_tail_call_is_shown_and_its_module_is_unknown(user: Any) -> None:
+    array = np.arange(3.0)
+    with inspector.trace("numpy_user") as t:
+        assert user.returned(array) is array
+    (one,) = [c for c in t.conversions if c.function == "PyArray_Return"]
+    assert isinstance(one.module, Unknown) and "tail call" in one.module.reason
+
+
+def test_a_module_that_was_not_chosen_is_not_shown(user: Any) -> None:
+    other = built("numpy_other")
+    with inspector.trace("numpy_user") as t:
+        other.doubles([1])
+        other.returned(np.arange(3.0))
+    assert asked(t) == []
+
+
+def test_calls_are_counted_by_module(user: Any) -> None:
+    def counted() -> int:
+        return sum(row[3] for row in _native.numpy_table_slots() if row[1] == user.__file__)
+
+    before = counted()
+    with inspector.trace("numpy_user", grade="count") as t:
+        for _ in range(5):
+            user.doubles([1])
+    assert counted() - before == 5 * 4 and asked(t) == []
+
+
+def test_a_saved_trace_names_them(user: Any, tmp_path: Any) -> None:
+    with inspector.trace("numpy_user", out=tmp_path / "t.trace") as t:
+        user.doubles([1])
+    loaded: Any = inspector.load(tmp_path / "t.trace")
+    assert asked(loaded) == asked(t) and loaded.fact == t.fact
+
+
+def test_a_storm_of_toggles_while_the_table_is_called(user: Any) -> None:
+    """No call is lost or answered wrongly, and the table is what it was."""
+    stop, wrong = threading.Event(), list[Any]()
+    array = np.arange(4.0)
+
+    def work() -> None:
+        while not stop.is_set():
+            if user.doubles(array).tolist() != [0.0] * 4 or user.returned(array) is not array:
+                wrong.append(1)
+
+    capsule, path = numpy_table._capsule(), frozenset([str(user.__file__)])
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    _native.ring_begin("", 1 << 12, "last", 1, 1, events.TOTAL_BYTES, -1)
+    for thread in threads:
+        thread.start()
+    try:
+        for toggle in range(rounds(500, 200_000)):
+            _native.numpy_table_choose(path)
+            armed = _native.numpy_table_arm(capsule, toggle % 4)
+            assert _native.numpy_table_disarm() == (armed, 0) and armed == len(_native.NUMPY_PLACES)
+    finally:
+        stop.set()
+        sys.setswitchinterval(switching)
+        for thread in threads:
+            thread.join()
+        rows = _native.ring_end()[0]
+        _native.interned_clear()
+    assert wrong == []
+    kinds = {event.kind for row in rows for event in events.decode(row[6])}
+    assert kinds <= set(range(len(events.KINDS))) - {0}
