@@ -544,6 +544,8 @@ EVENT_KINDS: tuple[tuple[str, int, str], ...]
 """What `kind` of a record says: (name, number, meaning)."""
 EVENT_FLAGS: tuple[tuple[str, int, str], ...]
 """The bits of `flags`: (name, mask, meaning)."""
+FOLDED_KINDS: tuple[tuple[str, int, str], ...]
+"""What a half byte of `refs_delta` says in a record with FOLDED: (name, number, meaning)."""
 RING_HEADER: tuple[tuple[str, str, int, str], ...]
 """The fields at the start of a ring's file, whose records begin at byte 4096; as EVENT_FIELDS."""
 RING_MAGIC: int

@@ -18,10 +18,12 @@
 // Limits and why. CALLS_MAX places at a time, and functions in the life of the process: thunks lie in the
 // library's text, so that no memory is both written and run. What is patched by somebody else afterwards is
 // left alone, and counted.
+#define INSPECTOR_INTERNALS
 #include "native.h"
 
 #include "calls.h"
 #include "finalize.h"
+#include "folded.h"
 #include "got.h"
 #include "ledger.h"
 
@@ -113,7 +115,24 @@ static __attribute__((noinline)) uintptr_t enter_unheard(const call_row *row, co
     return row->original(words[0], words[1], words[2], words[3], words[4]);
 }
 
-uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
+// A call whose values were to be folded, and that gave something else; its arguments are as they were.
+static __attribute__((noinline)) void write_unfolded(const call_row *row, const uintptr_t words[5],
+                                                     uintptr_t result, const folded_call *call,
+                                                     const folded_given *given) {
+    witness seen;
+    event record = {.kind = row->kind, .slot = call->slot, .func = row->convention, .depth = call->depth};
+    witness_before((call_convention)row->convention, words, &record, &seen);
+    if (given->kind) {
+        seen.arguments[0].aux = (uint32_t)given->size;
+        seen.arguments[0].val = given->size >> 32;
+    }
+    record.start = call->start;
+    ring_keep_ticks(&record, call->spent);
+    witness_after((call_convention)row->convention, words, result, &record, &seen);
+}
+
+static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                                                       uintptr_t e, uint32_t number) {
     const call_row *row = &rows[number];
     const uintptr_t words[5] = {a, b, c, d, e};
     if (row->convention == CALL_DEALLOC && witness_open && !ring_here.quiet && running_is_ours()) {
@@ -151,6 +170,36 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
     }
     ring_stop_ticks(&record);
     witness_after((call_convention)row->convention, words, result, &record, &seen);
+    return result;
+}
+
+uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
+    const call_row *row = &rows[number];
+    PyThreadState *thread = compat_thread_unchecked();
+    folded_given given;
+    if (witness_open != WITNESS_ALL || ring_here.quiet || row->is_common || !thread ||
+        thread->interp != running_main || !folded_before(row->convention, a, b, c, d, &given)) {
+        return enter_other(a, b, c, d, e, number);
+    }
+    folded_call call = {.slot = number, .kind = row->kind};
+    call.type = a ? interned_id((PyObject *)Py_TYPE((PyObject *)a)) : 0;
+    call.site = sites_of(thread);
+    uintptr_t result;
+    {
+        // Given back on the way of a C++ exception too.
+        const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
+        call.depth = ring_depth_byte(depth);
+        call.start = ring_start_ticks();
+        result = row->original(a, b, c, d, e);
+    }
+    call.spent = ring_spent_ticks(call.start);
+    folded_values values;
+    if (result && folded_read(&given, (PyObject *)result, &values)) {
+        folded_write(&call, &given, (PyObject *)result, &values);
+    } else {
+        const uintptr_t words[5] = {a, b, c, d, e};
+        write_unfolded(row, words, result, &call, &given);
+    }
     return result;
 }
 
@@ -340,4 +389,7 @@ static PyMethodDef calls_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-int calls_exec(PyObject *module) { return PyModule_AddFunctions(module, calls_methods); }
+int calls_exec(PyObject *module) {
+    (void)running_is_ours(); // running_main is known before the first call
+    return PyModule_AddFunctions(module, calls_methods);
+}

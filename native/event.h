@@ -100,12 +100,33 @@ enum {
     FLAG(ESTIMATED, 8, "val is an estimate") \
     FLAG(LOSSY, 9, "the conversion lost a part of the value") \
     FLAG(OUTPUT, 10, "continuation: the value was written by the call, not given to it") \
-    FLAG(INSIDE, 11, "continuation: an item of the list or tuple in the continuation before")
+    FLAG(INSIDE, 11, "continuation: an item of the list or tuple in the continuation before") \
+    FLAG(FOLDED, 12, "obj, val, aux and refs hold the call's values, as refs_delta says (FOLDED_KINDS)")
 
 enum {
 #define EVENT_FLAG(name, bit, meaning) EVENT_FLAG_##name = 1 << (bit),
     EVENT_FLAGS(EVENT_FLAG)
 #undef EVENT_FLAG
+};
+
+// Half bytes of refs_delta in a record with FOLDED (folded.h). KIND(name, meaning)
+#define FOLDED_KINDS(KIND) \
+    KIND(NOTHING, "not there, or a VALUE continuation says it") \
+    KIND(INT, "an int in a word") \
+    KIND(FLOAT, "the bits of a float in a word") \
+    KIND(NONE, "None") \
+    KIND(TRUE, "True") \
+    KIND(FALSE, "False") \
+    KIND(TEXT, "a str of `func` characters: its address, and the first 16 in two words") \
+    KIND(SMALL, "an int of 32 bits in refs") \
+    KIND(LIST, \
+         "a list: its address; a word of items in its lower half and the first one's type in its upper") \
+    KIND(TUPLE, "a tuple, likewise") \
+    KIND(DICT, "a dict, likewise, with no type")
+enum {
+#define FOLDED_KIND(name, meaning) FOLDED_##name,
+    FOLDED_KINDS(FOLDED_KIND)
+#undef FOLDED_KIND
 };
 
 #endif

@@ -62,6 +62,8 @@ typedef struct {
     void *address;
     uint16_t row;
 } exports_row;
+// Lives as long as the process runs Python; NULL before the first running_is_ours.
+extern PyInterpreterState *running_main __attribute__((visibility("hidden"))); // borrowed
 int running_is_ours(void); // running.c: whether this thread runs in the main interpreter
 int exports_prepare(void); // once; 0, or -1 with an exception set
 const exports_row *exports_find(const char *name);

@@ -9,7 +9,7 @@ typedef struct {
     uint32_t id;
 } interned_one;
 
-enum { INTERNED_RECENT = 16 };
+enum { INTERNED_RECENT = 64 };
 // Met not long ago, by address: most calls name the same few again.
 extern interned_one interned_recent[INTERNED_RECENT] __attribute__((visibility("hidden")));
 extern uint32_t interned_generation __attribute__((visibility("hidden"))); // advances when all are let go

@@ -140,16 +140,25 @@ static inline uint64_t ring_ticks(void) {
 // What `start` is at a call: 0 without a clock.
 static inline uint64_t ring_start_ticks(void) { return ring_clocks ? ring_ticks() : 0; }
 
-// Writes `duration` as two clocks tell it, in ticks or, from 2**32 on, in units of 1024.
+// Ticks since `start` at a return; 0 without two clocks.
+static inline uint64_t ring_spent_ticks(uint64_t start) {
+    return ring_clocks == RING_BOTH ? ring_ticks() - start : 0;
+}
+
+// Writes `duration`: in ticks or, from 2**32 on, in units of 1024.
+static inline void ring_keep_ticks(event *record, uint64_t spent) {
+    if (__builtin_expect(spent >> 32, 0)) {
+        spent >>= 10;
+        spent = spent >> 32 ? UINT32_MAX : spent;
+        record->flags |= EVENT_FLAG_COARSE;
+    }
+    record->duration = (uint32_t)spent;
+}
+
+// Both, for a record whose duration is 0.
 static inline void ring_stop_ticks(event *record) {
     if (ring_clocks == RING_BOTH) {
-        uint64_t spent = ring_ticks() - record->start;
-        if (__builtin_expect(spent >> 32, 0)) {
-            spent >>= 10;
-            spent = spent >> 32 ? UINT32_MAX : spent;
-            record->flags |= EVENT_FLAG_COARSE;
-        }
-        record->duration = (uint32_t)spent;
+        ring_keep_ticks(record, ring_ticks() - record->start);
     }
 }
 

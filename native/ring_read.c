@@ -244,10 +244,22 @@ static int flags_set(PyObject *module) {
     return table_set(module, "EVENT_FLAGS", table);
 }
 
+static int folded_set(PyObject *module) {
+    _owned_ PyObject *table = PyList_New(0);
+#define FOLDED_ROW(name, meaning) \
+    || table_add(table, Py_BuildValue("(sis)", #name, FOLDED_##name, meaning)) < 0
+    if (!table FOLDED_KINDS(FOLDED_ROW)) {
+        return -1;
+    }
+#undef FOLDED_ROW
+    return table_set(module, "FOLDED_KINDS", table);
+}
+
 int ring_read_exec(PyObject *module) {
     _owned_ PyObject *magic = PyLong_FromUnsignedLongLong(RING_MAGIC);
     if (!magic || fields_set(module) < 0 || header_set(module) < 0 || kinds_set(module) < 0 ||
-        flags_set(module) < 0 || PyModule_AddObjectRef(module, "RING_MAGIC", magic) < 0) {
+        flags_set(module) < 0 || folded_set(module) < 0 ||
+        PyModule_AddObjectRef(module, "RING_MAGIC", magic) < 0) {
         return -1;
     }
     return PyModule_AddFunctions(module, read_methods);

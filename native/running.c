@@ -6,13 +6,13 @@
 
 #include "hooks.h"
 
-static PyInterpreterState *main_interpreter; // borrowed: lives as long as the process runs Python
+PyInterpreterState *running_main;
 
 static int is_main(const PyThreadState *thread) {
-    if (!main_interpreter) {
-        main_interpreter = PyInterpreterState_Main();
+    if (!running_main) {
+        running_main = PyInterpreterState_Main();
     }
-    return thread && thread->interp == main_interpreter;
+    return thread && thread->interp == running_main;
 }
 
 int running_is_ours(void) { return is_main(compat_thread_unchecked()); }

@@ -63,15 +63,10 @@ int sites_is_of_stdlib(void) {
     return frame && origin_of(compat_frame_code(frame)) == FROM_STDLIB;
 }
 
-static int32_t offset_in(_PyInterpreterFrame *frame, PyCodeObject *code) {
-    return (int32_t)(compat_frame_instruction(frame) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
-}
+sites_known sites_last;
 
-// Code of the user's own that ran last; the table of interned objects holds it.
-static PyCodeObject *last_code; // borrowed, while last_generation is the table's
-static uint32_t last_id, last_generation;
-
-static void locate_among(_PyInterpreterFrame *frame, event *record) {
+// The innermost frame of the user's own code; the innermost of all where there is none.
+sites_place sites_find(_PyInterpreterFrame *frame) {
     _PyInterpreterFrame *chosen = NULL;
     origin from = FROM_STDLIB;
     for (int walked = 0; frame && from != FROM_USER && walked < FRAMES_WALKED;
@@ -82,26 +77,19 @@ static void locate_among(_PyInterpreterFrame *frame, event *record) {
             chosen = frame;
         }
     }
-    if (chosen) {
-        PyCodeObject *code = compat_frame_code(chosen);
-        record->code = interned_id((PyObject *)code);
-        record->lasti = offset_in(chosen, code);
-        last_code = from == FROM_USER && record->code ? code : NULL;
-        last_id = record->code;
-        last_generation = interned_generation;
+    if (!chosen) {
+        return (sites_place){0, 0};
     }
+    PyCodeObject *code = compat_frame_code(chosen); // borrowed
+    uint32_t id = interned_id((PyObject *)code);
+    sites_last = (sites_known){from == FROM_USER && id ? code : NULL, id, interned_generation};
+    return (sites_place){id, sites_offset(chosen, code)};
 }
 
-// The innermost frame of the user's own code; the innermost of all where there is none.
 void sites_locate(event *record) {
-    _PyInterpreterFrame *frame = compat_thread_frame(PyThreadState_Get());
-    PyCodeObject *code = frame ? compat_frame_code(frame) : NULL;
-    if (code && code == last_code && last_generation == interned_generation) {
-        record->code = last_id;
-        record->lasti = offset_in(frame, code);
-    } else {
-        locate_among(frame, record);
-    }
+    sites_place place = sites_of(PyThreadState_Get());
+    record->code = place.code;
+    record->lasti = place.lasti;
 }
 
 void sites_forget(void) {

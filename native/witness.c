@@ -24,7 +24,6 @@
 #include "sites.h"
 
 enum { ITEMS_LOOKED_AT = 8 };
-enum { TEXT_BYTES_LEAST = 4096 }; // PAYLOAD_BYTES of verdicts/copies.py
 
 int witness_open, witness_of_stdlib;
 

@@ -8,6 +8,7 @@
 #include "spans.h"
 
 enum { WITNESS_MAX = 12, WITNESS_WORDS = 4 };
+enum { TEXT_BYTES_LEAST = 4096 }; // PAYLOAD_BYTES of verdicts/copies.py: a shorter text is no payload
 
 // A continuation's letter (its `func`): what is known of argument number `slot`, or of the result (OUTPUT).
 // LETTER(letter, meaning)

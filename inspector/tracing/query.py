@@ -83,7 +83,7 @@ class Query:
             site=self.events.sites[self.events.site[row]],
             times=len(members),
             arguments=arguments,
-            arguments_left_out=0 if int(record["kind"]) in _WITHOUT_VALUES else int(record["val"]),
+            arguments_left_out=self._left_out(record),
             result=result,
             failed=int(np.count_nonzero(self._flags(members) & FLAGS["ERROR"])),
             thread=self.events.threads[int(self.events.thread[row])],
@@ -106,7 +106,12 @@ class Query:
         kind = int(self.events.records["kind"][row])
         if kind == KINDS["FINALIZE"]:
             return values.finalized(self.events, row, stop), _NO_RESULT
-        return ((), _NO_RESULT) if kind in _WITHOUT_VALUES else values.read(self.events, row + 1, stop)
+        return ((), _NO_RESULT) if kind in _WITHOUT_VALUES else values.read(self.events, row, stop)
+
+    @staticmethod
+    def _left_out(record: Any) -> int:
+        all_told = int(record["kind"]) in _WITHOUT_VALUES or values.is_folded(record)
+        return 0 if all_told else int(record["val"])
 
     def _flags(self, members: Rows) -> Rows:
         return self.events.records["flags"][self.nesting.heads[members]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from typing import Any, Final
 
 from inspector.facts.conversion import Span, Value
 from inspector.facts.unknown import Address, Unknown
-from inspector.tracing import functions
+from inspector.tracing import folded, functions, words
 from inspector.tracing.decode import FLAGS, KINDS, Events
 
 C_TYPES = (
@@ -18,23 +17,18 @@ C_TYPES = (
 """By libffi's number of the type (include/ffi.h)."""
 _C_LETTERS = "IUFPVN"
 PLAIN: Final = KINDS.get("PLAIN", -1)
-RESULT: Final = 128
-"""The argument number of a result in a PLAIN record."""
-_PLAIN_TYPES: Final = {"i": "int", "f": "float", "b": "bool", "n": "NoneType"}
 _WORDS: Final = ("start", "obj", "val", "aux")
-_NO_ADDRESS: Final = Unknown("of numbers, truths and None the value is kept, not the address")
 _NO_RESULT: Final = Unknown("the call failed or gave no object")
 SPAN_C, SPAN_F, SPAN_READONLY = 1, 2, 4
-LONGEST_TEXT = 24
 _CONTIGUOUS: dict[int, Any] = {0: "", SPAN_C: "C", SPAN_F: "F", SPAN_C | SPAN_F: "CF"}
 
 
-def read(events: Events, first: int, stop: int) -> tuple[tuple[Value, ...], Value | Unknown]:
-    """(arguments, result) told by the continuations in rows [first, stop)."""
+def read(events: Events, call: int, stop: int) -> tuple[tuple[Value, ...], Value | Unknown]:
+    """(arguments, result) told by the record in row `call` and its continuations, which end before `stop`."""
     arguments: dict[int, list[Any]] = {}
-    plain: dict[int, Value] = {}
+    plain = folded.values(events, call) if is_folded(events.records[call]) else {}
     result: list[Any] = []
-    for row in events.records[first:stop]:
+    for row in events.records[call + 1 : stop]:
         if row["kind"] == PLAIN:
             plain.update(_plain(row))
             continue
@@ -44,8 +38,13 @@ def read(events: Events, first: int, stop: int) -> tuple[tuple[Value, ...], Valu
         if row["kind"] in (KINDS["SPAN"], KINDS["VALUE"], KINDS["BUFFER"]):
             place.append(row)
     told = {number: _value(events, rows) for number, rows in arguments.items() if rows} | plain
-    made = told.pop(RESULT, None) or (_value(events, result) if result else _NO_RESULT)
+    made = told.pop(words.RESULT, None) or (_value(events, result) if result else _NO_RESULT)
     return tuple(told[number] for number in sorted(told)), made
+
+
+def is_folded(record: Any) -> bool:
+    """Whether the words of a call's record are its values."""
+    return bool(record["flags"] & FLAGS["FOLDED"])
 
 
 def _plain(row: Any) -> Iterator[tuple[int, Value]]:
@@ -53,8 +52,8 @@ def _plain(row: Any) -> Iterator[tuple[int, Value]]:
     letters, numbers = (int(row[field]).to_bytes(4, "little", signed=True) for field in ("refs", "lasti"))
     for at in range(int(row["func"])):
         letter = chr(letters[at])
-        text = _word_text(letter, row[_WORDS[at]])
-        yield numbers[at], Value(_PLAIN_TYPES[letter], text, _NO_ADDRESS, (), 0, "")
+        text = words.plain(letter, row[_WORDS[at]])
+        yield numbers[at], Value(words.PLAIN_TYPES[letter], text, words.NO_ADDRESS, (), 0, "")
 
 
 def _value(events: Events, rows: list[Any]) -> Value:
@@ -114,37 +113,9 @@ def _text(letter: str, row: Any) -> str:
     """The value itself, where a record holds it."""
     if letter == "i" and row["aux"]:
         return f"an int of {int(row['aux'])} digits"
-    if letter in _PLAIN_TYPES:
-        return _word_text(letter, row["val"])
+    if letter in words.PLAIN_TYPES:
+        return words.plain(letter, row["val"])
     if letter in _C_LETTERS:
-        return _c_text(letter, row)
-    return _quoted(letter, row) if letter in "sy" else ""
-
-
-def _word_text(letter: str, word: Any) -> str:
-    """A number, a truth or None."""
-    if letter == "f":
-        return repr(struct.unpack("<d", word.tobytes())[0])
-    if letter == "b":
-        return "True" if word else "False"
-    return "None" if letter == "n" else str(int(word.astype("i8")))
-
-
-def _c_text(letter: str, row: Any) -> str:
-    """A word of C: a number, an address; "" for a struct and where there is none."""
-    if letter == "F":
-        return repr(struct.unpack("<d", row["val"].tobytes())[0])
-    if letter == "P":
-        return f"{int(row['val']):#x}" if row["val"] else "NULL"
-    return "" if letter in "VN" else str(int(row["val"].astype("i8")) if letter == "I" else int(row["val"]))
-
-
-def _quoted(letter: str, row: Any) -> str:
-    """The first 16 characters of a str in ASCII or of bytes."""
-    size = int(row["aux"])
+        return words.of_c(letter, row["val"])
     raw: bytes = row["val"].tobytes() + row["start"].tobytes()
-    if letter == "y":
-        return f"{raw[: min(size, 16)]!r}{'…' if size > 16 else ''}"[:LONGEST_TEXT]
-    shown = raw[: min(size, 16)].decode("ascii", "replace")
-    known = "\0" not in shown or not size
-    return f"{shown!r}{'…' if size > 16 else ''}"[:LONGEST_TEXT] if known else f"{size} characters"
+    return words.quoted(letter, raw, int(row["aux"])) if letter in "sy" else ""

@@ -74,7 +74,7 @@ def test_no_address_is_said_of_a_number() -> None:
     assert isinstance(call.arguments[0].address, Unknown)
 
 
-def test_two_numbers_and_their_result_are_two_records() -> None:
+def test_two_numbers_and_their_result_are_one_record() -> None:
     with inspector.trace("math.gcd", copies=False) as t:
         math.gcd(12, 18)
-    assert t.table()["kind"].tolist() == ["METHOD", "PLAIN"]
+    assert t.table()["kind"].tolist() == ["METHOD"]
