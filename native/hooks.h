@@ -47,6 +47,7 @@ typedef struct {
     int no_gil; // this thread does not hold it
 } running_place;
 running_place running_where(void);
+running_place running_where_held(void); // the same, for who knows that it holds the GIL
 int running_has_gil(void);
 
 // What a call began with.

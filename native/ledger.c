@@ -315,13 +315,17 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
 }
 
 static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
-    unsigned long long r[4];
-    uintptr_t ranges[4];
-    ledger_table_ranges(ranges);
-    for (int i = 0; i < 4; i++) {
-        r[i] = ranges[i];
+    scan_range rooms[LEDGER_ROOMS];
+    ledger_table_ranges(rooms);
+    PyObject *rows = PyList_New(0); // new
+    for (int i = 0; rows && i < LEDGER_ROOMS; i++) {
+        _owned_ PyObject *row =
+            Py_BuildValue("(KK)", (unsigned long long)rooms[i].start, (unsigned long long)rooms[i].stop);
+        if (!row || PyList_Append(rows, row) < 0) {
+            Py_CLEAR(rows);
+        }
     }
-    return Py_BuildValue("[(KK)(KK)]", r[0], r[1], r[2], r[3]);
+    return rows;
 }
 
 // Gives back references that were taken from an object without right, so that it outlives its owners.

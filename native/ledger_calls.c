@@ -44,14 +44,14 @@ static int visit_result(PyObject *object, void *argument) {
 }
 
 static void place_touch(ledger_touch *touch, uint32_t number) {
-    running_place place = running_where();
+    running_place place = running_where_held();
     touch->code = place.code;
     touch->lasti = place.lasti;
     touch->method = number + 1;
 }
 
 static void fault(const call_frame *frame, int kind, const PyObject *object) {
-    running_place place = running_where();
+    running_place place = running_where_held();
     ledger_fault_add(&(ledger_fault){.kind = (uint8_t)kind,
                                      .address = (uintptr_t)object,
                                      .method = frame->number + 1,

@@ -40,6 +40,9 @@ static uint64_t kept_ever;
 
 static ledger_entry *entry_of(void *block, PyObject **ret) {
     static const size_t headers[] = {LEDGER_NO_HEADER, LEDGER_GC_HEADER, LEDGER_DICT_HEADER};
+    if (!ledger_may_hold((uintptr_t)block)) {
+        return NULL;
+    }
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         ledger_entry *entry = ledger_find((uintptr_t)block + headers[i]);
         if (entry && entry->header == headers[i]) {

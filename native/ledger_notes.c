@@ -15,7 +15,7 @@ static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t
     if (!entry) {
         return;
     }
-    running_place place = running_where();
+    running_place place = running_where_held();
     ledger_touch touch = {.from = call->from, .slot = call->slot, .row = call->row, .role = (uint8_t)role};
     touch.code = place.code;
     touch.lasti = place.lasti;

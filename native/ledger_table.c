@@ -1,47 +1,80 @@
 // The entries and touches of the ledger, in memory of its own.
 //
-// Open addressing with deletion by shifting back, so no tombstones slow a table from which every object that
-// dies is taken out. Touches of an entry are a chain in a pool; beyond TOUCHES_KEPT the last one is
-// overwritten, so the first ones, which made the object, and the latest stay. Bounds: ENTRIES_MAX objects
-// alive at a time, POOL_MAX touches; what finds no room is counted.
+// Entries lie one behind the other, what was removed is taken again first; so a call that makes a thousand
+// objects touches twenty pages and not a thousand: fresh pages were most of what a watched call cost. An
+// index finds them: open addressing, each word an address and an entry's number, so that a look for an
+// address that is not there (most blocks that are freed) reads one word. It is four times as wide as it is
+// full, and begins small. Deletion shifts back, so no tombstones slow a table from which every object that
+// dies is taken out.
+//
+// Touches of an entry are a chain in a pool; beyond TOUCHES_KEPT the last one is overwritten, so the first
+// ones, which made the object, and the latest stay. Bounds: ENTRIES_MAX objects alive at a time, POOL_MAX
+// touches; what finds no room is counted.
 #define INSPECTOR_INTERNALS
 #include "ledger.h"
 
 #include "room.h"
 
 enum { ENTRIES_MAX = 1 << 18, POOL_MAX = 1 << 21, TOUCHES_KEPT = 12 };
+enum { INDEX_FIRST = 1 << 13, INDEX_MAX = 4 * ENTRIES_MAX, SPARSE = 4 };
+enum { NUMBER_BITS = 19, ADDRESSED_BITS = 48, ALIGNED_BITS = 3 }; // a word of the index; numbers from 1
+enum { CROWDED = LEDGER_FILTER_BITS / 8 };
+enum { READY_BYTES = 1 << 16 }; // of each room, there when the ledger opens
 
 int ledger_is_open;
-static room table_room, pool_room;
-static ledger_entry *table;
+uint64_t ledger_filter[LEDGER_FILTER_BITS / 64];
+static uint32_t filter_set; // bits of it
+static room index_room, table_room, pool_room;
+static uint64_t *index_words; // 0: free
+static uint32_t index_mask;
+static ledger_entry *table; // [0] is none
 static ledger_touch *pool;
-static uint32_t entry_count, pool_used, pool_free;
+static uint32_t entry_count, entries_used, entry_free, pool_used, pool_free;
 static uint64_t dropped;
 static ledger_fault faults[LEDGER_FAULTS_MAX];
 static uint32_t fault_count;
 
-// The room is reserved, not resident: what is not touched costs nothing.
+// The room is reserved; only its beginning is made resident here, at once and not a page at a time.
+static int reserve(room *place, size_t bytes) {
+    if (room_resize(place, bytes) < 0) {
+        return -1;
+    }
+    room_ready(place, READY_BYTES);
+    return 0;
+}
+
+static void filter_clear(void) {
+    memset(ledger_filter, 0, sizeof ledger_filter);
+    filter_set = 0;
+}
+
 int ledger_table_init(void) {
     ledger_table_deinit();
-    if (room_resize(&table_room, (size_t)2 * ENTRIES_MAX * sizeof *table) < 0 ||
-        room_resize(&pool_room, (size_t)POOL_MAX * sizeof *pool) < 0) {
+    if (reserve(&index_room, (size_t)INDEX_MAX * sizeof *index_words) < 0 ||
+        reserve(&table_room, ((size_t)ENTRIES_MAX + 1) * sizeof *table) < 0 ||
+        reserve(&pool_room, (size_t)POOL_MAX * sizeof *pool) < 0) {
         ledger_table_deinit();
         return -1;
     }
+    index_words = index_room.start;
+    index_mask = INDEX_FIRST - 1;
     table = table_room.start;
     pool = pool_room.start;
-    pool_used = 1;
+    pool_used = entries_used = 1;
     return 0;
 }
 
 void ledger_table_deinit(void) {
+    room_deinit(&index_room);
     room_deinit(&table_room);
     room_deinit(&pool_room);
+    index_words = NULL;
     table = NULL;
     pool = NULL;
-    entry_count = pool_free = fault_count = 0;
+    entry_count = entries_used = entry_free = pool_free = fault_count = 0;
     dropped = 0;
     memset(faults, 0, sizeof faults);
+    filter_clear();
 }
 
 size_t ledger_header_bytes(PyObject *object) {
@@ -50,15 +83,21 @@ size_t ledger_header_bytes(PyObject *object) {
                   : LEDGER_NO_HEADER;
 }
 
-static uint32_t home(uintptr_t address) {
-    return (uint32_t)((address >> 4) * 0x9E3779B97F4A7C15ULL >> 45) & (2 * ENTRIES_MAX - 1);
+static uint64_t key_of(uintptr_t address) { return (uint64_t)address >> ALIGNED_BITS << NUMBER_BITS; }
+
+static uint32_t number_in(uint64_t word) { return word & ((1U << NUMBER_BITS) - 1); }
+
+static uint32_t home(uint64_t key) {
+    return (uint32_t)((key >> NUMBER_BITS) * 0x9E3779B97F4A7C15ULL >> 40) & index_mask;
 }
 
-static uint32_t next(uint32_t at) { return (at + 1) & (2 * ENTRIES_MAX - 1); }
+static uint32_t next(uint32_t at) { return (at + 1) & index_mask; }
 
+// Where the address's word stands, or would.
 static uint32_t place_of(uintptr_t address) {
-    uint32_t at = home(address);
-    while (table[at].address && table[at].address != address) {
+    uint64_t key = key_of(address);
+    uint32_t at = home(key);
+    while (index_words[at] && (index_words[at] ^ key) >> NUMBER_BITS) {
         at = next(at);
     }
     return at;
@@ -68,8 +107,19 @@ ledger_entry *ledger_find(uintptr_t address) {
     if (!entry_count) {
         return NULL;
     }
-    ledger_entry *found = &table[place_of(address)];
-    return found->address ? found : NULL;
+    uint64_t word = index_words[place_of(address)];
+    ledger_entry *found = &table[number_in(word)]; // the first is none
+    return word && found->address == address ? found : NULL;
+}
+
+static void index_widen(void) {
+    memset(index_words, 0, ((size_t)index_mask + 1) * sizeof *index_words);
+    index_mask = index_mask * 2 + 1;
+    for (uint32_t number = 1; number < entries_used; number++) {
+        if (table[number].address) {
+            index_words[place_of(table[number].address)] = key_of(table[number].address) | number;
+        }
+    }
 }
 
 static void touches_free(ledger_entry *entry) {
@@ -87,51 +137,88 @@ static int is_counted(PyObject *object) {
            (!PyType_Check(object) || PyType_HasFeature((PyTypeObject *)object, Py_TPFLAGS_HEAPTYPE));
 }
 
+static void filter_add(const ledger_entry *entry) {
+    uint32_t bit = ledger_filter_bit(entry->address - entry->header);
+    uint64_t mask = (uint64_t)1 << bit % 64;
+    filter_set += !(ledger_filter[bit / 64] & mask);
+    ledger_filter[bit / 64] |= mask;
+}
+
+// Bits of entries that went stay, until they crowd the others.
+static void filter_again(void) {
+    filter_clear();
+    for (uint32_t number = 1; number < entries_used; number++) {
+        if (table[number].address) {
+            filter_add(&table[number]);
+        }
+    }
+}
+
 static void begin(ledger_entry *entry, PyObject *object, Py_ssize_t given) {
     Py_ssize_t baseline = Py_REFCNT(object) - given;
     *entry = (ledger_entry){.address = (uintptr_t)object, .type = (uintptr_t)Py_TYPE(object)};
     entry->baseline = baseline;
     entry->flags = given && baseline == 0 ? LEDGER_FRESH : 0;
     entry->header = (uint8_t)ledger_header_bytes(object);
+    filter_add(entry);
+    if (filter_set > CROWDED && filter_set > 2 * entry_count) {
+        filter_again();
+    }
+}
+
+// Room for what is at the address, in the index already; NULL where there is none.
+static ledger_entry *entry_new(uintptr_t address) {
+    if (entry_count == ENTRIES_MAX || address >> ADDRESSED_BITS || address % (1 << ALIGNED_BITS)) {
+        dropped++;
+        return NULL;
+    }
+    if ((uint64_t)entry_count * SPARSE > index_mask && index_mask + 1 < INDEX_MAX) {
+        index_widen();
+    }
+    uint32_t number = entry_free ? entry_free : entries_used++;
+    entry_free = entry_free ? table[number].first : 0;
+    index_words[place_of(address)] = key_of(address) | number;
+    entry_count++;
+    return &table[number];
 }
 
 ledger_entry *ledger_enter(PyObject *object, Py_ssize_t given) {
     if (!object || !Py_TYPE(object) || !is_counted(object) || ledger_is_placeholder(object)) {
         return NULL;
     }
-    uint32_t at = place_of((uintptr_t)object);
-    ledger_entry *entry = &table[at];
-    if (entry->address) {
-        // A block of a free list is given out again without a word: what is new has one reference.
-        int is_other = entry->type != (uintptr_t)Py_TYPE(object) || entry->flags & LEDGER_LISTED ||
-                       (given && Py_REFCNT(object) == given && !(entry->flags & LEDGER_HELD));
-        if (is_other) {
-            touches_free(entry);
+    ledger_entry *entry = ledger_find((uintptr_t)object);
+    if (!entry) {
+        entry = entry_new((uintptr_t)object);
+        if (entry) {
             begin(entry, object, given);
         }
         return entry;
     }
-    if (entry_count == ENTRIES_MAX) {
-        dropped++;
-        return NULL;
+    // A block of a free list is given out again without a word: what is new has one reference.
+    int is_other = entry->type != (uintptr_t)Py_TYPE(object) || entry->flags & LEDGER_LISTED ||
+                   (given && Py_REFCNT(object) == given && !(entry->flags & LEDGER_HELD));
+    if (is_other) {
+        touches_free(entry);
+        begin(entry, object, given);
     }
-    entry_count++;
-    begin(entry, object, given);
     return entry;
 }
 
 void ledger_remove(ledger_entry *entry) {
     touches_free(entry);
-    uint32_t hole = (uint32_t)(entry - table);
-    for (uint32_t at = next(hole); table[at].address; at = next(at)) {
-        uint32_t wanted = home(table[at].address);
+    uint32_t hole = place_of(entry->address);
+    for (uint32_t at = next(hole); index_words[at]; at = next(at)) {
+        uint32_t wanted = home(index_words[at]);
         // It may move back if its home is not between the hole and itself.
-        if (((at - wanted) & (2 * ENTRIES_MAX - 1)) >= ((at - hole) & (2 * ENTRIES_MAX - 1))) {
-            table[hole] = table[at];
+        if (((at - wanted) & index_mask) >= ((at - hole) & index_mask)) {
+            index_words[hole] = index_words[at];
             hole = at;
         }
     }
-    table[hole].address = 0;
+    index_words[hole] = 0;
+    entry->address = 0;
+    entry->first = entry_free;
+    entry_free = (uint32_t)(entry - table);
     entry_count--;
 }
 
@@ -173,7 +260,7 @@ void ledger_fault_add(const ledger_fault *fault) {
 }
 
 ledger_entry *ledger_entries(uint32_t *ret_capacity) {
-    *ret_capacity = table && entry_count ? 2 * ENTRIES_MAX : 0;
+    *ret_capacity = entry_count ? entries_used : 0; // the first is none
     return table;
 }
 
@@ -184,11 +271,12 @@ const ledger_fault *ledger_faults(uint32_t *ret_count) {
     return faults;
 }
 
-void ledger_table_ranges(uintptr_t ret[4]) {
-    ret[0] = (uintptr_t)table_room.start;
-    ret[1] = ret[0] + table_room.bytes;
-    ret[2] = (uintptr_t)pool_room.start;
-    ret[3] = ret[2] + pool_room.bytes;
+void ledger_table_ranges(scan_range ret[LEDGER_ROOMS]) {
+    const room *const rooms[LEDGER_ROOMS] = {&index_room, &table_room, &pool_room};
+    for (int i = 0; i < LEDGER_ROOMS; i++) {
+        ret[i].start = (uintptr_t)rooms[i]->start;
+        ret[i].stop = ret[i].start + rooms[i]->bytes;
+    }
 }
 
 uint64_t ledger_dropped(void) { return dropped; }

@@ -26,7 +26,7 @@
 #include "ledger.h"
 
 enum { VIEWS_MAX = 1 << 12, EARLIER_MAX = VIEWS_MAX / 2, FREES_MAX = 1024, FOREVER_MAX = 1024 };
-enum { FILTER_LOG2 = 19, FILTER_BITS = 1 << FILTER_LOG2 };
+enum { FILTER_LOG2 = 16, FILTER_BITS = 1 << FILTER_LOG2 };
 static const size_t KEPT_BYTES_MAX = (size_t)64 << 20;
 
 typedef struct {

@@ -23,10 +23,7 @@ int running_has_gil(void) {
     return mine && running && (mine == running || mine->thread_id == running->thread_id);
 }
 
-running_place running_where(void) {
-    if (!running_has_gil()) {
-        return (running_place){.no_gil = 1};
-    }
+running_place running_where_held(void) {
     PyThreadState *thread = compat_thread_unchecked();
     if (!is_main(thread)) {
         return (running_place){0};
@@ -40,4 +37,8 @@ running_place running_where(void) {
         }
     }
     return (running_place){.is_ours = 1};
+}
+
+running_place running_where(void) {
+    return running_has_gil() ? running_where_held() : (running_place){.no_gil = 1};
 }
