@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from inspector.facts.hosted import NOT_HOSTED, Hosted
 from inspector.facts.native import Place
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
 Verdict = Literal["copied", "computed", "made", "shared", "in place"]

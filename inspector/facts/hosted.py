@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from inspector.facts.conversion import Site
 from inspector.facts.memory import Range
+from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
 Kind = Literal[
