@@ -143,6 +143,10 @@ void ledger_frees_retire(void); // the allocator is put back, where nobody liste
 void ledger_frees_settle(void);
 uint64_t ledger_frees_kept(void);
 
+// ledger_cells.c: while a call that was given a capsule is open, blocks given out are told.
+extern int ledger_cells_open __attribute__((visibility("hidden")));
+void ledger_cells_born(const void *block);
+
 // births.c: blocks given out while births_run is not 0, the number of the run.
 extern int births_run __attribute__((visibility("hidden")));
 void births_add(void *block);

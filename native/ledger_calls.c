@@ -66,7 +66,7 @@ static void weigh(call_frame *frame, watched *one) {
         return;
     }
     Py_ssize_t after = Py_REFCNT(one->object), change = after - one->count - one->found;
-    if (!change) {
+    if (!change || (one->is_behind && change > 0)) {
         return;
     }
     ledger_frame_charge(frame, one->object, change);
@@ -105,6 +105,7 @@ static void note_result(PyObject *result, uint32_t number) {
 }
 
 static void end(call_frame **place) {
+    ledger_cells_end(*place);
     if (ledger_frame_leave(*place) == 0 && ledger_is_open) {
         ledger_frees_settle();
     }
@@ -143,6 +144,7 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
             PyErr_Clear();
         }
     }
+    ledger_cells_leave(&frame);
     for (int i = 0; i < frame.count; i++) {
         weigh(&frame, &frame.items[i]);
     }

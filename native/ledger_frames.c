@@ -34,11 +34,25 @@ static void watch(call_frame *frame, PyObject *object, int relation, int argumen
     frame->high = (uintptr_t)object > frame->high ? (uintptr_t)object : frame->high;
 }
 
+static void watch_behind(call_frame *frame, PyObject *capsule, int argument) {
+    ledger_cells_enter(frame, capsule);
+    for (int i = 0; i < frame->behind_count; i++) {
+        int before = frame->count;
+        watch(frame, frame->behind[i].dtype, LEDGER_DTYPE, argument);
+        if (frame->count > before) {
+            frame->items[before].is_behind = 1;
+        }
+    }
+}
+
 static void watch_argument(call_frame *frame, PyObject *object, int argument) {
     if (!object || PyModule_Check(object) || PyType_Check(object)) {
         return;
     }
     watch(frame, object, LEDGER_ITSELF, argument);
+    if (PyCapsule_CheckExact(object)) {
+        watch_behind(frame, object, argument);
+    }
     if (arrays_is(object)) {
         watch(frame, ((ndarray_fields *)object)->descr, LEDGER_DTYPE, argument);
         watch(frame, ((ndarray_fields *)object)->base, LEDGER_BASE, argument);
@@ -121,7 +135,8 @@ void ledger_frame_charge(const call_frame *frame, const PyObject *object, Py_ssi
 
 void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
                         const uintptr_t words[5]) {
-    frame->count = 0;
+    frame->count = frame->behind_count = frame->behind_left_out = 0;
+    frame->capsule = NULL;
     frame->number = number;
     frame->outer_method = method_now;
     frame->low = UINTPTR_MAX;

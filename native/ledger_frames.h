@@ -4,20 +4,30 @@
 
 #include "ledger.h"
 
-enum { WATCHED_MAX = 24 };
+enum { WATCHED_MAX = 24, BEHIND_MAX = 16 };
 
 typedef struct {
     PyObject *object; // borrowed: as long as the caller has it
     Py_ssize_t count;
     Py_ssize_t found; // in the result
     uint8_t relation, argument, held, is_blurred, died, header;
+    uint8_t is_behind; // the dtype of arrays behind a capsule only: they may be kept elsewhere too
 } watched;
+
+// An array in a list that the struct behind a capsule refers to.
+typedef struct {
+    PyObject *array, *dtype; // not references: compared only, the array may be gone after the call
+    int is_there;            // after the call
+} behind_row;
 
 typedef struct call_frame {
     watched items[WATCHED_MAX];
     int count;
     uint32_t number, outer_method;
-    uintptr_t low, high;      // addresses watched
+    uintptr_t low, high; // addresses watched
+    PyObject *capsule;   // borrowed: the first that was given; NULL: none was
+    behind_row behind[BEHIND_MAX];
+    int behind_count, behind_left_out;
     struct call_frame *outer; // borrowed: of this thread or another that waits for the GIL
 } call_frame;
 
@@ -27,5 +37,13 @@ void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention conv
 uint32_t ledger_frame_leave(call_frame *frame); // how many calls are still open
 // The frame answers for this change of a count: no call around it does.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);
+
+void ledger_frame_watch_dtype(call_frame *frame, PyObject *dtype /* borrowed, may be NULL */);
+
+// ledger_cells.c: watches the dtypes of arrays behind a capsule; after the call, says who holds them in
+// `found`.
+void ledger_cells_enter(call_frame *frame, PyObject *capsule /* borrowed: the caller has it */);
+void ledger_cells_leave(call_frame *frame);
+void ledger_cells_end(call_frame *frame); // on every way out; a second call does nothing
 
 #endif

@@ -134,6 +134,9 @@ static void *born(void *block) {
     if (births_run && ledger_is_open && block) {
         births_add(block);
     }
+    if (ledger_cells_open && block) {
+        ledger_cells_born(block);
+    }
     return block;
 }
 

@@ -68,6 +68,66 @@ PyMODINIT_FUNC PyInit_capsuled(void) {
 }
 """
 
+CELLS = r"""
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+
+typedef struct { PyObject *in, *out, *spare; } cells;
+
+static PyObject *make(PyObject *self, PyObject *args) {
+    cells *one = malloc(sizeof *one);
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyList_Type, &one->in, &PyList_Type, &one->out, &PyArray_Type,
+                          &one->spare)) {
+        return NULL;
+    }
+    Py_INCREF(one->in), Py_INCREF(one->out), Py_INCREF(one->spare);
+    return PyCapsule_New(one, NULL, NULL);
+}
+static PyObject *run(PyObject *self, PyObject *args) {
+    PyObject *capsule;
+    const char *how;
+    if (!PyArg_ParseTuple(args, "Os", &capsule, &how)) {
+        return NULL;
+    }
+    cells *one = PyCapsule_GetPointer(capsule, NULL);
+    PyArrayObject *x = (PyArrayObject *)PyList_GET_ITEM(one->in, 0);
+    PyObject *made = Py_NewRef(how[0] == 'k' ? one->spare : (PyObject *)x);
+    if (how[0] == 'm' || how[0] == 's') {
+        Py_DECREF(made);
+        if (how[0] == 'm') Py_INCREF(PyArray_DESCR(x));
+        made = PyArray_Empty(1, PyArray_DIMS(x), PyArray_DESCR(x), 0);
+    }
+    return PyList_SetItem(one->out, 0, made) < 0 ? NULL : PyLong_FromLong(0);
+}
+static PyMethodDef methods[] = {
+    {"make", make, METH_VARARGS, NULL}, {"run", run, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "celled", NULL, -1, methods, NULL, NULL, NULL, NULL,
+};
+PyMODINIT_FUNC PyInit_celled(void) {
+    import_array();
+    return PyModule_Create(&definition);
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["steals", "makes", "keeps a spare one", "view"])
+def test_arrays_in_lists_behind_a_capsule(how: str) -> None:
+    """As pytensor's C takes them. Honest: an array made, one that C had before, the input again; twice."""
+    module: Any = specimens.build("celled", CELLS, flags=(f"-I{np.get_include()}",))
+    kind = np.dtype([("only", "f8")])["only"].newbyteorder("=")
+    out: list[Any] = [None]
+    capsule = module.make([np.ones(3, kind)], out, np.ones(3, kind))
+    with inspector.leaks("celled") as found:
+        module.run(capsule, how)
+        if how != "steals":
+            module.run(capsule, how)
+    expected = [("borrowed reference stolen", "dtype('float64')", True)] if how == "steals" else []
+    assert [(one.kind, one.object, one.certain) for one in found] == expected
+    assert out[0].shape == (3,)
+
 
 def test_the_seed_steals_a_dtype_it_borrowed() -> None:
     """The fault of the tutorial's first operation (Theano, "Extending Theano with a C Op")."""
