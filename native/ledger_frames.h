@@ -38,8 +38,6 @@ uint32_t ledger_frame_leave(call_frame *frame); // how many calls are still open
 // The frame answers for this change of a count: no call around it does.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);
 
-void ledger_frame_watch_dtype(call_frame *frame, PyObject *dtype /* borrowed, may be NULL */);
-
 // ledger_cells.c: watches the dtypes of arrays behind a capsule; after the call, says who holds them in
 // `found`.
 void ledger_cells_enter(call_frame *frame, PyObject *capsule /* borrowed: the caller has it */);
