@@ -37,17 +37,21 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
 
 
 def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
-    """The words, in order, that stand in the struct of a live gc object: object, offset, what is there."""
+    """The words, in order, that stand in the struct of a live gc object: object, offset, what is there.
+
+    Of objects that lie before a word the nearest counts alone: a type may tell more bytes than it has.
+    """
     places = [word for word, _ in words]
-    last = places[-1] if places else 0
+    nearest: list[Any] = [None] * len(words)
     for holder in gc.get_objects() if words else ():
-        start = id(holder)
-        if start > last:
-            continue
-        at = bisect_left(places, start)
-        while at < len(places) and places[at] < start + _own_bytes(holder):
-            yield holder, places[at] - start, words[at][1]
-            at += 1
+        at = bisect_left(places, id(holder))
+        if at < len(places) and (nearest[at] is None or id(nearest[at]) < id(holder)):
+            nearest[at] = holder
+    before = None
+    for (place, address), holder in zip(words, nearest, strict=True):
+        before = before if holder is None else holder
+        if before is not None and place < id(before) + _own_bytes(before):
+            yield before, place - id(before), address
 
 
 def _is_weak(holder: Any, offset: int) -> bool:

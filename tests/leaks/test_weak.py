@@ -6,8 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import bad_objects
 import pytest
 import specimens
+
+from inspector import _native
+from inspector.tracing.hidden import hidden_owners
 
 pytestmark = pytest.mark.core
 
@@ -47,3 +51,13 @@ def test_what_only_weak_references_point_to_is_leaked() -> None:
     assert done.stdout.splitlines() == ["leaked Thing True", "leaked type True", "()"], (
         done.stdout + done.stderr
     )
+
+
+def test_a_type_that_tells_more_bytes_than_it_has_hides_nothing() -> None:
+    wrong = bad_objects.wrong_basicsize(1 << 40)
+    x = ["named by bytes, which hold no reference"]
+    kept = [b"-" * 8 * (n % 9) + id(x).to_bytes(8, "little") for n in range(4_000)]
+    words = _native.scan_words([(id(x), id(x) + 1)], _native.ledger_rooms(), 1 << 14)[0]
+    assert kept and any(place > id(wrong) for place, _ in words)
+    found = hidden_owners([_native.Subject(x)])
+    assert not any("Wrong" in one for one in found.get(id(x), ()))
