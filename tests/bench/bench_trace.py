@@ -20,7 +20,7 @@ from inspector import _native
 ALIGNMENTS = 8
 LOOP = """
 #include <Python.h>
-// A loop of one call takes 12 or 13 cycles by where its first byte lies: the same loop at eight places.
+// What a loop of one call takes depends on where its first byte lies: the same loop at eight places.
 #define LOOP(at) \\
     static __attribute__((noinline, aligned(64))) long loop_##at(PyObject *number, long n) { \\
         long sum = 0; \\
