@@ -307,6 +307,46 @@ def test_uwsgi(tmp_path: Path) -> None:
         assert traced.hosted.hosts == ("uwsgi-core",)
 
 
+HIDING = r"""
+#include <Python.h>
+int main(void) {
+    Py_Initialize();
+    PyRun_SimpleString("import time\nrows = [1, 2, 'three']\nprint('ready', flush=True)\n"
+                       "while True: time.sleep(0.05)");
+}
+"""
+
+
+@pytest.mark.debugger
+def test_a_host_that_hides_its_python(tmp_path: Path) -> None:
+    """libpython is linked into it, and its names are stripped off: nothing says where Python is."""
+    archives = Path("/usr/lib").glob("python3*/config-3*/libpython3.*[0-9].a")
+    python = next(archives, None)
+    assert python, "python3 .ci/system.py installs libpython3-dev"
+    (tmp_path / "host.c").write_text(HIDING)
+    libraries = ("-lm", "-ldl", "-lz", "-lexpat", "-lpthread", "-lutil")
+    include = f"-I/usr/include/{python.parts[3]}"
+    command = [
+        "gcc",
+        "-no-pie",
+        "-s",
+        "-o",
+        tmp_path / "host",
+        tmp_path / "host.c",
+        include,
+        python,
+        *libraries,
+    ]
+    subprocess.run(command, check=True)
+    with waiting(str(tmp_path / "host"), PYTHONHOME="/usr") as child:
+        other = running.attach(child.pid)
+        assert other.inspect("rows").references == 1 and other.inspect("rows[2]").value == "str 'three'"
+        (owner,) = [one for one in other.owners("rows").owners if one.certain]
+        assert (owner.kind, owner.key) == ("global", "rows")
+        looked = other.trace(0.3)
+        assert not isinstance(looked, Trace) and "the program hides its Python" in str(looked.instead)
+
+
 PYTHONKIT = Path(__file__).with_name("pythonkit")
 SAID_BY_SWIFT = {
     b"x + 4 = 46",
