@@ -40,7 +40,8 @@ CONTROLS = (
     ("planted.overflow(2**30)", "signed integer overflow"),
 )
 SEEN_OTHERWISE = [
-    *(f"tests/probes/test_{what}.py" for what in ("refs", "leftovers", "payloads")),
+    *(f"tests/probes/test_{what}.py" for what in ("refs", "leftovers", "payloads", "further_bad_inputs")),
+    "tests/api/test_graph.py",
     "tests/compiler",
     "tests/leaks",
     "tests/tracing/test_border.py",
