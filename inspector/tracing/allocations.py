@@ -66,7 +66,7 @@ class Blocks:
 
     def frames(self, result: Any, call: Any) -> tuple[Place, ...]:
         """The native frames that asked for the memory of a result, innermost first; () where none are."""
-        block = self._block(result, call) if len(self._frames) and call["start"] else None
+        block = self._block(result, call) if self._events.stacks and call["start"] else None
         return () if block is None else self._events.stacks.get(int(self._frames[block]), ())
 
     def _linking(self) -> frozenset[str]:

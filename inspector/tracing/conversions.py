@@ -28,7 +28,7 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
     owner = nesting.owner[chosen]
     group = np.where(owner == TOP, TOP, nesting.group[owner])
     stack = native_frames.of_records(events, nesting.heads[chosen])
-    key = ((group + 1) << 16 | records["func"][chosen]) * STACKS_MAX + (stack if len(stack) else 0)
+    key = ((group + 1) << 16 | records["func"][chosen]) * STACKS_MAX + stack
     different, first, inverse, counts = np.unique(
         key, return_index=True, return_inverse=True, return_counts=True
     )

@@ -22,13 +22,13 @@ def named(stacks: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[Place, ...]]
 
 
 def of_records(events: Events, rows: Rows) -> Rows:
-    """For each of these records, no continuations, the number of its frames, or 0; empty: none has any.
+    """For each of these records, no continuations, the number of its frames, or 0.
 
     Frames of the same functions have one number, from wherever in them the calls came.
     """
+    if not events.stacks:
+        return np.zeros(len(rows), np.int64)
     told = events.of_kind("STACK")
-    if not len(told):
-        return np.empty(0, np.int64)
     heads = np.flatnonzero(~events.flagged("CONTINUATION"))
     number = np.zeros(len(heads), np.int64)
     number[np.searchsorted(heads, told, side="right") - 1] = events.records["val"][told]
