@@ -125,6 +125,17 @@ TRACE = (
 )
 """What to record of a trace."""
 
+
+def recording(options: argparse.Namespace) -> dict[str, Any]:
+    """What the options of TRACE say, as `inspector.trace` takes it."""
+    return {name: getattr(options, name) for name in ("grade", "mode", "every", "native")}
+
+
+def is_only_here(options: argparse.Namespace) -> bool:
+    """Whether the options of TRACE ask for what workers and launched programs do not record."""
+    return bool(options.mode != "ring" or options.native)
+
+
 DRAW = (
     Option(("--all",), {"action": "store_true", "help": "every row, nothing folded"}),
     Option(("--explain",), {"action": "store_true", "help": "a sentence and a link under each line"}),

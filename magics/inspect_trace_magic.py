@@ -18,7 +18,17 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from inspector import traced
-from inspector.arguments import DRAW, LIVE, MODULES, ON, ONLY, TRACE, WRITE
+from inspector.arguments import (
+    DRAW,
+    LIVE,
+    MODULES,
+    ON,
+    ONLY,
+    TRACE,
+    WRITE,
+    is_only_here,
+    recording,
+)
 from inspector.errors import InspectorError
 from inspector.report import Report
 
@@ -102,7 +112,7 @@ class InspectTraceMagics(Magics):
                 slug="not-an-expression",
                 do="%inspect_trace f(x), or %%inspect_trace above a cell",
             )
-        if options.on and (options.mode != "ring" or options.native):
+        if options.on and is_only_here(options):
             raise InspectorError(
                 "--mode and --native are for this kernel: workers keep their last records.",
                 slug="bad-option",
@@ -130,9 +140,7 @@ class InspectTraceMagics(Magics):
 
     def _traced_here(self, options: argparse.Namespace, heard: progress.Heard) -> Iterator[Traced]:
         numbers = cells.numbers(self.shell)
-        how = {"grade": options.grade, "mode": options.mode, "every": options.every}
-        how["native"] = options.native
-        trace = traced.trace(*options.modules or (), cells=numbers, told=heard, **how)
+        trace = traced.trace(*options.modules or (), cells=numbers, told=heard, **recording(options))
         shown = showing.shown_if_raised(lambda: drawn(traced.part(trace, options), options))
         with shown, _value_shown_afterwards(), trace:
             yield trace

@@ -18,7 +18,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
-from inspector.arguments import DRAW, ONLY, TRACE, WRITE, add_options
+from inspector.arguments import DRAW, ONLY, TRACE, WRITE, add_options, is_only_here, recording
 from inspector.errors import EXIT_DONE, InspectorError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the program traced, and draw the trace."""
     how = _on_workers if options.scheduler else _launched if _behind_dashes(options) else _run_here
-    if how is not _run_here and (options.mode != "ring" or options.native):
+    if how is not _run_here and is_only_here(options):
         raise InspectorError(
             f"{'--native' if options.native else '--mode'} is for a script or a module.",
             slug="bad-option",
@@ -83,9 +83,8 @@ def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
     from inspector.cli import progress
 
     with progress.traced() as told:
-        how = {"grade": options.grade, "mode": options.mode, "every": options.every, "keep": options.keep}
-        how["native"] = options.native
-        trace = traced.trace(*options.modules or (), told=told, **how)
+        how = recording(options)
+        trace = traced.trace(*options.modules or (), keep=options.keep, told=told, **how)
         return _run_within(trace, options)
 
 
