@@ -41,7 +41,8 @@ class Owner:
             return self.holder
         if self.kind in ("static", "heap block", "stack", "mapping"):
             return f"{self.holder} {self.key}".rstrip()
-        return (named[1] if named else self.holder.partition(",")[0].partition(" (")[0]) + self.key
+        between = ", " if self.key[:1].isalpha() else ""
+        return (named[1] if named else self.holder.partition(",")[0].partition(" (")[0]) + between + self.key
 
 
 _NAMED = re.compile(r"`([^`]+)`")
@@ -101,7 +102,8 @@ class Owners:
         )
         left = [f"{count} {words}" for words, count in gap if not isinstance(count, Unknown) and count]
         said = " · ".join([*held[:_IN_LINE], *more])
-        return f"<Owners of {self.references} references{': ' if said else ''}{'; '.join([said, *left])}>"
+        many = "" if self.references == 1 else "s"
+        return f"<Owners of {self.references} reference{many}{': ' if said else ''}{'; '.join([said, *left])}>"
 
     @property
     def named(self) -> int:

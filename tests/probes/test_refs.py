@@ -491,6 +491,7 @@ def test_the_value_of_a_context_variable() -> None:
     assert [(one.kind, one.holder, one.key, one.references) for one in found] == [
         ("context variable", "ContextVar request", "its value", 1)
     ]
+    assert found[0].short == "ContextVar request, its value"
     context.run(variable.set, None)
     assert owners(subject, scan=True).references == 0
 
