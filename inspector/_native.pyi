@@ -323,6 +323,9 @@ def module_layout(subject: Subject, /) -> ModuleRow | None:
 
 # --- owners.c ----------------------------------------------------------------------------------
 
+CODE_FIELDS: dict[str, int]
+"""Fields of a code object that no attribute gives -> offset; `_co_cached` is a block of references."""
+
 HolderRow = tuple[
     int, str, Subject | None, str, int, Subject | None, int, bool, int, int, int, FrameRow | None
 ]

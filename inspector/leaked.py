@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,7 +62,8 @@ class Leaked:
     def _end(self) -> None:
         ledger, self._ledger = self._ledger, None
         if ledger is not None:
-            self._fact = _judged(ledger.stop())
+            with _uncollected():
+                self._fact = _judged(ledger.stop())
 
     def run(self, function: Callable[[], Any], repeat: int | None = None, *, isolate: bool = False) -> Leaked:
         """Call `function` 3 times to warm up, then `repeat` (3) times; a fault is one that every run shows.
@@ -195,21 +197,29 @@ def _lost(certain: tuple[Verdict, ...], many: str) -> InspectorError:
     )
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """A collection would take owners away between their count and their search, and meet the dead kept apart."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def _judged(found: Found) -> Leaks:
     from inspector.tracing.suspects import searched
     from inspector.verdicts.leaks import kept, verdicts
 
     keep: set[int] = set()
-    was_on = gc.isenabled()
-    gc.disable()  # a collection would meet the dead that are kept apart
     try:
         facts = searched(found)
         keep = {int(one.address) for one in facts.suspects if one.died and one.certain_owners}
         given = _give_back(found, facts.suspects, keep)
     finally:
         found.release(keep)
-        if was_on:
-            gc.enable()
     return Leaks(
         verdicts=verdicts(facts.suspects, facts.faults, facts.dangling),
         kept=kept(facts.suspects),

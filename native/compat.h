@@ -19,6 +19,20 @@
 #define compat_never_counted(object) 0 // its count moves like others
 #endif
 
+// What a code object remembers of its attributes (Include/cpython/code.h): the bytes of `co_code`, from 3.12
+// on a block of references. And the exception that is on its way, with its traceback.
+#if PY_VERSION_HEX >= 0x030C0000
+#define COMPAT_CODE_CACHE _co_cached
+#define COMPAT_CODE_CACHE_NAME "_co_cached"
+#define compat_raised(thread) ((thread)->current_exception)
+#define compat_raised_traceback(thread) ((PyObject *)NULL) // its own
+#else
+#define COMPAT_CODE_CACHE _co_code
+#define COMPAT_CODE_CACHE_NAME "_co_code"
+#define compat_raised(thread) ((thread)->curexc_value)
+#define compat_raised_traceback(thread) ((thread)->curexc_traceback)
+#endif
+
 // The count of what may be an object. CPython links the dead objects it keeps for reuse by the word that held
 // their count. Up to 3.13 an address there is told by its size; in 3.14 the count is the low half of that
 // word, and an address shows in the half above, which is 0 in a live object: such a one counts 0 here.

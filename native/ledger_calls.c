@@ -43,6 +43,17 @@ static int visit_result(PyObject *object, void *argument) {
     return 0;
 }
 
+// KeyError(key): what a call raises holds references as its result does.
+static void visit_raised(call_frame *frame) {
+    PyThreadState *thread = PyThreadState_Get();
+    PyObject *raised[] = {compat_raised(thread), compat_raised_traceback(thread)}; // borrowed
+    for (int i = 0; i < 2; i++) {
+        if (raised[i]) {
+            visit_result(raised[i], &(result_walk){frame, 0});
+        }
+    }
+}
+
 static void place_touch(ledger_touch *touch, uint32_t number) {
     running_place place = running_where_held();
     touch->code = place.code;
@@ -138,6 +149,9 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
         visit_result((PyObject *)result, &(result_walk){&frame, 0});
         note_result((PyObject *)result, called->number);
     }
+    if (failed) {
+        visit_raised(&frame);
+    }
     if (failed != tells_error(called->convention, result, failed)) {
         fault(&frame, failed ? LEDGER_RESULT_WITH_EXCEPTION : LEDGER_NULL_WITHOUT_EXCEPTION, NULL);
         if (failed) { // CPython checks not every call: it would come up somewhere else
@@ -145,6 +159,7 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
         }
     }
     ledger_cells_leave(&frame);
+    ledger_frame_compare(&frame);
     for (int i = 0; i < frame.count; i++) {
         weigh(&frame, &frame.items[i]);
     }

@@ -45,6 +45,33 @@ static void watch_behind(call_frame *frame, PyObject *capsule, int argument) {
     }
 }
 
+static held_row held_by(PyObject *object) {
+    PyObject *type = (PyObject *)Py_TYPE(object);
+    const ndarray_fields *array = arrays_is(object) ? (ndarray_fields *)object : NULL;
+    int is_heap = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE);
+    return (held_row){object,
+                      {array ? array->descr : NULL, array ? array->base : NULL, is_heap ? type : NULL}};
+}
+
+static void watch_held(call_frame *frame, PyObject *object, int argument) {
+    static const int relations[] = {LEDGER_DTYPE, LEDGER_BASE, LEDGER_TYPE};
+    held_row row = held_by(object);
+    if (!row.held[0] && !row.held[2]) { // without a dtype there is no base either
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        watch(frame, row.held[i], relations[i], argument);
+    }
+    for (int i = 0; i < frame->holder_count; i++) {
+        if (frame->holders[i].holder == object) {
+            return;
+        }
+    }
+    if (frame->holder_count < HOLDERS_MAX) {
+        frame->holders[frame->holder_count++] = row;
+    }
+}
+
 static void watch_argument(call_frame *frame, PyObject *object, int argument) {
     if (!object || PyModule_Check(object) || PyType_Check(object)) {
         return;
@@ -53,12 +80,41 @@ static void watch_argument(call_frame *frame, PyObject *object, int argument) {
     if (PyCapsule_CheckExact(object)) {
         watch_behind(frame, object, argument);
     }
-    if (arrays_is(object)) {
-        watch(frame, ((ndarray_fields *)object)->descr, LEDGER_DTYPE, argument);
-        watch(frame, ((ndarray_fields *)object)->base, LEDGER_BASE, argument);
+    watch_held(frame, object, argument);
+}
+
+static watched *watched_as(call_frame *frame, const PyObject *object) {
+    for (int i = 0; object && i < frame->count; i++) {
+        if (frame->items[i].object == object) {
+            return &frame->items[i];
+        }
     }
-    if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) {
-        watch(frame, (PyObject *)Py_TYPE(object), LEDGER_TYPE, argument);
+    return NULL;
+}
+
+static void count_held(call_frame *frame, const PyObject *object, int change) {
+    watched *one = watched_as(frame, object);
+    if (one) {
+        one->found += change;
+    }
+}
+
+// ndarray.__setstate__, .dtype = and .__class__ = give an argument another dtype, base or class.
+void ledger_frame_compare(call_frame *frame) {
+    for (int i = 0; i < frame->holder_count; i++) {
+        const held_row *before = &frame->holders[i];
+        const watched *holder = watched_as(frame, before->holder);
+        if (!holder || holder->died || ledger_is_placeholder(before->holder) ||
+            Py_REFCNT(before->holder) <= 0) {
+            continue;
+        }
+        held_row now = held_by(before->holder);
+        for (int n = 0; n < 3; n++) {
+            if (now.held[n] != before->held[n]) {
+                count_held(frame, before->held[n], -1);
+                count_held(frame, now.held[n], 1);
+            }
+        }
     }
 }
 
@@ -135,7 +191,7 @@ void ledger_frame_charge(const call_frame *frame, const PyObject *object, Py_ssi
 
 void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
                         const uintptr_t words[5]) {
-    frame->count = frame->behind_count = frame->behind_left_out = 0;
+    frame->count = frame->holder_count = frame->behind_count = frame->behind_left_out = 0;
     frame->capsule = NULL;
     frame->number = number;
     frame->outer_method = method_now;

@@ -4,7 +4,7 @@
 
 #include "ledger.h"
 
-enum { WATCHED_MAX = 24, BEHIND_MAX = 16 };
+enum { WATCHED_MAX = 24, HOLDERS_MAX = 16, BEHIND_MAX = 16 };
 
 typedef struct {
     PyObject *object; // borrowed: as long as the caller has it
@@ -20,9 +20,15 @@ typedef struct {
     int is_there;            // after the call
 } behind_row;
 
+// What an argument held one level down before the call: not references, compared only.
+typedef struct {
+    PyObject *holder, *held[3]; // an array's dtype and base, an instance's class
+} held_row;
+
 typedef struct call_frame {
     watched items[WATCHED_MAX];
-    int count;
+    held_row holders[HOLDERS_MAX];
+    int count, holder_count;
     uint32_t number, outer_method;
     uintptr_t low, high; // addresses watched
     PyObject *capsule;   // borrowed: the first that was given; NULL: none was
@@ -35,6 +41,7 @@ typedef struct call_frame {
 void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
                         const uintptr_t words[5]);
 uint32_t ledger_frame_leave(call_frame *frame); // how many calls are still open
+void ledger_frame_compare(call_frame *frame);   // after the call: what an argument let go of, or holds since
 // The frame answers for this change of a count: no call around it does.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);
 

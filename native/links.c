@@ -111,6 +111,7 @@ static const links_field fields[] = {
     {&PyMethod_Type, offsetof(PyMethodObject, im_func), "bound method", "__func__"},
     {&PyCFunction_Type, offsetof(PyCFunctionObject, m_self), "bound method", "__self__"},
     {&PyCode_Type, offsetof(PyCodeObject, co_consts), "attribute", "co_consts"},
+    {&PyCode_Type, offsetof(PyCodeObject, co_localsplusnames), "attribute", "co_localsplusnames"},
 };
 
 static int in_fields(PyObject *holder, PyObject *target, link_found *ret) {

@@ -249,4 +249,17 @@ static PyMethodDef owners_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-int owners_exec(PyObject *module) { return PyModule_AddFunctions(module, owners_functions); }
+// References of a code object that no attribute gives: names of its variables, and what it remembers.
+static PyObject *code_fields(void) {
+    return Py_BuildValue("{s:n,s:n,s:n}", "co_localsplusnames", offsetof(PyCodeObject, co_localsplusnames),
+                         "co_localspluskinds", offsetof(PyCodeObject, co_localspluskinds),
+                         COMPAT_CODE_CACHE_NAME, offsetof(PyCodeObject, COMPAT_CODE_CACHE));
+}
+
+int owners_exec(PyObject *module) {
+    _owned_ PyObject *fields = code_fields();
+    if (!fields || PyModule_AddObjectRef(module, "CODE_FIELDS", fields) < 0) {
+        return -1;
+    }
+    return PyModule_AddFunctions(module, owners_functions);
+}

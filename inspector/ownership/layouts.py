@@ -39,9 +39,16 @@ def _builtin_layouts() -> Layouts:
     tables = ("co_linetable", "co_exceptiontable")
     numbers = range(10**30, 3 * 10**30, 10**29)
     return (
-        (types.CodeType, tuple(offsets(code, names + tables))),
+        (types.CodeType, (*offsets(code, names + tables), *_code_fields())),
         (range, tuple(offsets(numbers, ("start", "stop", "step")))),
         *_lru_layout(),
+    )
+
+
+def _code_fields() -> tuple[int, ...]:
+    """Offsets by CPython's header (Include/cpython/code.h): no attribute of Python gives these."""
+    return tuple(
+        offset | ITEMS if name == "_co_cached" else offset for name, offset in _native.CODE_FIELDS.items()
     )
 
 
@@ -140,6 +147,7 @@ def _sampled() -> tuple[tuple[type, dict[int, str]], ...]:
         (functools.partial, offsets(partial, ("func", "args", "keywords"))),
         (types.MethodType, offsets(_Sample().method, ("__self__", "__func__"))),
         (types.BuiltinFunctionType, offsets([].append, ("__self__",))),
+        (types.CodeType, {offset: name for name, offset in _native.CODE_FIELDS.items()}),
     )
 
 

@@ -209,6 +209,8 @@ def _object_owner(row: Row, context: Context) -> Owner | None:
         return _local_owner(row, value, context)
     if row.slot == "state":
         return _made(row, "module state", describe(row.holder, context), "its C state")
+    if row.slot == "items" and kind is types.CodeType:
+        return _made(row, "attribute", describe(row.holder, context), "._co_cached")
     if row.slot == "items":
         return _array_item_owner(row, value, context)
     if row.slot == "variable":

@@ -130,6 +130,7 @@ def _suspect(
 ) -> Suspect:
     subject, address, kind, flags, baseline, count, _seen, balance, calls, falls, relation, _, touches = row
     masks = _native.LEDGER_FLAGS
+    certain = sum(one.references for one in owners if one.certain)
     died = bool(flags & (masks["DEAD"] | masks["LISTED"]))
     return Suspect(
         shown=kind.rpartition(".")[2] if subject is None or died else shown(subject),
@@ -138,9 +139,9 @@ def _suspect(
         relation=_RELATIONS[relation],
         fresh=bool(flags & masks["FRESH"]),
         died=died,
-        references=count,
+        references=count if died or subject is None else _settled(subject, count, flags, certain),
         baseline=baseline,
-        certain_owners=sum(one.references for one in owners if one.certain),
+        certain_owners=certain,
         possible_owners=sum(one.references for one in owners if not one.certain and one.kind not in BORROWING)
         + len(hidden),
         borrowing=sum(one.references for one in owners if not one.certain and one.kind in BORROWING),
@@ -152,6 +153,15 @@ def _suspect(
         blurred=bool(flags & masks["BLURRED"]),
         touches=tuple(_touch(found, touch) for touch in touches),
     )
+
+
+def _settled(subject: _native.Subject, count: int, flags: int, owners: int) -> int:
+    """The count that accuses least, where another thread has moved it since the ledger was closed."""
+    now = subject.refcount()
+    if now is None:
+        return count
+    now -= bool(flags & _native.LEDGER_FLAGS["HELD"])
+    return max(count, now) if owners > count else min(count, now)
 
 
 def _native_holder(owners: tuple[Owner, ...], hidden: tuple[str, ...]) -> str:

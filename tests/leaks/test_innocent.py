@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 import specimens
 from leak_corpus import SOURCE
@@ -64,6 +68,24 @@ PyMODINIT_FUNC PyInit_resembles(void) {
 }
 """
 
+RAISES = r"""
+#include <Python.h>
+static PyObject *not_found(PyObject *self, PyObject *key) {
+    PyErr_SetObject(PyExc_KeyError, key);
+    return NULL;
+}
+static PyObject *calls(PyObject *self, PyObject *function) { return PyObject_CallNoArgs(function); }
+static PyMethodDef methods[] = {
+    {"not_found", not_found, METH_O, NULL},
+    {"calls", calls, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "raises", NULL, -1, methods, NULL, NULL, NULL, NULL,
+};
+PyMODINIT_FUNC PyInit_raises(void) { return PyModule_Create(&definition); }
+"""
+
 
 @pytest.fixture
 def resembles() -> Any:
@@ -104,4 +126,53 @@ def test_the_table_of_interned_strings_owns_none_of_them() -> None:
     name = "an_interned_name_that_a_static_keeps"
     with inspector.leaks("leak_corpus") as found:
         corpus.cached_in_static(name)
+    assert found.verdicts == ()
+
+
+def test_what_is_raised_holds_its_argument() -> None:
+    module: Any = specimens.build("raises", RAISES)
+    key, kept = f"key {id(module)}", []
+
+    def fails() -> None:
+        raise ValueError(fails)
+
+    with inspector.leaks("raises") as found:
+        for function, argument in ((module.not_found, key), (module.calls, fails)):
+            try:
+                function(argument)
+            except (KeyError, ValueError) as error:
+                kept.append(error)
+    assert [type(error) for error in kept] == [KeyError, ValueError]
+    assert found.fact.suspects == 0 and found.verdicts == ()
+
+
+def test_a_class_collected_while_owners_are_searched_still_owns() -> None:
+    """`ctypes.create_string_buffer` makes a class, which only its own cycle holds when the block ends."""
+    before = gc.get_threshold()
+    try:
+        with inspector.leaks() as found:
+            text = ctypes.create_string_buffer(b"abc", 4321).raw
+            gc.set_threshold(1, 1, 1)
+    finally:
+        gc.set_threshold(*before)
+    assert text[:3] == b"abc" and found.verdicts == ()
+
+
+@pytest.mark.filterwarnings("ignore:Setting the dtype")
+def test_an_argument_may_be_given_another_dtype_base_or_class() -> None:
+    class First:
+        pass
+
+    class Second:
+        pass
+
+    shorts, wide, thing = np.arange(8, dtype="i2"), np.dtype("i4"), First()
+    empty, state = np.ndarray((0,), "b"), (1, (2,), np.dtype("f8"), False, bytes(16))
+    pickled = pickle.dumps(np.arange(3.0))
+    with inspector.leaks() as found:
+        shorts.dtype = wide
+        empty.__setstate__(state)
+        object.__setattr__(thing, "__class__", Second)
+        total = pickle.loads(pickled).sum()
+    assert (total, shorts.size, empty.size, type(thing)) == (3.0, 4, 2, Second)
     assert found.verdicts == ()

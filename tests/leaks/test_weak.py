@@ -53,11 +53,26 @@ def test_what_only_weak_references_point_to_is_leaked() -> None:
     )
 
 
+class Neighbour:
+    __slots__ = ()
+
+
+def wrong_with_a_neighbour() -> tuple[object, list[Neighbour]]:
+    """One that lies, with an object of the gc right behind it: no other memory has it for the nearest."""
+    neighbours: list[Neighbour] = []
+    for _ in range(100):
+        wrong = bad_objects.wrong_basicsize(1 << 40)
+        neighbours += [Neighbour() for _ in range(600)]
+        if any(0 < id(one) - id(wrong) <= 128 for one in neighbours):
+            return wrong, neighbours
+    raise AssertionError("no two objects lie beside each other")
+
+
 def test_a_type_that_tells_more_bytes_than_it_has_hides_nothing() -> None:
-    wrong = bad_objects.wrong_basicsize(1 << 40)
+    wrong, neighbours = wrong_with_a_neighbour()
     x = ["named by bytes, which hold no reference"]
     kept = [b"-" * 8 * (n % 9) + id(x).to_bytes(8, "little") for n in range(4_000)]
     words = _native.scan_words([(id(x), id(x) + 1)], _native.ledger_rooms(), 1 << 14)[0]
-    assert kept and any(place > id(wrong) for place, _ in words)
+    assert kept and neighbours and any(place > id(wrong) for place, _ in words)
     found = hidden_owners([_native.Subject(x)])
     assert not any("Wrong" in one for one in found.get(id(x), ()))

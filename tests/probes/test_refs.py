@@ -483,6 +483,21 @@ def test_an_argument_that_a_cache_remembers(decorator: Callable[[Any], Any]) -> 
     assert certain(owners(subject, scan=True)) == []
 
 
+def test_the_names_of_a_code_object_s_variables_and_its_bytes() -> None:
+    """No attribute of Python gives the first; CPython makes the second when `co_code` is asked for."""
+    space: dict[str, Any] = {}
+    exec("def function(some, variable): return [each for each in some]", space)
+    code = space["function"].__code__
+    raw = _native.read(id(code) + _native.CODE_FIELDS["co_localsplusnames"], 8)
+    names = _native.Subject(ctypes.cast(int.from_bytes(raw, "little"), ctypes.py_object).value)
+    assert names.get()[:2] == ("some", "variable")
+    (owner,) = certain(owners(names, scan=True))
+    assert (owner.kind, owner.key, owner.references) == ("attribute", ".co_localsplusnames", 1)
+    bytes_of = _native.Subject(code.co_code)
+    (owner,) = certain(owners(bytes_of, scan=True))
+    assert owner.kind == "attribute" and owner.key in ("._co_code", "._co_cached")
+
+
 def test_the_value_of_a_context_variable() -> None:
     variable: contextvars.ContextVar[object] = contextvars.ContextVar("request")
     context = contextvars.Context()
