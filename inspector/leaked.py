@@ -59,11 +59,11 @@ class Leaked:
     ) -> None:
         self._end()
 
-    def _end(self) -> None:
+    def _end(self, alone: bool = True) -> None:
         ledger, self._ledger = self._ledger, None
         if ledger is not None:
             with _uncollected():
-                self._fact = _judged(ledger.stop())
+                self._fact = _judged(ledger.stop(), alone)
 
     def run(self, function: Callable[[], Any], repeat: int | None = None, *, isolate: bool = False) -> Leaked:
         """Call `function` 3 times to warm up, then `repeat` (3) times; a fault is one that every run shows.
@@ -76,17 +76,17 @@ class Leaked:
         if isolate:
             from inspector.leaked_apart import apart
 
-            self._fact = apart(lambda: self._repeated(function, repeat), lambda: self._once(function))
+            self._fact = apart(lambda: self._repeated(function, repeat), lambda: self._once(function, True))
         else:
             self._fact = self._repeated(function, repeat)
         return self
 
-    def _once(self, function: Callable[[], Any]) -> Leaks:
+    def _once(self, function: Callable[[], Any], alone: bool = False) -> Leaks:
         self._begun()
         try:
             function()
         finally:
-            self._end()
+            self._end(alone)
         return self.fact
 
     def _repeated(self, function: Callable[[], Any], repeat: int) -> Leaks:
@@ -199,7 +199,7 @@ def _lost(certain: tuple[Verdict, ...], many: str) -> InspectorError:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """A collection would take owners away between their count and their search, and meet the dead kept apart."""
+    """A collection would end owners between their count and their search, and meet the dead kept apart."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -209,7 +209,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _judged(found: Found) -> Leaks:
+def _judged(found: Found, alone: bool) -> Leaks:
     from inspector.tracing.suspects import searched
     from inspector.verdicts.leaks import kept, verdicts
 
@@ -221,7 +221,7 @@ def _judged(found: Found) -> Leaks:
     finally:
         found.release(keep)
     return Leaks(
-        verdicts=verdicts(facts.suspects, facts.faults, facts.dangling),
+        verdicts=verdicts(facts.suspects, facts.faults, facts.dangling, alone),
         kept=kept(facts.suspects),
         suspects=len(facts.suspects),
         left_out=facts.left_out,

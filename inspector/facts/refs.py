@@ -103,7 +103,9 @@ class Owners:
         left = [f"{count} {words}" for words, count in gap if not isinstance(count, Unknown) and count]
         said = " · ".join([*held[:_IN_LINE], *more])
         many = "" if self.references == 1 else "s"
-        return f"<Owners of {self.references} reference{many}{': ' if said else ''}{'; '.join([said, *left])}>"
+        return (
+            f"<Owners of {self.references} reference{many}{': ' if said else ''}{'; '.join([said, *left])}>"
+        )
 
     @property
     def named(self) -> int:

@@ -35,10 +35,13 @@ _LAST: Final = ("died", "new", "unbalanced")
 
 
 def verdicts(
-    suspects: Iterable[Suspect], faults: Iterable[Fault], dangling: Iterable[Dangling] = ()
+    suspects: Iterable[Suspect],
+    faults: Iterable[Fault],
+    dangling: Iterable[Dangling] = (),
+    alone: bool = True,
 ) -> tuple[Verdict, ...]:
-    """All verdicts, like ones as one, certain ones first."""
-    found = [one for suspect in suspects if (one := _verdict(suspect)) is not None]
+    """All verdicts, like ones as one, certain ones first. `alone`: no other run is there to compare with."""
+    found = [one for suspect in suspects if (one := _verdict(suspect, alone)) is not None]
     found += [_of_fault(fault) for fault in faults]
     found += [_of_dangling(one) for one in dangling]
     groups: dict[tuple[object, ...], list[Verdict]] = {}
@@ -76,7 +79,7 @@ def _surplus(one: Suspect) -> int:
     return one.balance if one.balance else one.references - (0 if one.fresh else one.baseline)
 
 
-def _verdict(one: Suspect) -> Verdict | None:
+def _verdict(one: Suspect, alone: bool) -> Verdict | None:
     if one.died:
         return _of_dead(one)
     if one.certain_owners > one.references:
@@ -86,7 +89,7 @@ def _verdict(one: Suspect) -> Verdict | None:
         )
     if one.balance < 0:
         return _of_fallen(one)
-    return _of_surplus(one)
+    return _of_surplus(one, alone)
 
 
 def _of_dead(one: Suspect) -> Verdict | None:
@@ -113,13 +116,15 @@ def _of_fallen(one: Suspect) -> Verdict | None:
     return None
 
 
-def _of_surplus(one: Suspect) -> Verdict | None:
+def _of_surplus(one: Suspect, alone: bool) -> Verdict | None:
     unexplained = one.references - one.certain_owners - one.possible_owners
     leaked = min(_surplus(one), unexplained)
     shared = not one.fresh and not one.balance  # others take references too: only an exact account counts
     if leaked <= 0 or (shared and (one.possible_owners or one.borrowing or unexplained != leaked)):
         return None
     certain = not one.possible_owners and not one.borrowing and (one.fresh or unexplained == leaked)
+    if alone and not one.fresh and unexplained > leaked:  # some were unexplained before: which are these?
+        return None
     said = f"{one.references} references, {one.certain_owners} owners found"
     is_name = one.type_name == "str" and not any(touch.role == "kept" for touch in one.touches)
     if is_name or not _method(one):  # the cache of attributes owns names where nobody looks; imports more
