@@ -6,15 +6,16 @@
 // the first reference to the object asked about, so a short path in a large heap costs little. The object is
 // compared as it is met, before anything is read from it: the last layer, which is most of the heap, is
 // never touched. Leaves are told by their address (leaf_pools.c) and not entered. The queue says what comes
-// next, so headers and bodies are fetched ahead of their turn, and so is the bit that says whether what was
-// met is new; a large layer is followed in the order of memory (chain_order.c).
+// next, so headers and bodies are fetched ahead of their turn, many at once, and so is the bit that says
+// whether what was met is new; a large layer is followed in the order of memory (chain_order.c).
 //
 // A namespace counts as part of what it belongs to (links.c): its values are one step from its owner. The
 // tool's own frames and Subjects are not entered; the caller's are.
 //
-// Memory: 12 bytes an object entered, as many again for the largest layer while it is sorted, a bit for each
-// 16 bytes of heap and a byte for each pool of small blocks, given back at the end. The GIL is held and the
-// gc off throughout, so all object pointers are borrowed and stay good until the path has been written down.
+// Memory: 8 bytes an object entered, 12 one that others were entered from, a bit for each 16 bytes of heap
+// (three while large layers are followed) and a byte for each pool of small blocks, given back at the end.
+// The GIL is held and the gc off throughout, so all object pointers are borrowed and stay good until the path
+// has been written down.
 #define INSPECTOR_INTERNALS
 #include "native.h"
 
@@ -23,7 +24,8 @@
 
 #include "chain_search.h"
 
-#define AHEAD 64
+#define TOGETHER 64 // objects whose memory is asked for in one go
+#define AT_ONCE 4096
 #define BEFORE_OBJECT 32 // what stands before an object: the gc's header, an instance's dict
 
 // ----- roots ------------------------------------------------------------------------------------
@@ -121,15 +123,24 @@ static void add_roots(chain_search *search) {
 
 // ----- the search -------------------------------------------------------------------------------
 
-static int chain_grow(chain_search *search) {
-    size_t room = search->objects.bytes ? search->objects.bytes / sizeof(PyObject *) * 2 : 1 << 16;
-    if (room > UINT32_MAX || room_resize(&search->objects, room * sizeof(PyObject *)) < 0 ||
-        room_resize(&search->parents, room * sizeof(uint32_t)) < 0) {
+// Makes place for one row more; 0, or -1 when memory is out.
+static int queue_grow(chain_search *search, room *place, size_t count, size_t bytes_each) {
+    size_t rows = place->bytes ? count * 2 : 1 << 16;
+    if (rows > UINT32_MAX || room_resize(place, rows * bytes_each) < 0) {
         search->failed = 1;
         return -1;
     }
-    room_huge(&search->objects);
-    room_huge(&search->parents);
+    room_huge(place);
+    return 0;
+}
+
+static int begin_family(chain_search *search, chain_holder holder) {
+    if ((search->family_count + 1) * sizeof(chain_family) > search->families.bytes &&
+        queue_grow(search, &search->families, search->family_count, sizeof(chain_family)) < 0) {
+        return 1;
+    }
+    *family_at(search, search->family_count++) = (chain_family){(uint32_t)search->count, holder};
+    search->last = holder;
     return 0;
 }
 
@@ -137,13 +148,18 @@ static int enter(chain_search *search, const chain_met *met) {
     if (!marks_set(met->word, met->object)) {
         return 0;
     }
-    size_t index = search->count - search->root_count;
-    if ((index + 1) * sizeof(PyObject *) > search->objects.bytes && chain_grow(search) < 0) {
+    if ((search->count + 1) * sizeof(PyObject *) > search->objects.bytes &&
+        queue_grow(search, &search->objects, search->count, sizeof(PyObject *)) < 0) {
         return 1;
     }
-    *object_at(search, search->count) = met->object;
-    *parent_at(search, search->count) = met->parent;
-    search->count++;
+    if (met->holder != search->last && begin_family(search, met->holder)) {
+        return 1;
+    }
+    *object_at(search, search->count++) = met->object;
+    search->unaligned |= (int)((uintptr_t)met->object & 15);
+    if (search->count - search->layer.stop == CHAIN_LARGE_LAYER) {
+        chain_order_note(search);
+    }
     return 0;
 }
 
@@ -165,7 +181,7 @@ static int meet(PyObject *object, void *arg) {
     __builtin_prefetch(word, 1);
     chain_met *met = &search->met[search->met_next++ % CHAIN_MET];
     int stop = met->object ? enter(search, met) : 0;
-    *met = (chain_met){object, word, (uint32_t)search->current};
+    *met = (chain_met){object, word, search->holder};
     return stop;
 }
 
@@ -185,9 +201,12 @@ static void follow(chain_search *search, PyObject *object) {
     if (!edges_has(object) || Py_IS_TYPE(object, search->passed_over)) {
         return;
     }
-    PyObject *dict = links_own_dict(object); // borrowed
+    PyObject *dict = edges_plain(Py_TYPE(object)) ? NULL : links_own_dict(object); // borrowed
     if (dict && dict != search->target && PyDict_Check(dict)) {
         marks_add(&search->seen, dict);
+        if (search->before.rows) {
+            marks_add(&search->before, dict); // its values belong to the layer, not the dict
+        }
         if (edges_visit(dict, meet, search)) {
             return;
         }
@@ -208,36 +227,59 @@ static void follow_frame(chain_search *search, const frame_view *view) {
     }
 }
 
-static void chain_run(chain_search *search) {
-    add_roots(search);
-    search->count = search->root_count;
-    for (size_t i = 0, layer = search->count; !search->found && !search->failed; i++) {
-        if (i == layer) {
-            enter_all(search);
-            chain_order(search, i);
-            layer = search->count;
+static void follow_roots(chain_search *search) {
+    for (size_t i = 0; i < search->root_count && !search->found && !search->failed; i++) {
+        chain_root *root = root_at(search, i);
+        search->holder = i << 1 | 1;
+        if (root->kind == ROOT_FRAME) {
+            follow_frame(search, &root->frame);
+        } else {
+            follow(search, root->object);
         }
-        if (i == layer) {
-            return; // nothing new was met
+    }
+}
+
+static void prefetch_headers(PyObject *const *objects, size_t first, size_t stop) {
+    for (size_t i = first; i < stop; i++) {
+        __builtin_prefetch(objects[i]);
+        __builtin_prefetch((const char *)objects[i] - BEFORE_OBJECT);
+    }
+}
+
+static void prefetch_bodies(PyObject *const *objects, size_t first, size_t stop) {
+    for (size_t i = first; i < stop; i++) {
+        edges_prefetch(objects[i]);
+    }
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+
+static void follow_some(chain_search *search, PyObject *const *objects, size_t count) {
+    prefetch_headers(objects, 0, smaller(2 * TOGETHER, count));
+    prefetch_bodies(objects, 0, smaller(TOGETHER, count));
+    for (size_t i = 0; i < count && !search->found && !search->failed; i++) {
+        if (i % TOGETHER == 0) {
+            prefetch_headers(objects, smaller(i + 2 * TOGETHER, count), smaller(i + 3 * TOGETHER, count));
+            prefetch_bodies(objects, smaller(i + TOGETHER, count), smaller(i + 2 * TOGETHER, count));
         }
-        search->current = i;
+        search->holder = (chain_holder)objects[i];
         search->failed |= interrupt_step(&search->watch);
-        if (i < search->root_count) {
-            chain_root *root = root_at(search, i);
-            if (root->kind == ROOT_FRAME) {
-                follow_frame(search, &root->frame);
-            } else {
-                follow(search, root->object);
-            }
-            continue;
+        follow(search, objects[i]);
+    }
+}
+
+static void chain_run(chain_search *search) {
+    PyObject *objects[AT_ONCE]; // borrowed
+    add_roots(search);
+    follow_roots(search);
+    enter_all(search);
+    while (!search->found && !search->failed && search->count > search->layer.stop) {
+        chain_order_begin(search);
+        size_t count;
+        while (!search->found && !search->failed && (count = chain_order_take(search, objects, AT_ONCE))) {
+            follow_some(search, objects, count);
         }
-        if (i + AHEAD < search->count) {
-            const char *object = (const char *)*object_at(search, i + AHEAD);
-            __builtin_prefetch(object);
-            __builtin_prefetch(object - BEFORE_OBJECT);
-            edges_prefetch(*object_at(search, i + AHEAD / 2));
-        }
-        follow(search, *object_at(search, i));
+        enter_all(search);
     }
 }
 
@@ -248,7 +290,8 @@ static void chain_deinit(chain_search *search) {
     marks_deinit(&search->seen);
     room_deinit(&search->roots);
     room_deinit(&search->objects);
-    room_deinit(&search->parents);
+    room_deinit(&search->families);
+    chain_order_deinit(search);
 }
 
 static long long now_ns(void) {
@@ -269,8 +312,9 @@ static PyObject *chain_answer(chain_search *search) { // new
     }
     PyObject *rows = search->found ? chain_steps(search) : Py_NewRef(Py_None); // owned
     size_t extra = marks_bytes(&search->seen) + search->leaves.asked + search->roots.bytes +
-                   search->objects.bytes + search->parents.bytes + search->sorting_bytes;
-    return rows ? Py_BuildValue("NnLn", rows, (Py_ssize_t)search->count, now_ns() - begin, (Py_ssize_t)extra)
+                   search->objects.bytes + search->families.bytes + search->layer_bytes;
+    return rows ? Py_BuildValue("NnLn", rows, (Py_ssize_t)(search->root_count + search->count),
+                                now_ns() - begin, (Py_ssize_t)extra)
                 : NULL;
 }
 

@@ -17,14 +17,32 @@ typedef struct {
     frame_view frame;
 } chain_root;
 
+// Who refers to an object: the holder's address, which is even, or twice a root's number plus one.
+typedef uintptr_t chain_holder;
+
+// Objects that were entered one after the other from one holder, up to where the next family begins.
+typedef struct __attribute__((packed)) {
+    uint32_t first;
+    chain_holder holder;
+} chain_family;
+
 // Met, but not asked yet whether it was met before: its word of the marks is on the way.
 typedef struct {
     PyObject *object; // borrowed
     uint64_t *word;
-    uint32_t parent;
+    chain_holder holder;
 } chain_met;
 
 #define CHAIN_MET 32u
+#define CHAIN_LARGE_LAYER ((size_t)1 << 19) // objects
+
+// The layer that is followed: where it begins and ends among the objects entered, and how far it was taken.
+typedef struct {
+    size_t first, stop, next;
+    int is_ordered;   // by its marks; its objects that begin between the places of two bits come first
+    marks marks;      // what is in it and was not taken
+    size_t row, word; // of the marks, taken next
+} chain_layer;
 
 typedef struct {
     PyObject *target;          // borrowed
@@ -32,12 +50,16 @@ typedef struct {
     PyObject *names;           // borrowed tuple of ids
     PyObject *folder;          // borrowed str
     marks seen;
+    marks before; // what was seen before the layer that is met now, once that layer is large
     leaf_pools leaves;
-    room roots, objects, parents; // of chain_root, PyObject *, uint32_t
-    size_t root_count, count;     // entries 0 .. root_count - 1 are the roots
-    size_t sorting_bytes;         // the most that chain_order took for a while
-    size_t current;               // the entry whose references are being followed
-    chain_met met[CHAIN_MET];     // a ring: what was met last, in order
+    room roots, objects, families; // of chain_root, PyObject *, chain_family
+    size_t root_count, count, family_count;
+    chain_layer layer;
+    int unaligned;            // an object of the layer that is met now begins between the places of two bits
+    size_t layer_bytes;       // the most that marks of large layers took
+    chain_holder holder;      // whose references are being followed
+    chain_holder last;        // the last family's
+    chain_met met[CHAIN_MET]; // a ring: what was met last, in order
     unsigned met_next;
     interrupt_watch watch;
     int found, failed; // failed: memory ran out, or Ctrl-C
@@ -48,15 +70,23 @@ static inline chain_root *root_at(chain_search *search, size_t i) {
 }
 
 static inline PyObject **object_at(chain_search *search, size_t i) {
-    return (PyObject **)search->objects.start + (i - search->root_count);
+    return (PyObject **)search->objects.start + i;
 }
 
-static inline uint32_t *parent_at(chain_search *search, size_t i) {
-    return (uint32_t *)search->parents.start + (i - search->root_count);
+static inline chain_family *family_at(chain_search *search, size_t i) {
+    return (chain_family *)search->families.start + i;
 }
 
-// Puts the entries from `first` on, the next layer, into the order of memory where they are many.
-void chain_order(chain_search *search, size_t first);
+// The layer that is met now has become a large one: notes what was seen before it.
+void chain_order_note(chain_search *search);
+
+// Begins to follow what was entered since the layer before.
+void chain_order_begin(chain_search *search);
+
+// Some objects more of the layer, borrowed, up to `most`; 0 at its end.
+size_t chain_order_take(chain_search *search, PyObject **ret /* borrowed */, size_t most);
+
+void chain_order_deinit(chain_search *search);
 
 // The steps of the path that was found, the root first: _native.pyi says what a row holds. New reference.
 PyObject *chain_steps(chain_search *search);

@@ -96,13 +96,31 @@ static PyObject *namespace_row(const chain_root *root, PyObject *target) { // ne
                          key_object(&link));
 }
 
-// From the object back to its root, so the list is turned round at the end.
+// Who entered the object that stands before the `*below` first; where it stands is below from then on.
+static chain_holder holder_of(chain_search *search, const PyObject *object, size_t *below) {
+    do {
+        --*below;
+    } while (*object_at(search, *below) != object);
+    size_t low = 0, high = search->family_count; // the family is the last that begins no later
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (family_at(search, middle)->first <= *below) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return family_at(search, low)->holder;
+}
+
+// From the object back to its root, so the list is turned round at the end. Who holds was entered earlier.
 PyObject *chain_steps(chain_search *search) { // new
     PyObject *target = search->target;        // borrowed
     _owned_ PyObject *rows = PyList_New(0);
-    for (size_t i = search->current; rows; i = *parent_at(search, i)) {
-        chain_root *root = i < search->root_count ? root_at(search, i) : NULL;
-        PyObject *holder = root ? root->object : *object_at(search, i); // borrowed
+    size_t below = search->count;
+    for (chain_holder at = search->holder; rows; at = holder_of(search, target, &below)) {
+        chain_root *root = at & 1 ? root_at(search, at >> 1) : NULL;
+        PyObject *holder = root ? root->object : (PyObject *)at; // borrowed
         _owned_ PyObject *row = !root || root->kind == ROOT_MODULE ? step_row(holder, target)
                                 : root->kind == ROOT_FRAME         ? frame_row(root, target)
                                                                    : namespace_row(root, target);

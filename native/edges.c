@@ -46,8 +46,11 @@ static int visit_code(PyCodeObject *code /* borrowed */, visitproc visit, void *
 
 int edges_has(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
-    if (PyType_HasFeature(type, Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(object)) {
-        return compat_gc_tracked(object) || type == &PyTuple_Type || type == &PyDict_Type;
+    if (type == &PyTuple_Type || type == &PyDict_Type) {
+        return 1;
+    }
+    if (PyType_HasFeature(type, Py_TPFLAGS_HAVE_GC) && (!type->tp_is_gc || type->tp_is_gc(object))) {
+        return compat_gc_tracked(object);
     }
     return type == &PyCode_Type || arrays_is(object);
 }
@@ -105,8 +108,20 @@ static int visit_live(PyObject *visited /* borrowed */, void *argument) {
     return Py_REFCNT(visited) > 0 ? v->visit(visited, v->arg) : 0;
 }
 
+// The commonest types, whose tp_traverse raises nothing, without the questions that others need.
+static int visit_plain(PyObject *object, visitproc visit, void *arg) {
+    if (PyList_CheckExact(object) || PyTuple_CheckExact(object)) {
+        return Py_TYPE(object)->tp_traverse(object, visit, arg);
+    }
+    int stop = visit_keys((PyDictObject *)object, visit, arg);
+    return stop ? stop : PyDict_Type.tp_traverse(object, visit, arg);
+}
+
 int edges_visit(PyObject *object, visitproc visit, void *arg) {
     PyTypeObject *type = Py_TYPE(object);
+    if (edges_plain(type)) {
+        return visit_plain(object, visit, arg);
+    }
     if (type == &PyCode_Type) {
         return visit_code((PyCodeObject *)object, visit, arg);
     }

@@ -12,15 +12,15 @@
 
 PyObject *links_own_dict(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
+    if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)) { // of no module and no class
+        return compat_managed_dict(object);
+    }
     if (PyModule_Check(object)) {
         return PyModule_GetDict(object);
     }
     if (PyType_Check(object)) {
         _owned_ PyObject *dict = compat_type_dict((PyTypeObject *)object);
         return dict; // the class keeps it
-    }
-    if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)) {
-        return compat_managed_dict(object);
     }
     Py_ssize_t offset = type->tp_dictoffset;
     if (offset < 0) { // counted from the end of a variable-sized object

@@ -106,6 +106,9 @@ int edges_has(PyObject *object /* borrowed */);
 int edges_visit(PyObject *object /* borrowed */, visitproc visit, void *arg);
 int edges_traverse(PyObject *object /* borrowed */, visitproc visit, void *arg); // tp_traverse alone
 void edges_prefetch(PyObject *object /* borrowed */);
+static inline int edges_plain(const PyTypeObject *type /* borrowed */) { // the commonest, without a namespace
+    return type == &PyList_Type || type == &PyTuple_Type || type == &PyDict_Type;
+}
 
 // frames.c: every running frame of every thread; `look` ends the round by a result other than 0.
 typedef struct {

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import specimens
 from graphs import EXAMPLES, Node, Plan, build, plans, references
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from inspector._native import Subject
 from inspector.facts.chain import Chain
@@ -255,6 +257,64 @@ def test_a_large_layer_is_followed_in_the_order_of_memory() -> None:
     found = steps(chain(subject, {}))
     assert [key for _, _, key in found] == ["HELD", "[0]", f"[{place}]", "[1]", "[0]", "[0]"]
     HELD.clear()
+
+
+CROWD = 550_000
+"""So many objects that a layer with them is followed in the order of memory."""
+
+
+@pytest.fixture(scope="module")
+def far_crowd() -> list[Any]:
+    """A crowd five steps away from the list of a test's frame."""
+    return [[[[[[] for _ in range(CROWD)]]]]]
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.usefixtures("small_heap")
+@pytest.mark.filterwarnings("ignore:It looks like `register_random`")
+@settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(plan=plans(), depth=st.integers(0, 2))
+def test_as_short_among_a_crowd(far_crowd: list[Any], plan: Plan, depth: int) -> None:
+    """One layer of a random graph, the second or a later one, is followed in the order of memory."""
+    HELD.clear()
+    subject = plant(plan)
+    length = distance(subject.get())
+    HELD.append(far_crowd)
+    for _ in range(4 - depth):
+        HELD[-1] = HELD[-1][0]
+    assert len(chain(subject, {})) == length
+
+
+BETWEEN = r"""
+#include <Python.h>
+
+static struct __attribute__((aligned(16))) {
+    long before;
+    PyTupleObject tuple;
+} kept;
+
+static PyObject *hold(PyObject *module, PyObject *held) {
+    Py_SET_REFCNT((PyObject *)&kept.tuple, 1000);
+    Py_SET_TYPE((PyObject *)&kept.tuple, &PyTuple_Type);
+    Py_SET_SIZE((PyVarObject *)&kept.tuple, 1);
+    kept.tuple.ob_item[0] = Py_NewRef(held);
+    return Py_NewRef((PyObject *)&kept.tuple);
+}
+
+static PyMethodDef methods[] = {{"hold", hold, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static PyModuleDef between = {PyModuleDef_HEAD_INIT, .m_name = "between", .m_methods = methods};
+PyMODINIT_FUNC PyInit_between(void) { return PyModule_Create(&between); }
+"""
+
+
+def test_an_object_at_an_odd_place_is_followed_in_a_large_layer(far_crowd: list[Any]) -> None:
+    """One that does not begin at a multiple of 16, as objects of the interpreter's own may."""
+    held = specimens.build("between", BETWEEN).hold([object()])
+    assert id(held) % 16 == 8
+    subject = Subject(held[0][0])
+    HELD.append([*far_crowd[0][0][0][0], held])
+    del held
+    assert [key for _, _, key in steps(chain(subject, {}))[1:]] == ["[0]", f"[{CROWD}]", "[0]", "[0]"]
 
 
 THROUGH_SMALL_OBJECTS = """
