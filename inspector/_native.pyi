@@ -360,6 +360,7 @@ def find_holders(
     namespaces: tuple[dict[Any, Any], ...] = (),
     brief: bool = False,
     boxes: tuple[int, ...] | None = None,
+    unaligned: bool = False,
 ) -> tuple[list[HolderRow], SearchRow]:
     """Who holds these objects: memory is searched for pointers to them, and each hit is verified.
 
@@ -370,7 +371,8 @@ def find_holders(
     for all subjects together: `truncated` counts the rest. Freed memory takes none, and the words of one
     block, or the instances of one class, take a few.
     `boxes`, one number a subject: how many references to it are the caller's own. Then the search may end
-    when all others are found and verified.
+    when all others are found and verified. With `unaligned` the exact address of the one subject is looked
+    for at the seven places of each word where no pointer is aligned, and nowhere else.
     `progress(bytes done, bytes in all)` is called every 0.1 s and may return False: InterruptedError. Ctrl-C
     is noticed within a MiB.
     """

@@ -212,6 +212,7 @@ typedef struct {
     int near_only; // owners of blocks are looked for around the blocks and what they hold, nowhere else
     int is_trial;  // all owners of blocks are looked for, not one name
     int brief;     // blocks of targets that are named already are not searched
+    int unaligned; // places at no multiple of 8 are searched, and nothing else
     uint64_t hit_count, stale, ours, truncated, scanned_bytes, left_out_bytes, scan_ns, verify_ns;
     PyObject *progress; // borrowed, or NULL
     uint64_t progress_ns;
@@ -235,6 +236,9 @@ void search_resolve(search *s);
 block_row *search_block(search *s, uintptr_t address); // the block around a word: borrowed, or NULL
 // blocks.c: finds the owners of all blocks among the edges. 0, or -1.
 int blocks_search(search *s, scratch *memory);
+
+// unaligned.c: where the address of the one target stands at no multiple of 8. 0, or -1 when interrupted.
+int unaligned_search(search *s);
 
 // brief.c: a search that ends when the owners found are as many as the references. 0, or -1.
 int brief_search(search *s, scratch *memory);

@@ -164,6 +164,9 @@ static int search_run(search *s, scratch *memory) {
     if (search_needles(s, memory) < 0) {
         return -1;
     }
+    if (s->unaligned) {
+        return unaligned_search(s);
+    }
     if (s->boxes) {
         return brief_search(s, memory);
     }
@@ -189,15 +192,15 @@ static int take_boxes(search *s, PyObject *boxes, scratch *memory) {
 }
 
 static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"subjects", "leave_out",  "layouts", "own_prefix", "limit",
-                            "progress", "namespaces", "brief",   "boxes",      NULL};
+    static char *names[] = {"subjects",   "leave_out", "layouts", "own_prefix", "limit", "progress",
+                            "namespaces", "brief",     "boxes",   "unaligned",  NULL};
     PyObject *subjects, *leave_out, *layouts, *own_prefix, *progress = Py_None; // borrowed
     PyObject *namespaces = NULL, *boxes = Py_None;                              // borrowed
-    int brief = 0;
+    int brief = 0, unaligned = 0;
     Py_ssize_t limit = 16384;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!U|nOO!pO:find_holders", names, &PyTuple_Type,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!OO!U|nOO!pOp:find_holders", names, &PyTuple_Type,
                                      &subjects, &leave_out, &PyTuple_Type, &layouts, &own_prefix, &limit,
-                                     &progress, &PyTuple_Type, &namespaces, &brief, &boxes)) {
+                                     &progress, &PyTuple_Type, &namespaces, &brief, &boxes, &unaligned)) {
         return NULL;
     }
     if (limit < 1 || limit > 1 << 18) {
@@ -214,6 +217,7 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     s->progress_ns = start;
     s->namespaces = namespaces;
     s->brief = brief;
+    s->unaligned = unaligned;
     s->own_prefix = own_prefix;
     if (owners_take(s, module, subjects, layouts, &memory) < 0 ||
         (boxes != Py_None && take_boxes(s, boxes, &memory) < 0)) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -28,7 +29,6 @@ SHOWN_SLOTS = 3
 SAMPLE_BYTES = 4 << 20
 PASSES = 4
 """Readings of memory for one answer, at most: hits, blocks, and both again for the holders."""
-PACKED = "NumPy records without padding may hold some of the rest: words at odd offsets are not searched"
 NOT_SEARCHED = Unknown("memory was not searched: ask for the owners")
 
 _OWN_CODE = __file__.rpartition("probes/")[0]
@@ -172,6 +172,11 @@ def _searched(
     if isinstance(_count(subject), ImmortalType):
         references = Immortal
     gap = _gap(references, named, bool(did["truncated"]))
+    if not isinstance(gap.unstored, Unknown) and gap.unstored:
+        packed, swept = _unaligned(subject, context, leave_out)
+        named += packed
+        did = _both(did, swept)
+        gap = _gap(references, named, bool(did["truncated"]))
     return Owners(
         references=references,
         owners=named,
@@ -190,6 +195,28 @@ def _searched(
         notes=gap.notes + _notes(did),
         estimated_ns=_estimated_ns(),
     )
+
+
+def _unaligned(
+    subject: _native.Subject, context: Context, leave_out: Sequence[tuple[int, int]]
+) -> tuple[tuple[Owner, ...], _native.SearchRow]:
+    """Owners that keep the object at no multiple of 8 bytes: packed C structs, records without padding."""
+    seen, did = _native.find_holders((subject,), leave_out, layouts(), _OWN_CODE, HITS_MAX, unaligned=True)
+    found = _owners(rows(seen), context)
+    return tuple(replace(one, key=f"{one.key}, unaligned", certain=False) for one in found), did
+
+
+def _both(first: _native.SearchRow, then: _native.SearchRow) -> _native.SearchRow:
+    """What two searches did together; the count is that of the first."""
+    return {
+        **first,
+        "scanned_bytes": first["scanned_bytes"] + then["scanned_bytes"],
+        "scan_ns": first["scan_ns"] + then["scan_ns"],
+        "verify_ns": first["verify_ns"] + then["verify_ns"],
+        "hits": first["hits"] + then["hits"],
+        "stale": first["stale"] + then["stale"],
+        "truncated": first["truncated"] + then["truncated"],
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +252,6 @@ def _gap(references: int | ImmortalType, found: Sequence[Owner], truncated: bool
         where = "on C stacks or in unknown memory"
         notes.append(f"{_many(borrowing, 'pointer')} {where} may hold some of the rest")
     stored = max(min(native, missing), 0)
-    if missing > stored and "numpy" in sys.modules:
-        notes.append(PACKED)
     return _Gap(stored, max(missing - stored, 0), tuple(notes))
 
 

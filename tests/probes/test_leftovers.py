@@ -100,19 +100,6 @@ def test_one_holder_of_a_million_references_is_one_owner(
     assert (without.references, without.owners) == (0, ())
 
 
-def test_what_packed_records_hold_is_said_to_be_out_of_sight() -> None:
-    """NumPy puts an object field where the fields before it end; a search reads whole words."""
-    records = pytest.importorskip("numpy").zeros(3, [("tag", "i1"), ("kept", "O")])
-    subject = unnamed.boxed(Thing)
-    records["kept"] = subject.get()
-    found = owners(subject, scan=True)
-    assert records.dtype.fields["kept"][1] == 1
-    assert (found.references, found.named) == (3, 0)
-    assert found.unstored and refs.PACKED in found.notes
-    records["kept"] = None
-    assert refs.PACKED not in owners(subject, scan=True).notes
-
-
 def test_a_class_is_held_by_its_instances_however_many() -> None:
     kind = type("Made", (), {"__slots__": ()})
     instances = [kind() for _ in range(HITS_MAX + 1000)]

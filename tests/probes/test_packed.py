@@ -1,0 +1,101 @@
+"""Owners that keep an object where no pointer is aligned: packed C structs, records without padding."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+import specimens
+import unnamed
+
+from inspector import _native
+from inspector.facts.refs import Scan
+from inspector.ownership.layouts import layouts
+from inspector.probes.refs import owners
+
+pytestmark = pytest.mark.core
+
+
+class Thing:
+    """The subject."""
+
+
+PACKED = r"""
+#include <Python.h>
+#include <string.h>
+typedef struct __attribute__((packed)) { char tag[5]; PyObject *volatile kept; char more[3]; } entry;
+static entry cache[10];
+static entry *volatile block;
+static entry *entries(int in_block) {
+    if (!block) block = calloc(10, sizeof *block);
+    return in_block ? block : cache; }
+static PyObject *hide(PyObject *m, PyObject *args) {
+    PyObject *o; int n, in_block; if (!PyArg_ParseTuple(args, "Oip", &o, &n, &in_block)) return NULL;
+    for (int i = 0; i < n; i++) { Py_INCREF(o); entries(in_block)[i].kept = o; } Py_RETURN_NONE; }
+static PyObject *release(PyObject *m, PyObject *args) {
+    PyObject *o; int n, in_block; if (!PyArg_ParseTuple(args, "Oip", &o, &n, &in_block)) return NULL;
+    for (int i = 0; i < n; i++) { entries(in_block)[i].kept = NULL; Py_DECREF(o); } Py_RETURN_NONE; }
+static PyMethodDef methods[] = {
+    {"hide", hide, METH_VARARGS, 0}, {"release", release, METH_VARARGS, 0}, {0}};
+static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "packed", 0, -1, methods, 0, 0, 0, 0};
+PyMODINIT_FUNC PyInit_packed(void) { return PyModule_Create(&def); }
+"""
+FIRST = 5
+"""Where the first reference stands: at 5, 21, 37 ..., never at a multiple of 8."""
+
+
+@pytest.fixture(scope="module")
+def packed() -> ModuleType:
+    return specimens.build("packed", PACKED)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+@pytest.mark.parametrize("in_block", [False, True], ids=["static", "block"])
+def test_the_gap_is_exact(packed: ModuleType, in_block: bool, count: int) -> None:
+    subject = unnamed.boxed(Thing)
+    packed.hide(subject.get(), count, in_block)
+    found = owners(subject, scan=True)
+    assert (found.references, found.named, found.native, found.unstored) == (count, 0, count, 0)
+    assert [(one.kind, one.certain, one.references) for one in found] == [
+        ("heap block" if in_block else "static", False, 1)
+    ] * count
+    assert all(one.key.endswith(", unaligned") for one in found)
+    if not in_block:
+        assert [one.key for one in found] == [f"cache+{FIRST + 16 * i:#x}, unaligned" for i in range(count)]
+        assert all(one.library == packed.__file__ for one in found)
+    packed.release(subject.get(), count, in_block)
+    assert owners(subject, scan=True).owners == ()
+
+
+@pytest.mark.parametrize("before", range(1, 8))
+def test_each_of_the_seven_places_is_read(before: int) -> None:
+    numpy = pytest.importorskip("numpy")
+    records = numpy.zeros(1, [("tag", f"S{before}"), ("kept", "O")])
+    subject = unnamed.boxed(Thing)
+    records["kept"] = subject.get()
+    found = owners(subject, scan=True)
+    assert (found.references, found.native, found.unstored) == (1, 1, 0)
+    assert found.owners[0].address % 8 == before
+
+
+def test_memory_is_read_once_more_only_for_a_gap(packed: ModuleType) -> None:
+    subject = unnamed.boxed(Thing)
+    held = [subject.get()]
+    explained = owners(subject, scan=True).scan
+    packed.hide(subject.get(), 1, True)
+    with_gap = owners(subject, scan=True).scan
+    packed.release(subject.get(), 1, True)
+    assert isinstance(explained, Scan) and isinstance(with_gap, Scan) and held
+    assert with_gap.scanned_bytes > 1.4 * explained.scanned_bytes
+
+
+def test_ordinary_objects_seem_to_stand_nowhere_unaligned() -> None:
+    """Functions and methods too, though the bytecode that calls them keeps their addresses unaligned."""
+    objects: list[Any] = [make() for make in (Thing, list, dict, set, object) for _ in range(16)]
+    objects += [Thing, owners, print, dict, test_each_of_the_seven_places_is_read, pytest, *"abcdefghijklmn"]
+    assert len(objects) == 100
+    for one in objects:
+        subject = _native.Subject(one)
+        found, _did = _native.find_holders((subject,), (), layouts(), "/nowhere/", unaligned=True)
+        assert found == [], type(one)
