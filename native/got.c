@@ -295,6 +295,7 @@ static int patched(got_walk *walk) {
     }
     no_room = 0;
     dl_iterate_phdr(object_arm, walk);
+    thunks_walk();
     walk->done.no_room = no_room;
     if (walk->error) {
         PyErr_NoMemory();
@@ -312,6 +313,7 @@ int got_patch(got_family family, got_grade grade, PyObject *paths, got_outcome *
 void got_restore(got_family family, got_outcome *ret) {
     got_walk walk = {.turn_on = 0, .family = family};
     dl_iterate_phdr(object_disarm, &walk);
+    thunks_walk();
     for (uint32_t i = 0; i < slot_count; i++) {
         if (slots[i].on && modules[slots[i].module].family == family) {
             walk.done.gone++;

@@ -39,6 +39,7 @@ extern char thunks_count[] __attribute__((visibility("hidden"))); // 16 bytes ea
 extern char thunks_record[]
     __attribute__((visibility("hidden"))); // 32 bytes each: say the slot, jump to the hook
 extern char thunks_entry[] __attribute__((visibility("hidden"))); // the hook of what has no row
+void thunks_walk(void); // the processor forgets what it knew of patched jumps
 extern char thunks_numpy[] __attribute__((visibility("hidden"))); // 32 bytes each: words of NumPy's table
 static inline void *thunks_of(got_grade grade, uint32_t slot) {
     return grade == GOT_COUNT ? thunks_count + 16 * (uint64_t)slot : thunks_record + 32 * (uint64_t)slot;
