@@ -3,6 +3,19 @@
 
 #include "losses.h"
 
+int hook_record_slow(uint64_t start, uint64_t at, uint64_t obj, uint64_t val, uint64_t aux,
+                     uint64_t func_flags) {
+    event *record = ring_open();
+    if (record) {
+        uint64_t depth = ring_depth_byte((uint32_t)(at >> 32));
+        hook_fill(record, depth << 32 | (uint32_t)at, obj, val, aux, func_flags);
+        record->start = start;
+        ring_stop_ticks(record);
+        ring_commit();
+    }
+    return record != NULL;
+}
+
 void hook_callback(event *record, PyObject *callable) {
     PyObject *function = callable && PyMethod_Check(callable) ? PyMethod_GET_FUNCTION(callable) : callable;
     if (function && PyFunction_Check(function) && running_is_ours()) {

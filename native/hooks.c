@@ -41,28 +41,39 @@
 #define NEW_MEMORY 0
 #define NEW_NOTHING 0
 
+// A call of a Python function is a callback, whose record says more.
+#define IS_BRIEF(deep, object) (!(deep) && __builtin_strcmp(#object, "callable") != 0)
 #define FINISH(deep, name, object, value, second, keep, failed, owned, text, losses) \
-    event *record = hook_open(&call, capi_##name, (uint16_t)((failed) ? EVENT_FLAG_ERROR : (owned))); \
-    if (record) { \
-        record->obj = (uint64_t)(object); \
-        record->val = HOOK_WORD(value); \
-        record->aux = HOOK_WORD(second); \
-        if (deep) { \
-            hook_deep(record, &call, (PyObject *)(object), IS_MADE_##keep, IS_GONE_##keep); \
-        } else { \
-            hook_plain(record); \
+    if (IS_BRIEF(deep, object)) { \
+        if (hook_record(&call, (uint64_t)(object), HOOK_WORD(value), HOOK_WORD(second), capi_##name, failed, \
+                        owned)) { \
+            losses; \
         } \
-        if (__builtin_strcmp(#object, "callable") == 0) { \
-            hook_callback(record, (PyObject *)(object)); \
+        ring_exit((uint32_t)(call.at >> 32)); \
+    } else { \
+        uint16_t outcome = (uint16_t)((failed) ? EVENT_FLAG_ERROR : (owned)); \
+        event *record = hook_open(&call, capi_##name, outcome); \
+        if (record) { \
+            record->obj = (uint64_t)(object); \
+            record->val = HOOK_WORD(value); \
+            record->aux = HOOK_WORD(second); \
+            if (deep) { \
+                hook_deep(record, &call, (PyObject *)(object), IS_MADE_##keep, IS_GONE_##keep); \
+            } else { \
+                hook_plain(record); \
+            } \
+            if (__builtin_strcmp(#object, "callable") == 0) { \
+                hook_callback(record, (PyObject *)(object)); \
+            } \
+            ring_commit(); \
+            if (deep) { \
+                text; \
+                stacks_note(call.slot, ring_depth_byte(call.depth)); \
+            } \
+            losses; \
         } \
-        ring_commit(); \
-        if (deep) { \
-            text; \
-            stacks_note(call.slot, ring_depth_byte(call.depth)); \
-        } \
-        losses; \
-    } \
-    ring_exit(call.depth)
+        ring_exit(call.depth); \
+    }
 
 #define HOOK(deep, grade, name, type, params, args, object, value, second, keep, fails, owns, text) \
     static type hook_##grade##_##name params { \

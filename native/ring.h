@@ -166,7 +166,7 @@ static inline void ring_stop_ticks(event *record) {
 // exception of C++ left without ring_exit is forgotten when an outer one returns, or when the stack is as
 // short again.
 static inline uint32_t ring_enter(void) {
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uintptr_t here = (uintptr_t)__builtin_dwarf_cfa(); // keeps no register, as the frame's address would
     uint32_t depth = ring_here.depth;
     if (depth == 0 || here >= ring_here.top) {
         ring_here.top = here;
