@@ -205,8 +205,10 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
 
 // ----- places -------------------------------------------------------------------------------------
 
-#define RANGES_KEPT 16
-static scan_range writable[RANGES_KEPT]; // mappings found writable in this batch; tables are dense
+// Mappings found writable in this batch: what is not known is read from /proc, which takes 0.1 ms and more,
+// and each library has its own.
+#define RANGES_KEPT 512
+static scan_range writable[RANGES_KEPT];
 static int writable_next;
 
 static int is_writable(uintptr_t address) {
