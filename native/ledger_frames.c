@@ -73,10 +73,13 @@ static void watch_held(call_frame *frame, PyObject *object, int argument) {
 }
 
 static void watch_argument(call_frame *frame, PyObject *object, int argument) {
-    if (!object || PyModule_Check(object) || PyType_Check(object)) {
+    if (!object || PyModule_CheckExact(object) || PyType_Check(object) || PyModule_Check(object)) {
         return;
     }
     watch(frame, object, LEDGER_ITSELF, argument);
+    if (PyLong_CheckExact(object) || PyUnicode_CheckExact(object) || PyFloat_CheckExact(object)) {
+        return; // most of all; nothing stands behind them
+    }
     if (PyCapsule_CheckExact(object)) {
         watch_behind(frame, object, argument);
     }
