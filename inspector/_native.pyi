@@ -713,10 +713,12 @@ native/capi.def as text; `form` is "call", "variadic" or "entry".
 
 # --- got.c -------------------------------------------------------------------------------------
 
-def got_arm(paths: frozenset[str], grade: int, /) -> tuple[int, int, int]:
+def got_arm(paths: frozenset[str], grade: int, pointers: bool = False, /) -> tuple[int, int, int]:
     """Patch the slots of the loaded objects at these paths, as `got_objects` spells them.
 
     `grade`: 0 count, 1 record (what has no row is counted), 2 deep; those armed already change to it.
+    `pointers`: not their imports, but the words of their data that hold a function's address. Of objects that
+    import nothing of Python's those are their slots anyhow.
     Returns (slots patched, slots whose page could not be made writable, slots for which there is no thunk
     left). Raises RuntimeError in another interpreter than the main one, ValueError for a bad grade.
     """
@@ -724,12 +726,13 @@ def got_arm(paths: frozenset[str], grade: int, /) -> tuple[int, int, int]:
 def got_disarm() -> tuple[int, int, int, int]:
     """Restore every patched slot: (restored, another tracer's now, gone with their module, read-only)."""
 
-def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, int]]:
+def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, int, int, int]]:
     """Every slot found so far; its number is `slot` of a record.
 
     Rows are (number, path of the module, function, row of CAPI_ROWS or -1 (-2: one of ALLOCATORS), address
     of the slot, calls counted, 1 if patched, 1 if another tracer's function is called in between, 1 if in
-    RELRO, the word it held, the word we store).
+    RELRO, the word it held, the word we store, 1 if it is a word of the library's own data, 1 if its owner
+    changed it while it was patched).
     """
 
 def got_clear_counts() -> None:

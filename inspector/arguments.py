@@ -122,18 +122,20 @@ TRACE = (
     ),
     Option(("--every",), {"type": int, "default": 10, "metavar": "N", "help": "with --mode sample: N (10)"}),
     Option(("--native",), {"action": "store_true", "help": "the C functions each conversion came through"}),
+    Option(("--pointers",), {"action": "store_true", "help": "calls by pointers that dlsym gave a library"}),
 )
 """What to record of a trace."""
 
 
 def recording(options: argparse.Namespace) -> dict[str, Any]:
     """What the options of TRACE say, as `inspector.trace` takes it."""
-    return {name: getattr(options, name) for name in ("grade", "mode", "every", "native")}
+    return {name: getattr(options, name) for name in ("grade", "mode", "every", "native", "pointers")}
 
 
-def is_only_here(options: argparse.Namespace) -> bool:
-    """Whether the options of TRACE ask for what workers and launched programs do not record."""
-    return bool(options.mode != "ring" or options.native)
+def only_here(options: argparse.Namespace) -> str:
+    """The option of TRACE that asks for what workers and launched programs do not record; "": none."""
+    flags = {"--native": options.native, "--pointers": options.pointers, "--mode": options.mode != "ring"}
+    return next((flag for flag, given in flags.items() if given), "")
 
 
 DRAW = (

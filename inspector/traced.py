@@ -13,7 +13,7 @@ from inspector.facts.unknown import Unknown
 from inspector.tracing import modes
 from inspector.tracing.interrupts import Interrupts
 from inspector.tracing.modes import Mode
-from inspector.tracing.refused import not_built, not_live
+from inspector.tracing.refused import not_live
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -321,19 +321,19 @@ def trace(
     bytes a record beside `out` (else where temporary files go) until they are read; "sample" those of one of
     `every` calls from Python, each with all that it called. `native`: with the C functions that each
     conversion came through, and those that asked for a copy's memory; the grade is deep then.
-    Raises InspectorError `unknown-module`, `trace-running`, `bad-option`; `not-built` for pointer tables.
+    `pointers`: also what libraries call by pointers in their own data, which dlsym gave them: those of the
+    modules, and where none is named (or ctypes or cffi is) of libraries that import nothing of Python.
+    Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
     """
     from inspector.tracing import decode  # noqa: F401 - NumPy is imported before, not in the trace
     from inspector.tracing.recorder import Recorder
 
-    if pointers:
-        raise not_built("pointers")
     recorder = Recorder(tuple(modules), grade, cells or {}, allocations=copies)
     if keep is not None:
         from inspector.tracing.remains import keeping
 
         recorder = keeping(keep, tuple(modules), grade, cells or {}, copies)
-    recorder.told = told
+    recorder.told, recorder.pointers = told, pointers
     modes.choose(recorder, mode, every, out, native)
     made = Traced(recorder)
     made.copies_wanted, made.out = copies, out

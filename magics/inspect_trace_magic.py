@@ -26,7 +26,7 @@ from inspector.arguments import (
     ONLY,
     TRACE,
     WRITE,
-    is_only_here,
+    only_here,
     recording,
 )
 from inspector.errors import InspectorError
@@ -112,9 +112,9 @@ class InspectTraceMagics(Magics):
                 slug="not-an-expression",
                 do="%inspect_trace f(x), or %%inspect_trace above a cell",
             )
-        if options.on and is_only_here(options):
+        if options.on and (option := only_here(options)):
             raise InspectorError(
-                "--mode and --native are for this kernel: workers keep their last records.",
+                f"{option} is for this kernel: workers keep their last records.",
                 slug="bad-option",
                 do="leave them out",
             )

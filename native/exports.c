@@ -202,6 +202,7 @@ static const char *const compared[] = {
     "_Py_HashPointer",
     "PyObject_Malloc",
     "PyObject_Hash",
+    "PyObject_GenericHash",
 };
 
 int exports_is_compared(const char *name) {

@@ -45,6 +45,8 @@ typedef struct {
     uint8_t on;                  // we stored our thunk and did not take it back
     uint8_t chained;             // another tracer's function stays between
     uint8_t in_relro;
+    uint8_t is_pointer; // a word of a library's own data
+    uint8_t changed;    // by its owner while it held our thunk: left alone
 } got_slot;
 
 typedef struct {
@@ -68,6 +70,7 @@ typedef struct {
     got_grade grade;
     got_family family;
     int turn_on;
+    int pointers; // words of the objects' own data, and not their imports
     got_outcome done;
     int error; // memory is out
 } got_walk;
@@ -105,6 +108,7 @@ static void slot_add(const relocation *found, void *argument) {
     slot->address = found->address;
     slot->function = function;
     slot->module = (uint32_t)(module - modules);
+    slot->is_pointer = module->is_host && found->is_value;
     slot->in_relro =
         (uintptr_t)found->address >= module->relro.start && (uintptr_t)found->address < module->relro.stop;
     got_rows[slot_count++] = function->row;
@@ -143,7 +147,7 @@ static got_module *module_add(const struct dl_phdr_info *object, got_family fami
 }
 
 // Searches the object for slots: its imports at the first sight of it, a host's own data each time.
-static int object_look(const struct dl_phdr_info *object, got_family family) {
+static int object_look(const struct dl_phdr_info *object, got_family family, int pointers) {
     uint32_t imports = 0, known = 0;
     for (uint32_t i = 0; i < module_count; i++) {
         if (is_of(&modules[i], object, family)) {
@@ -151,14 +155,14 @@ static int object_look(const struct dl_phdr_info *object, got_family family) {
             imports += modules[i].is_host ? 0 : modules[i].count;
         }
     }
-    if (!known) {
+    if (!known && !pointers) {
         got_module *module = module_add(object, family, 0);
         if (!module) {
             return -1;
         }
         imports = module->count;
     }
-    if (imports || family != GOT_CAPI) {
+    if (!pointers && (imports || family != GOT_CAPI)) {
         return 0;
     }
     got_module *host = module_add(object, family, 1);
@@ -210,9 +214,11 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
     int counted = walk->grade == GOT_RECORD && got_rows[number] == CAPI_NO_ROW;
     void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
     void *patch = thunks_of(counted ? GOT_COUNT : walk->grade, number);
-    if (!is_ours(slot, held) && !original_find(object, slot, held)) {
+    int is_another = slot->is_pointer && held != slot->function->address; // its owner put it there since
+    if (!is_ours(slot, held) && (is_another || !original_find(object, slot, held))) {
         return;
     }
+    slot->changed = 0;
     if (walk->grade != GOT_COUNT) {
         __atomic_store_n(&got_words_of[number].target, hook_of(got_rows[number], walk->grade),
                          __ATOMIC_RELEASE);
@@ -230,6 +236,7 @@ static void slot_disarm(got_slot *slot, got_walk *walk) {
         walk->done.stored++;
     } else if (patch != slot->before && patch != got_words_of[slot - slots].original) {
         walk->done.foreign++;
+        slot->changed = 1;
     }
     slot->on = 0;
     got_words *words = &got_words_of[slot - slots];
@@ -264,7 +271,7 @@ static void module_store(const struct dl_phdr_info *object, got_module *module, 
 
 static void object_store(const struct dl_phdr_info *object, got_walk *walk) {
     for (uint32_t i = 0; i < module_count; i++) {
-        if (is_of(&modules[i], object, walk->family)) {
+        if (is_of(&modules[i], object, walk->family) && (!walk->pointers || modules[i].is_host)) {
             module_store(object, &modules[i], walk);
         }
     }
@@ -276,7 +283,7 @@ static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) 
         !(walk->paths == NULL || loaded_is_among(object, walk->paths))) {
         return 0;
     }
-    if (object_look(object, walk->family) < 0) {
+    if (object_look(object, walk->family, walk->pointers) < 0) {
         walk->error = 1;
         return 1;
     }
@@ -332,7 +339,8 @@ PyObject *got_restored(got_family family) {
 static PyObject *got_arm(PyObject *module, PyObject *args) {
     got_walk walk = {.turn_on = 1, .family = GOT_CAPI};
     int grade;
-    if (!PyArg_ParseTuple(args, "O!i", &PyFrozenSet_Type, &walk.paths, &grade) || exports_prepare() < 0) {
+    if (!PyArg_ParseTuple(args, "O!i|p", &PyFrozenSet_Type, &walk.paths, &grade, &walk.pointers) ||
+        exports_prepare() < 0) {
         return NULL;
     }
     if (grade < GOT_COUNT || grade > GOT_LEDGER) {
@@ -352,11 +360,11 @@ static PyObject *slot_row(uint32_t number) {
         [GOT_ALLOCATORS] = -2, [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4, [GOT_FREEING] = -5};
     got_family family = modules[slot->module].family;
     int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
-    return Py_BuildValue("(IssiKKiiiKK)", number, modules[slot->module].path, slot->function->name, row,
-                         (unsigned long long)(uintptr_t)slot->address,
-                         (unsigned long long)got_words_of[number].count, (int)slot->on, (int)slot->chained,
-                         (int)slot->in_relro, (unsigned long long)(uintptr_t)slot->before,
-                         (unsigned long long)(uintptr_t)slot->patch);
+    return Py_BuildValue(
+        "(IssiKKiiiKKii)", number, modules[slot->module].path, slot->function->name, row,
+        (unsigned long long)(uintptr_t)slot->address, (unsigned long long)got_words_of[number].count,
+        (int)slot->on, (int)slot->chained, (int)slot->in_relro, (unsigned long long)(uintptr_t)slot->before,
+        (unsigned long long)(uintptr_t)slot->patch, (int)slot->is_pointer, (int)slot->changed);
 }
 
 static PyObject *got_slots(PyObject *module, PyObject *unused) {

@@ -76,7 +76,7 @@ void lookups_each(const struct dl_phdr_info *object, relocations_look look, void
         }
         hosts[i].told = 1;
         for (uint32_t row = 0; row < exports_count(); row++) {
-            look(&(relocation){exports_row_of(row)->name, &hosts[i].given[row], 0, 0}, argument);
+            look(&(relocation){exports_row_of(row)->name, &hosts[i].given[row], 0, 0, 0}, argument);
         }
     }
 }

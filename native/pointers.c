@@ -2,9 +2,11 @@
 //
 // A host that opens libpython and asks dlsym for each function imports nothing: ld.so has no slot to tell of.
 // What dlsym gave it lies in its variables, in .data or .bss, and those are writable segments of its file. A
-// word there that is the very address of an exported function is taken for such a variable. Objects that
-// import Python by relocations are not searched: an address in their data is a value (a slot of a type), not
-// a call.
+// word there that is the very address of an exported function is taken for such a variable.
+//
+// An object that imports Python by relocations has more of them: its import slots (got.c), and what its
+// initialisers named. Of these a writable word is a value, a type's slot or a row of a method table, and left
+// alone; a word in RELRO is one of a constant table, through which somebody calls.
 //
 // Not found: pointers on the heap or on a stack that dlsym gave before the trace began (lookups.c has those
 // since).
@@ -26,7 +28,40 @@ typedef struct {
     uintptr_t lowest, widest; // the functions' addresses: the first, and how far the last is from it
     relocations_look look;
     void *argument;
+    relocations_range relro;
+    uintptr_t *filled; // owned, in order: words that ld.so filled in and that are no variables
+    size_t filled_count, filled_room;
+    int error; // memory is out
 } words_search;
+
+static int by_address(const void *one, const void *other) {
+    uintptr_t a = *(const uintptr_t *)one, b = *(const uintptr_t *)other;
+    return (a > b) - (a < b);
+}
+
+static void filled_add(const relocation *found, void *argument) {
+    words_search *search = argument;
+    uintptr_t at = (uintptr_t)found->address;
+    int is_constant = found->is_word && at >= search->relro.start && at < search->relro.stop;
+    if (is_constant || search->error || !exports_find(found->name)) {
+        return;
+    }
+    if (search->filled_count == search->filled_room) {
+        size_t room = search->filled_room * 2 + 64;
+        uintptr_t *grown = realloc(search->filled, room * sizeof *grown);
+        search->error = !grown;
+        search->filled = grown ? grown : search->filled;
+        search->filled_room = grown ? room : search->filled_room;
+    }
+    if (!search->error) {
+        search->filled[search->filled_count++] = at;
+    }
+}
+
+static int is_filled(const words_search *search, uintptr_t at) {
+    return search->filled_count &&
+           bsearch(&at, search->filled, search->filled_count, sizeof at, by_address) != NULL;
+}
 
 static void words_look(const words_search *search, uintptr_t at, uintptr_t stop) {
     uintptr_t words[CHUNK_WORDS];
@@ -35,8 +70,8 @@ static void words_look(const words_search *search, uintptr_t at, uintptr_t stop)
         for (size_t i = 0; i < count; i++) {
             const exports_row *function =
                 words[i] - search->lowest <= search->widest ? exports_at((void *)words[i]) : NULL;
-            if (function) {
-                search->look(&(relocation){function->name, (void **)at + i, 1, 0}, search->argument);
+            if (function && !is_filled(search, at + 8 * i)) {
+                search->look(&(relocation){function->name, (void **)at + i, 1, 0, 0}, search->argument);
             }
         }
     }
@@ -71,17 +106,19 @@ static void range_look(words_search *search, uintptr_t start, uintptr_t stop) {
 }
 
 void pointers_each(const struct dl_phdr_info *object, relocations_look look, void *argument) {
-    relocations_range relro = relocations_relro(object);
-    words_search search = {.look = look, .argument = argument};
+    words_search search = {.look = look, .argument = argument, .relro = relocations_relro(object)};
     exports_span(&search.lowest, &search.widest);
-    for (int i = 0; i < object->dlpi_phnum; i++) {
+    relocations_each_word(object, filled_add, &search);
+    if (search.filled_count) {
+        qsort(search.filled, search.filled_count, sizeof *search.filled, by_address);
+    }
+    for (int i = 0; !search.error && i < object->dlpi_phnum; i++) {
         const elf_segment *part = &object->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & PF_W)) {
             uintptr_t start = (object->dlpi_addr + part->p_vaddr + 7) & ~(uintptr_t)7;
             uintptr_t bytes = part->p_memsz < SEGMENT_MAX ? part->p_memsz : SEGMENT_MAX;
-            uintptr_t stop = object->dlpi_addr + part->p_vaddr + bytes;
-            range_look(&search, start, relro.start < stop ? relro.start : stop);
-            range_look(&search, relro.stop > start ? relro.stop : start, stop);
+            range_look(&search, start, object->dlpi_addr + part->p_vaddr + bytes);
         }
     }
+    free(search.filled);
 }

@@ -2,8 +2,8 @@
 //
 // ELF, chapter "Dynamic linking": DT_JMPREL and DT_RELA list entries with a type, a symbol and a place. Of
 // interest are two types of undefined symbols: JUMP_SLOT (a call through the PLT) and GLOB_DAT (a call by
-// -fno-plt, or an address taken). Whether a symbol is a function is not said here: undefined symbols often
-// have no type.
+// -fno-plt, or an address taken); and R_X86_64_64, a word of data that an initialiser names. Whether a symbol
+// is a function is not said here: undefined symbols often have no type.
 #define _GNU_SOURCE
 #include "relocations.h"
 
@@ -83,19 +83,28 @@ static tables tables_of(const struct dl_phdr_info *object) {
     return found;
 }
 
-void relocations_each(const struct dl_phdr_info *object, relocations_look look, void *argument) {
+static void entries_each(const struct dl_phdr_info *object, int words, relocations_look look,
+                         void *argument) {
     tables found = tables_of(object);
     for (int table = 0; found.symbols && found.strings && table < 2; table++) {
         for (size_t i = 0; found.entries[table] && i < found.counts[table]; i++) {
             const elf_relocation *entry = &found.entries[table][i];
             const elf_symbol *symbol = &found.symbols[ELF64_R_SYM(entry->r_info)];
             unsigned type = (unsigned)ELF64_R_TYPE(entry->r_info);
-            if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) {
+            if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (words && type == R_X86_64_64)) {
                 relocation one = {found.strings + symbol->st_name,
                                   (void **)(object->dlpi_addr + entry->r_offset), type == R_X86_64_GLOB_DAT,
-                                  symbol->st_shndx != SHN_UNDEF};
+                                  symbol->st_shndx != SHN_UNDEF, type == R_X86_64_64};
                 look(&one, argument);
             }
         }
     }
+}
+
+void relocations_each(const struct dl_phdr_info *object, relocations_look look, void *argument) {
+    entries_each(object, 0, look, argument);
+}
+
+void relocations_each_word(const struct dl_phdr_info *object, relocations_look look, void *argument) {
+    entries_each(object, 1, look, argument);
 }

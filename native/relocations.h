@@ -17,6 +17,7 @@ typedef struct {
     void **address;   // the slot
     int is_value;     // GLOB_DAT: may be an address taken, not a call
     int is_own;       // the object itself defines it, and calls it through its table all the same
+    int is_word;      // R_X86_64_64: a word of the object's own data
 } relocation;
 
 typedef struct {
@@ -26,6 +27,8 @@ typedef struct {
 // Calls `each` for every import, and every function of its own, by JUMP_SLOT or GLOB_DAT.
 typedef void (*relocations_look)(const relocation *found, void *argument);
 void relocations_each(const struct dl_phdr_info *object, relocations_look look, void *argument);
+// The same, and the words of its data that ld.so filled with a symbol's address.
+void relocations_each_word(const struct dl_phdr_info *object, relocations_look look, void *argument);
 // The pages that ld.so made read-only after it had filled in the slots; start == stop where there are none.
 relocations_range relocations_relro(const struct dl_phdr_info *object);
 // Whether an address lies in a segment of the object.

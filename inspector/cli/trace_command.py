@@ -18,7 +18,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
-from inspector.arguments import DRAW, ONLY, TRACE, WRITE, add_options, is_only_here, recording
+from inspector.arguments import DRAW, ONLY, TRACE, WRITE, add_options, only_here, recording
 from inspector.errors import EXIT_DONE, InspectorError
 
 if TYPE_CHECKING:
@@ -51,11 +51,12 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the program traced, and draw the trace."""
     how = _on_workers if options.scheduler else _launched if _behind_dashes(options) else _run_here
-    if how is not _run_here and is_only_here(options):
+    if how is not _run_here and (option := only_here(options)):
         raise InspectorError(
-            f"{'--native' if options.native else '--mode'} is for a script or a module.",
+            f"{option} is for a script or a module.",
             slug="bad-option",
-            why="workers and launched programs keep their last records, without native frames",
+            why="workers and launched programs keep their last records, without native frames; "
+            "a launched host's pointers are hooked without being asked for",
             do="leave it out",
         )
     trace, failure = how(options)

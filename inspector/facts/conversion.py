@@ -243,6 +243,10 @@ class Seen:
     imports_hooked: int
     imports: int
     """C-API functions that it imports; macros are no imports and never seen."""
+    pointers_hooked: int = 0
+    """Words of its own data through which it calls Python, where the trace was to look for them."""
+    pointers_changed: int = 0
+    """Of these, changed by their owner while they were hooked, and so left alone."""
 
 
 @dataclass(frozen=True, slots=True)

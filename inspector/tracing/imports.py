@@ -1,8 +1,9 @@
-"""Tells when an import is over: modules that come while a trace runs are hooked as they come."""
+"""Tells when an import is over, or a library loaded: what comes while a trace runs is hooked as it comes."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -35,3 +36,36 @@ class ImportWatch:
             if self._depth == 1:
                 self._done()  # what this imports itself belongs to the same import
             self._depth -= 1
+
+
+class LoadWatch:
+    """Calls `done` after ctypes or cffi loaded a library; both look their function up by name."""
+
+    def __init__(self, done: Callable[[], None]) -> None:
+        self._done = done
+        self._replaced: dict[tuple[str, str], tuple[Any, Any]] = {}
+        """Module and name -> the original, and what stands there instead."""
+
+    def widen(self) -> None:
+        """Stand before those that are imported by now."""
+        for module, name in (("ctypes", "_dlopen"), ("_cffi_backend", "load_library")):
+            table = vars(sys.modules[module]) if module in sys.modules else {}
+            if name in table and (module, name) not in self._replaced:
+                ours = self._before(table[name])
+                self._replaced[module, name] = table[name], ours
+                table[name] = ours
+
+    def _before(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def load(*args: Any, **kwargs: Any) -> Any:
+            found = original(*args, **kwargs)
+            self._done()
+            return found
+
+        return load
+
+    def end(self) -> None:
+        """Put them back, unless somebody else stands before them now; a second call does nothing."""
+        for (module, name), (original, ours) in self._replaced.items():
+            if (table := vars(sys.modules[module])).get(name) is ours:
+                table[name] = original
+        self._replaced = {}

@@ -17,8 +17,9 @@ from inspector.tracing.foreign import ForeignSlots, names
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.materializing import Materializations
 from inspector.tracing.numpy_table import callers_of_numpy
+from inspector.tracing.pointers import Pointers, hooked, with_pointers
 from inspector.tracing.pulse import Pulse, Told
-from inspector.tracing.sources import CapiSlots
+from inspector.tracing.sources import GRADES, CapiSlots
 from inspector.tracing.tables import Tables, library_of, told
 from inspector.tracing.targets import Targets
 from inspector.tracing.type_slots import TypeSlots
@@ -76,6 +77,8 @@ class Recorder:
     began_ns: int = 0
     hosts: bool = False
     """Record what a program that embeds this Python asks of it."""
+    pointers: bool = False
+    """Hook also the words of libraries' own data through which they call Python."""
     directory: str = ""
     """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
     journal: str = ""
@@ -110,9 +113,9 @@ class Recorder:
             self._begin_rings()
             _native.stacks_open(self.native)
             self._arm()
-            self.imports = CapiSlots(
-                self.modules or self.found.packages() or NOTHING_YET, self.grade, self.hosts
-            )
+            chosen = self.modules or self.found.packages() or NOTHING_YET
+            pointers = Pointers(self.modules, GRADES[self.grade]) if self.pointers else None
+            self.imports = CapiSlots(chosen, self.grade, self.hosts, pointers)
             self.imports.begin()
             if self.allocations and self.grade != "count":
                 self.blocks = AllocationSlots()
@@ -161,6 +164,8 @@ class Recorder:
         more = self._arm()
         if not self.modules and self.imports is not None and self.found.packages() != packages:
             self.imports.choose(self.found.packages())
+        if self.imports is not None:
+            self.imports.look_again()
         if more:
             self._tell()
 
@@ -184,10 +189,11 @@ class Recorder:
         """Disarm, and read what was recorded."""
         _native.calls_open(False)  # what is read from here on is ours
         try:
-            tables = self._told()
+            tables, words = self._told(), hooked() if self.pointers else []
             wall_ns, rings = self._disarm()
             called, modules = names() if self.grade != "count" else ({}, {})
-            tables = replace(tables, names=tables.names | called, modules=tables.modules | modules)
+            seen = with_pointers(tables.seen, words)
+            tables = replace(tables, names=tables.names | called, modules=tables.modules | modules, seen=seen)
             return self._events(rings, wall_ns, tables)
         finally:
             self._forget()

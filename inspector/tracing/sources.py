@@ -21,6 +21,7 @@ from typing import Any, Final, Literal
 from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing.numpy_table import NumpyTable
+from inspector.tracing.pointers import Pointers
 from inspector.tracing.targets import COMPILED, fits
 
 Grade = Literal["count", "record", "deep", "ledger"]
@@ -42,13 +43,21 @@ class Restored:
 class CapiSlots:
     """The slots through which modules call Python; `modules` as in `inspector.trace`, none: every module.
 
-    With `hosts` also those of the program, and of libraries, that embed this Python.
+    With `hosts` also those of the program, and of libraries, that embed this Python; `pointers` finds those
+    that lie in libraries' own data.
     """
 
-    def __init__(self, modules: Iterable[str] = (), grade: Grade = "record", hosts: bool = False) -> None:
+    def __init__(
+        self,
+        modules: Iterable[str] = (),
+        grade: Grade = "record",
+        hosts: bool = False,
+        pointers: Pointers | None = None,
+    ) -> None:
         self.modules = tuple(modules)
         self.hosts: frozenset[str] | None = frozenset() if hosts else None
         self.grade = GRADES[grade]
+        self.pointers = pointers
         self.numpy = NumpyTable(self.grade)
         self.armed = 0
         self.without_thunk = 0
@@ -63,6 +72,7 @@ class CapiSlots:
         atexit.register(self.end)
         try:
             self._widen()
+            self.look_again()
             self._watch()
         except RuntimeError as error:
             self.end()
@@ -81,6 +91,11 @@ class CapiSlots:
         self.modules, self._paths = tuple(modules), frozenset()
         self._widen()
 
+    def look_again(self) -> None:
+        """Patch pointers that libraries put into their data since: they do so at any time, untold."""
+        if self.pointers is not None:
+            self.pointers.widen(self._wanted(frozenset(_native.got_objects())))
+
     def end(self) -> None:
         """Restore every slot; a second call does nothing."""
         if self._original is not None:
@@ -88,6 +103,8 @@ class CapiSlots:
                 setattr(ExtensionFileLoader, "create_module", self._original)  # noqa: B010
             self._original = self._watching = None
             self.numpy.end()
+            if self.pointers is not None:
+                self.pointers.end()
             _native.hosts_disarm()
             self.restored = Restored(*_native.got_disarm())
             atexit.unregister(self.end)

@@ -74,8 +74,8 @@ def _seen(found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...
                 for number, name in zip(numbers, found.modules, strict=False)
             ),
             functions_unseen=found.unseen_of(package),
-            imports_hooked=sum(slot[3] >= 0 for slot in slots if f"/{package}/" in slot[1]),
-            imports=sum(f"/{package}/" in slot[1] for slot in slots),
+            imports_hooked=sum(slot[3] >= 0 for slot in slots if f"/{package}/" in slot[1] and not slot[11]),
+            imports=sum(f"/{package}/" in slot[1] for slot in slots if not slot[11]),
         )
         for package in packages
     )

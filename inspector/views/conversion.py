@@ -306,6 +306,9 @@ def _macros(call: Call) -> Iterator[Line]:
 
 
 def _unseen(fact: Trace) -> Iterator[Block]:
+    if changed := sum(one.pointers_changed for one in fact.seen):
+        said = f"{changed:,} changed by their library while hooked, and left as they are"
+        yield Line("pointers", text(said, "danger"), link=f"{PAGE}#pointers-that-dlsym-gave")
     rows = tuple(_seen(one) for one in fact.seen)
     if rows:
         hooked = sum(one.functions_hooked for one in fact.seen)
@@ -320,6 +323,8 @@ def _unseen(fact: Trace) -> Iterator[Block]:
 
 def _seen(one: Seen) -> tuple[tuple[Span, ...], ...]:
     share = f"{one.imports_hooked:,} of {one.imports:,}" if one.imports else "-"
+    if one.pointers_hooked:
+        share = f"{one.pointers_hooked:,} by pointer" + (f", {share}" if one.imports else "")
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.functions_unseen.items()))
     return (text(one.module), text(f"{one.functions_hooked:,}"), text(share), text(kinds, "dim"))
 

@@ -122,12 +122,6 @@ def test_out_saves_when_the_block_ends_and_copies_may_be_left_out(tmp_path: Path
     assert inspector.load(path).calls == t.calls
 
 
-def test_what_is_not_built_is_refused() -> None:
-    with pytest.raises(InspectorError) as caught:
-        inspector.trace("numpy", pointers=True)
-    assert caught.value.slug == "not-built"
-
-
 def test_parquet_is_read_back_whole(trace: Any, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="cannot be installed")
     import pyarrow.parquet
