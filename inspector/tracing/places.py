@@ -30,12 +30,17 @@ def of_code(code: CodeType | None, instruction: int, cell: int) -> Site:
     """The line of an instruction; `cell`: number of a notebook cell, or -1."""
     if code is None:
         return NOWHERE
-    place = next(islice(code.co_positions(), max(instruction, 0) // 2, None), None)
+    place = position(code, instruction)
     line = place[0] if place and place[0] is not None else Unknown("the code has no line table")
     text = " ".join(as_typed(instruction_text(code, instruction)).split())
     text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 1] + "…"
     number = cell if cell >= 0 else Unknown("not in a notebook")
     return Site(code.co_filename, line, code.co_qualname, number, text)
+
+
+def position(code: CodeType, instruction: int) -> tuple[int | None, ...] | None:
+    """First and last line and column of the expression that an instruction belongs to."""
+    return next(islice(code.co_positions(), max(instruction, 0) // 2, None), None)
 
 
 def site(code: CodeType, instruction: int, cells: Mapping[str, int]) -> Site:

@@ -40,6 +40,15 @@ def test_a_list_made_an_array_is_a_copy_of_its_bytes() -> None:
     assert not t.zero_copy and not t.dropped
 
 
+def test_a_call_that_becomes_hot_is_one_line() -> None:
+    """CPython 3.11 has two instructions for a call, and specialises the first of them."""
+    a = np.arange(3.0)
+    with inspector.trace("numpy") as t:
+        for _ in range(50):
+            np.asarray(a)
+    assert [call.times for call in t.calls if call.site.text == "np.asarray(a)"] == [50]
+
+
 def test_a_view_crosses_without_a_copy() -> None:
     a = np.arange(1000.0)
     with inspector.trace("numpy") as t:
