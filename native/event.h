@@ -77,7 +77,9 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(PLAIN, "continuation: `func` numbers, truths or None: letter and argument number (128: the " \
                 "result) of each " \
                 "in a byte of refs and of lasti, lowest first; their words in start, obj, val, aux") \
-    KIND(STACK, "continuation: val is the number of the native frames that the call before came through")
+    KIND(STACK, "continuation: val is the number of the native frames that the call before came through") \
+    KIND(BYTES, "continuation: the call before made (func 1), copied (2) or handed on (3) the val bytes " \
+                "of the array obj")
 
 enum {
 #define EVENT_KIND(name, meaning) EVENT_##name,

@@ -67,6 +67,16 @@ void hook_lost(const hook_call *call, PyObject *object, char kind, const void *v
     }
 }
 
+void hook_bytes(const hook_call *call, uint16_t became, PyObject *array, uint64_t bytes) {
+    event *record = continuation(call, EVENT_BYTES);
+    if (record) {
+        record->func = became;
+        record->obj = (uint64_t)array;
+        record->val = bytes;
+        ring_commit();
+    }
+}
+
 void hook_text(const hook_call *call, const char *start, Py_ssize_t length) {
     enum { SHOWN = 24 };
     event *record = start ? continuation(call, EVENT_TEXT) : NULL;

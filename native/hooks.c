@@ -43,6 +43,7 @@
 
 // A call of a Python function is a callback, whose record says more.
 #define IS_BRIEF(deep, object) (!(deep) && __builtin_strcmp(#object, "callable") != 0)
+#define IS_NUMPYS(name) (__builtin_strncmp(#name, "PyArray_", 8) == 0)
 #define FINISH(deep, name, object, value, second, keep, failed, owned, text, losses) \
     if (IS_BRIEF(deep, object)) { \
         if (hook_record(&call, (uint64_t)(object), HOOK_WORD(value), HOOK_WORD(second), capi_##name, failed, \
@@ -82,7 +83,9 @@
         int failed = FAILS_##fails(result); \
         FINISH(deep, name, object, value, second, keep, failed, NEW_##owns, text, \
                if (HOOK_LOSES(name) && !failed) hook_lost(&call, (PyObject *)(object), HOOK_LOSES(name), \
-                                                          &result, sizeof result, HOOK_WORD(second))); \
+                                                          &result, sizeof result, HOOK_WORD(second)); \
+               if (IS_NUMPYS(name) && !failed) hook_array(&call, capi_##name, (PyObject *)(object), \
+                                                          HOOK_WORD(value), (const void *)&result)); \
         return result; \
     }
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \

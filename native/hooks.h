@@ -209,6 +209,12 @@ void hook_lost(const hook_call *call, PyObject *object /* borrowed */, char kind
 void hook_value(const hook_call *call, uint32_t number, char format, uint64_t value, uint16_t flags);
 void hook_text(const hook_call *call, const char *start, Py_ssize_t length /* -1: to the NUL */);
 void hook_buffer(const hook_call *call, const Py_buffer *view);
+void hook_bytes(const hook_call *call, uint16_t became, PyObject *array /* borrowed */, uint64_t bytes);
+
+// hook_arrays.c: what a function of NumPy's did with bytes; `value` is the record's, `result` what it
+// returned.
+void hook_array(const hook_call *call, uint16_t row, PyObject *object /* borrowed */, uint64_t value,
+                const PyObject *const *result /* borrowed; of another type where no array */);
 
 // formats.c: each value of a variadic call as a continuation, read by the call's format from a copy of its
 // list.

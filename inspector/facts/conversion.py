@@ -91,6 +91,12 @@ class Conversion:
     depth: int
     frames: tuple[Place, ...] = ()
     """The native frames it was called through, innermost first; empty where they were not asked for."""
+    made_bytes: int = 0
+    """Of arrays that NumPy's functions made, in fresh memory."""
+    copied_bytes: int = 0
+    """Of arrays that they copied."""
+    shared_bytes: int = 0
+    """Of arrays that they handed on without a copy: views, and what fitted as it was."""
 
 
 @dataclass(frozen=True, slots=True)

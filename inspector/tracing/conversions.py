@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from inspector.tracing.native_frames import STACKS_MAX
 from inspector.tracing.nesting import TOP, Nesting
 
 VALUES_SHOWN = 8
+_BECAME: Final = (1, 2, 3)
+"""Bytes made, copied, shared: `func` of a BYTES record."""
 _NO_MODULE = Unknown("a tail call left no return address, or the import slot is not known")
 
 
@@ -34,14 +36,24 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
     )
     spent = np.bincount(inverse, weights=ns[chosen])
     failed = np.bincount(inverse, weights=(records["flags"][chosen] & FLAGS["ERROR"]) != 0)
+    crossed = _bytes(events, nesting.heads[chosen], inverse)
     made: dict[int, list[tuple[int, Conversion]]] = {}
     for number, one in enumerate(different.tolist()):
         head = int(chosen[first[number]])
         found = _conversion(events, nesting, head, int(counts[number]), spent[number], int(failed[number]))
+        made_bytes, copied_bytes, shared_bytes = (int(sums[number]) for sums in crossed)
+        found = replace(found, made_bytes=made_bytes, copied_bytes=copied_bytes, shared_bytes=shared_bytes)
         if frames := events.stacks.get(one % STACKS_MAX):
             found = replace(found, frames=frames)
         made.setdefault((one // STACKS_MAX >> 16) - 1, []).append((head, found))
     return {group: tuple(found for _, found in sorted(rows, key=_first)) for group, rows in made.items()}
+
+
+def _bytes(events: Events, rows: Rows, group: Rows) -> list[Rows]:
+    """Bytes of arrays that each group made, copied and shared; told behind the record of the call."""
+    behind = events.records[np.minimum(rows + 1, len(events.records) - 1)]
+    told = behind["kind"] == KINDS.get("BYTES", -1)
+    return [np.bincount(group, weights=behind["val"] * (told & (behind["func"] == one))) for one in _BECAME]
 
 
 def _first(row: tuple[int, Conversion]) -> int:

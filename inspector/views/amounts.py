@@ -28,6 +28,12 @@ def signed_size(count: int) -> str:
     return f"+{size(count)}" if count > 0 else size(count)
 
 
+def became(copied: int, shared: int, made: int) -> str:
+    """Of bytes by what became of them: "  copied 24 B"; "" where there are none."""
+    told = (("copied ", copied), ("shared ", shared), ("", made))
+    return "".join(f"  {word}{size(count)}" for word, count in told if count)
+
+
 def known(value: int | ImmortalType | Unknown, how: str = "count") -> tuple[Span, ...]:
     """A number as spans; how: count, size, signed, signed_size. An unknown is dim, with its reason."""
     if isinstance(value, Unknown):

@@ -19,7 +19,7 @@ from inspector.facts.conversion import (
 )
 from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
-from inspector.views.amounts import size
+from inspector.views.amounts import became, size
 from inspector.views.came_through import came_through
 from inspector.views.gil import given_up
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
@@ -284,6 +284,7 @@ def _conversion(one: Conversion) -> Iterator[Line]:
             Span(f"{one.function}{f' {one.format}' if one.format else ''}{times}", "native"),
             Span(values),
             Span(owned, "dim"),
+            Span(became(one.copied_bytes, one.shared_bytes, one.made_bytes), "dim"),
             Span(failed, "danger"),
         ),
         text(duration(one.ns), "dim"),

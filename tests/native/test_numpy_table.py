@@ -200,8 +200,9 @@ def test_a_hook_changes_nothing_and_shows_the_call(calls: types.ModuleType, grad
                 continue
             with hooked(calls, grade) as seen:
                 check(calls, name, case, fails)
-            mine = [event for event in seen.events if events.function(event) == name]
-            assert mine, (name, [events.function(event) for event in seen.events])
+            called = [event for event in seen.events if events.kind(event) != "BYTES"]
+            mine = [event for event in called if events.function(event) == name]
+            assert mine, (name, [events.function(event) for event in called])
             assert bool(mine[0].flags & events.FLAGS["ERROR"]) == fails, name
             modules = {row[0]: row[1] for row in _native.numpy_table_slots()}
             assert modules[mine[0].slot] == calls.__file__
