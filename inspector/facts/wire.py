@@ -122,9 +122,15 @@ def _read_unknown(value: Any) -> Any:
 
 def _read_fact(fact: type, value: dict[str, Any]) -> Any:
     hints = field_types(fact)
-    if missing := [name for name in hints if name not in value]:
+    if missing := [name for name in hints if name not in value and not _has_default(fact, name)]:
         raise ValueError(f"{fact.__name__} has no {missing[0]}")
-    return fact(**{name: _read(hint, value[name]) for name, hint in hints.items()})
+    return fact(**{name: _read(hint, value[name]) for name, hint in hints.items() if name in value})
+
+
+def _has_default(fact: type, name: str) -> bool:
+    """Whether a report that was saved before the field came can be read without it."""
+    one = next(one for one in dataclasses.fields(fact) if one.name == name)
+    return any(given is not dataclasses.MISSING for given in (one.default, one.default_factory))
 
 
 def _read_tuple(choice: Any, value: list[Any]) -> tuple[Any, ...]:

@@ -135,3 +135,16 @@ def test_a_newer_schema_is_refused_by_name() -> None:
     with pytest.raises(InspectorError, match="schema 99") as refused:
         from_text('{"schema": 99, "kind": "report", "name": "x", "facts": {}}', "x.json")
     assert refused.value.slug == "newer-report"
+
+
+def test_a_report_from_before_a_field_came_is_read() -> None:
+    """A field with a default may be missing; one without may not."""
+    from inspector.facts.conversion import Seen
+
+    seen = Seen("numpy", 3, {"slot": 2}, 4, 5)
+    wire = to_wire(seen)
+    del wire["pointers_hooked"], wire["pointers_changed"]
+    assert from_wire(Seen, wire) == seen
+    del wire["imports"]
+    with pytest.raises(InspectorError, match="Seen has no imports"):
+        from_wire(Seen, wire)
