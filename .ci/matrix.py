@@ -31,11 +31,14 @@ AT_ONCE = 1 if os.environ.get("INSPECTOR_SOAK") == "1" else min(2, os.cpu_count(
 ALLOWED = ("cannot be installed", "not on CPython")
 NAMES = ("title", "version", "tests", "passed", "skipped", "failed", "seconds")
 ROW = "{title:<22} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
+CORE_AND_SMALL = "(core and not libraries and not r) or (small and not slow)"
+if os.environ.get("INSPECTOR_SOAK") == "1":
+    CORE_AND_SMALL = "(core and not libraries and not r) or small"  # what is compiled by C++ too
 ROWS = [
     # title, room, options of python, options of pytest
     ("3.11", "3.11", [], []),
-    ("3.12 core", "3.12", [], ["-m", "core and not libraries and not r"]),
-    ("3.13 core", "3.13", [], ["-m", "core and not libraries and not r"]),
+    ("3.12 core", "3.12", [], ["-m", CORE_AND_SMALL]),
+    ("3.13 core", "3.13", [], ["-m", CORE_AND_SMALL]),
     ("3.11 core, -X dev", "3.11", ["-X", "dev"], ["-m", "core and not slow and not libraries and not r"]),
     ("libraries, newest", "libraries", [], ["-m", "(libraries or contract or newest) and not r"]),
     ("libraries, oldest", "libraries-oldest", [], ["-m", "(libraries or contract) and not r"]),

@@ -28,8 +28,8 @@ ROOMS = {
     # name: folder, Pythons in order of preference, dependency group, settings of the build
     "test": (".venv", ANY, "dev", ()),
     "3.11": (".venv", ("3.11",), "dev", ()),
-    "3.12": (".venv-3.12", ("3.12",), "core", ()),
-    "3.13": (".venv-3.13", ("3.13",), "core", ()),
+    "3.12": (".venv-3.12", ("3.12",), "small", ()),
+    "3.13": (".venv-3.13", ("3.13",), "small", ()),
     "3.14": (".venv-3.14", ("3.14",), "core", ()),
     "libraries": (".venv-libraries", ("3.11",), "libraries", ()),
     "libraries-oldest": (".venv-libraries-oldest", ("3.11",), "libraries-oldest", ()),

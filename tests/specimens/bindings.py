@@ -63,6 +63,19 @@ def part(double[:] x): return x[1:3]
 def add(int a, int b): return a + b
 def packed(double[:] x): return x.copy()
 """
+CYTHON_NUMPY = """
+cimport numpy as cnp
+cnp.import_array()
+def fresh(int count):
+    cdef cnp.npy_intp shape = count
+    return cnp.PyArray_SimpleNew(1, &shape, cnp.NPY_DOUBLE)
+def copied(cnp.ndarray x): return cnp.PyArray_NewCopy(x, cnp.NPY_CORDER)
+def turned(cnp.ndarray x): return cnp.PyArray_Transpose(x, NULL)
+def total(cnp.ndarray[double, ndim=1] x):
+    cdef double sum = 0
+    for i in range(x.shape[0]): sum += x[i]
+    return sum
+"""
 
 
 @functools.cache
@@ -87,13 +100,26 @@ def made_by_nanobind() -> ModuleType:
 @functools.cache
 def made_by_cython() -> ModuleType:
     """Keeper(x).give(), rows(x), part(x), packed(x): typed memoryviews handed to Python; add(a, b)."""
+    return _made("made_by_cython", _in_c("made_by_cython", CYTHON), ".c", C)
+
+
+@functools.cache
+def made_by_cython_numpy() -> ModuleType:
+    """By `cimport numpy`: fresh(count), copied(x), turned(x), total(x)."""
+    import numpy
+
+    text = _in_c("made_by_cython_numpy", CYTHON_NUMPY)
+    return _made("made_by_cython_numpy", text, ".c", (*C, f"-I{numpy.get_include()}"))
+
+
+def _in_c(name: str, text: str) -> str:
+    """What Cython makes of it."""
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "made_by_cython.pyx"
-        source.write_text(CYTHON)
+        source = Path(folder) / f"{name}.pyx"
+        source.write_text(text)
         command = [sys.executable, "-m", "cython", "-3", str(source)]
         subprocess.run(command, check=True, capture_output=True)
-        text = source.with_suffix(".c").read_text().replace(folder, "")
-    return _made("made_by_cython", text, ".c", C)
+        return source.with_suffix(".c").read_text().replace(folder, "")
 
 
 def _made(name: str, source: str, suffix: str, compiler: tuple[str, ...]) -> ModuleType:

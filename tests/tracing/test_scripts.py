@@ -20,16 +20,25 @@ from inspector.facts.conversion import Call, Conversion, Copy, Trace, Value
 from inspector.report import from_text
 
 SCRIPTS = Path(__file__).parent / "scripts"
-HERE = [pytest.param(name, marks=pytest.mark.core) for name in ("numpy", "ctypes", "cffi", "gcd")]
-SLOW = ["pandas", "pyarrow"]
+HERE = [
+    pytest.param(name, marks=pytest.mark.core)
+    for name in ("numpy", "ctypes", "cffi", "gcd", "pandas", "pyarrow")
+]
+SMALL = [
+    pytest.param(name, marks=(pytest.mark.libraries, pytest.mark.small))
+    for name in ("lxml", "pydantic_core", "cython", "cython_numpy")
+]
 LIBRARIES = [
-    pytest.param(name, marks=pytest.mark.libraries)
-    for name in ("torch", "lxml", "pydantic_core", "cython", "pybind11", "nanobind")
+    pytest.param("torch", marks=pytest.mark.libraries),
+    *(
+        pytest.param(name, marks=(pytest.mark.libraries, pytest.mark.small, pytest.mark.slow))
+        for name in ("pybind11", "nanobind")
+    ),
 ]
 FRESH = ("copied", "computed", "made")
 
 
-@pytest.mark.parametrize("name", [*HERE, *SLOW, *LIBRARIES])
+@pytest.mark.parametrize("name", [*HERE, *SMALL, *LIBRARIES])
 def test_what_a_script_converts_and_copies(name: str) -> None:
     path = ":".join((str(Path(specimens.__file__).parent), *_built(name)))
     ran = inspector("trace", "--json", str(SCRIPTS / f"of_{name}.py"), PYTHONPATH=path)
@@ -45,7 +54,7 @@ def _built(name: str) -> list[str]:
     """The folder of a module that the script imports."""
     if name == "gcd":
         return [str(specimens.library("gcd_module", events.GCD).parent)]
-    if name in ("cython", "pybind11", "nanobind"):
+    if name in ("cython", "cython_numpy", "pybind11", "nanobind"):
         import bindings
 
         return [str(Path(getattr(bindings, f"made_by_{name}")().__file__).parent)]
@@ -95,7 +104,9 @@ def _line(one: Conversion) -> str:
     """As views draw it: PyLong_AsLong ×3 → 1."""
     form = f" {one.format}" if one.format else ""
     times = f" ×{one.times:,}" if one.times > 1 else ""
-    return f"{one.function}{form}{times}" + (f" → {', '.join(one.values)}" if one.values else "")
+    told = {"made": one.made_bytes, "copied": one.copied_bytes, "shared": one.shared_bytes}
+    became = "".join(f", {word} {count} B" for word, count in told.items() if count)
+    return f"{one.function}{form}{times}" + (f" → {', '.join(one.values)}" if one.values else "") + became
 
 
 def _shown(value: Any) -> str:
