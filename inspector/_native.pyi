@@ -985,6 +985,17 @@ def ledger_rooms() -> list[tuple[int, int]]:
 def ledger_give_back(subject: Subject, count: int, /) -> None:
     """Add `count` references to an object that lost as many without right."""
 
+# --- exits.c -----------------------------------------------------------------------------------
+
+def at_exit(call: Callable[[], object] | None, /) -> None:
+    """Have `call` called when the process exits and its Python never ended; None: nothing is called.
+
+    One function at a time; not after a signal or `os._exit`, nor in a process that was forked.
+    """
+
+def stack_height() -> int:
+    """Address on this thread's stack, at and above which frames run."""
+
 # --- ledger_views.c, sources.c -----------------------------------------------------------------
 
 def views_freed(start: int, stop: int, /) -> bool:

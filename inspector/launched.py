@@ -15,6 +15,7 @@ from inspector.errors import InspectorError
 
 if TYPE_CHECKING:
     from inspector.traced import Traced
+    from inspector.tracing.launch import Ended
 
 FIRST: Final = Path(__file__).parent / "startup" / "first"
 
@@ -47,20 +48,30 @@ def launch(
     killed leaves what was written. Raises InspectorError `no-program`, `no-python`, `python-isolated`,
     `no-build`, and what `trace` raises.
     """
-    from inspector.tracing import launch as launching
-
     folder = Path(tempfile.mkdtemp(prefix="inspector-trace-"))
     try:
         with _telling(folder, told):
-            ended = launching.run(command, settings(folder, modules, grade, children), str(FIRST), quiet)
-        pid = _first(folder, ended.pid)
-        if pid is None:
-            raise _refused(folder, ended, command)
+            ended, pid = ran(command, settings(folder, modules, grade, children), quiet)
         from inspector.traced import left
 
         return Launched(left(folder, pid, grade), ended.code, tuple(_notes(folder, pid)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def ran(command: Sequence[str], settings: dict[str, Any], quiet: bool) -> tuple[Ended, int]:
+    """Run a program whose Python does what `settings` tell: how it ended, and the process that did it.
+
+    Raises InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, and what was refused.
+    """
+    from inspector.tracing import launch as launching
+
+    ended = launching.run(command, settings, str(FIRST), quiet)
+    folder = Path(settings["folder"])
+    pid = _first(folder, ended.pid)
+    if pid is None:
+        raise _refused(folder, ended, command)
+    return ended, pid
 
 
 @contextmanager
@@ -106,6 +117,7 @@ def settings(folder: Path, modules: Sequence[str], grade: str, children: bool = 
         "modules": list(modules),
         "grade": grade,
         "children": children,
+        "begins": __name__,
         "package": package,
         "version": version("native-inspector"),
     }
@@ -133,7 +145,7 @@ def _refused(folder: Path, ended: Any, command: Sequence[str]) -> InspectorError
     if refused["slug"] == "no-build":
         return no_build(refused)
     return InspectorError(
-        f"the trace did not begin: {refused['what']}", slug=refused["slug"], do="mend that and run it again"
+        f"it was not begun: {refused['what']}", slug=refused["slug"], do="mend that and run it again"
     )
 
 
@@ -167,12 +179,16 @@ def no_build(said: dict[str, Any]) -> InspectorError:
     )
 
 
+def others(folder: Path) -> tuple[str, ...]:
+    """A sentence on Pythons of which nothing is known."""
+    count = len(list(folder.glob("other-*.json")))
+    return (f"Pythons that it started and that were not watched: {count}",) if count else ()
+
+
 def _notes(folder: Path, pid: int) -> list[str]:
     from inspector.tracing.folder import forked
 
-    found = []
-    if others := len(list(folder.glob("other-*.json"))):
-        found.append(f"Pythons that it started and that were not traced: {others}")
+    found = list(others(folder))
     if count := forked(folder, pid):
         found.append(f"its other processes that recorded too, which are not shown: {count}")
     return found

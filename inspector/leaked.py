@@ -29,9 +29,16 @@ class Leaked:
     """One stretch of code under the ledger: `with` it, or `run` a function; then ask it."""
 
     name = "leaks"
+    hosts = False
+    """Whether what a program that embeds this Python obtains is watched too."""
+    late = False
+    """Whether modules may come that cannot be found yet."""
 
     def __init__(
-        self, modules: tuple[str, ...], cells: Mapping[str, int] | None = None, repeat: int | None = None
+        self,
+        modules: tuple[str, ...],
+        cells: Mapping[str, int] | None = None,
+        repeat: int | None = None,
     ) -> None:
         self._modules, self._cells, self._repeat = modules, dict(cells or {}), repeat
         self._ledger: Ledger | None = None
@@ -50,20 +57,21 @@ class Leaked:
         from inspector.tracing.ledger import Ledger
 
         self._fact = None
-        self._ledger = Ledger(self._modules, self._cells)
+        self._ledger = Ledger(self._modules, self._cells, self.hosts, self.late)
         self._ledger.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end()
+        self.end()
 
-    def _end(self, alone: bool = True) -> None:
+    def end(self, frames_from: int = 0, alone: bool = True) -> None:
+        """Close and judge. `frames_from`: where on the stack the frames of a host begin, which run still."""
         ledger, self._ledger = self._ledger, None
         if ledger is not None:
             with _uncollected():
-                self._fact = _judged(ledger.stop(), alone)
+                self._fact = _judged(ledger.stop(frames_from), alone)
 
     def run(self, function: Callable[[], Any], repeat: int | None = None, *, isolate: bool = False) -> Leaked:
         """Call `function` 3 times to warm up, then `repeat` (3) times; a fault is one that every run shows.
@@ -86,7 +94,7 @@ class Leaked:
         try:
             function()
         finally:
-            self._end(alone)
+            self.end(alone=alone)
         return self.fact
 
     def _repeated(self, function: Callable[[], Any], repeat: int) -> Leaks:
@@ -106,6 +114,11 @@ class Leaked:
             return _repeated(facts, growth.end() if repeat >= growth.RUNS_LEAST else None)
         finally:
             growth.forget()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its block runs."""
+        return self._ledger is not None
 
     @property
     def fact(self) -> Leaks:

@@ -22,6 +22,7 @@ from inspector.facts.unknown import Unknown
 DEADLINE_S: Final = 600.0
 MEMORY_BYTES: Final = 1 << 33
 DIARY_BYTES: Final = 1 << 16
+COPY: Final = "a copy of this process"
 DIED: Final = "the child died of "
 _LINE: Final = re.compile(rb'File "([^"]+)", line (\d+) in (\S+)')
 
@@ -37,10 +38,10 @@ def apart(whole: Callable[[], Leaks], once: Callable[[], Leaks]) -> Leaks:
     if isinstance(found, Leaks):
         return found
     again, watched = _told(once)
-    verdict = crash(_signal(found), place, watched=_is_ours(place))
+    verdict = crash(_signal(found), place, COPY, watched=_is_ours(place))
     if isinstance(again, Leaks):
         return replace(again, verdicts=(*again.verdicts, verdict))
-    later = crash(_signal(again), watched, watched=True)
+    later = crash(_signal(again), watched, COPY, watched=True)
     return Leaks((verdict, later), (), 0, 0, 0, 0, 1, 0, 0, 0, 0)
 
 

@@ -79,6 +79,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(ledger) \
     PART(ledger_views) \
     PART(surplus) \
+    PART(exits) \
     PART(traps) \
     PART(remote) \
     PART(remote_call) \

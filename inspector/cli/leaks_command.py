@@ -5,6 +5,7 @@ It is run as python would:
   inspector leaks script.py ARGS          a script, with its arguments
   inspector leaks -m pytest tests/        a module, as python -m runs it
   inspector leaks --of mymodule app.py    what the extension module mymodule did
+  inspector leaks -- PROGRAM ARGS         any program that is or embeds Python
 
 What the program prints comes first; with --json it goes to stderr. Exit code 1: a certain fault was found.
 """
@@ -14,9 +15,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector.arguments import DRAW, WRITE, add_options
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
+
+if TYPE_CHECKING:
+    from inspector.leaked import Leaked
+    from inspector.leaked_launched import Judged
 
 GROUP = "look at running programs"
 
@@ -26,6 +32,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--of", dest="modules", metavar="MODULE", action="append", help="watch this extension module only"
     )
+    parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
     add_options(parser, DRAW, WRITE)
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
@@ -34,8 +41,19 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the program under the ledger, and draw the verdicts."""
-    from inspector import leaked
     from inspector.cli.output import show
+    from inspector.cli.program import behind_dashes
+
+    found, failure = (_launched if behind_dashes(options) else _run_here)(options)
+    show(found.report, options)
+    if failure is not None:
+        raise failure
+    return EXIT_FINDINGS if any(one.certain for one in found.fact) else EXIT_DONE
+
+
+def _run_here(options: argparse.Namespace) -> tuple[Leaked, InspectorError | None]:
+    """Run a script or a module in this process: its verdicts, and how it failed."""
+    from inspector import leaked
     from inspector.cli.program import readable
     from inspector.cli.program import run as run_program
 
@@ -44,15 +62,25 @@ def run(options: argparse.Namespace) -> int:
     beside = Path.cwd() if options.module else Path(options.program).resolve().parent
     sys.path[0] = str(beside)  # where the watched module may lie
     found = leaked.leaks(*options.modules or ())
-    failure: InspectorError | None = None
     try:
         with found:
             run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
     except InspectorError as error:
         if error.slug != "script-failed":
             raise
-        failure = error
-    show(found.report, options)
-    if failure is not None:
-        raise failure
-    return EXIT_FINDINGS if any(one.certain for one in found.verdicts) else EXIT_DONE
+        return found, error
+    return found, None
+
+
+def _launched(options: argparse.Namespace) -> tuple[Judged, InspectorError | None]:
+    """Run a program of its own: its verdicts, and how it failed."""
+    from inspector import leaked_launched
+    from inspector.cli.program import how_it_ended
+
+    command = [options.program, *options.arguments]
+    found = leaked_launched.launch(
+        command, *options.modules or (), children=options.children, quiet=options.json
+    )
+    for note in found.notes:
+        sys.stderr.write(f"inspector: {note}\n")
+    return found, how_it_ended(options.program, found.code)

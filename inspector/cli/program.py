@@ -1,15 +1,38 @@
-"""Run a script or a module as `python` would, inside this process, with its own arguments."""
+"""Run a script or a module as `python` would, inside this process; how a program of its own ended."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import runpy
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from inspector.cli.target import ProgramFailed, failed, running, source_of
+from inspector.errors import InspectorError
+
+
+def behind_dashes(options: argparse.Namespace) -> bool:
+    """Whether PROGRAM was typed behind `--`; argparse takes that word away."""
+    words: list[str] = options.words
+    at = len(words) - len(options.arguments) - 1
+    return words[at - 1 : at + 1] == ["--", options.program]
+
+
+def how_it_ended(program: str, code: int) -> InspectorError | None:
+    """The error for a program of its own that exited with `code`, or was ended by signal -`code`; 0: none."""
+    if not code:
+        return None
+    how = f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exited with {code}"
+    return ProgramFailed(
+        f"{program[:60]} {how}.",
+        slug="script-failed",
+        why="what it did until then is shown",
+        do="see whether it runs without inspector",
+    )
 
 
 def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool) -> None:

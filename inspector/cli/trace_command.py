@@ -14,7 +14,6 @@ What the program prints comes first; with --json it goes to stderr.
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +49,9 @@ def prepare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the program traced, and draw the trace."""
-    how = _on_workers if options.scheduler else _launched if _behind_dashes(options) else _run_here
+    from inspector.cli.program import behind_dashes
+
+    how = _on_workers if options.scheduler else _launched if behind_dashes(options) else _run_here
     if how is not _run_here and (option := only_here(options)):
         raise InspectorError(
             f"{option} is for a script or a module.",
@@ -69,13 +70,6 @@ def run(options: argparse.Namespace) -> int:
     if failure is not None:
         raise failure
     return EXIT_DONE
-
-
-def _behind_dashes(options: argparse.Namespace) -> bool:
-    """Whether PROGRAM was typed behind `--`; argparse takes that word away."""
-    words: list[str] = options.words
-    at = len(words) - len(options.arguments) - 1
-    return words[at - 1 : at + 1] == ["--", options.program]
 
 
 def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
@@ -128,6 +122,7 @@ def _launched(options: argparse.Namespace) -> tuple[Traced, InspectorError | Non
     """Run a program of its own: its trace, and how it failed."""
     from inspector import launched
     from inspector.cli import progress
+    from inspector.cli.program import how_it_ended
 
     command = [options.program, *options.arguments]
     asked = {"grade": options.grade, "children": options.children, "quiet": options.json}
@@ -135,18 +130,4 @@ def _launched(options: argparse.Namespace) -> tuple[Traced, InspectorError | Non
         made = launched.launch(command, *options.modules or (), told=told, **asked)
     for note in made.notes:
         sys.stderr.write(f"inspector: {note}\n")
-    return made.trace, _program_failed(options.program, made.code)
-
-
-def _program_failed(program: str, code: int) -> InspectorError | None:
-    from inspector.cli.target import ProgramFailed
-
-    if not code:
-        return None
-    how = f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exited with {code}"
-    return ProgramFailed(
-        f"{program[:60]} {how}.",
-        slug="script-failed",
-        why="what it did until then is shown",
-        do="see whether it runs without inspector",
-    )
+    return made.trace, how_it_ended(options.program, made.code)

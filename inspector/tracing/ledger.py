@@ -34,10 +34,14 @@ class Found:
     """1 + number of a method -> its name."""
     slots: Mapping[int, str]
     """Number of a slot -> its module."""
+    hosts: frozenset[str]
+    """Those of them that are, or belong to, a program that embeds this Python."""
     interned: list[Any]
     cells: Mapping[str, int]
     wall_ns: int
     dangling: list[_native.DanglingRow]
+    frames_from: int = 0
+    """Address on the stack at and above which frames of a host run still; 0: none but what is over."""
 
     def release(self, keep: set[int]) -> None:
         """Free what was kept apart, but for the addresses in `keep`; a second call does nothing."""
@@ -51,6 +55,10 @@ class Ledger:
 
     modules: tuple[str, ...]
     cells: Mapping[str, int] = field(default_factory=dict)
+    hosts: bool = False
+    """Note what a program that embeds this Python obtains, too."""
+    late: bool = False
+    """Modules may come that cannot be found yet: a program has not set its path."""
     found: Targets = field(default_factory=Targets)
     numbers: list[int] = field(default_factory=list)
     slots: CapiSlots | None = None
@@ -62,11 +70,12 @@ class Ledger:
         """Arm. Raises InspectorError `trace-running` while a trace or another ledger runs."""
         self.found, self.numbers = Targets(self.modules, buffers=False), []
         self.types = TypeSlots(for_ledger=True)
-        self.found.require()
+        if not self.late:
+            self.found.require()
         take_turn()
         try:
             self._arm()
-            self.slots = CapiSlots(self.modules or self.found.packages(), "ledger")
+            self.slots = CapiSlots(self.modules or self.found.packages(), "ledger", self.hosts)
             self.slots.begin()
             self.watch = ImportWatch(self._arm)
             self.watch.begin()
@@ -83,10 +92,11 @@ class Ledger:
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
         self.types.widen(self.found.types)
 
-    def stop(self) -> Found:
-        """Disarm, and hand over what was noted."""
+    def stop(self, frames_from: int = 0) -> Found:
+        """Disarm, and hand over what was noted; `frames_from` as in `Found`."""
         wall_ns = time.monotonic_ns() - self.began_ns
         try:
+            hosts = frozenset((self.slots and self.slots.hosts) or ())
             self._disarm()
             self.found.callables.clear()  # our references to what is judged now
             self.found.types.clear()
@@ -95,9 +105,19 @@ class Ledger:
             slots |= {slot[0]: slot[1] for slot in _native.numpy_table_slots()}
             methods = {number + 1: name for number, name in zip(self.numbers, self.found.names, strict=False)}
             methods |= {number + 1: name for number, name in self.types.names.items()}
-            interned = _native.interned()
             return Found(
-                rows, faults, left_out, not_noted, methods, slots, interned, self.cells, wall_ns, dangling
+                rows=rows,
+                faults=faults,
+                left_out=left_out,
+                not_noted=not_noted,
+                methods=methods,
+                slots=slots,
+                hosts=hosts,
+                interned=_native.interned(),
+                cells=self.cells,
+                wall_ns=wall_ns,
+                dangling=dangling,
+                frames_from=frames_from,
             )
         finally:
             _native.interned_clear()

@@ -26,6 +26,8 @@ from inspector.tracing.targets import COMPILED, fits
 
 Grade = Literal["count", "record", "deep", "ledger"]
 GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2, "ledger": 3}
+_OF_HOSTS: Final = {GRADES["record"]: GRADES["deep"]}
+"""A host's own grade, where it is another: Python knows nothing of its calls, so all there is to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +147,12 @@ class CapiSlots:
             self._widen_hosts()
 
     def _widen_hosts(self) -> None:
-        """Patch what embeds this Python; all there is to know of its calls, which Python knows nothing of."""
+        """Patch what embeds this Python."""
         self.hosts = frozenset(_native.got_hosts()) | (self.hosts or frozenset())
         self.hosts |= frozenset(_native.hosts_arm(self.hosts))
         self.numpy.widen(self.hosts)
         if self.hosts:
-            armed, _, self.without_thunk = _native.got_arm(self.hosts, min(self.grade * 2, GRADES["deep"]))
+            armed, _, self.without_thunk = _native.got_arm(self.hosts, _OF_HOSTS.get(self.grade, self.grade))
             self.armed += armed
 
     def _wanted(self, paths: frozenset[str]) -> frozenset[str]:

@@ -26,6 +26,7 @@ from inspector.places import place
 from inspector.tracing.hidden import hidden_owners
 from inspector.tracing.ledger import Found
 from inspector.tracing.places import NOWHERE, site
+from inspector.tracing.tables import library_of
 
 SEARCHED_MAX: Final = 512
 LIKE_MAX: Final = 16
@@ -58,7 +59,7 @@ class Searched:
 def searched(found: Found) -> Searched:
     """Facts of everything suspicious; owners are searched once, for all together."""
     chosen, left_out = _chosen(found.rows)
-    owners, did = owners_of([row[0] for row in chosen if row[0] is not None])
+    owners, did = owners_of([row[0] for row in chosen if row[0] is not None], found.frames_from)
     if did["truncated"]:  # not all places were looked at: what is missing proves nothing
         chosen = [row for row in chosen if row[3] & _native.LEDGER_FLAGS["DEAD"]]
         left_out = len(found.rows) - len(chosen)
@@ -87,8 +88,10 @@ def _chosen(found: Sequence[_native.LedgerRow]) -> tuple[list[_native.LedgerRow]
     return chosen, len(found) - len(chosen)
 
 
-def owners_of(subjects: list[_native.Subject]) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
-    """Address -> its owners, and what the search did."""
+def owners_of(
+    subjects: list[_native.Subject], frames_from: int = 0
+) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
+    """Address -> its owners, and what the search did; `frames_from` as in `Found`."""
     if not subjects:
         return {}, {"scan_ns": 0, "scanned_bytes": 0, "truncated": 0}
     leave_out = _native.ledger_rooms()
@@ -101,15 +104,18 @@ def owners_of(subjects: list[_native.Subject]) -> tuple[dict[int, tuple[Owner, .
     look(found, context, _OWN_CODE, leave_out)
     owners: dict[int, list[Owner]] = {}
     for row in found:
-        if (one := owner(row, context)) is not None and not _holds_nothing(one, subjects[row.subject]):
+        one = owner(row, context)
+        if one is not None and not _holds_nothing(one, subjects[row.subject], frames_from):
             owners.setdefault(subjects[row.subject].address, []).append(one)
     return {address: _sorted(some) for address, some in owners.items()}, dict(did)
 
 
-def _holds_nothing(one: Owner, subject: _native.Subject) -> bool:
+def _holds_nothing(one: Owner, subject: _native.Subject, frames_from: int) -> bool:
     """Whether it is left over: CPython's free lists still name what they gave out, and our own stack what
-    passed; its frames began before the code that is judged, or are over."""
+    passed; its frames began before the code that is judged, or are over, but for a host's."""
     if one.kind == "stack":
+        if frames_from and int(one.address) >= frames_from:
+            return False
         mapping = _native.mapping_at(int(one.address))
         is_main = threading.current_thread() is threading.main_thread()
         return is_main and mapping is not None and mapping[4] == "[stack]"
@@ -202,12 +208,18 @@ def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
         role=_ROLES[letter],
         function=name,
         parameter=_parameter(number, letter) if number >= 0 and letter not in _BY_RESULT else "",
-        method=found.methods.get(method, ""),
+        method=found.methods.get(method, "") or _host(found, slot),
         symbol=symbol,
         source=source,
         site=_site(found, code, offset),
         change=change,
     )
+
+
+def _host(found: Found, slot: int) -> str:
+    """The host that made the call; "" where it was none."""
+    path = found.slots.get(slot, "")
+    return library_of(path) if path in found.hosts else ""
 
 
 def _function_place(method: int) -> tuple[str | Unknown, str | Unknown]:

@@ -271,8 +271,8 @@ def _of_drift(one: Drift) -> Verdict:
     )
 
 
-def crash(signal: str, where: Touch | Unknown, *, watched: bool) -> Verdict:
-    """The code ended its process by a signal, in a copy of this one."""
+def crash(signal: str, where: Touch | Unknown, place: str, *, watched: bool) -> Verdict:
+    """The code ended its process, a copy of this one or a program of its own, by a signal."""
     return Verdict(
         kind="crash",
         object="",
@@ -284,7 +284,7 @@ def crash(signal: str, where: Touch | Unknown, *, watched: bool) -> Verdict:
         method="",
         rule="native code returns errors; it does not end the process",
         cure="inspector debug shows the C stack of the crash",
-        reason=f"{signal} in a copy of this process" + (", while it was watched" if watched else ""),
+        reason=f"{signal} in {place}" + (", while it was watched" if watched else ""),
         owners=(),
     )
 

@@ -51,6 +51,7 @@ FACE = {
     "traced",
     "leaked",
     "launched",
+    "leaked_launched",
     "previewed",
     "called",
     "running",
@@ -104,6 +105,7 @@ MAY_IMPORT = {
     "called": FLOOR_3 | {"traced", "leaked"},
     "leaked": {*FLOOR_1, "_native", "tracing", "verdicts", "report", "leaked_apart"},
     "leaked_apart": {*FLOOR_1, "isolation", "verdicts"},
+    "leaked_launched": {*FLOOR_1, "_native", "tracing", "verdicts", "report", "leaked", "launched"},
     "arguments": FLOOR_1,
     "so_far": set(),  # words
     "cli": VERBS | {"screens"},  # the commands that open them

@@ -53,12 +53,12 @@ def leave_path() -> None:
 
 
 def begin(settings: dict[str, Any]) -> None:
-    """Begin the trace, or tell why not."""
+    """Begin the trace, or open the ledger; or tell why not."""
     try:
         PACKAGE["package"](settings)
-        from inspector import launched
+        from importlib import import_module
 
-        launched.begin(settings)
+        import_module(settings["begins"]).begin(settings)
         PACKAGE["tell"](settings, "began")
     except LookupError:
         sys.modules.pop("inspector", None)
