@@ -53,14 +53,18 @@ def _code_fields() -> tuple[int, ...]:
 
 
 def _lru_layout() -> Layouts:
-    """The links of `functools.lru_cache`: objects that the gc does not know, each with a key and a result."""
+    """The links of `functools.lru_cache`: objects that the gc does not know, each with a key and a result.
+
+    A bounded cache's links own each other as well, the earlier the later one (Modules/_functoolsmodule.c).
+    """
 
     @lru_cache(maxsize=2)
     def remembered(key: object) -> object:
         return result
 
-    key, result = 10**30, object()  # an int is its own key; other arguments are wrapped
-    remembered(key)
+    first, second, result = 10**30, 10**30 + 1, object()  # an int is its own key; other arguments are wrapped
+    remembered(first)
+    remembered(second)
     links = [
         link
         for table in gc.get_referents(remembered)
@@ -68,10 +72,11 @@ def _lru_layout() -> Layouts:
         for link in table.values()
         if type(link).__name__ == "_lru_list_elem"
     ]
-    raw = _native.read(id(links[0]), type(links[0]).__basicsize__) if links else None
+    raw = _native.read(id(links[0]), type(links[0]).__basicsize__) if len(links) == 2 else None
     words = struct.unpack(f"={len(raw) // 8}Q", raw) if raw else ()
-    found = tuple(8 * n for n, word in enumerate(words) if word in (id(key), id(result)))
-    return ((type(links[0]), found),) if len(found) == 2 else ()
+    owned = (id(first), id(result), *map(id, links[1:]))
+    found = tuple(8 * n for n, word in enumerate(words) if word in owned)
+    return ((type(links[0]), found),) if len(found) == len(owned) else ()
 
 
 @cache

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
 import pickle
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -176,3 +178,23 @@ def test_an_argument_may_be_given_another_dtype_base_or_class() -> None:
         total = pickle.loads(pickled).sum()
     assert (total, shorts.size, empty.size, type(thing)) == (3.0, 4, 2, Second)
     assert found.verdicts == ()
+
+
+@pytest.mark.parametrize("modules", [(), ("leak_corpus",)])
+def test_links_of_caches_that_fill_and_forget(modules: tuple[str, ...]) -> None:
+    """A link of `functools.lru_cache` has two references: its table's, and the link's before it."""
+    native, numbers = specimens.build("leak_corpus", SOURCE), count()
+    caches = [functools.lru_cache(maxsize=size)(lambda *args: [*args]) for size in (8, 10_000, None)]
+
+    def work(times: int) -> None:
+        for number in islice(numbers, times):
+            for cache in caches:
+                cache(number), cache((number,), "text"), cache(number % 7)
+            native.takes_and_gives_back([number])
+
+    for _ in range(100):
+        with inspector.leaks(*modules) as found:
+            work(5)
+        assert found.verdicts == ()
+    for times in (1, 1, 20, 20):  # 7 runs each
+        assert inspector.leaks(*modules).run(lambda times=times: work(times)).verdicts == ()
