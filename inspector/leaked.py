@@ -245,6 +245,7 @@ def _judged(found: Found, alone: bool) -> Leaks:
         scan_ns=facts.scan_ns,
         scanned_bytes=facts.scanned_bytes,
         hooked=len(found.slots),
+        unlike=facts.unlike,
     )
 
 

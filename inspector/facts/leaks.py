@@ -195,6 +195,8 @@ class Leaks:
     scanned_bytes: int
     hooked: int
     """Import slots of the chosen modules."""
+    unlike: int = 0
+    """Of those left out, objects of origins of which none was searched: nothing is known of them."""
     notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Verdict]:

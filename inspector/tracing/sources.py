@@ -67,6 +67,8 @@ class CapiSlots:
         self._original: Any = None
         self._watching: Any = None
         self._paths = frozenset[str]()
+        self._coming: dict[str, str] = {}
+        """Names and files of extensions: in sys.modules only when their body runs (multi-phase init)."""
 
     def begin(self) -> None:
         """Patch. Raises InspectorError `trace-subinterpreter` in another interpreter than the main one."""
@@ -127,6 +129,8 @@ class CapiSlots:
         def create_module(loader: ExtensionFileLoader, spec: ModuleSpec) -> ModuleType:
             module: ModuleType = original(loader, spec)
             if self._original is not None:
+                if spec.origin is not None:
+                    self._coming[spec.name] = spec.origin
                 self._widen()
             return module
 
@@ -165,7 +169,8 @@ class CapiSlots:
 
     def _places(self) -> list[Path]:
         """Files and folders of the chosen modules, as far as they are imported."""
-        found = []
+        coming = self._coming.items()
+        found = [Path(file) for name, file in coming if any(fits(name, one) for one in self.modules)]
         for name, module in list(sys.modules.items()):
             if type(module) is ModuleType and any(fits(name, pattern) for pattern in self.modules):
                 found += _places_of(name, module)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
@@ -52,40 +51,62 @@ class Searched:
     faults: tuple[Fault, ...]
     dangling: tuple[Dangling, ...]
     left_out: int
+    unlike: int
     scan_ns: int
     scanned_bytes: int
 
 
 def searched(found: Found) -> Searched:
     """Facts of everything suspicious; owners are searched once, for all together."""
-    chosen, left_out = _chosen(found.rows)
+    chosen, left_out, unlike = _chosen(found)
     owners, did = owners_of([row[0] for row in chosen if row[0] is not None], found.frames_from)
     if did["truncated"]:  # not all places were looked at: what is missing proves nothing
         chosen = [row for row in chosen if row[3] & _native.LEDGER_FLAGS["DEAD"]]
-        left_out = len(found.rows) - len(chosen)
+        left_out = unlike = len(found.rows) - len(chosen)
     unexplained = [row[0] for row in chosen if row[0] is not None and _is_unexplained(row, owners)]
     hidden = hidden_owners(unexplained)
     suspects = tuple(_suspect(found, row, owners.get(row[1], ()), hidden.get(row[1], ())) for row in chosen)
     faults = tuple(_fault(found, row) for row in found.faults)
     dangling = tuple(_dangling(found, row) for row in found.dangling)
     return Searched(
-        suspects, faults, dangling, left_out + found.left_out, did["scan_ns"], did["scanned_bytes"]
+        suspects=suspects,
+        faults=faults,
+        dangling=dangling,
+        left_out=left_out + found.left_out,
+        unlike=unlike + found.left_out,
+        scan_ns=did["scan_ns"],
+        scanned_bytes=did["scanned_bytes"],
     )
 
 
-def _chosen(found: Sequence[_native.LedgerRow]) -> tuple[list[_native.LedgerRow], int]:
-    """A few of each origin: objects made at one place are alike. First those released after their death."""
+def _chosen(found: Found) -> tuple[list[_native.LedgerRow], int, int]:
+    """A few of each origin: objects made at one place are alike. How many are left out; of them, of origins
+    of which none was chosen.
+
+    First those released after their death, then what calls from Python or a host's own made, then imports.
+    """
     over = _native.LEDGER_FLAGS["OVER"]
-    found = sorted(found, key=lambda row: not row[3] & over)
     seen: Counter[tuple[Any, ...]] = Counter()
     chosen: list[_native.LedgerRow] = []
-    for row in found:
-        first = row[12][0] if row[12] else ()
-        origin = (row[2], row[3] & _native.LEDGER_FLAGS["DEAD"], *first[:4], *first[6:7])
-        seen[origin] += 1
-        if seen[origin] <= LIKE_MAX and len(chosen) < SEARCHED_MAX:
+    unlike = 0
+    for row in sorted(found.rows, key=lambda row: (not row[3] & over, not _was_called(found, row))):
+        origin = _origin(row)
+        has_room = len(chosen) < SEARCHED_MAX
+        seen[origin] += has_room
+        unlike += not seen[origin]
+        if has_room and seen[origin] <= LIKE_MAX:
             chosen.append(row)
-    return chosen, len(found) - len(chosen)
+    return chosen, len(found.rows) - len(chosen), unlike
+
+
+def _origin(row: _native.LedgerRow) -> tuple[Any, ...]:
+    first = row[12][0] if row[12] else ()
+    return (row[2], row[3] & _native.LEDGER_FLAGS["DEAD"], *first[:4], *first[6:7])
+
+
+def _was_called(found: Found, row: _native.LedgerRow) -> bool:
+    """Whether a call from Python or of a host concerned it; else the import of a module did."""
+    return any(touch[6] or found.slots.get(touch[2], "") in found.hosts for touch in row[12])
 
 
 def owners_of(

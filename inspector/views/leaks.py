@@ -31,10 +31,17 @@ def of_leaks(fact: Leaks) -> tuple[Block, ...]:
     """One block a verdict, then what is kept on purpose, then what was looked at."""
     lines: list[Block] = [line for one in fact.verdicts for line in _verdict(one, fact.many(one))]
     if not fact.verdicts:
-        lines.append(Line("leaks", text("none found", "good"), text(_runs(fact), "dim"), link=PAGE))
+        lines.append(Line("leaks", _none(fact), text(_runs(fact), "dim"), link=PAGE))
     if fact.kept:
         lines.append(_kept(fact.kept))
     return (*lines, _looked(fact), *(Line("note", text(note, "dim")) for note in fact.notes))
+
+
+def _none(fact: Leaks) -> tuple[Span, ...]:
+    if not fact.unlike:
+        return text("none found", "good")
+    among = f"  among {fact.suspects} searched; {fact.unlike:,} of other origins were not"
+    return (*text("none found", "warn"), *text(among, "warn"))
 
 
 def _verdict(one: Verdict, many: str) -> tuple[Line, ...]:
@@ -113,8 +120,10 @@ def _kept(kept: tuple[KeptByC, ...]) -> Block:
 
 def _looked(fact: Leaks) -> Line:
     words = [f"{fact.suspects} searched in {size(fact.scanned_bytes)}, {fact.scan_ns / 1e6:.0f} ms"]
-    if fact.left_out:
-        words.append(f"{fact.left_out:,} more like them not searched")
+    if fact.left_out > fact.unlike:
+        words.append(f"{fact.left_out - fact.unlike:,} more like them not searched")
+    if fact.unlike:
+        words.append(f"{fact.unlike:,} of other origins not searched: name the module")
     if fact.not_noted:
         words.append(f"{fact.not_noted:,} events not noted: no room")
     if fact.given_back:

@@ -1,0 +1,94 @@
+"""More suspects than are searched: what was called comes before what imports made, and the rest is said."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import specimens
+
+import inspector
+
+pytestmark = pytest.mark.core
+SOURCE = r"""
+#include <Python.h>
+enum { MANY = 1500 };
+static PyObject *volatile kept[MANY]; // never read: the compiler would leave it out
+static PyObject *keep(PyObject *self, PyObject *number) { // an instance of a class of its own
+    long at = PyLong_AsLong(number);
+    PyObject *name = PyUnicode_FromFormat("Kept%ld", at);
+    PyObject *type = PyObject_CallFunction((PyObject *)&PyType_Type, "O(){}", name);
+    kept[at] = PyObject_CallNoArgs(type);
+    Py_DECREF(type), Py_DECREF(name);
+    Py_RETURN_NONE;
+}
+static PyObject *lose(PyObject *self, PyObject *unused) {
+    PyList_New(0), PyDict_New(), PySet_New(NULL), PyByteArray_FromStringAndSize(NULL, 8);
+    Py_RETURN_NONE;
+}
+static PyMethodDef methods[] = {{"keep", keep, METH_O, NULL}, {"lose", lose, METH_NOARGS, NULL}, {0}};
+static int fill(PyObject *module) {
+    for (long i = 0; i < MANY && getenv("KEEPS_AT_IMPORT"); i++) {
+        PyObject *number = PyLong_FromLong(i);
+        Py_XDECREF(keep(NULL, number));
+        Py_DECREF(number);
+    }
+    return 0;
+}
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, fill}, {0}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "keeps", NULL, 0, methods, slots, 0, 0, 0};
+PyMODINIT_FUNC PyInit_keeps(void) { return PyModuleDef_Init(&definition); }
+"""
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module can be imported, and was not."""
+    monkeypatch.syspath_prepend(str(Path(specimens.library("keeps", SOURCE)).parent))
+    monkeypatch.delitem(sys.modules, "keeps", raising=False)
+
+
+def test_what_a_call_lost_is_searched_before_what_an_import_kept(
+    fresh: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEEPS_AT_IMPORT", "1")
+    with inspector.leaks("keeps") as found:
+        import keeps  # type: ignore[import-not-found]
+
+        keeps.lose()
+    assert {one.object.split()[0].rstrip("()") for one in found.certain} == {
+        "list",
+        "dict",
+        "set",
+        "bytearray",
+    }
+    assert found.fact.unlike > 500 and {one.method for one in found.certain} == {"keeps.lose"}
+
+
+def test_nobody_accused_is_said_of_those_that_were_searched(fresh: Any) -> None:
+    import keeps
+
+    with inspector.leaks("keeps") as found:
+        for number in range(700):
+            keeps.keep(number)
+    fact = found.fact
+    assert (found.verdicts, fact.suspects, fact.unlike) == (
+        (),
+        512,
+        fact.left_out - 684,
+    ) and fact.unlike >= 188
+    said = " ".join(found.report.to_text().split())
+    assert f"none found among 512 searched; {fact.unlike} of other origins were not" in said
+    assert f"{fact.unlike} of other origins not searched: name the module" in said
+
+
+def test_what_is_like_the_searched_is_not_of_another_origin(fresh: Any) -> None:
+    import keeps
+
+    with inspector.leaks("keeps") as found:
+        for _ in range(40):
+            keeps.lose()
+    assert (found.fact.suspects, found.fact.left_out, found.fact.unlike) == (4 * 16, 4 * 24, 0)
+    assert "96 more like them not searched" in found.report.to_text()
