@@ -52,6 +52,8 @@ class Context:
     """Address of a holder -> what it is called: "global `cache` of app"."""
     kinds: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Address of a dict -> (kind, holder) of what keeps it: an instance, a class, a thread."""
+    climbs_left: int = 4
+    """Environments of R that are still looked for: each takes searches of its own."""
 
 
 def module_name(namespace: object) -> str:
@@ -124,7 +126,7 @@ def owner(row: Row, context: Context) -> Owner | None:
         return None
     if row.place == "object" and row.holder is not None:
         return _object_owner(row, context)
-    return _native_owner(row)
+    return _native_owner(row, context)
 
 
 def _is_interned_table(row: Row) -> bool:
@@ -157,7 +159,7 @@ def _frame_owner(row: Row) -> Owner | None:
     return None
 
 
-def _native_owner(row: Row) -> Owner:
+def _native_owner(row: Row, context: Context) -> Owner:
     found = place(row.link or row.word)
     if row.place == "static":
         name = _file(found.library) if type(found.library) is str else "a loaded file"
@@ -166,8 +168,9 @@ def _native_owner(row: Row) -> Owner:
         return Owner(
             "static", name, key, row.references, False, Address(row.word), found.symbol, found.library
         )
-    by_r = r_holder(row.word) if row.place in ("block", "mapping") else None
+    by_r = r_holder(row.word, context.climbs_left > 0) if row.place in ("block", "mapping") else None
     if by_r is not None:
+        context.climbs_left -= 1
         unnamed = Unknown("held by R")
         return Owner(KIND, by_r[0], "", row.references, False, Address(by_r[1]), unnamed, unnamed)
     kind, holder = _NATIVE_PLACES.get(row.place, ("unknown holder", "anonymous memory"))

@@ -28,12 +28,15 @@ def is_embedded() -> bool:
     return "rpycall" in sys.modules
 
 
-def r_holder(word: int) -> tuple[str, int] | None:
-    """(what R holds it by, address of the R object) for a word that is an external pointer's; else None."""
+def r_holder(word: int, climb: bool = True) -> tuple[str, int] | None:
+    """(what R holds it by, address of the R object) for a word that is an external pointer's; else None.
+
+    Each step of a climb searches memory, 0.1 s and more for an owner; without it the pointer is told.
+    """
     pointer = header(word - _CAR) if is_embedded() else None
     if pointer is None or pointer.type != _EXTPTRSXP:
         return None
-    found = _environment(pointer.address)
+    found = _environment(pointer.address) if climb else None
     if found is None:
         return "R external pointer", pointer.address
     convert = bound(found, "convert")

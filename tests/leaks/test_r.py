@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from inspector.leaked_launched import launch
+
 pytestmark = pytest.mark.r
 DANGLES = """
 import gc, json, os
@@ -56,3 +58,29 @@ def test_a_view_of_a_vector_that_r_freed_dangles(tmp_path: Path) -> None:
             ["dangling view", "ndarray", True, "free"],
         ]
         assert last == items  # the bytes are kept apart: as they were
+
+
+CONVERTS = """
+library(reticulate)
+np <- import("numpy", convert = FALSE)
+held <- np$array(c(1.5, 2.5))
+for (i in 1:3) {
+  given <- r_to_py(matrix(c(1, 2, 3, 4), 2))
+  cat(py_to_r(np$sum(given)), "\\n")
+  rm(given)
+  invisible(gc())
+}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_what_rscript_converts_honestly_is_not_accused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """reticulate never ends its Python: the verdicts come as the process exits. What R holds is no leak."""
+    monkeypatch.setenv("RETICULATE_PYTHON", sys.executable)
+    (tmp_path / "app.R").write_text(CONVERTS)
+    judged = launch(["Rscript", str(tmp_path / "app.R")], quiet=True)
+    assert judged.code == 0 and judged.fact.suspects > 0
+    assert [one for one in judged.fact if one.certain or one.method == "reticulate"] == []
+    assert judged.notes == ("Pythons that it started and that were not watched: 1",)
