@@ -1007,6 +1007,39 @@ def freeing_arm() -> int:
 def freeing_disarm() -> None:
     """Restore them."""
 
+OUTSIDE_FUNCTIONS: tuple[str, ...]
+"""Names of the functions that gave a block: numbers in OutsideRow."""
+
+OutsideRow = tuple[int, int, int, int, int, tuple[int, ...], int, int, int, int, int, int, str]
+"""Address, bytes asked for, run, function, number of its native frames, these (return addresses, innermost
+first), code id, offset, 1 + number of the method; 0: lost, 1: only lost blocks point at it, 2: reached;
+1: its allocator says that it is given out, -1: it does not say; the word that reaches it (0: none), and what
+that is part of: "object", "block", "frame", "static", "stack", "mapping", "" (not known)."""
+
+def outside_open() -> None:
+    """Begin to follow blocks that chosen modules get from malloc and its kin, and who frees them.
+
+    Nothing is noted before outside_run. Raises RuntimeError while it is open.
+    """
+
+def outside_run(number: int, /) -> None:
+    """What is given from now on belongs to this run, 1 to 255; 0: it is not noted."""
+
+def outside_arm(paths: frozenset[str], /) -> int:
+    """Patch the slots by which these loaded files ask for memory; how many. Their code's blocks of Python's
+    own allocators count from now on, too."""
+
+def outside_disarm() -> None:
+    """Restore those slots."""
+
+def outside_search(
+    leave_out: Sequence[tuple[int, int]], own_prefix: str, /
+) -> tuple[list[OutsideRow], int, int]:
+    """Search memory for pointers into the blocks that are not freed: (rows, bytes searched, nanoseconds)."""
+
+def outside_close() -> int:
+    """Forget all blocks and listen no more; how many there was no room for."""
+
 # --- surplus.c ---------------------------------------------------------------------------------
 
 SurplusRow = tuple[Subject, str, int, tuple[int, ...]]

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
     from inspector.report import Report
     from inspector.tracing.ledger import Found, Ledger
+    from inspector.tracing.outside import Outside
 
 WARM_UP: Final = 3
 """Runs before those that count: caches fill (CPython's regrtest -R)."""
 RUNS: Final = 3
 """Runs that count, where nobody says how many."""
+OUTSIDE: Final = "bytes leaked outside objects"
 DEADLY: Final = ("over-released", "borrowed reference stolen")
 """Faults that end a process sooner or later."""
 
@@ -53,11 +55,14 @@ class Leaked:
             )
         return self._begun()
 
-    def _begun(self) -> Leaked:
+    def _begun(self, outside: Outside | None = None) -> Leaked:
         from inspector.tracing.ledger import Ledger
+        from inspector.tracing.outside import Outside
 
         self._fact = None
-        self._ledger = Ledger(self._modules, self._cells, self.hosts, self.late)
+        self._ledger = Ledger(
+            self._modules, self._cells, self.hosts, self.late, outside or Outside()
+        )
         self._ledger.start()
         return self
 
@@ -66,12 +71,25 @@ class Leaked:
     ) -> None:
         self.end()
 
-    def end(self, frames_from: int = 0, alone: bool = True) -> None:
-        """Close and judge. `frames_from`: where on the stack the frames of a host begin, which run still."""
+    def end(self, frames_from: int = 0, alone: bool = True, goes_on: bool = False) -> None:
+        """Close and judge. `frames_from`: where on the stack the frames of a host begin, which run still.
+
+        `goes_on`: another run follows, and blocks outside objects are judged after the last.
+        """
+        from inspector.leaked_outside import judged
+
         ledger, self._ledger = self._ledger, None
-        if ledger is not None:
+        if ledger is None:
+            return
+        try:
             with _uncollected():
-                self._fact = _judged(ledger.stop(frames_from), alone)
+                found = ledger.stop(frames_from)
+                self._fact = _judged(found, alone)
+                if not goes_on:
+                    self._fact = judged(self._fact, found, ledger.outside)
+        finally:
+            if not goes_on:
+                ledger.outside.close()
 
     def run(self, function: Callable[[], Any], repeat: int | None = None, *, isolate: bool = False) -> Leaked:
         """Call `function` 3 times to warm up, then `repeat` (3) times; a fault is one that every run shows.
@@ -84,36 +102,45 @@ class Leaked:
         if isolate:
             from inspector.leaked_apart import apart
 
-            self._fact = apart(lambda: self._repeated(function, repeat), lambda: self._once(function, True))
+            self._fact = apart(lambda: self._repeated(function, repeat), lambda: self._once(function, alone=True))
         else:
             self._fact = self._repeated(function, repeat)
         return self
 
-    def _once(self, function: Callable[[], Any], alone: bool = False) -> Leaks:
-        self._begun()
+    def _once(
+        self,
+        function: Callable[[], Any],
+        outside: Outside | None = None,
+        *,
+        alone: bool = False,
+        goes_on: bool = False,
+    ) -> Leaks:
+        self._begun(outside)
         try:
             function()
         finally:
-            self.end(alone=alone)
+            self.end(alone=alone, goes_on=goes_on)
         return self.fact
 
     def _repeated(self, function: Callable[[], Any], repeat: int) -> Leaks:
         from inspector.tracing.growth import Growth
+        from inspector.tracing.outside import Outside
 
         first = self._once(function)  # what it releases too often does no harm while the ledger is open
         if any(one.certain and one.kind in DEADLY for one in first.verdicts):
             return replace(first, notes=(*first.notes, "not repeated: unwatched it may end the process"))
         for _ in range(WARM_UP - 1):
             function()
-        growth, facts = Growth(), []
+        growth, facts, outside = Growth(), [], Outside()
         try:
             for left in range(repeat, 0, -1):
                 if left <= Growth.RUNS_MAX:
                     growth.note()
-                facts.append(self._once(function))
+                facts.append(self._once(function, outside, goes_on=left > 1))
             return _repeated(facts, growth.end() if repeat >= growth.RUNS_LEAST else None)
         finally:
             growth.forget()
+            outside.close()
 
     @property
     def is_open(self) -> bool:
@@ -271,8 +298,10 @@ def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
     """What every run shows, and what every run moves. What only some show filled a cache."""
     from inspector.verdicts.leaks import key, of_drifts
 
-    common = set.intersection(*({key(one) for one in fact.verdicts} for fact in facts))
     last = facts[-1]
+    apart = tuple(one for one in last.verdicts if one.kind == OUTSIDE)  # judged over all runs
+    facts = [replace(fact, verdicts=tuple(one for one in fact if one.kind != OUTSIDE)) for fact in facts]
+    common = set.intersection(*({key(one) for one in fact.verdicts} for fact in facts))
     if drifts is not None:  # a count that is perhaps too low falls with every run, or is not
         common -= {key(one) for one in last.verdicts if one.kind in DEADLY and not one.certain}
     once = sum(key(one) not in common for fact in facts for one in fact.verdicts)
@@ -283,4 +312,5 @@ def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
         if key(one) in common
     )
     moved = of_drifts(drifts or (), verdicts)
-    return replace(last, verdicts=(*verdicts, *moved), runs=len(facts), notes=notes)
+    told = sorted((*verdicts, *moved, *apart), key=lambda one: not one.certain)
+    return replace(last, verdicts=tuple(told), runs=len(facts), notes=notes)

@@ -20,6 +20,7 @@
 
 #include "got.h"
 #include "ledger_views.h"
+#include "outside.h"
 #include "ring.h"
 
 #define FREEING(FUNCTION) \
@@ -48,6 +49,7 @@ static ledger_freeing freeing_at(uint32_t slot, uintptr_t from, const char *func
 static void hook_freed(void *block) {
     uint32_t slot = ring_here.slot;
     void (*original)(void *) = got_words_of[slot].original;
+    outside_gone(block);
     if (block && ledger_views_count && original == free) {
         ledger_freeing how = freeing_at(slot, (uintptr_t)__builtin_return_address(0), "free");
         if (ledger_views_freed((uintptr_t)block, malloc_usable_size(block), &how)) {
@@ -58,8 +60,7 @@ static void hook_freed(void *block) {
 }
 
 // A block that becomes smaller stays where it is.
-static void *hook_moved(void *block, size_t bytes) {
-    uint32_t slot = ring_here.slot;
+static void *moved(void *block, size_t bytes, uint32_t slot, uintptr_t from) {
     void *(*original)(void *, size_t) = got_words_of[slot].original;
     size_t held = block && ledger_views_count && original == realloc ? malloc_usable_size(block) : 0;
     if (!held || (bytes && bytes <= held) || !ledger_views_shows((uintptr_t)block, held)) {
@@ -72,11 +73,28 @@ static void *hook_moved(void *block, size_t bytes) {
     if (grown) {
         memcpy(grown, block, held);
     }
-    ledger_freeing how = freeing_at(slot, (uintptr_t)__builtin_return_address(0), "realloc");
+    ledger_freeing how = freeing_at(slot, from, "realloc");
     if (!ledger_views_freed((uintptr_t)block, held, &how)) {
         free(block);
     }
     return grown;
+}
+
+// Taken out before it moves: another thread may be given its address then. A chosen module that had no block
+// gets one here.
+static void *hook_moved(void *block, size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    char *frame = (char *)__builtin_frame_address(0) + sizeof(void *);
+    outside_block taken;
+    int known = outside_take(block, &taken);
+    uintptr_t from = (uintptr_t)__builtin_return_address(0);
+    void *now = moved(block, bytes, slot, from);
+    if (known && (now || bytes)) {
+        outside_put(&taken, now ? now : block, now ? bytes : taken.bytes);
+    } else if (!block) {
+        outside_domain(OUTSIDE_realloc, now, bytes, frame, from);
+    }
+    return now;
 }
 
 static void hook_deleted(void *block, uintptr_t second, uintptr_t third) {

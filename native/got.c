@@ -89,6 +89,7 @@ static const exports_row *function_find(got_family family, const char *name) {
            : family == GOT_FOREIGN ? foreign_find(name)
            : family == GOT_LOOKUP  ? lookups_find(name)
            : family == GOT_FREEING ? freeing_find(name)
+           : family == GOT_OUTSIDE ? outside_find(name)
                                    : allocations_find(name);
 }
 
@@ -96,7 +97,7 @@ static void slot_add(const relocation *found, void *argument) {
     got_module *module = argument;
     const exports_row *function = function_find(module->family, found->name);
     if (!function || (found->is_own && module->family != GOT_FOREIGN) ||
-        (found->is_value && (module->family == GOT_FREEING || exports_is_compared(found->name))) ||
+        (found->is_value && (module->family >= GOT_FREEING || exports_is_compared(found->name))) ||
         (module->is_host && is_known(found->address))) {
         return;
     }
@@ -199,7 +200,9 @@ static void *hook_of(uint16_t row, got_grade grade) {
         return foreign_hook();
     }
     if (row >= GOT_LOOKUP_FIRST && row < GOT_ALLOCATOR_FIRST) {
-        return row < GOT_FREEING_FIRST ? lookups_hook(row) : freeing_hook(row);
+        return row < GOT_FREEING_FIRST   ? lookups_hook(row)
+               : row < GOT_OUTSIDE_FIRST ? freeing_hook(row)
+                                         : outside_hook(row);
     }
     int allocator = row >= GOT_ALLOCATOR_FIRST && row != CAPI_NO_ROW;
     return allocator ? allocations_hook(row) : capi_hook(row, grade);
@@ -357,7 +360,7 @@ static PyObject *got_disarm(PyObject *module, PyObject *unused) { return got_res
 static PyObject *slot_row(uint32_t number) {
     const got_slot *slot = &slots[number];
     static const int other[] = {
-        [GOT_ALLOCATORS] = -2, [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4, [GOT_FREEING] = -5};
+        [GOT_ALLOCATORS] = -2, [GOT_FOREIGN] = -3, [GOT_LOOKUP] = -4, [GOT_FREEING] = -5, [GOT_OUTSIDE] = -6};
     got_family family = modules[slot->module].family;
     int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
     return Py_BuildValue(

@@ -19,8 +19,8 @@ enum { NUMPY_CALLERS = 512, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
 // What the patched slots of one family import: Python's C API, what gives memory (allocations.c), what calls
 // a C function for Python (foreign.c), what a host asks for functions (lookups.c), what gives memory back
-// (freeing.c).
-typedef enum { GOT_CAPI, GOT_ALLOCATORS, GOT_FOREIGN, GOT_LOOKUP, GOT_FREEING } got_family;
+// (freeing.c), what gives memory to modules whose blocks are followed (outside_hooks.c).
+typedef enum { GOT_CAPI, GOT_ALLOCATORS, GOT_FOREIGN, GOT_LOOKUP, GOT_FREEING, GOT_OUTSIDE } got_family;
 
 // What the thunks read, by slot, two slots a cache line: a library's calls are of many slots, seldom twice in
 // a row. Written before the thunk is stored anywhere.
@@ -53,6 +53,7 @@ void *numpy_table_note(const uint64_t *kept); // numpy_table.c: the hook to jump
 #define GOT_FOREIGN_ROW 0xE000        // that of foreign.c
 #define GOT_LOOKUP_FIRST 0xE100       // those of lookups.c, one a host
 #define GOT_FREEING_FIRST 0xE200      // those of freeing.c
+#define GOT_OUTSIDE_FIRST 0xE300      // those of outside_hooks.c
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
 void *capi_hook(uint16_t row, got_grade grade);
 int capi_calls(uint16_t row); // capi.c: whether its first parameter is what it calls
@@ -100,6 +101,11 @@ void allocations_find_addresses(void); // of functions whose library came since
 const exports_row *freeing_find(const char *name); // borrowed, or NULL
 void *freeing_hook(uint16_t row);
 void freeing_find_addresses(void); // of functions whose library came since
+
+// outside_hooks.c: functions that give memory, as slots of chosen modules import them.
+const exports_row *outside_find(const char *name); // borrowed, or NULL
+void *outside_hook(uint16_t row);
+void outside_find_addresses(void); // of functions whose library came since
 
 // foreign.c: the function that calls C functions, as slots import it.
 const exports_row *foreign_find(const char *name); // borrowed, or NULL

@@ -22,6 +22,7 @@
 #include "ledger.h"
 
 #include "ledger_views.h"
+#include "outside.h"
 
 enum { KEPT_MAX = 1 << 15, WAITING_MAX = 1 << 11, WAITING_BYTES = 512 };
 
@@ -140,14 +141,39 @@ static void *born(void *block) {
     return block;
 }
 
-static void *ledger_malloc(void *context, size_t size) { return born(before.malloc(before.ctx, size)); }
+// A block of a domain, for who asked for it: these functions are jumped to.
+#define GIVEN(domain, block, size) \
+    outside_domain(OUTSIDE_##domain, block, size, (char *)__builtin_frame_address(0) + sizeof(void *), \
+                   (uintptr_t)__builtin_return_address(0))
+
+static void *ledger_malloc(void *context, size_t size) {
+    void *block = born(before.malloc(before.ctx, size));
+    GIVEN(PyObject_Malloc, block, size);
+    return block;
+}
 
 static void *ledger_calloc(void *context, size_t count, size_t size) {
-    return born(before.calloc(before.ctx, count, size));
+    void *block = born(before.calloc(before.ctx, count, size));
+    GIVEN(PyObject_Malloc, block, count * size);
+    return block;
+}
+
+// Taken out before it moves: another thread may be given its address then.
+static void *outside_moved(PyMemAllocatorEx *domain, void *block, size_t size) {
+    outside_block taken;
+    int known = outside_take(block, &taken);
+    void *moved = domain->realloc(domain->ctx, block, size);
+    if (known) {
+        outside_put(&taken, moved ? moved : block, moved ? size : taken.bytes);
+    }
+    return moved;
 }
 
 static void *ledger_realloc(void *context, void *block, size_t size) {
-    void *moved = before.realloc(before.ctx, block, size);
+    void *moved = outside_moved(&before, block, size);
+    if (!block) {
+        GIVEN(PyObject_Malloc, moved, size);
+    }
     if (births_run && moved && moved != block && (births_remove(block) || ledger_is_open)) {
         births_add(moved);
     }
@@ -165,6 +191,7 @@ static void *ledger_realloc(void *context, void *block, size_t size) {
 }
 
 static void ledger_free(void *context, void *block) {
+    outside_gone(block);
     if (births_run && block) {
         births_remove(block);
     }
@@ -180,15 +207,22 @@ static void ledger_free(void *context, void *block) {
 }
 
 static void *memory_malloc(void *context, size_t size) {
-    return before_memory.malloc(before_memory.ctx, size);
+    void *block = before_memory.malloc(before_memory.ctx, size);
+    GIVEN(PyMem_Malloc, block, size);
+    return block;
 }
 
 static void *memory_calloc(void *context, size_t count, size_t size) {
-    return before_memory.calloc(before_memory.ctx, count, size);
+    void *block = before_memory.calloc(before_memory.ctx, count, size);
+    GIVEN(PyMem_Malloc, block, count * size);
+    return block;
 }
 
 static void *memory_realloc(void *context, void *block, size_t size) {
-    void *moved = before_memory.realloc(before_memory.ctx, block, size);
+    void *moved = outside_moved(&before_memory, block, size);
+    if (!block) {
+        GIVEN(PyMem_Malloc, moved, size);
+    }
     if (ledger_is_open && moved && block && moved != block) {
         ledger_freeing how = freeing_of(&before_memory, "PyMem_Realloc");
         how.is_gone = 1;
@@ -198,6 +232,7 @@ static void *memory_realloc(void *context, void *block, size_t size) {
 }
 
 static void memory_free(void *context, void *block) {
+    outside_gone(block);
     ledger_freeing how = freeing_of(&before_memory, "PyMem_Free");
     if (!block || !ledger_is_open || !ledger_views_domain((uintptr_t)block, &how)) {
         before_memory.free(before_memory.ctx, block);
@@ -259,7 +294,7 @@ static void give_all_back(const kept_block *blocks, uint32_t count) {
 }
 
 void ledger_frees_retire(void) {
-    int listens = ledger_is_open || births_run;        // a block that goes between two runs was born in one
+    int listens = ledger_is_open || births_run || outside_is_open(); // a block may go between two runs
     if (is_installed && !listens && is_still_ours()) { // else somebody stands before us: it stays a passage
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &before);
         PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &before_memory);

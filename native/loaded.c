@@ -32,7 +32,7 @@ int loaded_left_out(const struct dl_phdr_info *object, got_family family) {
     int is_program = !object->dlpi_name || !*object->dlpi_name;
     return relocations_inside(object, (void *)PyLong_FromLong) || relocations_inside(object, got_words_of) ||
            object->dlpi_addr == getauxval(AT_BASE) ||
-           ((family == GOT_ALLOCATORS || family == GOT_FREEING) &&
+           ((family == GOT_ALLOCATORS || family >= GOT_FREEING) &&
             (is_program || allocations_inside(object)));
 }
 

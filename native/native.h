@@ -78,6 +78,8 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(sources) \
     PART(ledger) \
     PART(ledger_views) \
+    PART(outside) \
+    PART(outside_search) \
     PART(surplus) \
     PART(exits) \
     PART(traps) \

@@ -4,9 +4,13 @@
 // Overview. got.c patches slots and knows which hook of which source belongs into them (allocations.c,
 // freeing.c, foreign.c); Python's own allocators are hooked beside them (pymem.c). Here Python arms and
 // disarms each source as a whole.
+#define _GNU_SOURCE
 #include "got.h"
 
 #include "allocations.h"
+#include "ledger.h"
+#include "loaded.h"
+#include "outside.h"
 
 static PyObject *allocations_arm(PyObject *module, PyObject *ignored) {
     got_outcome done;
@@ -48,9 +52,43 @@ static PyObject *freeing_arm(PyObject *module, PyObject *ignored) {
     return got_patch(GOT_FREEING, GOT_RECORD, NULL, &done) < 0 ? NULL : PyLong_FromUnsignedLong(done.stored);
 }
 
+// Blocks may be freed between two runs too: until outside_close it stays armed.
 static PyObject *freeing_disarm(PyObject *module, PyObject *ignored) {
     got_outcome done;
-    got_restore(GOT_FREEING, &done);
+    if (!outside_is_open()) {
+        got_restore(GOT_FREEING, &done);
+        ledger_frees_retire();
+    }
+    Py_RETURN_NONE;
+}
+
+static int text_note(struct dl_phdr_info *object, size_t size, void *paths) {
+    for (int i = 0; loaded_is_among(object, paths) && i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_X) {
+            uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+            outside_text_add((scan_range){start, start + segment->p_memsz});
+        }
+    }
+    return 0;
+}
+
+static PyObject *outside_arm(PyObject *module, PyObject *paths) {
+    got_outcome done;
+    if (!PyFrozenSet_CheckExact(paths)) {
+        return PyErr_Format(PyExc_TypeError, "outside_arm() takes a frozenset");
+    }
+    outside_find_addresses();
+    if (got_patch(GOT_OUTSIDE, GOT_RECORD, paths, &done) < 0) {
+        return NULL;
+    }
+    dl_iterate_phdr(text_note, paths);
+    return PyLong_FromUnsignedLong(done.stored);
+}
+
+static PyObject *outside_disarm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    got_restore(GOT_OUTSIDE, &done);
     Py_RETURN_NONE;
 }
 
@@ -61,6 +99,8 @@ static PyMethodDef sources_methods[] = {
     {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
     {"freeing_arm", freeing_arm, METH_NOARGS, NULL},
     {"freeing_disarm", freeing_disarm, METH_NOARGS, NULL},
+    {"outside_arm", outside_arm, METH_O, NULL},
+    {"outside_disarm", outside_disarm, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

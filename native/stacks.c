@@ -36,6 +36,7 @@ typedef struct {
 
 int stacks_open;
 static native_stack stacks[STACKS_MAX];  // number 0 is none
+static int stacks_used;                  // since they were emptied
 static scan_range own_text, interpreter; // of this extension; of what calls through our thunks
 
 static int is_inside(uintptr_t address, scan_range range) {
@@ -72,6 +73,7 @@ static uint32_t stacks_number(const walk *found) {
         }
         if (__atomic_compare_exchange_n(&entry->state, &free, STACK_CLAIMED, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE)) {
+            stacks_used = 1;
             entry->hash = found->hash;
             entry->count = found->count;
             memcpy(entry->frames, found->frames, found->count * sizeof *found->frames);
@@ -85,10 +87,14 @@ static uint32_t stacks_number(const walk *found) {
     return 0;
 }
 
-void stacks_record(uint32_t slot, uint8_t depth) {
+uint32_t stacks_take(void) {
     walk found = {.count = 0};
     _Unwind_Backtrace(walk_step, &found);
-    uint32_t number = found.count ? stacks_number(&found) : 0;
+    return found.count ? stacks_number(&found) : 0;
+}
+
+void stacks_record(uint32_t slot, uint8_t depth) {
+    uint32_t number = stacks_take();
     event *record = number ? ring_open() : NULL;
     if (record) {
         *record =
@@ -111,16 +117,21 @@ static int text_of(const void *address, scan_range *ret) {
     return 0;
 }
 
+int stacks_prepare(void) {
+    if (text_of((void *)stacks_record, &own_text) < 0 || text_of((void *)PyObject_Call, &interpreter) < 0) {
+        return -1;
+    }
+    memset(stacks, 0, stacks_used ? sizeof stacks : 0);
+    stacks_used = 0;
+    return 0;
+}
+
 static PyObject *stacks_set_open(PyObject *module, PyObject *open) {
     stacks_open = 0;
-    if (open != Py_True) {
-        Py_RETURN_NONE;
-    }
-    if (text_of((void *)stacks_record, &own_text) < 0 || text_of((void *)PyObject_Call, &interpreter) < 0) {
+    if (open == Py_True && stacks_prepare() < 0) {
         return NULL;
     }
-    memset(stacks, 0, sizeof stacks);
-    stacks_open = 1;
+    stacks_open = open == Py_True;
     Py_RETURN_NONE;
 }
 
@@ -135,6 +146,13 @@ static PyObject *stacks_frames(const native_stack *from) {
         PyTuple_SET_ITEM(frames, i, address);
     }
     return frames;
+}
+
+PyObject *stacks_frames_of(uint32_t number) {
+    int is_known = number && number < STACKS_MAX;
+    return is_known && __atomic_load_n(&stacks[number].state, __ATOMIC_ACQUIRE) == STACK_READY
+               ? stacks_frames(&stacks[number])
+               : PyTuple_New(0);
 }
 
 static PyObject *stacks_seen(PyObject *module, PyObject *unused) {

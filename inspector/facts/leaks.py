@@ -17,6 +17,7 @@ Kind = Literal[
     "buffer not released",
     "capsule leaked",
     "dangling view",
+    "bytes leaked outside objects",
     "NULL without an exception",
     "result with an exception set",
     "C-API call without the GIL",
@@ -34,6 +35,8 @@ Role = Literal[
     "unbalanced",
     "returned",
     "freed",
+    "allocated",
+    "caller",
 ]
 Relation = Literal["itself", "dtype", "base", "type"]
 
@@ -140,6 +143,24 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """Blocks of memory, no objects, that a module got at one place and did not free; a number a run."""
+
+    module: str
+    """File that asked for them: "heldmod.so"."""
+    blocks: tuple[int, ...]
+    bytes: tuple[int, ...]
+    lost: tuple[int, ...]
+    """How many of the blocks nothing in memory points at."""
+    doubts: tuple[str, ...]
+    """What else could be, where something is lost."""
+    holder: str
+    """What points at one of the others; "" where nothing does."""
+    asked: tuple[Touch, ...]
+    """The call that gave them, and the C functions that led there, the innermost first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """One fault of native code, with as many objects as show it."""
 
@@ -197,6 +218,8 @@ class Leaks:
     """Import slots of the chosen modules."""
     unlike: int = 0
     """Of those left out, objects of origins of which none was searched: nothing is known of them."""
+    outside: tuple[Outside, ...] = ()
+    """Blocks outside objects that are lost, or (several runs) that every run left more of."""
     notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Verdict]:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from inspector import _native
 from inspector.tracing.imports import ImportWatch
+from inspector.tracing.outside import Outside
 from inspector.tracing.recorder import take_turn, turn_is_over
 from inspector.tracing.sources import CapiSlots
 from inspector.tracing.targets import Targets
@@ -59,6 +60,7 @@ class Ledger:
     """Note what a program that embeds this Python obtains, too."""
     late: bool = False
     """Modules may come that cannot be found yet: a program has not set its path."""
+    outside: Outside = field(default_factory=Outside)
     found: Targets = field(default_factory=Targets)
     numbers: list[int] = field(default_factory=list)
     slots: CapiSlots | None = None
@@ -75,14 +77,18 @@ class Ledger:
         take_turn()
         try:
             self._arm()
-            self.slots = CapiSlots(self.modules or self.found.packages(), "ledger", self.hosts)
+            self.outside.open()
+            modules = self.modules or self.found.packages()
+            self.slots = CapiSlots(modules, "ledger", self.hosts, also=_native.outside_arm)
             self.slots.begin()
             self.watch = ImportWatch(self._arm)
             self.watch.begin()
             _native.ledger_open()
+            self.outside.begin_run()
             self.began_ns = time.monotonic_ns()
         except BaseException:
             self.stop().release(set())
+            self.outside.close()
             raise
 
     def _arm(self) -> None:
@@ -124,6 +130,7 @@ class Ledger:
             turn_is_over()
 
     def _disarm(self) -> None:
+        self.outside.end_run()
         if self.watch is not None:
             self.watch.end()
         if self.slots is not None:

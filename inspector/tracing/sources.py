@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from pathlib import Path
@@ -46,7 +46,7 @@ class CapiSlots:
     """The slots through which modules call Python; `modules` as in `inspector.trace`, none: every module.
 
     With `hosts` also those of the program, and of libraries, that embed this Python; `pointers` finds those
-    that lie in libraries' own data.
+    that lie in libraries' own data. `also` gets the files.
     """
 
     def __init__(
@@ -55,8 +55,10 @@ class CapiSlots:
         grade: Grade = "record",
         hosts: bool = False,
         pointers: Pointers | None = None,
+        also: Callable[[frozenset[str]], object] | None = None,
     ) -> None:
         self.modules = tuple(modules)
+        self.also = also
         self.hosts: frozenset[str] | None = frozenset() if hosts else None
         self.grade = GRADES[grade]
         self.pointers = pointers
@@ -146,6 +148,8 @@ class CapiSlots:
         if new:
             armed, _, self.without_thunk = _native.got_arm(new, self.grade)
             self.armed += armed
+            if self.also is not None:
+                self.also(new)
         self.numpy.widen(new)
         if self.hosts is not None:
             self._widen_hosts()

@@ -16,7 +16,6 @@ from inspector.facts.leaks import Dangling, Fault, Relation, Role, Suspect, Touc
 from inspector.facts.memory import Range
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
-from inspector.line_table import source_line
 from inspector.ownership.layouts import layouts
 from inspector.ownership.naming import Context, owner
 from inspector.ownership.rows import rows, type_name
@@ -24,6 +23,7 @@ from inspector.ownership.second_look import look, module_namespaces
 from inspector.places import place
 from inspector.tracing.hidden import hidden_owners
 from inspector.tracing.ledger import Found
+from inspector.tracing.native_lines import native_line
 from inspector.tracing.places import NOWHERE, site
 from inspector.tracing.tables import library_of
 
@@ -232,7 +232,7 @@ def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
         method=found.methods.get(method, "") or _host(found, slot),
         symbol=symbol,
         source=source,
-        site=_site(found, code, offset),
+        site=site_of(found, code, offset),
         change=change,
     )
 
@@ -246,7 +246,7 @@ def _host(found: Found, slot: int) -> str:
 def _function_place(method: int) -> tuple[str | Unknown, str | Unknown]:
     """Symbol of the C function that Python called, and the line where it begins."""
     address = _native.calls_function(method) if method >= 0 else 0
-    return _place_of(address, begins=True) if address else (_CALLED, _CALLED)
+    return native_line(address, begins=True) if address else (_CALLED, _CALLED)
 
 
 _CALLED = Unknown("a call from Python")
@@ -258,14 +258,7 @@ def _native_place(address: int, module: str) -> tuple[str | Unknown, str | Unkno
     if spot.library != module:
         tail = Unknown("the C function ended with this call: it left no return address")
         return tail, tail
-    return _place_of(address - 1)
-
-
-def _place_of(address: int, begins: bool = False) -> tuple[str | Unknown, str | Unknown]:
-    spot, image = place(address), _native.image(address)
-    if image is None or isinstance(spot.library, Unknown):
-        return spot.symbol, Unknown("in no loaded file")
-    return spot.symbol, source_line(spot.library, address - image[1], begins=begins)
+    return native_line(address - 1)
 
 
 def _parameter(number: int, letter: str) -> str:
@@ -276,7 +269,8 @@ def _parameter(number: int, letter: str) -> str:
     return names[at] if 0 <= at < len(names) else ""
 
 
-def _site(found: Found, code: int, offset: int) -> Site:
+def site_of(found: Found, code: int, offset: int) -> Site:
+    """The line of Python that a number of code and an offset mean while `found` is there."""
     known = found.interned[code] if code < len(found.interned) else None
     return site(known, offset, found.cells) if isinstance(known, CodeType) else NOWHERE
 
@@ -300,7 +294,7 @@ def _dangling(found: Found, row: _native.DanglingRow) -> Dangling:
     subject, start, stop, kept, function, slot, from_, code, offset, method = row
     symbol, source = _native_place(from_, found.slots.get(slot, "")) if from_ else (_BY_PYTHON, _BY_PYTHON)
     name = found.methods.get(method, "")
-    freed = Touch("freed", function, "", name, symbol, source, _site(found, code, offset), 0)
+    freed = Touch("freed", function, "", name, symbol, source, site_of(found, code, offset), 0)
     return Dangling(type_name(subject), Range(Address(start), Address(stop)), bool(kept), freed)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from inspector.facts.conversion import Site
-from inspector.facts.leaks import KeptByC, Leaks, Touch, Verdict
+from inspector.facts.leaks import KeptByC, Leaks, Outside, Touch, Verdict
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.outside import of_outside
 from inspector.views.view import blocks
 
 PAGE = "docs/leaks.md"
@@ -23,6 +24,8 @@ _WORDS = {
     "unbalanced": "left {change:+d}",
     "returned": "returned it",
     "freed": "freed its memory",
+    "allocated": "gave the block",
+    "caller": "called it",
 }
 
 
@@ -34,6 +37,7 @@ def of_leaks(fact: Leaks) -> tuple[Block, ...]:
         lines.append(Line("leaks", _none(fact), text(_runs(fact), "dim"), link=PAGE))
     if fact.kept:
         lines.append(_kept(fact.kept))
+    lines += of_outside(fact.outside, fact.runs)
     return (*lines, _looked(fact), *(Line("note", text(note, "dim")) for note in fact.notes))
 
 
@@ -156,8 +160,21 @@ def sample() -> tuple[Leaks, ...]:
         "Py_INCREF the descr first: PyArray_DESCR only lends it",
         "its count is 1 fewer after 1 call", (),
     )  # fmt: skip
+    asked = Touch("allocated", "malloc", "", "heldmod.label", "copy", "heldmod.c:40", line, 0)
+    caller = Touch("caller", "label", "", "heldmod.label", "label", "heldmod.c:52", line, 0)
+    lost = Verdict(
+        "bytes leaked outside objects", "64 B", True, 3, 0, asked, (asked, caller), "heldmod.label",
+        "who calls malloc calls free, on each way out", "free what heldmod.c:40 gave",
+        "nothing in memory points at its start or its inside; 1, 1, 1 blocks lost by 3 runs", (),
+    )  # fmt: skip
+    table = Touch("allocated", "calloc", "", "heldmod.intern", "grow", "heldmod.c:61", line, 0)
+    outside = (
+        Outside("heldmod", (1, 1, 1), (64, 64, 64), (1, 1, 1), (), "", (asked, caller)),
+        Outside("heldmod", (1, 2, 1), (32, 64, 32), (0, 0, 0), (), "static table of heldmod.so", (table,)),
+    )
     kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
-    return (Leaks((leak, stolen), (kept,), 3, 0, 0, 0, 1, 2_400_000, 9_000_000, 41_000_000, 12),)
+    once = Leaks((leak, stolen), (kept,), 3, 0, 0, 0, 1, 2_400_000, 9_000_000, 41_000_000, 12)
+    return once, Leaks((lost,), (), 0, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, outside)
 
 
 if __name__ == "__main__":

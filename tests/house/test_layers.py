@@ -103,9 +103,10 @@ MAY_IMPORT = {
     "preview": FLOOR_2,
     "previewed": {*FLOOR_2, "preview", "verdicts", "traced", "api"},
     "called": FLOOR_3 | {"traced", "leaked"},
-    "leaked": {*FLOOR_1, "_native", "tracing", "verdicts", "report", "leaked_apart"},
+    "leaked": {*FLOOR_1, "_native", "tracing", "verdicts", "report", "leaked_apart", "leaked_outside"},
     "leaked_apart": {*FLOOR_1, "isolation", "verdicts"},
     "leaked_launched": {*FLOOR_1, "_native", "tracing", "verdicts", "report", "leaked", "launched"},
+    "leaked_outside": {*FLOOR_1, "tracing", "verdicts"},
     "arguments": FLOOR_1,
     "so_far": set(),  # words
     "cli": VERBS | {"screens"},  # the commands that open them

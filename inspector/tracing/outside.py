@@ -1,0 +1,165 @@
+"""Blocks that chosen modules got outside Python's objects: followed run by run, and at the end those that
+were not freed, by the place that asked for them, with what still points at them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from inspector import _native
+from inspector.facts.conversion import Site
+from inspector.facts.leaks import Outside as Blocks
+from inspector.facts.leaks import Touch
+from inspector.facts.unknown import Unknown
+from inspector.places import place
+from inspector.tracing.native_lines import native_line
+from inspector.tracing.places import NOWHERE
+from inspector.tracing.tables import library_of
+
+FRAMES_SHOWN: Final = 4
+_OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
+_SHOWN: Final = {"_Zn": "operator new", "__s": "strdup"}
+"""Beginning of a symbol -> the function's name in a source."""
+LOST, LOST_WITH, REACHED = range(3)
+
+
+class Row(NamedTuple):
+    """One block that is not freed; see `_native.OutsideRow`."""
+
+    address: int
+    bytes: int
+    run: int
+    function: int
+    stack: int
+    frames: tuple[int, ...]
+    code: int
+    lasti: int
+    method: int
+    reach: int
+    given_out: int
+    word: int
+    kind: str
+
+
+@dataclass(slots=True)
+class Outside:
+    """Open while one or more runs are under the ledger."""
+
+    is_open: bool = False
+    runs: int = 0
+    scanned_bytes: int = 0
+    scan_ns: int = 0
+    """What the last search took."""
+
+    def open(self) -> None:
+        """Listen to who frees what; a second call does nothing."""
+        if not self.is_open:
+            _native.outside_open()
+            self.is_open, self.runs = True, 0
+
+    def begin_run(self) -> None:
+        """From here on each block that is asked for counts."""
+        self.runs += 1
+        _native.outside_run(self.runs)
+
+    def end_run(self) -> None:
+        """Blocks that are asked for do not count any more; those that are freed do."""
+        _native.outside_run(0)
+        _native.outside_disarm()
+
+    def found(self, methods: Mapping[int, str], at: Callable[[int, int], Site]) -> tuple[Blocks, ...]:
+        """What was not freed: lost blocks, and places of which every run left some more.
+
+        `methods`: 1 + number of a method -> its name; `at`: number of code, offset -> line; of the last run.
+        """
+        rows, self.scanned_bytes, self.scan_ns = _native.outside_search(_native.ledger_rooms(), _OWN_CODE)
+        every = [Row(*row) for row in rows]
+        by_address = {row.address: row for row in every}
+        sites: dict[tuple[int, int], list[Row]] = defaultdict(list)
+        for row in every:
+            sites[row.function, row.stack].append(row)
+        told = [self._site(some, by_address, methods, at) for some in sites.values() if self._counts(some)]
+        return tuple(sorted(told, key=lambda one: (-sum(one.lost), -sum(one.bytes))))
+
+    def close(self) -> None:
+        """Forget the blocks and listen no more; a second call does nothing."""
+        if self.is_open:
+            self.is_open = False
+            _native.outside_close()
+            _native.freeing_disarm()
+
+    def _counts(self, some: Sequence[Row]) -> bool:
+        is_lost = any(row.reach == LOST for row in some)
+        return is_lost or (self.runs > 1 and len({row.run for row in some}) == self.runs)
+
+    def _site(
+        self,
+        some: Sequence[Row],
+        by_address: dict[int, Row],
+        methods: Mapping[int, str],
+        at: Callable[[int, int], Site],
+    ) -> Blocks:
+        lost = [row for row in some if row.reach == LOST]
+        held = [row for row in some if row.reach == REACHED]
+        shown = max(lost or some, key=lambda row: row.run)
+        return Blocks(
+            module=_module(shown),
+            blocks=self._by_run(some, lambda row: 1),
+            bytes=self._by_run(some, lambda row: row.bytes),
+            lost=self._by_run(lost, lambda row: 1),
+            doubts=_doubts(lost),
+            holder=_holder(held[-1], by_address) if held else "",
+            asked=_asked(shown, methods, at) if shown.run == self.runs else _asked(shown, {}, _nowhere),
+        )
+
+    def _by_run(self, some: Sequence[Row], number: Any) -> tuple[int, ...]:
+        return tuple(sum(number(row) for row in some if row.run == run + 1) for run in range(self.runs))
+
+
+def _module(row: Row) -> str:
+    image = _native.image(row.frames[0] - 1) if row.frames else None
+    return library_of(image[0]) if image is not None else ""
+
+
+def _doubts(lost: Sequence[Row]) -> tuple[str, ...]:
+    unknown = any(row.given_out < 0 for row in lost)
+    return ("its allocator does not tell whether it was freed meanwhile",) if unknown else ()
+
+
+def _nowhere(code: int, lasti: int) -> Site:
+    return NOWHERE
+
+
+def _asked(row: Row, methods: Mapping[int, str], at: Callable[[int, int], Site]) -> tuple[Touch, ...]:
+    """The call, with Python's line where its code is still known; then who called, as far as frames tell."""
+    name = _native.OUTSIDE_FUNCTIONS[row.function]
+    name = _SHOWN.get(name[:3], name)
+    method = methods.get(row.method, "")
+    first, *outer = row.frames or (0,)
+    symbol, source = native_line(first - 1) if first else (_UNSEEN, _UNSEEN)
+    touches = [Touch("allocated", name, "", method, symbol, source, at(row.code, row.lasti), 0)]
+    for address in outer[: FRAMES_SHOWN - 1]:
+        symbol, source = native_line(address - 1)
+        name = symbol if isinstance(symbol, str) else "?"
+        touches.append(Touch("caller", name, "", method, symbol, source, NOWHERE, 0))
+    return tuple(touches)
+
+
+_UNSEEN = Unknown("its frames were not walked")
+
+
+def _holder(row: Row, by_address: dict[int, Row]) -> str:
+    """What reaches a block, through other blocks if need be, in a few words."""
+    for _ in range(len(by_address)):
+        if row.word not in by_address:
+            break
+        row = by_address[row.word]
+    if row.kind == "static":
+        spot = place(row.word)
+        name = f"static {spot.symbol}" if isinstance(spot.symbol, str) else "a static"
+        return f"{name} of {library_of(spot.library)}" if isinstance(spot.library, str) else name
+    words = {"object": "an object", "block": "a block of C memory", "frame": "a frame of Python"}
+    return words.get(row.kind, "a C stack" if row.kind == "stack" else "memory of C")

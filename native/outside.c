@@ -1,0 +1,314 @@
+// The blocks that chosen modules got outside Python's objects and have not given back.
+//
+// Overview. Hooks tell of each block that is given (outside_hooks.c, ledger_frees.c) and each that is freed,
+// by whomever (freeing.c, ledger_frees.c). What is left at the end is searched for by outside_search.c. A
+// block keeps where it was asked for: its native frames, the line of Python, the call from Python.
+//
+// An address is kept inverted, so that the table is no owner of anything. Rows lie in one table of open
+// addressing that doubles; deletion shifts back. Most blocks that are freed are nobody's: a bit each, never
+// taken back while the table is open, lets them pass without the lock.
+//
+// Frames are walked once for each way that leads to the hook, since a walk costs microseconds: a way is known
+// by the height of the stack and by the words of it that lie in the modules' own code. Two ways that look the
+// same there would be shown by the frames of the first.
+//
+// Safety. Hooks run in any thread, with and without the GIL, so rows are under a spin lock that is held for
+// tens of instructions, in which nothing is called but mmap; pthread_atfork keeps it whole in a child.
+//
+// Limits. ROWS_MAX blocks; what finds no room is counted. Life cycle: opened, run by run, closed; the room is
+// given back then.
+#define _GNU_SOURCE
+#include "outside.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "hooks.h"
+#include "ledger.h"
+#include "ring.h"
+#include "stacks.h"
+
+enum { ROWS_FIRST = 1 << 12, ROWS_MAX = 1 << 20, TEXTS_MAX = 512 };
+enum { WAYS = 1 << 12, WAY_WORDS = 64, WAY_WORDS_LEAST = 32, NUMBER_BITS = 16, PAGE_BYTES = 4096 };
+enum { FILTER_LOG2 = 18 };
+
+uint32_t outside_count;
+static room memory;
+static outside_block *rows;
+static size_t capacity;
+static uint64_t filter[1 << FILTER_LOG2 >> 6];
+static uint64_t ways[WAYS];                 // hash of a way, with the number of its frames in the low bits
+static scan_range texts[TEXTS_MAX], around; // code of the chosen modules; from the first to the last of it
+static size_t text_count;
+static int is_open, lock;
+static uint8_t run; // 0: what is given is not noted
+static uint64_t dropped;
+
+static void lock_take(void) {
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+}
+
+static void lock_give(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
+
+// ----- rows, under the lock ------------------------------------------------------------------------
+
+static uint64_t hash_of(uintptr_t address) { return (address >> 4) * 0x9E3779B97F4A7C15ULL; }
+
+static size_t home_of(uintptr_t address, size_t size) { return (hash_of(address) >> 24) & (size - 1); }
+
+static outside_block *place_of(outside_block *table, size_t size, uintptr_t address) {
+    size_t at = home_of(address, size);
+    while (table[at].hidden && table[at].hidden != ~address) {
+        at = (at + 1) & (size - 1);
+    }
+    return &table[at];
+}
+
+static int make_room(void) {
+    size_t size = capacity ? capacity * 2 : ROWS_FIRST;
+    room wider = {NULL, 0};
+    if (size > ROWS_MAX || room_resize(&wider, size * sizeof *rows) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < capacity; i++) {
+        if (rows[i].hidden) {
+            *place_of(wider.start, size, ~rows[i].hidden) = rows[i];
+        }
+    }
+    room_deinit(&memory);
+    memory = wider;
+    rows = memory.start;
+    capacity = size;
+    return 0;
+}
+
+static void put(const outside_block *block) {
+    if ((outside_count + 1) * 2 > capacity && make_room() < 0) {
+        dropped++;
+        return;
+    }
+    outside_block *row = place_of(rows, capacity, ~block->hidden);
+    outside_count += !row->hidden; // else its last block was freed out of our sight
+    *row = *block;
+}
+
+static int take_out(uintptr_t address, outside_block *ret) {
+    outside_block *row = capacity ? place_of(rows, capacity, address) : NULL;
+    if (!row || !row->hidden) {
+        return 0;
+    }
+    *ret = *row;
+    outside_count--;
+    size_t hole = (size_t)(row - rows);
+    for (size_t at = (hole + 1) & (capacity - 1); rows[at].hidden; at = (at + 1) & (capacity - 1)) {
+        size_t home = home_of(~rows[at].hidden, capacity);
+        if (((at - home) & (capacity - 1)) >= ((at - hole) & (capacity - 1))) {
+            rows[hole] = rows[at];
+            hole = at;
+        }
+    }
+    rows[hole].hidden = 0;
+    return 1;
+}
+
+// ----- from hooks ----------------------------------------------------------------------------------
+
+static uint32_t filter_bit(const void *block) {
+    return (uint32_t)(hash_of((uintptr_t)block) >> (64 - FILTER_LOG2));
+}
+
+static int may_be_known(const void *block) {
+    uint32_t bit = filter_bit(block);
+    return (int)(__atomic_load_n(&filter[bit / 64], __ATOMIC_RELAXED) >> bit % 64 & 1);
+}
+
+int outside_is_chosen(uintptr_t from) {
+    if (from - around.start >= around.stop - around.start) {
+        return 0;
+    }
+    for (size_t i = 0; i < text_count; i++) {
+        if (from >= texts[i].start && from < texts[i].stop) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The number of the frames that led here. `frame`: where the caller's return address is, and its stack
+// begins. What lies above on the same page is there; where that is little, the frames are walked.
+static __attribute__((no_sanitize("address"))) uint16_t frames_of(const void *frame) {
+    const uintptr_t *words = frame;
+    uint64_t hash = (uintptr_t)frame;
+    uintptr_t left = (PAGE_BYTES - (uintptr_t)frame % PAGE_BYTES) / sizeof *words;
+    if (left < WAY_WORDS_LEAST) {
+        return (uint16_t)stacks_take();
+    }
+    for (uintptr_t i = 0; i < left && i < WAY_WORDS; i++) {
+        if (words[i] - around.start < around.stop - around.start) {
+            hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15ULL;
+            hash ^= hash >> 29;
+        }
+    }
+    uint64_t *way = &ways[(hash >> 20) % WAYS], known = __atomic_load_n(way, __ATOMIC_RELAXED);
+    if (known && (known ^ hash) >> NUMBER_BITS == 0) {
+        return (uint16_t)known;
+    }
+    uint16_t number = (uint16_t)stacks_take();
+    __atomic_store_n(way, hash >> NUMBER_BITS << NUMBER_BITS | number, __ATOMIC_RELAXED);
+    return number;
+}
+
+void outside_given(int function, const void *block, size_t bytes, const void *frame) {
+    if (!block || !run || ring_here.quiet) {
+        return;
+    }
+    outside_block one = {
+        .hidden = ~(uintptr_t)block, .bytes = bytes, .run = run, .function = (uint8_t)function};
+    one.hidden_first = ~*(const uintptr_t *)block; // every allocator gives a word at least
+    one.stack = frames_of(frame);
+    if (running_has_gil()) {
+        running_place place = running_where_held();
+        one.code = place.code;
+        one.lasti = place.lasti;
+        one.method = ledger_method();
+    }
+    uint32_t bit = filter_bit(block);
+    __atomic_fetch_or(&filter[bit / 64], 1ULL << bit % 64, __ATOMIC_RELAXED);
+    lock_take();
+    put(&one);
+    lock_give();
+}
+
+void outside_domain(int function, const void *block, size_t bytes, const void *frame, uintptr_t from) {
+    if (__builtin_expect(run && outside_is_chosen(from), 0)) {
+        outside_given(function, block, bytes, frame);
+    }
+}
+
+int outside_take(const void *block, outside_block *ret) {
+    if (!outside_count || !block || !may_be_known(block)) {
+        return 0;
+    }
+    lock_take();
+    int known = take_out((uintptr_t)block, ret);
+    lock_give();
+    return known;
+}
+
+void outside_gone_slow(const void *block) {
+    outside_block unused;
+    outside_take(block, &unused);
+}
+
+void outside_put(const outside_block *taken, const void *block, size_t bytes) {
+    outside_block one = *taken;
+    one.hidden = ~(uintptr_t)block;
+    one.hidden_first = ~*(const uintptr_t *)block;
+    one.bytes = bytes;
+    uint32_t bit = filter_bit(block);
+    __atomic_fetch_or(&filter[bit / 64], 1ULL << bit % 64, __ATOMIC_RELAXED);
+    lock_take();
+    put(&one);
+    lock_give();
+}
+
+// ----- from Python ---------------------------------------------------------------------------------
+
+size_t outside_copy(outside_block *ret, size_t most) {
+    size_t copied = 0;
+    lock_take();
+    for (size_t i = 0; i < capacity && copied < most; i++) {
+        if (rows[i].hidden) {
+            ret[copied++] = rows[i];
+        }
+    }
+    lock_give();
+    return copied;
+}
+
+int outside_is_open(void) { return is_open; }
+
+void outside_ranges(scan_range ret[1]) {
+    ret[0] = (scan_range){(uintptr_t)memory.start, (uintptr_t)memory.start + memory.bytes};
+}
+
+void outside_text_add(scan_range text) {
+    for (size_t i = 0; i < text_count; i++) {
+        if (texts[i].start == text.start) {
+            return;
+        }
+    }
+    if (text_count < TEXTS_MAX) {
+        texts[text_count++] = text;
+        around.start = around.start && around.start < text.start ? around.start : text.start;
+        around.stop = around.stop > text.stop ? around.stop : text.stop;
+    }
+}
+
+static void forget(void) {
+    run = 0;
+    lock_take();
+    room_deinit(&memory);
+    rows = NULL;
+    capacity = outside_count = 0;
+    lock_give();
+    memset(filter, 0, sizeof filter);
+    memset(ways, 0, sizeof ways);
+    text_count = 0;
+    around = (scan_range){0, 0};
+    dropped = 0;
+}
+
+static PyObject *outside_open(PyObject *module, PyObject *unused) {
+    static int has_atfork;
+    if (is_open) {
+        PyErr_SetString(PyExc_RuntimeError, "blocks are noted already");
+        return NULL;
+    }
+    if (!has_atfork && pthread_atfork(lock_take, lock_give, lock_give) == 0) {
+        has_atfork = 1;
+    }
+    forget();
+    if (stacks_prepare() < 0) {
+        return NULL;
+    }
+    outside_fresh_begin();
+    is_open = 1;
+    Py_RETURN_NONE;
+}
+
+static PyObject *outside_run(PyObject *module, PyObject *number) {
+    long wanted = PyLong_AsLong(number);
+    if (wanted < 0 || wanted > UINT8_MAX) {
+        PyErr_SetString(PyExc_ValueError, "a run is a number from 0 to 255");
+        return NULL;
+    }
+    run = is_open ? (uint8_t)wanted : 0;
+    Py_RETURN_NONE;
+}
+
+static PyObject *outside_close(PyObject *module, PyObject *unused) {
+    is_open = 0;
+    outside_fresh_end();
+    uint64_t left_out = dropped;
+    forget();
+    return PyLong_FromUnsignedLongLong(left_out);
+}
+
+static PyMethodDef outside_methods[] = {
+    {"outside_open", outside_open, METH_NOARGS, NULL},
+    {"outside_run", outside_run, METH_O, NULL},
+    {"outside_close", outside_close, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int outside_exec(PyObject *module) {
+#define OUTSIDE_NAME(name, ...) #name,
+    static const char *const names[] = {OUTSIDE_IMPORTED(OUTSIDE_NAME) OUTSIDE_OTHERS(OUTSIDE_NAME)};
+#undef OUTSIDE_NAME
+    return names_add(module, "OUTSIDE_FUNCTIONS", names, OUTSIDE_FUNCTIONS) < 0
+               ? -1
+               : PyModule_AddFunctions(module, outside_methods);
+}

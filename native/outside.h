@@ -1,0 +1,75 @@
+// Blocks of memory that chosen modules got outside Python's objects, kept from where they were asked for to
+// where they are freed; what the allocator's hooks and the search for lost blocks share.
+#ifndef INSPECTOR_OUTSIDE_H
+#define INSPECTOR_OUTSIDE_H
+
+#include "native.h"
+
+// FUNCTION(name, what Python shows): who gave the block. Those of C++ are operator new and new[], with and
+// without alignment, with and without exceptions.
+#define OUTSIDE_IMPORTED(FUNCTION) \
+    FUNCTION(malloc, size) \
+    FUNCTION(calloc, product) \
+    FUNCTION(aligned_alloc, second) \
+    FUNCTION(memalign, second) \
+    FUNCTION(valloc, size) \
+    FUNCTION(posix_memalign, stored) \
+    FUNCTION(strdup, text) \
+    FUNCTION(__strdup, text) \
+    FUNCTION(strndup, part) \
+    FUNCTION(__strndup, part) \
+    FUNCTION(_Znwm, size) \
+    FUNCTION(_Znam, size) \
+    FUNCTION(_ZnwmRKSt9nothrow_t, first) \
+    FUNCTION(_ZnamRKSt9nothrow_t, first) \
+    FUNCTION(_ZnwmSt11align_val_t, first) \
+    FUNCTION(_ZnamSt11align_val_t, first)
+#define OUTSIDE_OTHERS(FUNCTION) \
+    FUNCTION(realloc, ) FUNCTION(PyMem_Malloc, ) FUNCTION(PyObject_Malloc, ) FUNCTION(PyMem_RawMalloc, )
+
+enum {
+#define OUTSIDE_ID(name, ...) OUTSIDE_##name,
+    OUTSIDE_IMPORTED(OUTSIDE_ID) OUTSIDE_OTHERS(OUTSIDE_ID) OUTSIDE_FUNCTIONS
+#undef OUTSIDE_ID
+};
+
+typedef struct {
+    uintptr_t hidden;       // ~address, so that no search takes this word for an owner; 0: none
+    uintptr_t hidden_first; // ~its first word, when it was given
+    uint64_t bytes;         // asked for
+    uint32_t code;          // id in INTERNED; 0: not known
+    int32_t lasti;
+    uint32_t method; // 1 + number of the call from Python it was in; 0: none
+    uint16_t stack;  // number of its native frames (stacks.c); 0: none
+    uint8_t run, function;
+} outside_block;
+
+extern uint32_t outside_count __attribute__((visibility("hidden"))); // blocks that are not freed
+
+// outside.c. None of these needs the GIL.
+// A block was given; `frame` is where the hook's caller has its return address.
+void outside_given(int function, const void *block, size_t bytes, const void *frame);
+// The same from an allocator of Python's, whose caller may be anybody: only chosen modules' count.
+void outside_domain(int function, const void *block, size_t bytes, const void *frame, uintptr_t from);
+void outside_gone_slow(const void *block);
+// Whether the block was known; it is no more. What `outside_moved` then enters again.
+int outside_take(const void *block, outside_block *ret);
+void outside_put(const outside_block *taken, const void *block, size_t bytes);
+// A copy of all that is not freed, in memory of the caller; how many, at most `room`.
+size_t outside_copy(outside_block *ret, size_t room);
+int outside_is_open(void);              // frees are listened to
+void outside_text_add(scan_range text); // of a chosen module
+int outside_is_chosen(uintptr_t from);
+void outside_ranges(scan_range ret[1]); // memory of the table: a search leaves it out
+
+// outside_fresh.c
+void outside_fresh_begin(void); // blocks of malloc come from fresh memory, as far as can be
+void outside_fresh_end(void);
+
+static inline void outside_gone(const void *block) {
+    if (__builtin_expect(outside_count, 0) && block) {
+        outside_gone_slow(block);
+    }
+}
+
+#endif

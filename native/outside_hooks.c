@@ -1,0 +1,101 @@
+// What chosen modules ask malloc and its kin for, while the ledger is open: their import slots.
+//
+// got.c patches the slots of the chosen modules alone, so that who asked needs no question. realloc has its
+// hook in freeing.c, which stands in every library's slot: a block may grow anywhere. Functions that other
+// libraries give blocks by (libxml2's xmlStrdup) end in malloc slots of their own, and count where those
+// libraries are chosen.
+//
+// Left out: slots that are compared as values, as in freeing.c; mmap, whose memory is no block.
+#define _GNU_SOURCE
+#include "outside.h"
+
+#include <dlfcn.h>
+
+#include "got.h"
+#include "ring.h"
+
+#define CALL(type, ...) ((type)got_words_of[slot].original)(__VA_ARGS__)
+#define GIVEN(block, bytes) outside_given(function_of(slot), block, bytes, frame_of_caller)
+// Where the return address of the slot's caller lies: the thunk jumped here.
+#define frame_of_caller ((char *)__builtin_frame_address(0) + sizeof(void *))
+
+static int function_of(uint32_t slot) { return got_rows[slot] - GOT_OUTSIDE_FIRST; }
+
+static void *hook_size(size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(size_t), bytes);
+    GIVEN(block, bytes);
+    return block;
+}
+
+static void *hook_first(size_t bytes, uintptr_t second) {
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(size_t, uintptr_t), bytes, second);
+    GIVEN(block, bytes);
+    return block;
+}
+
+static void *hook_second(size_t first, size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(size_t, size_t), first, bytes);
+    GIVEN(block, bytes);
+    return block;
+}
+
+static void *hook_product(size_t count, size_t each) { // a product that overflows gives no block
+    uint32_t slot = ring_here.slot;
+    void *block = CALL(void *(*)(size_t, size_t), count, each);
+    GIVEN(block, count * each);
+    return block;
+}
+
+static int hook_stored(void **ret, size_t alignment, size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    int failed = CALL(int (*)(void **, size_t, size_t), ret, alignment, bytes);
+    GIVEN(failed ? NULL : *ret, bytes);
+    return failed;
+}
+
+static char *hook_text(const char *text) {
+    uint32_t slot = ring_here.slot;
+    char *copy = CALL(char *(*)(const char *), text);
+    GIVEN(copy, copy ? strlen(copy) + 1 : 0);
+    return copy;
+}
+
+static char *hook_part(const char *text, size_t most) {
+    uint32_t slot = ring_here.slot;
+    char *copy = CALL(char *(*)(const char *, size_t), text, most);
+    GIVEN(copy, copy ? strlen(copy) + 1 : 0);
+    return copy;
+}
+
+static exports_row imported[] = {
+#define OUTSIDE_ROW(name, hook) {#name, NULL, GOT_OUTSIDE_FIRST + OUTSIDE_##name},
+    OUTSIDE_IMPORTED(OUTSIDE_ROW)
+#undef OUTSIDE_ROW
+};
+static void *const hooks[] = {
+#define OUTSIDE_HOOK(name, hook) (void *)hook_##hook,
+    OUTSIDE_IMPORTED(OUTSIDE_HOOK)
+#undef OUTSIDE_HOOK
+};
+enum { IMPORTED = sizeof imported / sizeof *imported };
+
+const exports_row *outside_find(const char *name) {
+    for (int i = 0; i < IMPORTED; i++) {
+        if (strcmp(imported[i].name, name) == 0) {
+            return &imported[i];
+        }
+    }
+    return NULL;
+}
+
+void *outside_hook(uint16_t row) { return hooks[row - GOT_OUTSIDE_FIRST]; }
+
+void outside_find_addresses(void) {
+    for (int i = 0; i < IMPORTED; i++) {
+        imported[i].address =
+            imported[i].address ? imported[i].address : dlsym(RTLD_DEFAULT, imported[i].name);
+    }
+}

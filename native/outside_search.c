@@ -1,0 +1,300 @@
+// Which blocks of outside.c nobody points at any more: one search of memory for pointers into all of them.
+//
+// The rule is that of Valgrind's leak check (mc-manual, "Memory leak detection"): a block is reached by a
+// pointer to its start or its inside, in memory that may be read, or in a block that is reached itself; what
+// only lost blocks point at is lost with them. A pointer one past the end counts as well: an array's end is
+// often all that is kept. Nothing counts that places.c knows to be dead: freed memory, frames that are over,
+// stacks below the stack pointer; nor what is ours. The main thread's stack, where it is the one that asks,
+// holds no owner either: its frames began before the code that is judged, or are over, and what they left in
+// the gaps of later frames are words of the dead.
+//
+// A block that was freed out of our sight (getline, a call within libc) is known by its chunk and left out.
+//
+// Limits. EDGES_MAX pointers from block to block; a block that finds no room counts as reached. Pointers are
+// words at multiples of eight; what else is kept of an address outside_traces.c looks for.
+#define _GNU_SOURCE
+#define INSPECTOR_INTERNALS
+#include "holders.h"
+
+#include <link.h>
+
+#include "outside.h"
+#include "stacks.h"
+
+enum { EDGES_MAX = 1 << 20, BLOCKS_MAX = 1 << 19 };
+enum { LOST, LOST_WITH, REACHED }; // as OUTSIDE_REACH shows them
+
+typedef struct {
+    uint32_t from, to;
+} block_edge;
+
+typedef struct {
+    search s; // first: what search_scan hands back
+    outside_block *blocks;
+    scan_range *needles;
+    uint8_t *reach;
+    uintptr_t *word; // where the pointer is that reaches the block from outside; 0: none
+    uint8_t *kind;   // place_kind of that word
+    size_t count;
+    block_edge *edges;
+    size_t edge_count;
+    scan_range own_stack, arena; // arena: the data of the library that malloc is in
+} hunt;
+
+static int by_address(const void *a, const void *b) {
+    uintptr_t x = ~((const outside_block *)a)->hidden, y = ~((const outside_block *)b)->hidden;
+    return (x > y) - (x < y);
+}
+
+// The block that holds a word; -1: none.
+static ptrdiff_t block_with(const hunt *h, uintptr_t word) {
+    size_t low = 0, high = h->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (word < h->needles[middle].start) {
+            high = middle;
+        } else if (word >= h->needles[middle].start + h->blocks[middle].bytes) {
+            low = middle + 1;
+        } else {
+            return (ptrdiff_t)middle;
+        }
+    }
+    return -1;
+}
+
+static void reach(hunt *h, uint32_t block, uintptr_t word, int kind) {
+    h->reach[block] = REACHED;
+    h->word[block] = word;
+    h->kind[block] = (uint8_t)kind;
+}
+
+static int find_arena(struct dl_phdr_info *object, size_t size, void *ret) {
+    int is_giver = 0;
+    scan_range data = {0, 0};
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_W) {
+            data = (scan_range){start, start + segment->p_memsz};
+        } else if (segment->p_type == PT_LOAD) {
+            is_giver |= (uintptr_t)&malloc - start < segment->p_memsz;
+        }
+    }
+    if (is_giver) {
+        *(scan_range *)ret = data;
+    }
+    return is_giver;
+}
+
+// Where glibc's next chunk begins: eight bytes before the end of what a block may use. Lists of free chunks
+// point there, and mean the next one; a block taken from such a list begins with two links until it is
+// written.
+static int is_next_chunk(const hunt *h, const scan_hit *hit, const place *found) {
+    uintptr_t used = (h->blocks[hit->needle].bytes + 8 + 15) & ~(uintptr_t)15;
+    uintptr_t next = h->needles[hit->needle].start - 16 + (used < 32 ? 32 : used);
+    int is_in_arena = hit->word >= h->arena.start && hit->word < h->arena.stop;
+    int is_link = found->block.start && hit->word - found->block.start < 16;
+    return hit->value == next && (is_in_arena || is_link || found->kind == PLACE_UNKNOWN);
+}
+
+static void take_hit(hunt *h, const scan_hit *hit) {
+    place found;
+    ptrdiff_t from = block_with(h, hit->word);
+    if (h->reach[hit->needle] == REACHED || from == (ptrdiff_t)hit->needle) {
+        return;
+    }
+    if (from >= 0 && h->edge_count < EDGES_MAX) {
+        h->edges[h->edge_count++] = (block_edge){(uint32_t)from, hit->needle};
+        return;
+    }
+    if (hit->word >= h->own_stack.start && hit->word < h->own_stack.stop) {
+        return;
+    }
+    search_place_guarded(&h->s, hit->word, &found);
+    if (is_next_chunk(h, hit, &found)) {
+        return;
+    }
+    int is_text = found.kind == PLACE_STALE && found.object; // an address in bytes may be a handle
+    if (is_text || (found.kind != PLACE_STALE && found.kind != PLACE_OURS)) {
+        reach(h, hit->needle, hit->word, is_text ? PLACE_OBJECT : found.kind);
+    }
+}
+
+static int take_hits(search *s, const scan_hit *hits, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        take_hit((hunt *)s, &hits[i]);
+    }
+    return 0;
+}
+
+// What reached blocks point at is reached; the edges are walked until nothing changes.
+static void spread(hunt *h) {
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t i = 0; i < h->edge_count; i++) {
+            block_edge edge = h->edges[i];
+            if (h->reach[edge.from] == REACHED && h->reach[edge.to] != REACHED) {
+                reach(h, edge.to, h->needles[edge.from].start, PLACE_BLOCK);
+                changed = 1;
+            }
+        }
+    }
+    for (size_t i = 0; i < h->edge_count; i++) {
+        if (h->reach[h->edges[i].to] == LOST) {
+            h->reach[h->edges[i].to] = LOST_WITH;
+        }
+    }
+}
+
+static int prepare(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix, uintptr_t frame,
+                   scratch *memory) {
+    scan_range *left_out;
+    size_t count;
+    h->s.hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *h->s.hits);
+    dl_iterate_phdr(find_arena, &h->arena);
+    h->s.view.subject_type = native_get_state(module)->subject_type;
+    if (scan_ranges_parse(leave_out, memory, 3, &left_out, &count) < 0) {
+        return -1;
+    }
+    if (!h->s.hits || memory_maps_init(&h->s.view.maps, memory) < 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    const memory_map *stack = memory_maps_find(&h->s.view.maps, frame);
+    if (stack && stack->path_length == 7 && memcmp(stack->path, "[stack]", 7) == 0) {
+        h->own_stack = (scan_range){frame, stack->stop};
+    }
+    count += scan_ranges_own(left_out + count, &h->s.view.maps, memory, frame);
+    outside_ranges(left_out + count++);
+    if (scan_runs_init(&h->s.runs, &h->s.view.maps, left_out, count, memory) < 0 ||
+        search_view_init(&h->s.view, &h->s.runs, memory, own_prefix) < 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    return 0;
+}
+
+// The blocks by address, and a needle each: up to one past its end, but not into the next one.
+static int blocks_take(hunt *h, scratch *memory) {
+    size_t most = outside_count < BLOCKS_MAX ? outside_count : BLOCKS_MAX;
+    h->blocks = scratch_alloc(memory, (most + 1) * sizeof *h->blocks);
+    h->needles = scratch_alloc(memory, (most + 1) * sizeof *h->needles);
+    h->reach = scratch_alloc(memory, most + 1);
+    h->kind = scratch_alloc(memory, most + 1);
+    h->word = scratch_alloc(memory, (most + 1) * sizeof *h->word);
+    h->edges = scratch_alloc(memory, EDGES_MAX * sizeof *h->edges);
+    if (!h->blocks || !h->needles || !h->reach || !h->kind || !h->word || !h->edges) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    h->count = outside_copy(h->blocks, most);
+    qsort(h->blocks, h->count, sizeof *h->blocks, by_address);
+    for (size_t i = 0; i < h->count; i++) {
+        uintptr_t start = ~h->blocks[i].hidden, stop = start + h->blocks[i].bytes + 1;
+        uintptr_t next = i + 1 < h->count ? ~h->blocks[i + 1].hidden : UINTPTR_MAX;
+        h->needles[i] = (scan_range){start, stop < next ? stop : next};
+    }
+    return 0;
+}
+
+typedef struct {
+    hunt *h;
+    uintptr_t address, first;
+    block_state state;
+    scan_range block;
+} state_question;
+
+// A block that came from its thread's cache and was never written holds the cache's link still, as the last
+// block of a fast bin does (malloc_chunks.c).
+static __attribute__((no_sanitize("address"))) int is_unwritten(const state_question *q) {
+    const uintptr_t *words = (const uintptr_t *)q->address;
+    return words[0] == q->first && words[0] == q->address >> 12 && words[1] != q->h->s.view.malloc.tcache_key;
+}
+
+static __attribute__((no_sanitize("address"))) void state_body(void *argument) {
+    state_question *q = argument;
+    const memory_map *map = memory_maps_find(&q->h->s.view.maps, q->address);
+    q->state = map ? pymalloc_block(q->address, map->start, &q->block) : BLOCK_FREE;
+    if (q->state == BLOCK_NONE) {
+        q->state = malloc_block(&q->h->s.view.malloc, q->address, &q->block);
+        q->state = q->state == BLOCK_FREE && is_unwritten(q) ? BLOCK_LIVE : q->state;
+    }
+}
+
+// 1: its allocator says that it is given out, and begins there; 0: it says the contrary; -1: it does not say.
+static int is_given_out(hunt *h, const outside_block *one) {
+    uintptr_t address = ~one->hidden;
+    state_question q = {.h = h, .address = address, .first = ~one->hidden_first, .state = BLOCK_LOST};
+    if (memory_guarded(state_body, &q) < 0) {
+        return 0;
+    }
+    return q.state == BLOCK_LIVE ? (q.block.start == address ? 1 : -1) : q.state == BLOCK_FREE ? 0 : -1;
+}
+
+static const char *kind_name(int kind) {
+    static const char *const names[] = {[PLACE_OBJECT] = "object", [PLACE_BLOCK] = "block",
+                                        [PLACE_FRAME] = "frame",   [PLACE_STATIC] = "static",
+                                        [PLACE_STACK] = "stack",   [PLACE_MAPPING] = "mapping"};
+    const char *name = (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
+    return name ? name : "";
+}
+
+static PyObject *row_of(hunt *h, size_t i, int given_out) {
+    const outside_block *one = &h->blocks[i];
+    _owned_ PyObject *frames = stacks_frames_of(one->stack);
+    return frames ? Py_BuildValue("(KKiiIOIiIiiKs)", (unsigned long long)~one->hidden,
+                                  (unsigned long long)one->bytes, (int)one->run, (int)one->function,
+                                  (unsigned)one->stack, frames, one->code, (int)one->lasti, one->method,
+                                  (int)h->reach[i], given_out, (unsigned long long)h->word[i],
+                                  kind_name(h->kind[i]))
+                  : NULL;
+}
+
+static PyObject *rows_of(hunt *h) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (size_t i = 0; rows && i < h->count; i++) {
+        int given_out = h->reach[i] == REACHED ? 1 : is_given_out(h, &h->blocks[i]);
+        _owned_ PyObject *row = given_out ? row_of(h, i, given_out) : NULL;
+        if (given_out && (!row || PyList_Append(rows, row) < 0)) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+static int look(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix, uintptr_t frame,
+                scratch *memory) {
+    if (blocks_take(h, memory) < 0 || prepare(h, module, leave_out, own_prefix, frame, memory) < 0) {
+        return -1;
+    }
+    if (search_scan(&h->s, &h->s.runs, h->needles, h->count, take_hits) < 0) {
+        interrupt_raise(&h->s.watch);
+        return -1;
+    }
+    spread(h);
+    return 0;
+}
+
+static PyObject *outside_search(PyObject *module, PyObject *args) {
+    PyObject *leave_out, *own_prefix; // borrowed
+    if (!PyArg_ParseTuple(args, "OU:outside_search", &leave_out, &own_prefix)) {
+        return NULL;
+    }
+    _scratch_ scratch memory = {0};
+    hunt *h = scratch_init(&memory, SCRATCH_BYTES) < 0 ? NULL : scratch_alloc(&memory, sizeof *h);
+    if (!h) {
+        return PyErr_NoMemory();
+    }
+    memory_guard_arm();
+    int status = look(h, module, leave_out, own_prefix, (uintptr_t)__builtin_frame_address(0), &memory);
+    PyObject *rows = status < 0 ? NULL : rows_of(h); // new
+    memory_guard_disarm();
+    return rows ? Py_BuildValue("(NKK)", rows, h->s.scanned_bytes, h->s.scan_ns) : NULL;
+}
+
+static PyMethodDef outside_search_methods[] = {
+    {"outside_search", outside_search, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int outside_search_exec(PyObject *module) { return PyModule_AddFunctions(module, outside_search_methods); }

@@ -1,0 +1,88 @@
+"""Blocks of malloc and its kin that a module forgot: told with their line; what is kept or freed is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import outside
+import pytest
+import specimens
+
+import inspector
+from inspector import _native
+
+pytestmark = pytest.mark.core
+KIND = "bytes leaked outside objects"
+
+
+@pytest.fixture(scope="module")
+def module() -> Any:
+    return specimens.build("outside", outside.SOURCE)
+
+
+def call(module: Any, name: str) -> Callable[[], Any]:
+    def run() -> Any:
+        try:
+            return getattr(module, name)()
+        except ValueError:
+            return None
+
+    return run
+
+
+def lost(found: Any) -> list[Any]:
+    """The verdicts on memory outside objects."""
+    return [one for one in found if one.kind == KIND]
+
+
+@pytest.mark.parametrize("name", outside.LEAKED)
+def test_a_lost_block_is_told_on_the_first_call(module: Any, name: str) -> None:
+    with inspector.leaks("outside") as found:
+        call(module, name)()
+    (one,) = lost(found)
+    assert (one.certain, one.objects, one.method) == (True, 1, f"outside.{name}")
+    assert one.conversion.function == outside.LEAKED[name]
+    assert one.conversion.source == f"outside.c:{outside.line_of(name)}"
+    assert one.conversion.site.file == __file__
+
+
+@pytest.mark.parametrize("name", outside.LEAKED)
+def test_a_lost_block_is_told_by_several_runs(module: Any, name: str) -> None:
+    found = inspector.leaks("outside").run(call(module, name))
+    (one,) = lost(found)
+    assert one.certain and "blocks lost by 3 runs" in one.reason
+    (table,) = found.fact.outside
+    assert (table.module, table.blocks) == ("outside", (1, 1, 1)) and sum(table.lost) >= 2
+    assert "by allocating module" in found.report.to_text()
+    assert json.loads(found.report.to_json())
+
+
+@pytest.mark.parametrize("name", outside.HONEST)
+def test_nothing_honest_is_accused(module: Any, name: str) -> None:
+    with inspector.leaks("outside") as found:
+        result = call(module, name)()
+    assert not found.verdicts and not found.fact.outside
+    del result
+    assert not inspector.leaks("outside").run(call(module, name)).verdicts
+
+
+def test_what_a_static_keeps_is_listed(module: Any) -> None:
+    found = inspector.leaks("outside").run(module.in_static)
+    (one,) = found.fact.outside
+    assert (one.bytes, one.lost) == ((200, 200, 200), (0, 0, 0))
+    assert one.holder == "static cache of outside"
+    assert "a cache or a list?" in found.report.to_text()
+
+
+def test_everything_is_put_back(module: Any) -> None:
+    before = {slot[4]: slot[-2] for slot in _native.got_slots() if slot[3] == -6}
+    with inspector.leaks("outside"):
+        assert any(slot[3] == -6 and slot[6] for slot in _native.got_slots())
+    assert not any(slot[3] in (-5, -6) and slot[6] for slot in _native.got_slots())
+    with pytest.raises(ZeroDivisionError):
+        inspector.leaks("outside").run(lambda: 1 / 0)
+    assert not any(slot[3] in (-5, -6) and slot[6] for slot in _native.got_slots())
+    after = {slot[4]: slot[-2] for slot in _native.got_slots() if slot[3] == -6}
+    assert before.items() <= after.items()
