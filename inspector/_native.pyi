@@ -1014,7 +1014,8 @@ OutsideRow = tuple[int, int, int, int, int, tuple[int, ...], int, int, int, int,
 """Address, bytes asked for, run, function, number of its native frames, these (return addresses, innermost
 first), code id, offset, 1 + number of the method; 0: lost, 1: only lost blocks point at it, 2: reached;
 1: its allocator says that it is given out, -1: it does not say; the word that reaches it (0: none), and what
-that is part of: "object", "block", "frame", "static", "stack", "mapping", "" (not known)."""
+that is part of: "object", "block", "frame", "static", "stack", "mapping", "disguised" (an int, a text, a
+tagged or packed pointer holds its address), "" (not known)."""
 
 def outside_open() -> None:
     """Begin to follow blocks that chosen modules get from malloc and its kin, and who frees them.

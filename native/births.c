@@ -77,6 +77,10 @@ int births_remove(void *block) {
     return 1;
 }
 
+scan_range births_range(void) {
+    return (scan_range){(uintptr_t)memory.start, (uintptr_t)memory.start + memory.bytes};
+}
+
 void births_deinit(void) {
     births_run = 0;
     room_deinit(&memory);

@@ -152,6 +152,7 @@ extern int births_run __attribute__((visibility("hidden")));
 void births_add(void *block);
 int births_remove(void *block); // whether it was known
 void births_deinit(void);
+scan_range births_range(void); // memory that names blocks: a search for blocks leaves it out
 // Asks `look` of each object in such a block, borrowed, and its run; `is_type`: whether a type is at an
 // address.
 void births_each(int (*is_type)(uintptr_t), void (*look)(PyObject * /* borrowed */, int));

@@ -18,11 +18,14 @@
 
 #include <link.h>
 
+#include "ledger.h"
 #include "outside.h"
+#include "outside_search.h"
 #include "stacks.h"
 
 enum { EDGES_MAX = 1 << 20, BLOCKS_MAX = 1 << 19 };
-enum { LOST, LOST_WITH, REACHED }; // as OUTSIDE_REACH shows them
+enum { LOST, LOST_WITH, REACHED, UNTOLD, TRACED_EACH = 4 };
+enum { DISGUISED = PLACE_UNKNOWN + 1 }; // beside place_kind: not as a pointer
 
 typedef struct {
     uint32_t from, to;
@@ -38,6 +41,8 @@ typedef struct {
     size_t count;
     block_edge *edges;
     size_t edge_count;
+    uint32_t *waiting; // blocks whose edges are followed next; each waits once at most
+    size_t waiting_count;
     scan_range own_stack, arena; // arena: the data of the library that malloc is in
 } hunt;
 
@@ -127,21 +132,70 @@ static int take_hits(search *s, const scan_hit *hits, size_t count) {
     return 0;
 }
 
-// What reached blocks point at is reached; the edges are walked until nothing changes.
-static void spread(hunt *h) {
-    for (int changed = 1; changed;) {
-        changed = 0;
-        for (size_t i = 0; i < h->edge_count; i++) {
-            block_edge edge = h->edges[i];
-            if (h->reach[edge.from] == REACHED && h->reach[edge.to] != REACHED) {
-                reach(h, edge.to, h->needles[edge.from].start, PLACE_BLOCK);
-                changed = 1;
-            }
+// The first edge from a block: they were found in the order of addresses.
+static size_t first_edge(const hunt *h, uint32_t from) {
+    size_t low = 0, high = h->edge_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (h->edges[middle].from < from) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
+    return low;
+}
+
+// What waiting blocks lead to, in any number of steps, becomes what they are.
+static void flood(hunt *h, int is_reached) {
+    while (h->waiting_count) {
+        uint32_t from = h->waiting[--h->waiting_count];
+        for (size_t i = first_edge(h, from); i < h->edge_count && h->edges[i].from == from; i++) {
+            uint32_t to = h->edges[i].to;
+            if (is_reached ? h->reach[to] == REACHED : h->reach[to] != UNTOLD) {
+                continue;
+            }
+            h->reach[to] = LOST_WITH;
+            if (is_reached) {
+                reach(h, to, h->needles[from].start, PLACE_BLOCK);
+            }
+            h->waiting[h->waiting_count++] = to;
+        }
+    }
+}
+
+static void spread(hunt *h) {
+    for (uint32_t i = 0; i < h->count && h->edge_count; i++) {
+        if (h->reach[i] == REACHED) {
+            h->waiting[h->waiting_count++] = i;
+        }
+    }
+    flood(h, 1);
+}
+
+static void follow(hunt *h, uint32_t root) {
+    h->reach[root] = LOST;
+    h->waiting[h->waiting_count++] = root;
+    flood(h, 0);
+}
+
+// Which of the lost blocks others lead to: those are told with them. First blocks that no other leads to,
+// then one of each circle.
+static void part_lost(hunt *h) {
     for (size_t i = 0; i < h->edge_count; i++) {
-        if (h->reach[h->edges[i].to] == LOST) {
-            h->reach[h->edges[i].to] = LOST_WITH;
+        block_edge edge = h->edges[i];
+        if (h->reach[edge.from] != REACHED && h->reach[edge.to] != REACHED) {
+            h->reach[edge.to] = UNTOLD;
+        }
+    }
+    for (uint32_t i = 0; i < h->count; i++) {
+        if (h->reach[i] == LOST && h->edge_count) {
+            follow(h, i);
+        }
+    }
+    for (uint32_t i = 0; i < h->count; i++) {
+        if (h->reach[i] == UNTOLD) {
+            follow(h, i);
         }
     }
 }
@@ -153,7 +207,7 @@ static int prepare(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own
     h->s.hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *h->s.hits);
     dl_iterate_phdr(find_arena, &h->arena);
     h->s.view.subject_type = native_get_state(module)->subject_type;
-    if (scan_ranges_parse(leave_out, memory, 3, &left_out, &count) < 0) {
+    if (scan_ranges_parse(leave_out, memory, 4, &left_out, &count) < 0) {
         return -1;
     }
     if (!h->s.hits || memory_maps_init(&h->s.view.maps, memory) < 0) {
@@ -166,6 +220,7 @@ static int prepare(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own
     }
     count += scan_ranges_own(left_out + count, &h->s.view.maps, memory, frame);
     outside_ranges(left_out + count++);
+    left_out[count++] = births_range();
     if (scan_runs_init(&h->s.runs, &h->s.view.maps, left_out, count, memory) < 0 ||
         search_view_init(&h->s.view, &h->s.runs, memory, own_prefix) < 0) {
         PyErr_NoMemory();
@@ -182,8 +237,9 @@ static int blocks_take(hunt *h, scratch *memory) {
     h->reach = scratch_alloc(memory, most + 1);
     h->kind = scratch_alloc(memory, most + 1);
     h->word = scratch_alloc(memory, (most + 1) * sizeof *h->word);
+    h->waiting = scratch_alloc(memory, (most + 1) * sizeof *h->waiting);
     h->edges = scratch_alloc(memory, EDGES_MAX * sizeof *h->edges);
-    if (!h->blocks || !h->needles || !h->reach || !h->kind || !h->word || !h->edges) {
+    if (!h->blocks || !h->needles || !h->reach || !h->kind || !h->word || !h->waiting || !h->edges) {
         PyErr_NoMemory();
         return -1;
     }
@@ -221,11 +277,18 @@ static __attribute__((no_sanitize("address"))) void state_body(void *argument) {
     }
 }
 
+// A block that holds an object is no memory outside objects: its references are weighed elsewhere.
+static int is_object(hunt *h, uintptr_t address) {
+    place found;
+    search_place_guarded(&h->s, address, &found);
+    return found.object != NULL;
+}
+
 // 1: its allocator says that it is given out, and begins there; 0: it says the contrary; -1: it does not say.
 static int is_given_out(hunt *h, const outside_block *one) {
     uintptr_t address = ~one->hidden;
     state_question q = {.h = h, .address = address, .first = ~one->hidden_first, .state = BLOCK_LOST};
-    if (memory_guarded(state_body, &q) < 0) {
+    if (memory_guarded(state_body, &q) < 0 || is_object(h, address)) {
         return 0;
     }
     return q.state == BLOCK_LIVE ? (q.block.start == address ? 1 : -1) : q.state == BLOCK_FREE ? 0 : -1;
@@ -234,9 +297,42 @@ static int is_given_out(hunt *h, const outside_block *one) {
 static const char *kind_name(int kind) {
     static const char *const names[] = {[PLACE_OBJECT] = "object", [PLACE_BLOCK] = "block",
                                         [PLACE_FRAME] = "frame",   [PLACE_STATIC] = "static",
-                                        [PLACE_STACK] = "stack",   [PLACE_MAPPING] = "mapping"};
+                                        [PLACE_STACK] = "stack",   [PLACE_MAPPING] = "mapping",
+                                        [DISGUISED] = "disguised"};
     const char *name = (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
     return name ? name : "";
+}
+
+static int is_alive(void *context, uintptr_t word) {
+    hunt *h = context;
+    place found;
+    if ((word >= h->own_stack.start && word < h->own_stack.stop) || block_with(h, word) >= 0) {
+        return 0; // what lies in a block that is followed was looked at as a pointer, or is text of its own
+    }
+    search_place_guarded(&h->s, word, &found);
+    return found.kind != PLACE_OURS && (found.kind != PLACE_STALE || found.object);
+}
+
+// A few lost blocks of each place that asked are looked for in disguise; one that is found speaks for all.
+static void look_for_traces(hunt *h, scratch *memory) {
+    traces *t = scratch_alloc(memory, sizeof *t);
+    uint8_t *asked = scratch_alloc(memory, UINT16_MAX + 1);
+    *t = (traces){.is_alive = is_alive, .context = h};
+    for (size_t i = 0; i < h->count && t->count < TRACES_MAX; i++) {
+        if (h->reach[i] == LOST && asked[h->blocks[i].stack]++ < TRACED_EACH) {
+            t->numbers[t->count] = i;
+            t->blocks[t->count++] = h->needles[i];
+        }
+    }
+    outside_traces(t, &h->s.runs);
+    for (size_t n = 0; n < t->count; n++) {
+        for (size_t i = 0; t->words[n] && i < h->count; i++) {
+            if (h->reach[i] == LOST && h->blocks[i].stack == h->blocks[t->numbers[n]].stack) {
+                reach(h, (uint32_t)i, t->words[n], DISGUISED);
+            }
+        }
+    }
+    spread(h);
 }
 
 static PyObject *row_of(hunt *h, size_t i, int given_out) {
@@ -272,6 +368,8 @@ static int look(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_pr
         return -1;
     }
     spread(h);
+    part_lost(h);
+    look_for_traces(h, memory);
     return 0;
 }
 

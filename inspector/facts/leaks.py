@@ -151,7 +151,7 @@ class Outside:
     blocks: tuple[int, ...]
     bytes: tuple[int, ...]
     lost: tuple[int, ...]
-    """How many of the blocks nothing in memory points at."""
+    """How many of the blocks nothing in memory points at, or lost blocks alone."""
     doubts: tuple[str, ...]
     """What else could be, where something is lost."""
     holder: str

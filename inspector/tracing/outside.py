@@ -102,7 +102,7 @@ class Outside:
         methods: Mapping[int, str],
         at: Callable[[int, int], Site],
     ) -> Blocks:
-        lost = [row for row in some if row.reach == LOST]
+        lost = [row for row in some if row.reach != REACHED]
         held = [row for row in some if row.reach == REACHED]
         shown = max(lost or some, key=lambda row: row.run)
         return Blocks(
@@ -161,5 +161,10 @@ def _holder(row: Row, by_address: dict[int, Row]) -> str:
         spot = place(row.word)
         name = f"static {spot.symbol}" if isinstance(spot.symbol, str) else "a static"
         return f"{name} of {library_of(spot.library)}" if isinstance(spot.library, str) else name
-    words = {"object": "an object", "block": "a block of C memory", "frame": "a frame of Python"}
+    words = {
+        "object": "an object",
+        "block": "a block of C memory",
+        "frame": "a frame of Python",
+        "disguised": "its address in disguise",
+    }
     return words.get(row.kind, "a C stack" if row.kind == "stack" else "memory of C")

@@ -9,21 +9,50 @@ from typing import Final
 
 LEAKED: Final = {
     "malloc_on_error": "malloc",
+    "strdup_each_call": "strdup",
+    "calloc_unwritten": "calloc",
+    "pymem_lost": "PyMem_Malloc",
+    "pyobject_memory_lost": "PyObject_Malloc",
+    "grown_and_lost": "realloc",
+    "list_lost": "malloc",
+    "ring_lost": "malloc",
+    "aligned_lost": "posix_memalign",
 }
 """Name -> the function that gave the block."""
-HONEST: Final = ("in_static",)
+USED_AGAIN: Final = ("pymem_lost", "pyobject_memory_lost")
+"""Of these, whose allocator gives old addresses: an old word may hide a block on the first call."""
+HONEST: Final = (
+    "in_static", "chain_of_realloc", "freed_later", "inside_only", "end_only", "on_another_thread", "in_list",
+    "as_number", "as_packed", "as_tagged", "inverted", "as_text", "in_capsule", "given_to_python",
+    "freed_by_callback", "object_of_its_own",
+)  # fmt: skip
 
 SOURCE: Final = r"""
 #include <Python.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void *volatile cache[64];
+enum { KEPT = 256 };
+static void *volatile cache[KEPT], *volatile inside, *volatile end;
+static volatile uintptr_t hidden, tagged;
 static volatile int cached, least = 20;
+static struct __attribute__((packed)) { char kind; void *block; } packed;
+
+struct node { struct node *next; char text[40]; };
+static struct node *volatile list;
+
+// What the compiler may not take for unused.
+static void *volatile used;
+static void *use(void *block) {
+    used = block;
+    used = NULL;
+    return block;
+}
 
 static PyObject *malloc_on_error(PyObject *self, PyObject *unused) {
     char *text = malloc(100); // leaks: malloc_on_error
-    strcpy(text, "some text");
+    strcpy(use(text), "some text");
     if ((int)strlen(text) < least) {
         PyErr_SetString(PyExc_ValueError, "too short");
         return NULL;
@@ -31,21 +60,198 @@ static PyObject *malloc_on_error(PyObject *self, PyObject *unused) {
     free(text);
     Py_RETURN_NONE;
 }
-static PyObject *in_static(PyObject *self, PyObject *unused) {
-    cache[cached++ % 64] = malloc(200);
+static PyObject *strdup_each_call(PyObject *self, PyObject *unused) {
+    char *copy = strdup("a text that somebody copies"); // leaks: strdup_each_call
+    return PyLong_FromSize_t(strlen(use(copy)));
+}
+static PyObject *calloc_unwritten(PyObject *self, PyObject *unused) {
+    use(calloc(7, 9)); // leaks: calloc_unwritten
     Py_RETURN_NONE;
 }
+static PyObject *pymem_lost(PyObject *self, PyObject *unused) {
+    memset(use(PyMem_Malloc(90)), 1, 90); // leaks: pymem_lost
+    Py_RETURN_NONE;
+}
+static PyObject *pyobject_memory_lost(PyObject *self, PyObject *unused) {
+    memset(use(PyObject_Malloc(70)), 1, 70); // leaks: pyobject_memory_lost
+    Py_RETURN_NONE;
+}
+static PyObject *grown_and_lost(PyObject *self, PyObject *unused) {
+    char *text = realloc(used, 30); // leaks: grown_and_lost
+    memset(use(text), 1, 30);
+    memset(use(realloc(text, 3000)), 2, 3000);
+    Py_RETURN_NONE;
+}
+static PyObject *list_lost(PyObject *self, PyObject *unused) {
+    struct node *head = NULL;
+    for (int i = 0; i < 3; i++) {
+        struct node *node = malloc(sizeof *node); // leaks: list_lost
+        *node = (struct node){head, "a node"};
+        head = use(node);
+    }
+    Py_RETURN_NONE;
+}
+static PyObject *ring_lost(PyObject *self, PyObject *unused) {
+    struct node *nodes[2];
+    for (volatile int i = 0; i < 2; i++) {
+        nodes[i] = malloc(sizeof **nodes); // leaks: ring_lost
+        memset(use(nodes[i]), 0, sizeof **nodes);
+    }
+    nodes[0]->next = nodes[1];
+    nodes[1]->next = nodes[0];
+    Py_RETURN_NONE;
+}
+static PyObject *aligned_lost(PyObject *self, PyObject *unused) {
+    void *block = NULL;
+    int failed = posix_memalign(&block, 64, 200); // leaks: aligned_lost
+    memset(use(block), 1, 200);
+    return PyLong_FromLong(failed);
+}
+static PyObject *in_static(PyObject *self, PyObject *unused) {
+    memset(cache[cached++ % KEPT] = malloc(200), 1, 200);
+    Py_RETURN_NONE;
+}
+static PyObject *chain_of_realloc(PyObject *self, PyObject *unused) {
+    char *text = NULL;
+    for (size_t bytes = 16; bytes < 1 << 18; bytes *= 2) {
+        text = realloc(text, bytes);
+        memset(use(text), 1, bytes);
+    }
+    free(text);
+    Py_RETURN_NONE;
+}
+static PyObject *freed_later(PyObject *self, PyObject *unused) {
+    static void *volatile last;
+    free(last);
+    last = malloc(333);
+    Py_RETURN_NONE;
+}
+static PyObject *inside_only(PyObject *self, PyObject *unused) {
+    if (inside) {
+        free((char *)inside - 24);
+    }
+    inside = (char *)malloc(100) + 24;
+    Py_RETURN_NONE;
+}
+static PyObject *end_only(PyObject *self, PyObject *unused) {
+    if (end) {
+        free((char *)end - 128);
+    }
+    end = (char *)malloc(128) + 128;
+    Py_RETURN_NONE;
+}
+static void *release(void *block) {
+    free(block);
+    return NULL;
+}
+static PyObject *on_another_thread(PyObject *self, PyObject *unused) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, release, malloc(500)) == 0) {
+        pthread_join(thread, NULL);
+    }
+    Py_RETURN_NONE;
+}
+static PyObject *in_list(PyObject *self, PyObject *unused) {
+    struct node *node = malloc(sizeof *node);
+    *node = (struct node){list, "kept"};
+    list = node;
+    Py_RETURN_NONE;
+}
+static PyObject *as_number(PyObject *self, PyObject *unused) { return PyLong_FromVoidPtr(use(malloc(60))); }
+static PyObject *as_text(PyObject *self, PyObject *unused) {
+    return PyUnicode_FromFormat("_%p_p_void", use(malloc(60)));
+}
+static PyObject *as_packed(PyObject *self, PyObject *unused) {
+    free(packed.block);
+    packed.block = malloc(60);
+    Py_RETURN_NONE;
+}
+static PyObject *as_tagged(PyObject *self, PyObject *unused) {
+    free((void *)(tagged & 0xffffffffffff));
+    tagged = (uintptr_t)malloc(60) | 0xfff8ull << 48;
+    Py_RETURN_NONE;
+}
+static PyObject *inverted(PyObject *self, PyObject *unused) {
+    if (hidden) {
+        free((void *)~hidden);
+    }
+    hidden = ~(uintptr_t)malloc(60);
+    Py_RETURN_NONE;
+}
+static void capsule_free(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, NULL)); }
+static PyObject *in_capsule(PyObject *self, PyObject *unused) {
+    return PyCapsule_New(malloc(60), NULL, capsule_free);
+}
+static PyObject *given_to_python(PyObject *self, PyObject *unused) {
+    char *memory = malloc(64);
+    memset(memory, 1, 64);
+    return PyMemoryView_FromMemory(memory, 64, PyBUF_READ);
+}
+static PyObject *freed_by_callback(PyObject *self, PyObject *unused) {
+    void (*volatile callback)(void *) = free;
+    callback(use(malloc(60)));
+    Py_RETURN_NONE;
+}
+static PyTypeObject Own;
+static PyObject *object_forgotten(PyObject *self, PyObject *unused) {
+    use(PyObject_Init(PyObject_Malloc(sizeof(PyObject)), &Own));
+    Py_RETURN_NONE;
+}
+static PyTypeObject Own = {PyVarObject_HEAD_INIT(NULL, 0) "outside.Own", .tp_basicsize = sizeof(PyObject),
+                           .tp_flags = Py_TPFLAGS_DEFAULT};
+static PyObject *object_of_its_own(PyObject *self, PyObject *unused) {
+    return PyObject_Init(PyObject_Malloc(sizeof(PyObject)), &Own);
+}
 static PyMethodDef methods[] = {
-    {"malloc_on_error", malloc_on_error, METH_NOARGS, NULL},
-    {"in_static", in_static, METH_NOARGS, NULL},
+METHODS
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "outside", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_outside(void) { return PyModule_Create(&definition); }
-"""
+PyMODINIT_FUNC PyInit_outside(void) {
+    Own.tp_free = PyObject_Free;
+    return PyType_Ready(&Own) < 0 ? NULL : PyModule_Create(&definition);
+}
+""".replace(
+    "METHODS",
+    "\n".join(
+        f'    {{"{name}", {name}, METH_NOARGS, NULL}},' for name in (*LEAKED, *HONEST, "object_forgotten")
+    ),
+)
 
 
-def line_of(name: str) -> int:
+def line_of(name: str, source: str = SOURCE) -> int:
     """The line of the source on which a fault's block is asked for."""
     marked = f"// leaks: {name}"
-    return next(number for number, line in enumerate(SOURCE.splitlines(), 1) if line.endswith(marked))
+    return next(number for number, line in enumerate(source.splitlines(), 1) if line.endswith(marked))
+
+
+CPLUSPLUS: Final = r"""
+#include <Python.h>
+#include <string>
+
+struct Row {
+    std::string name{"a name that is too long for the object itself"};
+    double numbers[4];
+};
+static Row *volatile used;
+
+static PyObject *forgotten(PyObject *self, PyObject *unused) {
+    used = new Row(); // leaks: forgotten
+    used = nullptr;
+    Py_RETURN_NONE;
+}
+static PyObject *deleted(PyObject *self, PyObject *unused) {
+    used = new Row();
+    delete used;
+    used = nullptr;
+    Py_RETURN_NONE;
+}
+static PyMethodDef methods[] = {
+    {"forgotten", forgotten, METH_NOARGS, NULL},
+    {"deleted", deleted, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "outsidecpp", NULL, -1, methods,
+                                        NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_outsidecpp(void) { return PyModule_Create(&definition); }
+"""
