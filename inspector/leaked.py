@@ -60,9 +60,7 @@ class Leaked:
         from inspector.tracing.outside import Outside
 
         self._fact = None
-        self._ledger = Ledger(
-            self._modules, self._cells, self.hosts, self.late, outside or Outside()
-        )
+        self._ledger = Ledger(self._modules, self._cells, self.hosts, self.late, outside or Outside())
         self._ledger.start()
         return self
 
@@ -102,7 +100,9 @@ class Leaked:
         if isolate:
             from inspector.leaked_apart import apart
 
-            self._fact = apart(lambda: self._repeated(function, repeat), lambda: self._once(function, alone=True))
+            self._fact = apart(
+                lambda: self._repeated(function, repeat), lambda: self._once(function, alone=True)
+            )
         else:
             self._fact = self._repeated(function, repeat)
         return self

@@ -92,8 +92,10 @@ class Outside:
             _native.freeing_disarm()
 
     def _counts(self, some: Sequence[Row]) -> bool:
-        is_lost = any(row.reach == LOST for row in some)
-        return is_lost or (self.runs > 1 and len({row.run for row in some}) == self.runs)
+        """Blocks lost by two runs at least, where there are several; or of which every run left some."""
+        lost = {row.run for row in some if row.reach == LOST}
+        grew = self.runs > 1 and len({row.run for row in some}) == self.runs
+        return len(lost) >= min(self.runs, 2) or grew
 
     def _site(
         self,
