@@ -60,7 +60,9 @@ class Leaked:
         from inspector.tracing.outside import Outside
 
         self._fact = None
-        self._ledger = Ledger(self._modules, self._cells, self.hosts, self.late, outside or Outside())
+        self._ledger = Ledger(
+            self._modules, self._cells, self.hosts, self.late, outside or Outside(in_host=self.hosts)
+        )
         self._ledger.start()
         return self
 

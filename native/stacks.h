@@ -9,8 +9,8 @@
 extern int stacks_open __attribute__((visibility("hidden"))); // frames are recorded
 
 void stacks_record(uint32_t slot, uint8_t depth);
-int stacks_prepare(void);                    // forgets what was numbered; 0, or -1 with an exception set
-uint32_t stacks_take(void);                  // the number of the frames that led here; 0: none, or no room
+int stacks_prepare(void);   // forgets what was numbered; 0, or -1 with an exception set
+uint32_t stacks_take(void); // the number of the frames that led here; 0: none, or no room
 // A new tuple of return addresses, innermost first; empty for 0.
 PyObject *stacks_frames_of(uint32_t number);
 

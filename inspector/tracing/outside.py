@@ -24,6 +24,7 @@ _OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 _SHOWN: Final = {"_Zn": "operator new", "__s": "strdup"}
 """Beginning of a symbol -> the function's name in a source."""
 LOST, LOST_WITH, REACHED = range(3)
+_HOST: Final = "the program that embeds Python runs still, and may know its address otherwise"
 
 
 class Row(NamedTuple):
@@ -48,6 +49,8 @@ class Row(NamedTuple):
 class Outside:
     """Open while one or more runs are under the ledger."""
 
+    in_host: bool = False
+    """Of a program that embeds Python only what its own libraries got is told: the rest is Python's own."""
     is_open: bool = False
     runs: int = 0
     scanned_bytes: int = 0
@@ -76,7 +79,7 @@ class Outside:
         `methods`: 1 + number of a method -> its name; `at`: number of code, offset -> line; of the last run.
         """
         rows, self.scanned_bytes, self.scan_ns = _native.outside_search(_native.ledger_rooms(), _OWN_CODE)
-        every = [Row(*row) for row in rows]
+        every = [row for row in map(Row._make, rows) if not self.in_host or _is_of_host(row)]
         by_address = {row.address: row for row in every}
         sites: dict[tuple[int, int], list[Row]] = defaultdict(list)
         for row in every:
@@ -112,7 +115,7 @@ class Outside:
             blocks=self._by_run(some, lambda row: 1),
             bytes=self._by_run(some, lambda row: row.bytes),
             lost=self._by_run(lost, lambda row: 1),
-            doubts=_doubts(lost),
+            doubts=(*_doubts(lost), *((_HOST,) if self.in_host else ())),
             holder=_holder(held[-1], by_address) if held else "",
             asked=_asked(shown, methods, at) if shown.run == self.runs else _asked(shown, {}, _nowhere),
         )
@@ -124,6 +127,14 @@ class Outside:
 def _module(row: Row) -> str:
     image = _native.image(row.frames[0] - 1) if row.frames else None
     return library_of(image[0]) if image is not None else ""
+
+
+def _is_of_host(row: Row) -> bool:
+    image = _native.image(row.frames[0] - 1) if row.frames else None
+    python = _native.image(id(int))
+    is_python = image is not None and python is not None and image[0] == python[0]
+    by_python = _native.OUTSIDE_FUNCTIONS[row.function].startswith("Py")
+    return image is not None and image[0] in _native.got_hosts() and not is_python and not by_python
 
 
 def _doubts(lost: Sequence[Row]) -> tuple[str, ...]:
