@@ -84,3 +84,31 @@ def test_what_rscript_converts_honestly_is_not_accused(
     assert judged.code == 0 and judged.fact.suspects > 0
     assert [one for one in judged.fact if one.certain or one.method == "reticulate"] == []
     assert judged.notes == ("Pythons that it started and that were not watched: 1",)
+
+
+LOGICAL = """
+library(reticulate)
+np <- import("numpy", convert = FALSE)
+values <- matrix(rep(c(TRUE, FALSE), 5e4), 100)
+for (i in 1:4) {
+  given <- r_to_py(values)
+  cat(py_to_r(np$sum(given)), "\\n")
+  rm(given)
+  invisible(gc())
+}
+"""
+
+
+@pytest.mark.timeout(300)
+def test_the_bytes_of_reticulates_logical_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """reticulate 1.28 copies a logical matrix into memory from malloc, and hands it to PyArray_New with
+    NPY_ARRAY_OWNDATA, which NumPy ignores for memory that it is given (mended in reticulate 1.36)."""
+    monkeypatch.setenv("RETICULATE_PYTHON", sys.executable)
+    (tmp_path / "app.R").write_text(LOGICAL)
+    judged = launch(["Rscript", str(tmp_path / "app.R")], quiet=True)
+    (lost,) = [one for one in judged.fact if one.method == "reticulate"]
+    assert (lost.kind, lost.object, lost.certain) == ("bytes leaked outside objects", "100000 B", False)
+    assert lost.objects in (3, 4)  # the last one's address may stand in memory that is over
+    assert lost.conversion.function == "malloc" and "r_to_py_numpy" in lost.conversion.symbol
+    assert [touch.function for touch in lost.stack[1:3]] == ["r_to_py_cpp", "r_to_py_impl"]
+    assert lost.rule == "who calls malloc calls free, on each way out"
