@@ -79,7 +79,8 @@ class Outside:
         `methods`: 1 + number of a method -> its name; `at`: number of code, offset -> line; of the last run.
         """
         rows, self.scanned_bytes, self.scan_ns = _native.outside_search(_native.ledger_rooms(), _OWN_CODE)
-        every = [row for row in map(Row._make, rows) if not self.in_host or _is_of_host(row)]
+        is_ours = _is_of_host if self.in_host else _is_of_a_module
+        every = [row for row in map(Row._make, rows) if is_ours(row)]
         by_address = {row.address: row for row in every}
         sites: dict[tuple[int, int], list[Row]] = defaultdict(list)
         for row in every:
@@ -129,12 +130,19 @@ def _module(row: Row) -> str:
     return library_of(image[0]) if image is not None else ""
 
 
-def _is_of_host(row: Row) -> bool:
+def _is_of_a_module(row: Row) -> bool:
+    """Whether it is known who asked, and it was not the interpreter."""
     image = _native.image(row.frames[0] - 1) if row.frames else None
     python = _native.image(id(int))
-    is_python = image is not None and python is not None and image[0] == python[0]
+    return image is not None and (python is None or image[0] != python[0])
+
+
+def _is_of_host(row: Row) -> bool:
     by_python = _native.OUTSIDE_FUNCTIONS[row.function].startswith("Py")
-    return image is not None and image[0] in _native.got_hosts() and not is_python and not by_python
+    if by_python or not _is_of_a_module(row):
+        return False
+    image = _native.image(row.frames[0] - 1)
+    return image is not None and image[0] in _native.got_hosts()
 
 
 def _doubts(lost: Sequence[Row]) -> tuple[str, ...]:
