@@ -735,6 +735,12 @@ def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, 
     changed it while it was patched).
     """
 
+def got_without_thunk() -> list[tuple[str, int]]:
+    """(path, slots) of each loaded object that came when all thunks of the process were given away.
+
+    Of the slots that import Python's C API; they are never hooked in this process.
+    """
+
 def got_clear_counts() -> None:
     """Set the calls counted to 0."""
 

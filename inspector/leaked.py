@@ -275,6 +275,21 @@ def _judged(found: Found, alone: bool) -> Leaks:
         scanned_bytes=facts.scanned_bytes,
         hooked=len(found.slots),
         unlike=facts.unlike,
+        notes=_unhooked(found.without_thunk),
+    )
+
+
+def _unhooked(without_thunk: Mapping[str, int]) -> tuple[str, ...]:
+    """What is not seen, where the process has hooked so much that no thunk was left."""
+    if not without_thunk:
+        return ()
+    from inspector.tracing.tables import library_of
+
+    names = sorted({library_of(path) for path in without_thunk})
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return (
+        f"{sum(without_thunk.values()):,} import slots of {', '.join(names[:3])}{more} are not hooked: this "
+        "process used all there are; in a new process name the modules",
     )
 
 
@@ -307,7 +322,7 @@ def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
     if drifts is not None:  # a count that is perhaps too low falls with every run, or is not
         common -= {key(one) for one in last.verdicts if one.kind in DEADLY and not one.certain}
     once = sum(key(one) not in common for fact in facts for one in fact.verdicts)
-    notes = (f"{once} seen in some runs only: a cache that filled",) if once else ()
+    notes = last.notes + ((f"{once} seen in some runs only: a cache that filled",) if once else ())
     verdicts = tuple(
         replace(one, reason=f"{one.reason}; again in each of {len(facts)} runs")
         for one in last.verdicts

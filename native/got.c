@@ -55,6 +55,7 @@ typedef struct {
     const elf_segment *headers; // borrowed: tells a module from one loaded later at the same address
     relocations_range relro;
     uint32_t first, count; // slots
+    uint32_t without;      // slots that found no thunk left
     got_family family;     // an object that is searched for both has two records
     uint8_t is_host;       // found in its own data; each look that finds more makes a record
 } got_module;
@@ -62,7 +63,6 @@ typedef struct {
 static got_slot slots[GOT_SLOTS];
 static got_module *modules; // owned: for as long as the process lives
 static uint32_t slot_count, module_count;
-static uint32_t no_room; // slots that found no thunk left
 
 // One walk over the loaded objects.
 typedef struct {
@@ -102,7 +102,7 @@ static void slot_add(const relocation *found, void *argument) {
         return;
     }
     if (slot_count == GOT_SLOTS) {
-        no_room++;
+        module->without++;
         return;
     }
     got_slot *slot = &slots[slot_count];
@@ -258,6 +258,7 @@ static void module_store(const struct dl_phdr_info *object, got_module *module, 
         in_relro |= slots[i].in_relro && (walk->turn_on || slots[i].on);
     }
     int writable = !in_relro || relro_open(module, PROT_READ | PROT_WRITE) == 0;
+    walk->done.no_room += walk->turn_on ? module->without : 0;
     for (uint32_t i = module->first; i < module->first + module->count; i++) {
         if (slots[i].in_relro && !writable) {
             walk->done.failed++;
@@ -303,10 +304,8 @@ static int patched(got_walk *walk) {
         PyErr_Format(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
         return -1;
     }
-    no_room = 0;
     dl_iterate_phdr(object_arm, walk);
     thunks_walk();
-    walk->done.no_room = no_room;
     if (walk->error) {
         PyErr_NoMemory();
     }
@@ -382,6 +381,20 @@ static PyObject *got_slots(PyObject *module, PyObject *unused) {
     return take(rows);
 }
 
+static PyObject *got_without_thunk(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (uint32_t i = 0; rows && i < module_count; i++) {
+        _owned_ PyObject *row = NULL;
+        if (modules[i].without && modules[i].family == GOT_CAPI) {
+            row = Py_BuildValue("(sI)", modules[i].path, modules[i].without);
+            if (!row || PyList_Append(rows, row) < 0) {
+                return NULL;
+            }
+        }
+    }
+    return take(rows);
+}
+
 static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
     for (uint32_t i = 0; i < slot_count; i++) {
         got_words_of[i].count = 0;
@@ -393,6 +406,7 @@ static PyMethodDef got_methods[] = {
     {"got_arm", got_arm, METH_VARARGS, NULL},
     {"got_disarm", got_disarm, METH_NOARGS, NULL},
     {"got_slots", got_slots, METH_NOARGS, NULL},
+    {"got_without_thunk", got_without_thunk, METH_NOARGS, NULL},
     {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

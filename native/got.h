@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define GOT_SLOTS 16384 // thunks of 16 and 32 bytes: 768 KiB of text, touched where used
+#define GOT_SLOTS 32768 // thunks of 16 and 32 bytes: 1.5 MiB of text, touched where used
 
 // From there on, the slots of numpy_table.c: one a module that calls and a function of NumPy's.
 enum { NUMPY_CALLERS = 512, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_CALLERS * NUMPY_ROWS_MAX };

@@ -19,7 +19,7 @@ _Static_assert(offsetof(ring_thread, slot) == 8, "the record thunks write ring_h
 _Static_assert(sizeof(got_words) == 32 && offsetof(got_words, target) == 8 &&
                    offsetof(got_words, count) == 16,
                "the thunks read got_words_of");
-_Static_assert(GOT_SLOTS == 16384, "the assembler below counts to 16384");
+_Static_assert(GOT_SLOTS == 32768, "the assembler below counts to 32768");
 
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -27,7 +27,7 @@ __asm__(".text\n"
         ".globl thunks_count\n.hidden thunks_count\n.type thunks_count, @function\n"
         "thunks_count:\n"
         ".set thunk, 0\n"
-        ".rept 16384\n"
+        ".rept 32768\n"
         ".p2align 4\n"
         "incq got_words_of + 16 + 32 * thunk(%rip)\n"
         "jmpq *got_words_of + 32 * thunk(%rip)\n"
@@ -38,15 +38,14 @@ __asm__(".text\n"
         ".globl thunks_record\n.hidden thunks_record\n.type thunks_record, @function\n"
         "thunks_record:\n"
         ".set thunk, 0\n"
-        ".rept 16384\n"
+        ".rept 32768\n"
         ".p2align 5\n"
         "movq ring_here@gottpoff(%rip), %r11\n"
         "movl $thunk, %fs:8(%r11)\n"
         "jmpq *got_words_of + 8 + 32 * thunk(%rip)\n"
-        "1: jmp 1f\n"
+        "1: .if thunk < 16384\njmp 1f\n.else\nret\n.endif\n"
         ".set thunk, thunk + 1\n"
         ".endr\n"
-        "1: ret\n"
         ".size thunks_record, . - thunks_record\n"
         ".globl thunks_walk\n.hidden thunks_walk\n.type thunks_walk, @function\n"
         "thunks_walk:\n"

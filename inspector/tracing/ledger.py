@@ -41,6 +41,8 @@ class Found:
     cells: Mapping[str, int]
     wall_ns: int
     dangling: list[_native.DanglingRow]
+    without_thunk: Mapping[str, int] = field(default_factory=dict)
+    """Path of an object that was wanted -> import slots that could not be hooked."""
     frames_from: int = 0
     """Address on the stack at and above which frames of a host run still; 0: none but what is over."""
 
@@ -103,6 +105,7 @@ class Ledger:
         wall_ns = time.monotonic_ns() - self.began_ns
         try:
             hosts = frozenset((self.slots and self.slots.hosts) or ())
+            without_thunk = self.slots.without_thunk() if self.slots else {}
             self._disarm()
             self.found.callables.clear()  # our references to what is judged now
             self.found.types.clear()
@@ -123,6 +126,7 @@ class Ledger:
                 cells=self.cells,
                 wall_ns=wall_ns,
                 dangling=dangling,
+                without_thunk=without_thunk,
                 frames_from=frames_from,
             )
         finally:

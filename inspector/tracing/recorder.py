@@ -177,7 +177,8 @@ class Recorder:
         """What the numbers in records lead to, as far as it is known now."""
         hosts = self.imports.hosts if self.imports is not None else None
         slots, askers = self._slots()
-        tables = told(self.found, self.numbers, slots, hosts or (), self.foreign.paths)
+        without_thunk = self.imports.without_thunk() if self.imports is not None else {}
+        tables = told(self.found, self.numbers, slots, hosts or (), self.foreign.paths, without_thunk)
         if self.blocks is not None:
             tables.askers, tables.givers = askers, _native.ALLOCATORS
         tables.import_modules |= callers_of_numpy()

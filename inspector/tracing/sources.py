@@ -64,7 +64,6 @@ class CapiSlots:
         self.pointers = pointers
         self.numpy = NumpyTable(self.grade)
         self.armed = 0
-        self.without_thunk = 0
         self.restored: Restored | None = None
         self._original: Any = None
         self._watching: Any = None
@@ -139,6 +138,12 @@ class CapiSlots:
         self._watching = create_module
         setattr(ExtensionFileLoader, "create_module", create_module)  # noqa: B010
 
+    def without_thunk(self) -> dict[str, int]:
+        """Path of each object that is wanted -> import slots for which the process had no thunk left."""
+        found = dict(_native.got_without_thunk())
+        wanted = self._wanted(frozenset(found)) | (self.hosts or frozenset())
+        return {path: count for path, count in found.items() if path in wanted}
+
     def _widen(self) -> None:
         """Patch what has been loaded since; slots that are patched already stay as they are."""
         loaded = frozenset(_native.got_objects())
@@ -146,7 +151,7 @@ class CapiSlots:
         new = self._wanted(fresh) if fresh else frozenset()
         self._paths |= loaded
         if new:
-            armed, _, self.without_thunk = _native.got_arm(new, self.grade)
+            armed, _, _ = _native.got_arm(new, self.grade)
             self.armed += armed
             if self.also is not None:
                 self.also(new)
@@ -160,7 +165,7 @@ class CapiSlots:
         self.hosts |= frozenset(_native.hosts_arm(self.hosts))
         self.numpy.widen(self.hosts)
         if self.hosts:
-            armed, _, self.without_thunk = _native.got_arm(self.hosts, _OF_HOSTS.get(self.grade, self.grade))
+            armed, _, _ = _native.got_arm(self.hosts, _OF_HOSTS.get(self.grade, self.grade))
             self.armed += armed
 
     def _wanted(self, paths: frozenset[str]) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,10 +41,12 @@ def told(
     slots: Sequence[tuple[Any, ...]],
     hosts: Collection[str] = (),
     border: Collection[str] = (),
+    without_thunk: Mapping[str, int] = {},
 ) -> Tables:
     """The tables of what is hooked now; `slots` as `_native.got_slots()` gives them, those in use.
 
     `border`: libraries of which only the slots at the border are hooked, not those that convert.
+    `without_thunk`: path of a library -> its slots that cannot be hooked, which are not among `slots`.
     """
     return Tables(
         names=dict(zip(numbers, found.names, strict=False)),
@@ -53,7 +55,7 @@ def told(
         hosts={slot[0]: slot[2] for slot in slots if slot[1] in hosts},
         constants=_constants() if hosts else {},
         hooked_imports=sum(slot[1] not in border for slot in slots),
-        seen=_seen(found, numbers, slots),
+        seen=_seen(found, numbers, slots, without_thunk),
     )
 
 
@@ -63,7 +65,9 @@ def _constants() -> dict[int, str]:
     return {found: "R's NA"} if found else {}
 
 
-def _seen(found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...]]) -> tuple[Seen, ...]:
+def _seen(
+    found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...]], without_thunk: Mapping[str, int]
+) -> tuple[Seen, ...]:
     """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
     packages = dict.fromkeys(name.partition(".")[0] for name in found.modules)
     return tuple(
@@ -74,11 +78,17 @@ def _seen(found: Targets, numbers: Sequence[int], slots: Sequence[tuple[Any, ...
                 for number, name in zip(numbers, found.modules, strict=False)
             ),
             functions_unseen=found.unseen_of(package),
-            imports_hooked=sum(slot[3] >= 0 for slot in slots if f"/{package}/" in slot[1] and not slot[11]),
-            imports=sum(f"/{package}/" in slot[1] for slot in slots if not slot[11]),
+            imports_hooked=sum(slot[3] >= 0 for slot in slots if _is_of(package, slot[1]) and not slot[11]),
+            imports=sum(_is_of(package, slot[1]) for slot in slots if not slot[11])
+            + sum(count for path, count in without_thunk.items() if _is_of(package, path)),
         )
         for package in packages
     )
+
+
+def _is_of(package: str, path: str) -> bool:
+    """Whether the library lies in the package's folder, or is the package itself: one file."""
+    return f"/{package}/" in path or library_of(path) == package
 
 
 def library_of(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import subprocess
 import sys
@@ -143,3 +144,38 @@ def test_a_failure_while_arming_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(InspectorError, match="second interpreter"):
         CapiSlots().begin()
     assert (patched(), ExtensionFileLoader.create_module) == (0, CREATE)
+
+
+FULL = """
+import ctypes, pathlib, shutil, sys
+import inspector
+from inspector import _native
+full, late, folder = sys.argv[1:]
+kept = []
+while not _native.got_without_thunk():
+    path = shutil.copy(full, f"{folder}/copy{len(kept)}.so")
+    kept.append(ctypes.PyDLL(path))
+    assert _native.got_arm(frozenset([path]), 0)
+    _native.got_disarm()
+sys.path.insert(0, str(pathlib.Path(late).parent))
+import gcd_module
+with inspector.trace("gcd_module") as t:
+    gcd_module.gcd(35, 42)
+(seen,) = [one for one in t.seen if one.module == "gcd_module"]
+found = inspector.leaks("gcd_module").run(lambda: gcd_module.gcd(35, 42), 1)
+print(seen.imports_hooked, seen.imports, *found.fact.notes, sep="|")
+"""
+
+
+def test_a_process_without_thunks_says_what_is_not_hooked(specimens: ModuleType, tmp_path: Path) -> None:
+    names = [row[0] for row in _native.CAPI_ROWS if hasattr(ctypes.pythonapi, row[0])]
+    declared = "".join(f"void {name}(void);\n" for name in names)
+    called = "".join(f"case {number}: {name}(); break;\n" for number, name in enumerate(names))
+    source = f"{declared}void all(int which) {{ switch (which) {{ {called} }} }}\n"
+    full, late = specimens.library("full", source), specimens.library("gcd_module", events.GCD)
+    command = [sys.executable, "-P", "-c", FULL, str(full), str(late), str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.stderr == ""
+    hooked, imports, note = ended.stdout.strip().split("|")
+    assert (hooked, imports) == ("0", "3")
+    assert note.startswith("3 import slots of gcd_module are not hooked: this process used all there are;")
