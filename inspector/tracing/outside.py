@@ -56,6 +56,9 @@ class Outside:
     scanned_bytes: int = 0
     scan_ns: int = 0
     """What the last search took."""
+    _python: str = ""
+    """Path of what `int` lies in: the interpreter."""
+    _hosts: frozenset[str] = frozenset()
 
     def open(self) -> None:
         """Listen to who frees what; a second call does nothing."""
@@ -78,9 +81,11 @@ class Outside:
 
         `methods`: 1 + number of a method -> its name; `at`: number of code, offset -> line; of the last run.
         """
+        python = _native.image(id(int))
+        self._python = python[0] if python is not None else ""
+        self._hosts = frozenset(_native.got_hosts()) - {self._python}
         rows, self.scanned_bytes, self.scan_ns = _native.outside_search(_native.ledger_rooms(), _OWN_CODE)
-        is_ours = _is_of_host if self.in_host else _is_of_a_module
-        every = [row for row in map(Row._make, rows) if is_ours(row)]
+        every = [row for row in map(Row._make, rows) if self._is_told(row)]
         by_address = {row.address: row for row in every}
         sites: dict[tuple[int, int], list[Row]] = defaultdict(list)
         for row in every:
@@ -94,6 +99,13 @@ class Outside:
             self.is_open = False
             _native.outside_close()
             _native.freeing_disarm()
+
+    def _is_told(self, row: Row) -> bool:
+        """Whether it is known who asked, and it was not the interpreter."""
+        asked_by = _file(row)
+        if not self.in_host:
+            return asked_by not in ("", self._python)
+        return asked_by in self._hosts and not _native.OUTSIDE_FUNCTIONS[row.function].startswith("Py")
 
     def _counts(self, some: Sequence[Row]) -> bool:
         """Blocks lost by two runs at least, where there are several; or of which every run left some."""
@@ -112,7 +124,7 @@ class Outside:
         held = [row for row in some if row.reach == REACHED]
         shown = max(lost or some, key=lambda row: row.run)
         return Blocks(
-            module=_module(shown),
+            module=library_of(_file(shown)),
             blocks=self._by_run(some, lambda row: 1),
             bytes=self._by_run(some, lambda row: row.bytes),
             lost=self._by_run(lost, lambda row: 1),
@@ -125,24 +137,10 @@ class Outside:
         return tuple(sum(number(row) for row in some if row.run == run + 1) for run in range(self.runs))
 
 
-def _module(row: Row) -> str:
+def _file(row: Row) -> str:
+    """Path of the library whose code asked; "" where no frame tells."""
     image = _native.image(row.frames[0] - 1) if row.frames else None
-    return library_of(image[0]) if image is not None else ""
-
-
-def _is_of_a_module(row: Row) -> bool:
-    """Whether it is known who asked, and it was not the interpreter."""
-    image = _native.image(row.frames[0] - 1) if row.frames else None
-    python = _native.image(id(int))
-    return image is not None and (python is None or image[0] != python[0])
-
-
-def _is_of_host(row: Row) -> bool:
-    by_python = _native.OUTSIDE_FUNCTIONS[row.function].startswith("Py")
-    if by_python or not _is_of_a_module(row):
-        return False
-    image = _native.image(row.frames[0] - 1)
-    return image is not None and image[0] in _native.got_hosts()
+    return image[0] if image is not None else ""
 
 
 def _doubts(lost: Sequence[Row]) -> tuple[str, ...]:
