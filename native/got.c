@@ -84,18 +84,9 @@ static int is_known(void **address) {
     return 0;
 }
 
-static const exports_row *function_find(got_family family, const char *name) {
-    return family == GOT_CAPI      ? exports_find(name)
-           : family == GOT_FOREIGN ? foreign_find(name)
-           : family == GOT_LOOKUP  ? lookups_find(name)
-           : family == GOT_FREEING ? freeing_find(name)
-           : family == GOT_OUTSIDE ? outside_find(name)
-                                   : allocations_find(name);
-}
-
 static void slot_add(const relocation *found, void *argument) {
     got_module *module = argument;
-    const exports_row *function = function_find(module->family, found->name);
+    const exports_row *function = got_function(module->family, found->name);
     if (!function || (found->is_own && module->family != GOT_FOREIGN) ||
         (found->is_value && (module->family >= GOT_FREEING || exports_is_compared(found->name))) ||
         (module->is_host && is_known(found->address))) {
@@ -195,19 +186,6 @@ static int is_ours(const got_slot *slot, const void *held) {
     return held == thunks_of(GOT_COUNT, number) || held == thunks_of(GOT_RECORD, number);
 }
 
-static void *hook_of(uint16_t row, got_grade grade) {
-    if (row == GOT_FOREIGN_ROW) {
-        return foreign_hook();
-    }
-    if (row >= GOT_LOOKUP_FIRST && row < GOT_ALLOCATOR_FIRST) {
-        return row < GOT_FREEING_FIRST   ? lookups_hook(row)
-               : row < GOT_OUTSIDE_FIRST ? freeing_hook(row)
-                                         : outside_hook(row);
-    }
-    int allocator = row >= GOT_ALLOCATOR_FIRST && row != CAPI_NO_ROW;
-    return allocator ? allocations_hook(row) : capi_hook(row, grade);
-}
-
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
     uint32_t number = (uint32_t)(slot - slots);
     if (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade)) {
@@ -223,7 +201,7 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
     }
     slot->changed = 0;
     if (walk->grade != GOT_COUNT) {
-        __atomic_store_n(&got_words_of[number].target, hook_of(got_rows[number], walk->grade),
+        __atomic_store_n(&got_words_of[number].target, got_hook(got_rows[number], walk->grade),
                          __ATOMIC_RELEASE);
     }
     slot->patch = patch;

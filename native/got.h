@@ -78,6 +78,10 @@ int exports_is_compared(const char *name); // modules compare it as a value too
 // Every name under which the object that holds the address exports it. New list, or NULL with an exception.
 PyObject *exports_names(const void *address);
 
+// got_families.c: a function of the family, or NULL; the hook of a row.
+const exports_row *got_function(got_family family, const char *name); // borrowed
+void *got_hook(uint16_t row, got_grade grade);
+
 // got.c, for the sources beside the C API.
 typedef struct {
     uint32_t stored;  // slots patched, or restored

@@ -119,9 +119,8 @@ static void take_hit(hunt *h, const scan_hit *hit) {
     if (is_next_chunk(h, hit, &found)) {
         return;
     }
-    int is_text = found.kind == PLACE_STALE && found.object; // an address in bytes may be a handle
-    if (is_text || (found.kind != PLACE_STALE && found.kind != PLACE_OURS)) {
-        reach(h, hit->needle, hit->word, is_text ? PLACE_OBJECT : found.kind);
+    if (outside_is_kept_by(&found, hit->word)) {
+        reach(h, hit->needle, hit->word, found.kind == PLACE_STALE ? PLACE_OBJECT : found.kind);
     }
 }
 
@@ -310,7 +309,7 @@ static int is_alive(void *context, uintptr_t word) {
         return 0; // what lies in a block that is followed was looked at as a pointer, or is text of its own
     }
     search_place_guarded(&h->s, word, &found);
-    return found.kind != PLACE_OURS && (found.kind != PLACE_STALE || found.object);
+    return outside_is_kept_by(&found, word);
 }
 
 // A few lost blocks of each place that asked are looked for in disguise; one that is found speaks for all.

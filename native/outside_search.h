@@ -2,7 +2,7 @@
 #ifndef INSPECTOR_OUTSIDE_SEARCH_H
 #define INSPECTOR_OUTSIDE_SEARCH_H
 
-#include "native.h"
+#include "holders.h"
 
 enum { TRACES_MAX = 64 };
 
@@ -17,6 +17,8 @@ typedef struct {
     uint64_t low, span; // where all of them lie
 } traces;
 
+// outside_kept.c: whether a word may keep the block it names; `found` is what it lies in. Under the guard.
+int outside_is_kept_by(const place *found, uintptr_t word);
 // outside_traces.c. Between memory_guard_arm and memory_guard_disarm.
 void outside_traces(traces *t, const scan_runs *runs);
 

@@ -115,3 +115,50 @@ def test_a_test_that_forgets_memory_fails(module: Any) -> None:
     with pytest.raises(InspectorError) as caught, inspector.no_leaks("outside"):
         module.strdup_each_call()
     assert caught.value.slug == "leaked" and "bytes leaked outside objects" in str(caught.value)
+
+
+OLD_WORDS = r"""
+#include <Python.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A text in memory whose old words name a block: what the text does not write of its header stays.
+static PyObject *left_in_text(PyObject *self, PyObject *unused) {
+    volatile uintptr_t *block = malloc(400); // leaks: left_in_text
+    size_t bytes = sizeof(PyASCIIObject) + 7; // and what a pool rounds it up to
+    volatile uintptr_t *old = PyObject_Malloc(bytes);
+    block[0] = 0;
+    for (size_t i = 1; i < bytes / 8; i++) { old[i] = (uintptr_t)block; }
+    PyObject_Free((void *)old);
+    block = NULL;
+    return PyUnicode_FromString("a text");
+}
+// The last word that malloc gave a type, behind all that the type asked for.
+static PyObject *left_behind(PyObject *self, PyObject *type) {
+    char *start = (char *)type - 16;
+    size_t used = 16 + Py_TYPE(type)->tp_basicsize + (Py_SIZE(type) + 1) * Py_TYPE(type)->tp_itemsize;
+    if (malloc_usable_size(start) < used + sizeof(void *)) { Py_RETURN_FALSE; }
+    volatile uintptr_t *block = malloc(400); // leaks: left_behind
+    block[0] = 0;
+    ((volatile uintptr_t *)(start + malloc_usable_size(start)))[-1] = (uintptr_t)block;
+    block = NULL;
+    Py_RETURN_TRUE;
+}
+static PyMethodDef methods[] = {
+    {"left_in_text", left_in_text, METH_NOARGS, NULL}, {"left_behind", left_behind, METH_O, NULL}, {0}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "oldwords", .m_methods = methods};
+PyMODINIT_FUNC PyInit_oldwords(void) { return PyModule_Create(&module); }
+"""
+
+
+def test_words_that_an_object_never_wrote_keep_no_block() -> None:
+    oldwords: Any = specimens.build("oldwords", OLD_WORDS)
+    with inspector.leaks("oldwords") as found:
+        kept = oldwords.left_in_text()
+    assert [one.method for one in lost(found)] == ["oldwords.left_in_text"]
+    types = [type("Some", (), {"__slots__": tuple(names)}) for names in ("", "a", "ab")]
+    with inspector.leaks("oldwords") as found:
+        written = sum(oldwords.left_behind(one) for one in types)
+    assert kept and written
+    assert sum(one.objects for one in lost(found)) == written

@@ -1,0 +1,36 @@
+// Whether a word that names a block keeps it: not every word of what is alive was ever written.
+#define INSPECTOR_INTERNALS
+#include "outside_search.h"
+
+// The bytes of a text or number that Python code chose: an address in them may be a handle. What stands
+// before and behind, a text's flags and the bytes that fill them up to a word, was never written as a whole.
+static __attribute__((no_sanitize("address"))) scan_range chosen_bytes(PyObject *object) {
+    uintptr_t at = (uintptr_t)object;
+    if (PyUnicode_CheckExact(object)) {
+        uintptr_t start = (uintptr_t)PyUnicode_DATA(object);
+        return (scan_range){start, start + (uintptr_t)PyUnicode_GET_LENGTH(object) * PyUnicode_KIND(object)};
+    }
+    if (PyBytes_CheckExact(object)) {
+        return (scan_range){(uintptr_t)PyBytes_AS_STRING(object),
+                            (uintptr_t)PyBytes_AS_STRING(object) + (uintptr_t)PyBytes_GET_SIZE(object)};
+    }
+    return (scan_range){at + sizeof(PyObject), UINTPTR_MAX};
+}
+
+// A type's memory ends where its members do; malloc gives some bytes more, with old words in them.
+static __attribute__((no_sanitize("address"))) int is_behind(const place *found, uintptr_t word) {
+    PyObject *object = found->object;
+    if (!object || !PyType_Check(object) || Py_TYPE(object)->tp_alloc != PyType_GenericAlloc) {
+        return 0;
+    }
+    size_t items = (size_t)(Py_SIZE(object) + 1) * (size_t)Py_TYPE(object)->tp_itemsize;
+    return word >= (uintptr_t)object + (size_t)Py_TYPE(object)->tp_basicsize + items;
+}
+
+__attribute__((no_sanitize("address"))) int outside_is_kept_by(const place *found, uintptr_t word) {
+    if (found->kind == PLACE_STALE && found->object) {
+        scan_range bytes = chosen_bytes(found->object);
+        return word + sizeof word > bytes.start && word < bytes.stop;
+    }
+    return found->kind != PLACE_STALE && found->kind != PLACE_OURS && !is_behind(found, word);
+}
