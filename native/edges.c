@@ -149,6 +149,15 @@ int edges_visit(PyObject *object, visitproc visit, void *arg) {
     return edges_traverse(object, visit, arg);
 }
 
+// The values of every second instance lie in two lines of the cache: they begin near the end of one.
+static void prefetch_values(PyObject *object) {
+    const char *values = (const char *)compat_instance_values(object);
+    if (values) {
+        __builtin_prefetch(values);
+        __builtin_prefetch(values + 2 * sizeof(PyObject *));
+    }
+}
+
 // Asks for the memory that edges_visit will read, of an object whose header has arrived.
 void edges_prefetch(PyObject *object) {
     PyTypeObject *type = Py_TYPE(object);
@@ -159,6 +168,6 @@ void edges_prefetch(PyObject *object) {
         __builtin_prefetch(keys);
         __builtin_prefetch(keys + 64);
     } else if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT)) {
-        __builtin_prefetch(compat_instance_values(object));
+        prefetch_values(object);
     }
 }

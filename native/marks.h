@@ -2,8 +2,8 @@
 //
 // No two objects begin in the same 16 bytes: the smallest has 16, at 8-byte alignment. A bitmap of 8 KiB
 // covers 1 MiB; bitmaps are made when an address first falls into their MiB and found by a hash table of
-// MiB numbers, so that a heap of 1.5 GB costs 12 MB at the most. Nothing here belongs to Python: no object
-// is made, no reference taken. Who frees: marks_deinit, by the owner of the struct.
+// MiB numbers, so that a heap of 1.5 GB costs 12 MB at the most, and the rest of a huge page. Nothing here
+// belongs to Python: no object is made, no reference taken. Who frees: marks_deinit, by the struct's owner.
 #ifndef INSPECTOR_MARKS_H
 #define INSPECTOR_MARKS_H
 
@@ -13,7 +13,8 @@
 
 #define MARKS_SHIFT 20
 #define MARKS_WORDS ((size_t)1 << (MARKS_SHIFT - 4 - 6))
-#define MARKS_STEP ((size_t)1 << 20) // bitmaps are taken from the system in steps of 1 MiB
+#define MARKS_STEP ((size_t)1 << 20) // bitmaps are taken from the system in a step of 1 MiB,
+#define MARKS_HUGE ((size_t)8 << 20) // then in steps of 8 MiB, of huge pages: a large heap is marked all over
 
 typedef struct {
     uintptr_t number; // of the MiB, plus 1; 0 for a free row
@@ -51,10 +52,13 @@ static inline void marks_deinit(marks *seen) {
 // An empty bitmap. A step's unused part is never touched, so it costs address space only.
 static inline uint64_t *marks_bitmap_make(marks *seen) {
     size_t bytes = MARKS_WORDS * sizeof(uint64_t);
-    if (!seen->step.start || seen->step_used + bytes > MARKS_STEP) {
+    if (!seen->step.start || seen->step_used + bytes > seen->step.bytes) {
         room step = {NULL, 0};
-        if (room_resize(&step, MARKS_STEP) < 0) {
+        if (room_resize(&step, seen->step.start ? MARKS_HUGE : MARKS_STEP) < 0) {
             return NULL;
+        }
+        if (seen->step.start) {
+            room_huge(&step);
         }
         *(room *)step.start = seen->step;
         seen->step = step;
