@@ -47,7 +47,7 @@ mutants: system ## three real extensions, mutated: what a debug build proves fau
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/python -P tests/specimens/mutation.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
-corpus: system ## the table of what a trace says of 201 operations, into docs/benchmarks.md
+corpus: system ## the table of what a trace says of 274 operations, into docs/benchmarks.md
 	@$(PYTHON3) .ci/corpus.py
 
 pictures: system # of the README, of the live views and of the screens in docs/views.md; tests compare with them

@@ -43,10 +43,17 @@ static int read_row(PyObject *row, data_span *ret) {
     return !PyErr_Occurred();
 }
 
+// Whether its ends can be read: a pointer may have been cast from anything, and samples are read directly.
+static int is_there(const data_span *span) {
+    char byte;
+    return !span->span_bytes || (memory_read(span->start, &byte, 1) == 1 &&
+                                 memory_read(span->start + span->span_bytes - 1, &byte, 1) == 1);
+}
+
 static int read_rows(PyObject *rows, data_span *ret) {
     int count = 0;
     for (Py_ssize_t i = 0; i < spans_items(rows) && count < ASKED_SPANS_MAX; i++) {
-        count += read_row(PySequence_Fast_ITEMS(rows)[i], &ret[count]);
+        count += read_row(PySequence_Fast_ITEMS(rows)[i], &ret[count]) && is_there(&ret[count]);
     }
     return count;
 }

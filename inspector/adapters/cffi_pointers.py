@@ -132,8 +132,14 @@ def _address(x: Any) -> int:
     return _words(x, 3, 1)[0]
 
 
-def _length(x: Any) -> int:
-    """Elements of an array whose type does not say it, and of a slice."""
+def _length(x: Any) -> int | None:
+    """Elements of an array whose type does not say it, and of a slice; None where `gc` lost its origin."""
+    while type_name(type(x)) == "__CDataGCP":  # its struct has the word too, and nobody writes it
+        (origin,) = _words(x, 6, 1)
+        held = [one for one in gc.get_referents(x) if id(one) == origin]
+        if not held:
+            return None
+        (x,) = held
     return _words(x, 5, 1)[0]
 
 
@@ -153,7 +159,8 @@ def _pointee(x: Any) -> tuple[Any, int | None] | None:
     """(C type of one element, how many or None for a single one); None where there is nothing to read."""
     ctype = _typeof(x)
     if ctype.kind == "array":
-        return ctype.item, _length(x) if ctype.length is None else ctype.length
+        count = _length(x) if ctype.length is None else ctype.length
+        return None if count is None else (ctype.item, count)
     if ctype.kind == "pointer" and type_name(type(x)) != "__CDataOwnGC":
         return ctype.item, None
     return (ctype, None) if ctype.kind in ("struct", "union", "primitive", "enum") else None

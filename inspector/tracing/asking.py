@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 4
 """Blocks told of one object."""
 MOST_ASKED = 1000
-"""Living objects, the youngest, that are asked whether they hold some bytes."""
+"""Living objects of one type, the youngest, that are asked whether they hold some bytes."""
 
 AXES_TOLD = 4
 Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
@@ -44,16 +44,21 @@ def shared_with_another(x: Any, start: int, size: int) -> bool:
     Asked once of an object that a user names: those that Python's collector follows, whose adapters tell.
     """
     apart = {id(x), *(id(one) for one in gc.get_referents(x))}
-    adapters: dict[int, Adapter | None] = {}
-    known = []
-    for one in gc.get_objects():
-        kind = type(one)
-        if id(kind) not in adapters:
-            adapters[id(kind)] = _telling(kind)[0]
-        if adapters[id(kind)] is not None and id(one) not in apart:
-            known.append(one)
-    rows = (row for one in known[-MOST_ASKED:] for row in spans(one) or ())
+    rows = (row for one in _living() if id(one) not in apart for row in spans(one) or ())
     return any(row[0] <= start and start + size <= row[0] + row[1] for row in rows)
+
+
+def _living() -> Iterator[Any]:
+    """The youngest of each type that an adapter knows: a type of which there are thousands hides no other."""
+    left: dict[int, int] = {}
+    for generation in range(3):
+        for one in reversed(gc.get_objects(generation=generation)):
+            kind = id(type(one))
+            if kind not in left:
+                left[kind] = MOST_ASKED if _telling(type(one))[0] is not None else 0
+            left[kind] -= 1
+            if left[kind] >= 0:
+                yield one
 
 
 def asker() -> Callable[[Any], list[Row] | tuple[Row, ...] | None]:

@@ -83,6 +83,14 @@ def test_gc_keeps_its_origin(told: Callable[[Any], Told]) -> None:
     assert told(x).layers[0].value == "closed"
 
 
+def test_gc_of_an_array_whose_type_has_no_length_is_as_long_as_its_origin() -> None:
+    """The struct has the word of a length, which nobody writes: what stood there before was believed."""
+    made = ffi.new("double[]", 5)
+    x = ffi.gc(ffi.gc(made, lambda _: None), lambda _: None)
+    assert adapter(x).elements(x)[0].range == adapter(made).elements(made)[0].range
+    assert adapter(x).elements(x)[0].shape == (5,)
+
+
 def test_handles_and_callbacks_have_no_bytes(told: Callable[[Any], Told]) -> None:
     for x in (ffi.new_handle([]), ffi.callback("int(int)")(abs)):
         assert adapter(x).elements(x) == () and adapter(x).owns(x) is True

@@ -320,6 +320,16 @@ NUMPY_HARD: Table = {
     "after an error, a view": lambda a: after_an_error(lambda: a.reshape(64, 64), lambda: a.reshape(7, 7)),
     "put": lambda a: filled(lambda: np.zeros(N), lambda out: np.put(out, np.arange(N), a)),
     "flat": lambda a: a.reshape(64, 64).flat[:],
+    "asarray in the other order": lambda a: np.asarray(a.reshape(64, 64), order="F"),
+    "require F": lambda a: np.require(a.reshape(64, 64), requirements="F"),
+    "asfortranarray of a transposed matrix": lambda a: np.asfortranarray(a.reshape(64, 64).T),
+    "reshape that copies": lambda a: a.reshape(64, 64).T.reshape(-1),
+    "memoryview cast and read": lambda a: np.frombuffer(memoryview(a).cast("B"), "f8"),
+    "asarray of a list": lambda a: np.asarray(a.tolist()),
+    "concatenate out=": lambda a: filled(
+        lambda: np.zeros(2 * N), lambda out: np.concatenate([a, a], out=out)
+    ),
+    "data of a masked array": lambda a: np.ma.array(a).data,
 }
 BYTES: Table = {
     "bytes": lambda b: bytes(b),
@@ -349,6 +359,20 @@ BYTES_HARD: Table = {
     ),
     "decoded and encoded": lambda b: bytes(b).decode("latin-1").encode("latin-1"),
     "two axes": lambda b: memoryview(b).cast("B", (128, 64)),
+    "buffer of a BytesIO": lambda b: io.BytesIO(b).getbuffer(),
+    "assigned to a view": lambda b: filled(
+        lambda: bytearray(len(b)), lambda out: memoryview(out).__setitem__(slice(None), b)
+    ),
+    "cffi from_buffer": lambda b: FFI.from_buffer("char[]", b),
+    "string_at": lambda b: ctypes.string_at(ctypes.addressof(ctypes.c_char.from_buffer(b)), len(b)),
+}
+FIXED: Table = {
+    "slice of all": lambda b: b[:],
+    "slice": lambda b: b[1:],
+    "join of one": lambda b: b"".join([b]),
+    "value of a BytesIO": lambda b: io.BytesIO(b).getvalue(),
+    "buffer of a BytesIO": lambda b: io.BytesIO(b).getbuffer(),
+    "translate": lambda b: b.translate(fixed()[:256]),
 }
 ARRAY: Table = {
     "array of an array": lambda w: array.array("d", w),
@@ -372,6 +396,8 @@ ARRAY_HARD: Table = {
     "view in a thread": lambda w: in_thread(lambda: np.asarray(w)),
     "extended by itself": lambda w: filled(lambda: array.array("d"), lambda out: out.extend(w)),
     "lossy to float": lambda w: array.array("f", w),
+    "frombuffer of tobytes": lambda w: np.frombuffer(w.tobytes()),
+    "cffi from_buffer": lambda w: FFI.from_buffer("double[]", w),
 }
 PANDAS: Table = {
     "to_numpy": lambda s: s.to_numpy(),
@@ -387,6 +413,10 @@ PANDAS: Table = {
     "asarray": lambda s: np.asarray(s),
     "rename": lambda s: s.rename("other"),
     "fillna": lambda s: s.fillna(0.0),
+    "array": lambda s: s.array,
+    "iloc": lambda s: s.iloc[10:3000],
+    "Series of an array": lambda s: __import__("pandas").Series(s.to_numpy()),
+    "Series of an array, no copy": lambda s: __import__("pandas").Series(s.to_numpy(), copy=False),
 }
 FRAME: Table = {
     "to_numpy": lambda d: d.to_numpy(),
@@ -398,6 +428,9 @@ FRAME: Table = {
     "two of its columns": lambda d: d[["y", "x"]],
     "astype float32": lambda d: d.astype("float32"),
     "to arrow": lambda d: __import__("pyarrow").Table.from_pandas(d, preserve_index=False),
+    "to_numpy of two types": lambda d: d.assign(i=1).to_numpy(),
+    "shallow copy": lambda d: d.copy(deep=False),
+    "take": lambda d: d.take(range(2000)),
 }
 ARROW: Table = {
     "to_numpy": lambda p: p.to_numpy(),
@@ -422,6 +455,11 @@ ARROW_HARD: Table = {
     "field of a struct": lambda p: __import__("pyarrow").StructArray.from_arrays([p], ["x"]).field(0),
     "part of its buffer": lambda p: p.buffers()[1].slice(80, 8000),
     "drop_null": lambda p: p.drop_null(),
+    "to_numpy writable": lambda p: p.to_numpy(zero_copy_only=False, writable=True),
+    "of its buffers": lambda p: __import__("pyarrow").Array.from_buffers(p.type, len(p), p.buffers()),
+    "buffer to bytes": lambda p: p.buffers()[1].to_pybytes(),
+    "from_dlpack": lambda p: np.from_dlpack(p),
+    "of every second": lambda p: __import__("pyarrow").array(p.to_numpy()[::2]),
 }
 ARROW_TABLE: Table = {
     "select": lambda t: t.select(["x"]),
@@ -451,6 +489,11 @@ CFFI_HARD: Table = {
     "astype of a view": lambda c: np.frombuffer(FFI.buffer(c)).astype("f4"),
     "buffer of a cast": lambda c: FFI.buffer(FFI.cast("char *", c), 8000),
     "view in a thread": lambda c: in_thread(lambda: np.frombuffer(FFI.buffer(c))[3:]),
+    "gc": lambda c: FFI.buffer(FFI.gc(c, lambda _: None), FFI.sizeof(c)),
+    "unpack to numbers": lambda c: np.array(FFI.unpack(c, N)),
+    "memmove to an array": lambda c: filled(
+        lambda: np.zeros(N), lambda out: FFI.memmove(FFI.from_buffer(out), c, FFI.sizeof(c))
+    ),
 }
 BITARRAY: Table = {
     "copy": lambda b: b.copy(),
@@ -496,6 +539,11 @@ TORCH_HARD: Table = {
     "overlapping windows": lambda t: t.unfold(0, 64, 1),
     "into its other half": lambda t: __import__("torch").mul(t[:2000], 2, out=t[2000:4000]),
     "contiguous of a slice": lambda t: t[::2].contiguous(),
+    "frombuffer": lambda t: __import__("torch").frombuffer(memoryview(t.numpy()), dtype=t.dtype),
+    "from_dlpack": lambda t: __import__("torch").from_dlpack(t),
+    "asarray copy=True": lambda t: __import__("torch").asarray(t.numpy(), copy=True),
+    "set_ to its storage": lambda t: t.new_empty(0).set_(t.untyped_storage()),
+    "new_tensor of a list": lambda t: t.new_tensor(t.tolist()),
 }
 GRID: Table = {
     "transposed": lambda g: g.T,
@@ -520,6 +568,10 @@ POLARS: Table = {
     "to_frame": lambda q: q.to_frame(),
     "lazy select": lambda q: q.to_frame("x").lazy().select("x").collect()["x"],
     "every second": lambda q: q.gather_every(2),
+    "of numpy": lambda q: __import__("polars").Series(q.to_numpy()),
+    "frame of it": lambda q: __import__("polars").DataFrame({"x": q}),
+    "slice of a slice": lambda q: q[10:3000][5:],
+    "to numpy by arrow": lambda q: q.to_arrow().to_numpy(),
 }
 POLARS_FRAME: Table = {
     "select": lambda q: q.select("x"),
@@ -535,6 +587,7 @@ TABLES: tuple[tuple[str, Callable[[], Any], Table, bool], ...] = (
     ("numpy", numbers, NUMPY_HARD, True),
     ("bytes", octets, BYTES, False),
     ("bytes", octets, BYTES_HARD, True),
+    ("bytes", fixed, FIXED, True),
     ("array", words, ARRAY, False),
     ("array", words, ARRAY_HARD, True),
     ("pandas", series, PANDAS, False),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -85,6 +87,33 @@ def test_what_is_asked_after_a_call_tells_the_same(monkeypatch: pytest.MonkeyPat
     assert later == judged(index)
     assert ("copied", 8000) in later[0][2] and later[0][1][0][1] == 0
     assert any(function.endswith("copyto") and size == 8000 for function, size, _, _ in later[1])
+
+
+NOWHERE = """
+import cffi, inspector
+ffi = cffi.FFI()
+nowhere = ffi.cast("double(*)[4096]", 16)[0]
+lost = ffi.gc(ffi.new("double[]", 4096), lambda _: None)
+with inspector.trace("numpy", "cffi") as traced:
+    made = ffi.buffer(nowhere), ffi.buffer(lost, 32768), ffi.gc(lost, lambda _: None)
+print(traced.of(made[1])[0].verdict)
+"""
+
+
+def test_a_pointer_to_nowhere_is_not_read() -> None:
+    """Of what an adapter tells a few elements are read directly: the program died of a cast from a number."""
+    ran = subprocess.run([sys.executable, "-P", "-c", NOWHERE], capture_output=True, text=True, timeout=100)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "shared\n", "")
+
+
+def test_many_objects_of_one_type_hide_none_of_another() -> None:
+    holder = pd.Series(np.arange(1000.0))
+    target = np.asarray(holder)
+    many = [weakref.ref(holder, lambda _: None) for _ in range(3 * asking.MOST_ASKED)]
+    start = target.__array_interface__["data"][0]
+    assert asking.shared_with_another(target, start, target.nbytes)
+    assert not asking.shared_with_another(target, start, target.nbytes + 8)
+    assert len(many) == 3 * asking.MOST_ASKED
 
 
 def test_many_arguments_that_are_asked_about_later_keep_their_places() -> None:
