@@ -1021,7 +1021,8 @@ OutsideRow = tuple[int, int, int, int, int, tuple[int, ...], int, int, int, int,
 first), code id, offset, 1 + number of the method; 0: lost, 1: only lost blocks point at it, 2: reached;
 1: its allocator says that it is given out, -1: it does not say; the word that reaches it (0: none), and what
 that is part of: "object", "block", "frame", "static", "stack", "mapping", "disguised" (an int, a text, a
-tagged or packed pointer holds its address), "" (not known)."""
+tagged or packed pointer holds its address), "" (not known); "untraced": lost, and there was no room to look
+for such a disguise."""
 
 def outside_open() -> None:
     """Begin to follow blocks that chosen modules get from malloc and its kin, and who frees them.

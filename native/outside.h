@@ -57,8 +57,9 @@ int outside_take(const void *block, outside_block *ret);
 void outside_put(const outside_block *taken, const void *block, size_t bytes);
 // A copy of all that is not freed, in memory of the caller; how many, at most `room`.
 size_t outside_copy(outside_block *ret, size_t room);
-int outside_is_open(void);              // frees are listened to
-void outside_text_add(scan_range text); // of a chosen module
+int outside_has(const outside_block *one); // whether it is there still, as it was copied
+int outside_is_open(void);                 // frees are listened to
+void outside_text_add(scan_range text);    // of a chosen module
 int outside_is_chosen(uintptr_t from);
 void outside_ranges(scan_range ret[1]); // memory of the table: a search leaves it out
 

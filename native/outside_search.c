@@ -25,7 +25,9 @@
 
 enum { EDGES_MAX = 1 << 20, BLOCKS_MAX = 1 << 19 };
 enum { LOST, LOST_WITH, REACHED, UNTOLD, TRACED_EACH = 4 };
-enum { DISGUISED = PLACE_UNKNOWN + 1 }; // beside place_kind: not as a pointer
+// Beside place_kind: found, but not as a pointer; lost, and looked for so; lost, but there was no room to
+// look.
+enum { DISGUISED = PLACE_UNKNOWN + 1, TRACED, UNTRACED };
 
 typedef struct {
     uint32_t from, to;
@@ -51,20 +53,15 @@ static int by_address(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// The block that holds a word; -1: none.
+// The block that holds a word; -1: none. A needle goes on to one past the block's end.
 static ptrdiff_t block_with(const hunt *h, uintptr_t word) {
-    size_t low = 0, high = h->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (word < h->needles[middle].start) {
-            high = middle;
-        } else if (word >= h->needles[middle].start + h->blocks[middle].bytes) {
-            low = middle + 1;
-        } else {
-            return (ptrdiff_t)middle;
-        }
-    }
-    return -1;
+    ptrdiff_t at = ranges_at(h->needles, h->count, word);
+    return at >= 0 && word - h->needles[at].start < h->blocks[at].bytes ? at : -1;
+}
+
+static int by_number(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
 }
 
 static void reach(hunt *h, uint32_t block, uintptr_t word, int kind) {
@@ -252,52 +249,11 @@ static int blocks_take(hunt *h, scratch *memory) {
     return 0;
 }
 
-typedef struct {
-    hunt *h;
-    uintptr_t address, first;
-    block_state state;
-    scan_range block;
-} state_question;
-
-// A block that came from its thread's cache and was never written holds the cache's link still, as the last
-// block of a fast bin does (malloc_chunks.c).
-static __attribute__((no_sanitize("address"))) int is_unwritten(const state_question *q) {
-    const uintptr_t *words = (const uintptr_t *)q->address;
-    return words[0] == q->first && words[0] == q->address >> 12 && words[1] != q->h->s.view.malloc.tcache_key;
-}
-
-static __attribute__((no_sanitize("address"))) void state_body(void *argument) {
-    state_question *q = argument;
-    const memory_map *map = memory_maps_find(&q->h->s.view.maps, q->address);
-    q->state = map ? pymalloc_block(q->address, map->start, &q->block) : BLOCK_FREE;
-    if (q->state == BLOCK_NONE) {
-        q->state = malloc_block(&q->h->s.view.malloc, q->address, &q->block);
-        q->state = q->state == BLOCK_FREE && is_unwritten(q) ? BLOCK_LIVE : q->state;
-    }
-}
-
-// A block that holds an object is no memory outside objects: its references are weighed elsewhere.
-static int is_object(hunt *h, uintptr_t address) {
-    place found;
-    search_place_guarded(&h->s, address, &found);
-    return found.object != NULL;
-}
-
-// 1: its allocator says that it is given out, and begins there; 0: it says the contrary; -1: it does not say.
-static int is_given_out(hunt *h, const outside_block *one) {
-    uintptr_t address = ~one->hidden;
-    state_question q = {.h = h, .address = address, .first = ~one->hidden_first, .state = BLOCK_LOST};
-    if (memory_guarded(state_body, &q) < 0 || is_object(h, address)) {
-        return 0;
-    }
-    return q.state == BLOCK_LIVE ? (q.block.start == address ? 1 : -1) : q.state == BLOCK_FREE ? 0 : -1;
-}
-
 static const char *kind_name(int kind) {
     static const char *const names[] = {[PLACE_OBJECT] = "object", [PLACE_BLOCK] = "block",
                                         [PLACE_FRAME] = "frame",   [PLACE_STATIC] = "static",
                                         [PLACE_STACK] = "stack",   [PLACE_MAPPING] = "mapping",
-                                        [DISGUISED] = "disguised"};
+                                        [DISGUISED] = "disguised", [UNTRACED] = "untraced"};
     const char *name = (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
     return name ? name : "";
 }
@@ -312,18 +268,39 @@ static int is_alive(void *context, uintptr_t word) {
     return outside_is_kept_by(&found, word);
 }
 
-// A few lost blocks of each place that asked are looked for in disguise; one that is found speaks for all.
-static void look_for_traces(hunt *h, scratch *memory) {
-    traces *t = scratch_alloc(memory, sizeof *t);
-    uint8_t *asked = scratch_alloc(memory, UINT16_MAX + 1);
-    *t = (traces){.is_alive = is_alive, .context = h};
-    for (size_t i = 0; i < h->count && t->count < TRACES_MAX; i++) {
-        if (h->reach[i] == LOST && asked[h->blocks[i].stack]++ < TRACED_EACH) {
-            t->numbers[t->count] = i;
-            t->blocks[t->count++] = h->needles[i];
+// Some lost blocks of each place that asked, as many as there is room for, by address.
+static void choose_traced(hunt *h, traces *t, uint8_t asked[UINT16_MAX + 1]) {
+    for (uint8_t turn = 0; turn < TRACED_EACH && t->count < TRACES_MAX; turn++) {
+        for (size_t i = 0; i < h->count && t->count < TRACES_MAX; i++) {
+            uint8_t *of_place = &asked[h->blocks[i].stack];
+            if (h->reach[i] == LOST && h->kind[i] != TRACED && *of_place == turn) {
+                ++*of_place;
+                h->kind[i] = TRACED;
+                t->numbers[t->count++] = i;
+            }
         }
     }
+    qsort(t->numbers, t->count, sizeof *t->numbers, by_number);
+    for (size_t n = 0; n < t->count; n++) {
+        t->blocks[n] = h->needles[t->numbers[n]];
+    }
+}
+
+// A few lost blocks of each place that asked are looked for in disguise; one that is found speaks for all.
+static int look_for_traces(hunt *h, scratch *memory) {
+    traces *t = scratch_alloc(memory, sizeof *t);
+    uint8_t *asked = scratch_alloc(memory, UINT16_MAX + 1);
+    if (!t || !asked) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *t = (traces){.is_alive = is_alive, .context = h};
+    choose_traced(h, t, asked);
     outside_traces(t, &h->s.runs);
+    for (size_t i = 0; i < h->count; i++) {
+        int is_untraced = h->reach[i] == LOST && !asked[h->blocks[i].stack];
+        h->kind[i] = is_untraced ? UNTRACED : h->kind[i];
+    }
     for (size_t n = 0; n < t->count; n++) {
         for (size_t i = 0; t->words[n] && i < h->count; i++) {
             if (h->reach[i] == LOST && h->blocks[i].stack == h->blocks[t->numbers[n]].stack) {
@@ -332,6 +309,7 @@ static void look_for_traces(hunt *h, scratch *memory) {
         }
     }
     spread(h);
+    return 0;
 }
 
 static PyObject *row_of(hunt *h, size_t i, int given_out) {
@@ -348,7 +326,7 @@ static PyObject *row_of(hunt *h, size_t i, int given_out) {
 static PyObject *rows_of(hunt *h) {
     _owned_ PyObject *rows = PyList_New(0);
     for (size_t i = 0; rows && i < h->count; i++) {
-        int given_out = h->reach[i] == REACHED ? 1 : is_given_out(h, &h->blocks[i]);
+        int given_out = h->reach[i] == REACHED ? 1 : outside_is_given_out(&h->s, &h->blocks[i]);
         _owned_ PyObject *row = given_out ? row_of(h, i, given_out) : NULL;
         if (given_out && (!row || PyList_Append(rows, row) < 0)) {
             return NULL;
@@ -368,8 +346,7 @@ static int look(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_pr
     }
     spread(h);
     part_lost(h);
-    look_for_traces(h, memory);
-    return 0;
+    return look_for_traces(h, memory);
 }
 
 static PyObject *outside_search(PyObject *module, PyObject *args) {

@@ -1,8 +1,9 @@
-// The search for disguised addresses of lost blocks, as outside_search.c asks for it.
+// What the parts of the search for lost blocks share: the search itself asks the others.
 #ifndef INSPECTOR_OUTSIDE_SEARCH_H
 #define INSPECTOR_OUTSIDE_SEARCH_H
 
 #include "holders.h"
+#include "outside.h"
 
 enum { TRACES_MAX = 64 };
 
@@ -19,6 +20,27 @@ typedef struct {
 
 // outside_kept.c: whether a word may keep the block it names; `found` is what it lies in. Under the guard.
 int outside_is_kept_by(const place *found, uintptr_t word);
+
+// The one of these ranges, in order and apart, that holds an address; -1: none.
+static inline ptrdiff_t ranges_at(const scan_range *rows, size_t count, uintptr_t address) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (address < rows[middle].start) {
+            high = middle;
+        } else if (address >= rows[middle].stop) {
+            low = middle + 1;
+        } else {
+            return (ptrdiff_t)middle;
+        }
+    }
+    return -1;
+}
+
+// outside_state.c. 1: its allocator says that it is given out, and begins there; 0: it says the contrary, or
+// it is gone from the table; -1: it does not say.
+int outside_is_given_out(search *s, const outside_block *one);
+
 // outside_traces.c. Between memory_guard_arm and memory_guard_disarm.
 void outside_traces(traces *t, const scan_runs *runs);
 

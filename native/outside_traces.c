@@ -24,23 +24,8 @@ static uint64_t digits_of(uint64_t word) { // of a Python int
     return (word & mask) | (word >> 32 & mask) << DIGIT_WIDTH;
 }
 
-static ptrdiff_t block_at(const traces *t, uint64_t value) {
-    size_t low = 0, high = t->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (value < t->blocks[middle].start) {
-            high = middle;
-        } else if (value >= t->blocks[middle].stop) {
-            low = middle + 1;
-        } else {
-            return (ptrdiff_t)middle;
-        }
-    }
-    return -1;
-}
-
 static void meet(traces *t, uint64_t value, uintptr_t word, int is_exact) {
-    ptrdiff_t block = value - t->low < t->span ? block_at(t, value) : -1;
+    ptrdiff_t block = value - t->low < t->span ? ranges_at(t->blocks, t->count, value) : -1;
     if (block < 0 || t->words[block] || (is_exact && value != t->blocks[block].start)) {
         return;
     }

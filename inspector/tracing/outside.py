@@ -3,6 +3,7 @@ were not freed, by the place that asked for them, with what still points at them
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,11 @@ _OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 _SHOWN: Final = {"_Zn": "operator new", "__s": "strdup"}
 """Beginning of a symbol -> the function's name in a source."""
 LOST, LOST_WITH, REACHED = range(3)
+_UNTOLD: Final = "its allocator does not tell whether it was freed meanwhile"
+_UNTRACED: Final = "too many places lost blocks: its address in disguise was not looked for"
+_MOVED: Final = "other threads ran during the search: a pointer may have moved past it"
+_IDLE: Final = 50
+"""Threads that waited, for the GIL too, ran for less than this part of a search together."""
 _HOST: Final = "the program that embeds Python runs still, and may know its address otherwise"
 
 
@@ -59,6 +65,8 @@ class Outside:
     _python: str = ""
     """Path of what `int` lies in: the interpreter."""
     _hosts: frozenset[str] = frozenset()
+    _others_ran: bool = False
+    """Other threads ran meanwhile."""
 
     def open(self) -> None:
         """Listen to who frees what; a second call does nothing."""
@@ -84,7 +92,10 @@ class Outside:
         python = _native.image(id(int))
         self._python = python[0] if python is not None else ""
         self._hosts = frozenset(_native.got_hosts()) - {self._python}
+        start, ran = time.perf_counter_ns(), _ran_elsewhere_ns()
         rows, self.scanned_bytes, self.scan_ns = _native.outside_search(_native.ledger_rooms(), _OWN_CODE)
+        ran = _ran_elsewhere_ns() - ran
+        self._others_ran = ran * _IDLE > time.perf_counter_ns() - start
         every = [row for row in map(Row._make, rows) if self._is_told(row)]
         by_address = {row.address: row for row in every}
         sites: dict[tuple[int, int], list[Row]] = defaultdict(list)
@@ -128,10 +139,19 @@ class Outside:
             blocks=self._by_run(some, lambda row: 1),
             bytes=self._by_run(some, lambda row: row.bytes),
             lost=self._by_run(lost, lambda row: 1),
-            doubts=(*_doubts(lost), *((_HOST,) if self.in_host else ())),
+            doubts=self._doubts(lost),
             holder=_holder(held[-1], by_address) if held else "",
             asked=_asked(shown, methods, at) if shown.run == self.runs else _asked(shown, {}, _nowhere),
         )
+
+    def _doubts(self, lost: Sequence[Row]) -> tuple[str, ...]:
+        doubts = (
+            (any(row.given_out < 0 for row in lost), _UNTOLD),
+            (any(row.kind == "untraced" for row in lost), _UNTRACED),
+            (self._others_ran, _MOVED),
+            (self.in_host, _HOST),
+        )
+        return tuple(doubt for is_there, doubt in doubts if is_there)
 
     def _by_run(self, some: Sequence[Row], number: Any) -> tuple[int, ...]:
         return tuple(sum(number(row) for row in some if row.run == run + 1) for run in range(self.runs))
@@ -143,9 +163,9 @@ def _file(row: Row) -> str:
     return image[0] if image is not None else ""
 
 
-def _doubts(lost: Sequence[Row]) -> tuple[str, ...]:
-    unknown = any(row.given_out < 0 for row in lost)
-    return ("its allocator does not tell whether it was freed meanwhile",) if unknown else ()
+def _ran_elsewhere_ns() -> int:
+    """CPU time of all other threads so far."""
+    return time.process_time_ns() - time.thread_time_ns()
 
 
 def _nowhere(code: int, lasti: int) -> Site:
