@@ -38,7 +38,11 @@ extern uint16_t got_rows[GOT_SLOTS]
 extern char thunks_count[] __attribute__((visibility("hidden"))); // 16 bytes each: count, jump on
 extern char thunks_record[]
     __attribute__((visibility("hidden"))); // 32 bytes each: say the slot, jump to the hook
-extern char thunks_entry[] __attribute__((visibility("hidden"))); // the hook of what has no row
+// Hooks of what is recorded when it begins: all of it, what has no row, what releases or takes the GIL.
+extern char thunks_entry[] __attribute__((visibility("hidden")));
+extern char thunks_named[] __attribute__((visibility("hidden")));
+extern char thunks_released[] __attribute__((visibility("hidden")));
+extern char thunks_taken[] __attribute__((visibility("hidden")));
 void thunks_walk(void); // the processor forgets what it knew of patched jumps
 extern char thunks_numpy[] __attribute__((visibility("hidden"))); // 32 bytes each: words of NumPy's table
 static inline void *thunks_of(got_grade grade, uint32_t slot) {

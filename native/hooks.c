@@ -125,7 +125,11 @@
 #define CAPI(name, ...) [capi_##name] = {hook_record_##name, hook_deep_##name},
 #define CAPI_VOID(name, ...) [capi_##name] = {hook_record_##name, hook_deep_##name},
 #define CAPI_VA(name, ...) [capi_##name] = {NULL, NULL},
-#define CAPI_ENTRY(name, ...) [capi_##name] = {thunks_entry, thunks_entry},
+#define ENTRY_CALLED thunks_entry
+#define ENTRY_RELEASED thunks_released
+#define ENTRY_TAKEN thunks_taken
+#define ENTRY_SWAPPED thunks_entry
+#define CAPI_ENTRY(name, type, params, says) [capi_##name] = {ENTRY_##says, ENTRY_##says},
 static void *const hooks[CAPI_ROW_COUNT][2] = {
 #include "capi.def"
 };
@@ -156,7 +160,7 @@ void *capi_hook(uint16_t row, got_grade grade) {
         return NULL;
     }
     if (row == CAPI_NO_ROW) {
-        return thunks_entry;
+        return thunks_named;
     }
     void *written = hooks_va_find(row, grade);
     return written ? written : hooks[row][grade == GOT_DEEP];

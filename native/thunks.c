@@ -2,9 +2,11 @@
 //
 // A count thunk adds one and jumps on: no frame, no register changed. A record thunk writes its slot's number
 // into the thread's ring_here and jumps to the hook, which so knows which module called, tail calls included.
-// thunks_entry is the hook of functions whose signature is unknown or whose call may not come back: it keeps
-// every register that can hold an argument (the System V ABI's six words, eight vectors and al), notes the
-// call, and jumps on; the callee never learns of it, and unwinders see the caller's own frame.
+// thunks_entry is the hook of functions whose call may not come back: it keeps every register that can hold
+// an argument (the System V ABI's six words, eight vectors and al), notes the call, and jumps on; the callee
+// never learns of it, and unwinders see the caller's own frame. thunks_named (a signature that is unknown),
+// thunks_released and thunks_taken (the GIL) write the same record themselves, in two registers and the bytes
+// below the stack; where the ring has no room just so, or there is more to say, they jump to thunks_entry.
 //
 // thunks_walk is what arming and disarming end with. A processor that saw a jump go to two places foretells
 // it by a slower table from then on: the module's own jump through a slot, which cost 1.1 ns a call (Zen 4),
@@ -80,6 +82,64 @@ __asm__(".text\n"
     ".size " name ", . - " name "\n"
 
 __asm__(".text\n" KEEPING("thunks_entry", "thunks_note") KEEPING("numpy_entry", "numpy_table_note"));
+
+_Static_assert(offsetof(ring_thread, ring) == 0 && offsetof(ring_thread, depth) == 12 &&
+                   offsetof(ring, header.head) == 16 && offsetof(ring, limit) == 96 &&
+                   offsetof(ring, mask) == 104 && offsetof(ring, records) == 112 && RING_AHEAD == 3,
+               "NOTING opens and commits a record as ring.h does");
+_Static_assert(offsetof(event, obj) == 8 && offsetof(event, val) == 16 && offsetof(event, aux) == 24 &&
+                   offsetof(event, duration) == 32 && offsetof(event, slot) == 36 &&
+                   offsetof(event, type) == 40 && offsetof(event, refs_delta) == 56 &&
+                   offsetof(event, func) == 58 && offsetof(event, flags) == 60 &&
+                   offsetof(event, kind) == 62 && offsetof(event, depth) == 63,
+               "NOTING fills a record");
+_Static_assert((EVENT_NAMED << 16 | EVENT_FLAG_ENTRY | EVENT_FLAG_NO_GIL) == 0x20014 &&
+                   (EVENT_GIL << 16 | EVENT_FLAG_ENTRY | EVENT_FLAG_NO_GIL) == 0xb0014 &&
+                   CAPI_NO_ROW == 0xffff,
+               "what NOTING's records are");
+
+// What thunks_note writes of a call that is nothing more than noted: its func in the upper half of `func`,
+// its kind and flags in `kind`. `ask` may jump to 9, where thunks_note does it.
+#define NOTING(name, func, kind, ask) \
+    ".p2align 6\n" \
+    ".globl " name "\n.hidden " name "\n.type " name ", @function\n" name ":\n" \
+    ".cfi_startproc\n" \
+    "movq ring_here@gottpoff(%rip), %r11\n" \
+    "movq %fs:(%r11), %r10\n" \
+    "testq %r10, %r10\nje 9f\n" ask "movq %rax, -8(%rsp)\nmovq %rcx, -16(%rsp)\n" \
+    "movl %fs:12(%r11), %ecx\n" \
+    "movq 16(%r10), %rax\n" \
+    "cmpl $255, %ecx\nja 8f\n" \
+    "cmpq 96(%r10), %rax\njae 8f\n" \
+    "movl %fs:8(%r11), %r11d\n" \
+    "andq 104(%r10), %rax\n" \
+    "shlq $6, %rax\n" \
+    "addq 112(%r10), %rax\n" \
+    "cmpl $0, ring_clocks(%rip)\njne 7f\n" \
+    "movq $0, (%rax)\n" \
+    "1: movq %rdi, 8(%rax)\nmovq %rsi, 16(%rax)\nmovq %rdx, 24(%rax)\n" \
+    "shlq $32, %r11\nmovq %r11, 32(%rax)\n" \
+    "movq $0, 40(%rax)\nmovq $0, 48(%rax)\n" \
+    "shll $24, %ecx\norl $" kind ", %ecx\n" \
+    "movl $" func ", 56(%rax)\nmovl %ecx, 60(%rax)\n" \
+    "prefetcht0 256(%rax)\n" \
+    "incq 16(%r10)\n" \
+    "shrq $27, %r11\n" \
+    "leaq got_words_of(%rip), %r10\n" \
+    "movq -16(%rsp), %rcx\nmovq -8(%rsp), %rax\n" \
+    "jmpq *(%r10,%r11)\n" \
+    "7: movq %rax, -24(%rsp)\nmovq %rdx, -32(%rsp)\n" \
+    "rdtsc\nshlq $32, %rdx\norq %rax, %rdx\n" \
+    "movq -24(%rsp), %rax\nmovq %rdx, (%rax)\nmovq -32(%rsp), %rdx\n" \
+    "jmp 1b\n" \
+    "8: movq -16(%rsp), %rcx\nmovq -8(%rsp), %rax\n" \
+    "9: jmp thunks_entry\n" \
+    ".cfi_endproc\n" \
+    ".size " name ", . - " name "\n"
+
+__asm__(".text\n" NOTING("thunks_named", "0xffff0000", "0x20014", "")
+            NOTING("thunks_released", "0", "0xb0014", "cmpl $0, foreign_open(%rip)\njne 9f\n")
+                NOTING("thunks_taken", "0x10000", "0xb0014", ""));
 
 _Static_assert(NUMPY_ROWS_MAX == 64, "the assembler below counts to 64");
 __asm__(".text\n"
