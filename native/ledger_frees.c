@@ -104,6 +104,13 @@ static int is_small(PyObject *object) {
     return type->tp_basicsize + (items < 0 ? -items : items) * type->tp_itemsize <= WAITING_BYTES;
 }
 
+// Whether an entry is of what the block was before: an object whose own list of dead gave it back, or one
+// that was freed unseen. Nothing of the block is an object then.
+static __attribute__((no_sanitize("address"))) int is_of_before(const ledger_entry *entry,
+                                                                const PyObject *object) {
+    return entry->flags & LEDGER_LISTED || (entry->header && (uintptr_t)Py_TYPE(object) != entry->type);
+}
+
 // 1: the block is not to be freed now.
 static int is_to_keep(void *block) {
     PyObject *object = NULL;
@@ -118,6 +125,10 @@ static int is_to_keep(void *block) {
     if (entry->flags & LEDGER_DEAD) { // freed again, through a reference too many
         entry->flags |= LEDGER_OVER;
         return 1;
+    }
+    if (is_of_before(entry, object)) {
+        ledger_remove(entry);
+        return 0;
     }
     if (!ledger_depth && entry->balance >= 0 && entry->header && is_small(object)) {
         await(kill(block, object, entry));
