@@ -6,6 +6,8 @@ Some 40 calls are one test: the ledger's end searches memory, which takes longer
 from __future__ import annotations
 
 import copy
+import ctypes
+import gc
 import io
 import sys
 from collections.abc import Callable, Iterator
@@ -240,6 +242,8 @@ def of_torch(t: Any) -> Any:
     yield torch.rand(3, generator=state).tolist(), t.dtype, t.stride(), t.is_contiguous(), repr(t.shape)
 
 
+OUTSIDE = "bytes leaked outside objects"
+_MALLINFO = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
 HONEST: dict[str, tuple[Callable[[], Any], Callable[[Any], Iterator[Any]]]] = {
     "numpy": (array, of_numpy),
     "pandas": (frame, of_pandas),
@@ -258,8 +262,35 @@ def test_a_library_is_not_accused(module: str) -> None:
     subject = make()
     with inspector.leaks(module) as found:
         result = list(calls(subject))
-    assert [(one.kind, one.object, one.reason, one.method) for one in found if one.certain] == []
+    told = [one for one in found if one.certain]
+    if [one for one in told if one.kind == OUTSIDE]:  # pandas 2.2.0: read_csv forgets blocks at each call
+        assert forgotten(lambda: list(calls(subject))) > 0
+    assert [(one.kind, one.object, one.reason, one.method) for one in told if one.kind != OUTSIDE] == []
     assert repr(result) == expected
+
+
+class MallInfo(ctypes.Structure):
+    """mallinfo(3): what malloc says of itself."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in _MALLINFO.split()]
+
+
+def in_use() -> int:
+    """Bytes of the main arena's blocks that are not free."""
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = MallInfo
+    gc.collect()
+    return int(mallinfo().uordblks)
+
+
+def forgotten(run: Callable[[], object]) -> int:
+    """What a run leaves in malloc's own account, as most of some that do the same say."""
+    left = []
+    for _ in range(9):
+        before = in_use()
+        run()
+        left.append(in_use() - before)
+    return sorted(left)[len(left) // 2]
 
 
 class Declines:
