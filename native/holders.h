@@ -37,11 +37,17 @@ typedef struct {
     uintptr_t tcache_key;             // second word of a block in a thread's cache; 0: not learned
     const scan_runs *runs;            // borrowed: pages that exist
     int usable;                       // malloc is glibc's own
+    uintptr_t main_arena;             // 0: not found
     uintptr_t last_start, last_chunk; // where the last walk was: hits come in order of addresses
 } malloc_view;
 
 void malloc_view_init(malloc_view *ret, const memory_maps *maps, const scan_runs *runs);
 block_state malloc_block(malloc_view *view, uintptr_t word, scan_range *ret); // guarded
+
+// malloc_arena.c. glibc's main arena, or 0; whether a free chunk of this size is in an arena's fast bins
+// (guarded).
+uintptr_t malloc_arena_find(const memory_maps *maps);
+int malloc_arena_has(const memory_maps *maps, uintptr_t arena, uintptr_t chunk, uintptr_t size);
 
 // --- frames of running Python functions ---
 

@@ -5,8 +5,9 @@
 // memory are walked: the main heap ([heap]); heaps of other threads, at multiples of 64 MiB; and large
 // blocks with a mapping of their own, whose header stands at the start of a page.
 // A chunk is free when the next one says so (PREV_INUSE clear), when its second word is the key that the
-// threads' caches write there, or when its first word is the mangled link of a fast bin.
-// Where malloc is not glibc's (jemalloc, a sanitizer), blocks have no such header, and nothing is claimed:
+// threads' caches write there, or when its first word is the mangled link of a fast bin that holds it. The
+// link alone says little: a block whose first word was never written has it still (malloc_arena.c). Where
+// malloc is not glibc's (jemalloc, a sanitizer), blocks have no such header, and nothing is claimed:
 // BLOCK_NONE.
 // Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing: BLOCK_LOST.
 #define _GNU_SOURCE
@@ -58,21 +59,23 @@ void malloc_view_init(malloc_view *ret, const memory_maps *maps, const scan_runs
     if (ret->usable) {
         uintptr_t first = learn_key(88), second = learn_key(152);
         ret->tcache_key = first == second ? first : 0;
+        ret->main_arena = malloc_arena_find(maps);
     }
 }
 
 // A link of a fast bin is its own address, shifted, xor the next chunk ("safe linking", glibc 2.32).
-static __attribute__((no_sanitize("address"))) int is_in_fast_bin(const chunk *at, uintptr_t size,
-                                                                  const memory_map *map) {
+static __attribute__((no_sanitize("address"))) int is_in_fast_bin(const malloc_view *view, const chunk *at,
+                                                                  uintptr_t size, const memory_map *map) {
     uintptr_t next = at->user[0] ^ ((uintptr_t)&at->user[0] >> 12);
-    if (size > FAST_MAX) {
+    int is_link = next == 0 || (next % 16 == 0 && next >= map->start && next + CHUNK_MIN <= map->stop &&
+                                chunk_size((const chunk *)next) == size);
+    if (size > FAST_MAX || !is_link) {
         return 0;
     }
-    if (next == 0) {
-        return 1;
-    }
-    return next % 16 == 0 && next >= map->start && next + CHUNK_MIN <= map->stop &&
-           chunk_size((const chunk *)next) == size;
+    int is_main = map->path_length == 6; // [heap]; else a thread's, whose first word is its arena
+    uintptr_t heap = (uintptr_t)at & ~(HEAP_ALIGNMENT - 1);
+    uintptr_t arena = is_main ? view->main_arena : *(const uintptr_t *)heap;
+    return !arena || malloc_arena_has(view->maps, arena, (uintptr_t)at, size);
 }
 
 static __attribute__((no_sanitize("address"))) block_state chunk_state(const malloc_view *view,
@@ -86,7 +89,7 @@ static __attribute__((no_sanitize("address"))) block_state chunk_state(const mal
     if (view->tcache_key && at->user[1] == view->tcache_key) {
         return BLOCK_FREE;
     }
-    return is_in_fast_bin(at, size, map) ? BLOCK_FREE : BLOCK_LIVE;
+    return is_in_fast_bin(view, at, size, map) ? BLOCK_FREE : BLOCK_LIVE;
 }
 
 // Walks chunks from `start` to the one with `word`. Where the last walk of this heap ended earlier, it goes

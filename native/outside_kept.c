@@ -27,10 +27,25 @@ static __attribute__((no_sanitize("address"))) int is_behind(const place *found,
     return word >= (uintptr_t)object + (size_t)Py_TYPE(object)->tp_basicsize + items;
 }
 
-__attribute__((no_sanitize("address"))) int outside_is_kept_by(const place *found, uintptr_t word) {
+typedef struct {
+    const place *found;
+    uintptr_t word;
+    int is_kept;
+} kept_question;
+
+static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
+    kept_question *q = argument;
+    const place *found = q->found;
     if (found->kind == PLACE_STALE && found->object) {
         scan_range bytes = chosen_bytes(found->object);
-        return word + sizeof word > bytes.start && word < bytes.stop;
+        q->is_kept = q->word + sizeof q->word > bytes.start && q->word < bytes.stop;
+    } else {
+        q->is_kept = found->kind != PLACE_STALE && found->kind != PLACE_OURS && !is_behind(found, q->word);
     }
-    return found->kind != PLACE_STALE && found->kind != PLACE_OURS && !is_behind(found, word);
+}
+
+// What went meanwhile keeps nothing.
+int outside_is_kept_by(const place *found, uintptr_t word) {
+    kept_question q = {found, word, 0};
+    return memory_guarded(kept_body, &q) == 0 && q.is_kept;
 }

@@ -18,7 +18,7 @@ typedef struct {
     uint64_t low, span; // where all of them lie
 } traces;
 
-// outside_kept.c: whether a word may keep the block it names; `found` is what it lies in. Under the guard.
+// outside_kept.c: whether a word may keep the block it names; `found` is what it lies in.
 int outside_is_kept_by(const place *found, uintptr_t word);
 
 // The one of these ranges, in order and apart, that holds an address; -1: none.

@@ -21,6 +21,8 @@ from inspector.tracing.places import NOWHERE
 from inspector.tracing.tables import library_of
 
 FRAMES_SHOWN: Final = 4
+RUNS_MAX: Final = 255
+"""Runs that a block's number tells apart: later ones count as the last of them."""
 _OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 _SHOWN: Final = {"_Zn": "operator new", "__s": "strdup"}
 """Beginning of a symbol -> the function's name in a source."""
@@ -76,7 +78,7 @@ class Outside:
 
     def begin_run(self) -> None:
         """From here on each block that is asked for counts."""
-        self.runs += 1
+        self.runs = min(self.runs + 1, RUNS_MAX)
         _native.outside_run(self.runs)
 
     def end_run(self) -> None:
