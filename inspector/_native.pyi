@@ -373,8 +373,8 @@ def find_holders(
     `boxes`, one number a subject: how many references to it are the caller's own. Then the search may end
     when all others are found and verified. With `unaligned` the exact address of the one subject is looked
     for at the seven places of each word where no pointer is aligned, and nowhere else.
-    `progress(bytes done, bytes in all)` is called every 0.1 s and may return False: InterruptedError. Ctrl-C
-    is noticed within a MiB.
+    `progress(bytes done, bytes in all)` is called every 0.1 s, in an unaligned search too, and may return
+    False: InterruptedError. Ctrl-C is noticed within a MiB.
     """
 
 # --- walk_told.c -------------------------------------------------------------------------------

@@ -235,16 +235,19 @@ uint64_t search_clock_ns(void);
 int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take);
 Py_ssize_t search_references(const search *s, size_t target); // without the tool's own: `boxes` is given
 void search_place_guarded(search *s, uintptr_t word, place *ret);
+void search_place_hit(search *s, uintptr_t word, place *ret); // remembers the last block
 int search_needles(search *s, scratch *memory);       // of the targets; before the first search for them
 int search_targets(search *s, const scan_runs *runs); // `runs`: all, or a part
-int search_refresh(search *s, scratch *memory);       // after Python code ran in between
+int search_tell(search *s, uint64_t scanned_bytes);   // to `progress`: 0, or -1 where that ends the search
+int search_forget(search *s, scratch *memory);  // what Python code, if it ran in between, may have changed
+int search_refresh(search *s, scratch *memory); // the same, and asks again about each edge
 void search_resolve(search *s);
 block_row *search_block(search *s, uintptr_t address); // the block around a word: borrowed, or NULL
 // blocks.c: finds the owners of all blocks among the edges. 0, or -1.
 int blocks_search(search *s, scratch *memory);
 
 // unaligned.c: where the address of the one target stands at no multiple of 8. 0, or -1 when interrupted.
-int unaligned_search(search *s);
+int unaligned_search(search *s, scratch *memory);
 
 // brief.c: a search that ends when the owners found are as many as the references. 0, or -1.
 int brief_search(search *s, scratch *memory);

@@ -165,7 +165,7 @@ static int search_run(search *s, scratch *memory) {
         return -1;
     }
     if (s->unaligned) {
-        return unaligned_search(s);
+        return unaligned_search(s, memory);
     }
     if (s->boxes) {
         return brief_search(s, memory);

@@ -28,9 +28,9 @@ static int search_may_go_on(search *s) { return interrupt_ask(&s->watch) ? -1 : 
 
 // In the first search, every 0.1 s: a progress callback that returns False ends it. It is Python code: what
 // was placed so far may be gone after it (search_refresh).
-static int search_tell(search *s, uint64_t scanned_bytes) {
+int search_tell(search *s, uint64_t scanned_bytes) {
     uint64_t now = search_clock_ns();
-    if (now - s->progress_ns < PROGRESS_EVERY_NS) {
+    if (!s->progress || now - s->progress_ns < PROGRESS_EVERY_NS) {
         return 0;
     }
     s->progress_ns = now;
@@ -64,7 +64,7 @@ static int search_take_slice(scan_job *job, void *argument) {
 }
 
 int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take) {
-    taker t = {s, take, take == take_targets && s->progress};
+    taker t = {s, take, take == take_targets};
     scan_job job = {.needles = needles,
                     .needle_count = count,
                     .runs = runs,
@@ -162,12 +162,12 @@ static void add_edge(search *s, const scan_hit *hit, const place *found) {
 }
 
 // All words of a block that an allocator knows are part of the same thing.
-static void place_hit(search *s, const scan_hit *hit, place *found) {
-    if (hit->word >= s->last_place.block.start && hit->word < s->last_place.block.stop) {
+void search_place_hit(search *s, uintptr_t word, place *found) {
+    if (word >= s->last_place.block.start && word < s->last_place.block.stop) {
         *found = s->last_place;
         return;
     }
-    search_place_guarded(s, hit->word, found);
+    search_place_guarded(s, word, found);
     if (found->object && found->object == s->namespaces) {
         found->kind = PLACE_OURS; // the tuple that the tool passes in
     }
@@ -179,7 +179,7 @@ static int take_targets(search *s, const scan_hit *hits, size_t count) {
     s->hit_count += count;
     for (size_t i = 0; i < count; i++) {
         place found;
-        place_hit(s, &hits[i], &found);
+        search_place_hit(s, hits[i].word, &found);
         s->ours += found.kind == PLACE_OURS;
         s->stale += found.kind == PLACE_STALE;
         if (found.kind != PLACE_OURS && found.kind != PLACE_STALE) {
@@ -211,14 +211,21 @@ static __attribute__((no_sanitize("address"))) void word_body(void *argument) {
     question->value = *(const uintptr_t *)question->word;
 }
 
-// After Python code ran: frames, and what each word is part of, are asked anew.
-int search_refresh(search *s, scratch *memory) {
-    size_t kept = 0;
+int search_forget(search *s, scratch *memory) {
     if (frames_init(&s->view.frames, memory, s->own_prefix) < 0) {
         return -1;
     }
     s->view.malloc.last_start = 0;
     s->last_place = (place){.kind = PLACE_UNKNOWN};
+    return 0;
+}
+
+// After Python code ran: frames, and what each word is part of, are asked anew.
+int search_refresh(search *s, scratch *memory) {
+    size_t kept = 0;
+    if (search_forget(s, memory) < 0) {
+        return -1;
+    }
     for (size_t i = 0; i < s->edge_count; i++) {
         edge e = s->edges[i];
         word_question question = {.word = e.word};

@@ -71,7 +71,7 @@ static int may_hold(const place *found) {
 
 static void take_place(search *s, uintptr_t word) {
     place found;
-    search_place_guarded(s, word & ~(uintptr_t)7, &found);
+    search_place_hit(s, word & ~(uintptr_t)7, &found);
     s->hit_count++;
     s->ours += found.kind == PLACE_OURS;
     if (found.kind == PLACE_OURS || !may_hold(&found)) {
@@ -108,24 +108,54 @@ static void sweep_slice(sweep *w, scan_range slice, uintptr_t step) {
     }
 }
 
-int unaligned_search(search *s) {
-    sweep w = {.s = s, .value = (uintptr_t)s->targets[0]};
-    uint64_t start = search_clock_ns();
-    for (size_t i = 0; i < s->runs.count; i++) {
-        scan_range run = s->runs.rows[i];
-        for (uintptr_t at = (run.start + 7) & ~(uintptr_t)7; at + 8 < run.stop; at += SLICE_BYTES - 8) {
-            uintptr_t stop = at + SLICE_BYTES < run.stop ? at + SLICE_BYTES : run.stop;
-            w.count = 0;
-            sweep_slice(&w, (scan_range){at, stop}, SLICE_BYTES);
-            for (size_t k = 0; k < w.count; k++) {
-                take_place(s, s->hits[k].word);
-            }
-            if (interrupt_ask(&s->watch)) {
-                return -1;
-            }
+static int sweep_run(sweep *w, scan_range run) {
+    search *s = w->s;
+    for (uintptr_t at = (run.start + 7) & ~(uintptr_t)7; at + 8 < run.stop; at += SLICE_BYTES - 8) {
+        uintptr_t stop = at + SLICE_BYTES < run.stop ? at + SLICE_BYTES : run.stop;
+        uint64_t start = search_clock_ns();
+        w->count = 0;
+        sweep_slice(w, (scan_range){at, stop}, SLICE_BYTES);
+        s->scan_ns += search_clock_ns() - start;
+        for (size_t k = 0; k < w->count; k++) {
+            take_place(s, s->hits[k].word);
         }
-        s->scanned_bytes += run.stop - run.start;
+        if (interrupt_ask(&s->watch) || search_tell(s, s->scanned_bytes + (stop - run.start)) < 0) {
+            return -1;
+        }
     }
-    s->scan_ns += search_clock_ns() - start;
+    s->scanned_bytes += run.stop - run.start;
     return 0;
+}
+
+static void place_body(void *argument) {
+    sweep *w = argument;
+    collect_places(w, w->at + 1);
+}
+
+// After Python code ran: is the address still there, and in what?
+static int take_again(sweep *w, scratch *memory) {
+    search *s = w->s;
+    size_t count = s->edge_count;
+    if (search_forget(s, memory) < 0) {
+        return -1;
+    }
+    s->edge_count = s->hit_count = s->ours = s->stale = 0;
+    for (size_t i = 0; i < count; i++) {
+        w->at = s->edges[i].word; // an edge taken again stands here or before
+        w->count = 0;
+        if (memory_guarded(place_body, w) == 0 && w->count) {
+            take_place(s, s->hits[0].word);
+        }
+    }
+    return 0;
+}
+
+int unaligned_search(search *s, scratch *memory) {
+    sweep w = {.s = s, .value = (uintptr_t)s->targets[0]};
+    for (size_t i = 0; i < s->runs.count; i++) {
+        if (sweep_run(&w, s->runs.rows[i]) < 0) {
+            return -1;
+        }
+    }
+    return s->progress_ran ? take_again(&w, memory) : 0;
 }

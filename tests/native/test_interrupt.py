@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import signal
@@ -64,6 +65,10 @@ WALKS: dict[str, Callable[[Any], tuple[Any, tuple[Any, ...]]]] = {
     "retained by types": lambda rows: (_native.retained_by_types, (("list",), ())),
     "chain": lambda rows: (_native.chain, (_native.Subject(Thing()), (), "/nowhere/")),
     "owners": lambda rows: (_native.find_holders, ((_native.Subject(Thing()),), (), layouts(), "/nowhere/")),
+    "unaligned owners": lambda rows: (
+        functools.partial(_native.find_holders, unaligned=True),
+        ((_native.Subject(Thing()),), (), layouts(), "/nowhere/"),
+    ),
 }
 EVERY = pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS.keys())
 

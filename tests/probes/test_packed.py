@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import mmap
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +14,7 @@ import unnamed
 from inspector import _native
 from inspector.facts.refs import Scan
 from inspector.ownership.layouts import layouts
-from inspector.probes.refs import owners
+from inspector.probes.refs import HITS_MAX, owners
 
 pytestmark = pytest.mark.core
 
@@ -88,6 +90,38 @@ def test_memory_is_read_once_more_only_for_a_gap(packed: ModuleType) -> None:
     packed.release(subject.get(), 1, True)
     assert isinstance(explained, Scan) and isinstance(with_gap, Scan) and held
     assert with_gap.scanned_bytes > 1.4 * explained.scanned_bytes
+
+
+STRAYS = 130_000
+"""Copies of the address in memory of no allocator: to look at each takes more than 0.1 s in all."""
+
+
+def test_the_second_reading_tells_its_progress_and_may_be_stopped(packed: ModuleType) -> None:
+    """What was found before Python code ran is asked again: the callback lets one of three references go."""
+    subject = unnamed.boxed(Thing)
+    packed.hide(subject.get(), 3, True)
+    stray = b"\1" + id(subject.get()).to_bytes(8, "little")
+    ballast = mmap.mmap(-1, 9 * STRAYS, mmap.MAP_PRIVATE)
+    ballast.write(stray * STRAYS)
+    told: list[tuple[int, int]] = []
+
+    def lets_go(done: int, total: int) -> None:
+        if not told:
+            packed.release(subject.get(), 1, True)
+        told.append((done, total))
+
+    search = functools.partial(
+        _native.find_holders, (subject,), (), layouts(), "/nowhere/", HITS_MAX, unaligned=True
+    )
+    found, did = search(lets_go)
+    places = [row[8] for row in found if row[1] == "block"]
+    assert told and all(0 < done <= total for done, total in told) and did["interrupted"]
+    assert len(places) == 2 and places[1] - places[0] == 16, "the first of three was let go"
+    with pytest.raises(InterruptedError, match="stopped"):
+        search(lambda done, total: False)
+    packed.hide(subject.get(), 1, True)
+    packed.release(subject.get(), 3, True)
+    ballast.close()
 
 
 def test_ordinary_objects_seem_to_stand_nowhere_unaligned() -> None:
