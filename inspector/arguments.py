@@ -132,9 +132,9 @@ def recording(options: argparse.Namespace) -> dict[str, Any]:
     return {name: getattr(options, name) for name in ("grade", "mode", "every", "native", "pointers")}
 
 
-def only_here(options: argparse.Namespace) -> str:
+def only_here(options: argparse.Namespace, modes: tuple[str, ...] = ("ring",)) -> str:
     """The option of TRACE that asks for what workers and launched programs do not record; "": none."""
-    flags = {"--native": options.native, "--pointers": options.pointers, "--mode": options.mode != "ring"}
+    flags = {"--native": options.native, "--pointers": options.pointers, "--mode": options.mode not in modes}
     return next((flag for flag, given in flags.items() if given), "")
 
 

@@ -37,6 +37,8 @@ def launch(
     grade: Literal["count", "record", "deep"] = "record",
     children: bool = False,
     quiet: bool = False,
+    mode: Literal["ring", "sample"] = "ring",
+    every: int = 10,
     told: Callable[[int, float], None] | None = None,
 ) -> Launched:
     """Run `command`, a program that is or embeds Python, and give its trace.
@@ -44,14 +46,18 @@ def launch(
     Its Python begins the trace at its start, by a `sitecustomize` of ours before the program's own; Pythons
     that it starts are counted. With `children` they are traced too, and where the launched program is no
     Python, the first of them is what is given. `quiet`: what it prints goes to stderr. `told` hears, from a
-    thread of its own, records and seconds so far, as `trace` tells them. A program that is
-    killed leaves what was written. Raises InspectorError `no-program`, `no-python`, `python-isolated`,
-    `no-build`, and what `trace` raises.
+    thread of its own, records and seconds so far, as `trace` tells them. `mode` and `every` are those of
+    `trace`; a stream is refused. A program that is killed leaves what was written. Raises
+    InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, `bad-option`, and what `trace`
+    raises.
     """
+    from inspector.tracing.modes import recorded_elsewhere
+
+    asked = settings(Path(), modules, grade, children, recorded_elsewhere(mode, every))
     folder = Path(tempfile.mkdtemp(prefix="inspector-trace-"))
     try:
         with _telling(folder, told):
-            ended, pid = ran(command, settings(folder, modules, grade, children), quiet)
+            ended, pid = ran(command, asked | {"folder": str(folder)}, quiet)
         from inspector.traced import left
 
         return Launched(left(folder, pid, grade), ended.code, tuple(_notes(folder, pid)))
@@ -96,7 +102,9 @@ def begin(settings: dict[str, Any]) -> Callable[[], None]:
 
     from inspector.tracing.leaving import Leaving
 
-    leaving = Leaving(Path(settings["folder"]), tuple(settings["modules"]), settings["grade"])
+    leaving = Leaving(
+        Path(settings["folder"]), tuple(settings["modules"]), settings["grade"], settings["every"]
+    )
     leaving.begin()
     atexit.register(leaving.end)
 
@@ -107,7 +115,9 @@ def begin(settings: dict[str, Any]) -> Callable[[], None]:
     return end
 
 
-def settings(folder: Path, modules: Sequence[str], grade: str, children: bool = False) -> dict[str, Any]:
+def settings(
+    folder: Path, modules: Sequence[str], grade: str, children: bool = False, every: int = 1
+) -> dict[str, Any]:
     """What the traced program's Python is told."""
     from importlib.metadata import version
 
@@ -116,6 +126,7 @@ def settings(folder: Path, modules: Sequence[str], grade: str, children: bool = 
         "folder": str(folder),
         "modules": list(modules),
         "grade": grade,
+        "every": every,
         "children": children,
         "begins": __name__,
         "package": package,

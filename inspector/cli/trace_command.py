@@ -52,11 +52,12 @@ def run(options: argparse.Namespace) -> int:
     from inspector.cli.program import behind_dashes
 
     how = _on_workers if options.scheduler else _launched if behind_dashes(options) else _run_here
-    if how is not _run_here and (option := only_here(options)):
+    modes = ("ring", "sample") if how is _launched else ("ring",)
+    if how is not _run_here and (option := only_here(options, modes)):
         raise InspectorError(
             f"{option} is for a script or a module.",
             slug="bad-option",
-            why="workers and launched programs keep their last records, without native frames; "
+            why="workers keep their last records, launched programs those or a sample, no native frames; "
             "a launched host's pointers are hooked without being asked for",
             do="leave it out",
         )
@@ -125,7 +126,8 @@ def _launched(options: argparse.Namespace) -> tuple[Traced, InspectorError | Non
     from inspector.cli.program import how_it_ended
 
     command = [options.program, *options.arguments]
-    asked = {"grade": options.grade, "children": options.children, "quiet": options.json}
+    asked = {"grade": options.grade, "mode": options.mode, "every": options.every}
+    asked |= {"children": options.children, "quiet": options.json}
     with progress.traced() as told:
         made = launched.launch(command, *options.modules or (), told=told, **asked)
     for note in made.notes:

@@ -19,7 +19,7 @@ _Told = TypeVar("_Told")
 class Leaving:
     """A recorder that writes all it knows as it comes to know it; NumPy is not needed here."""
 
-    def __init__(self, folder: Path, modules: tuple[str, ...], grade: Grade) -> None:
+    def __init__(self, folder: Path, modules: tuple[str, ...], grade: Grade, every: int = 1) -> None:
         hosts = not modules  # a chosen module's calls only, or all there are
         self.folder = folder
         self.tables = folder / f"tables-{os.getpid()}.jsonl"
@@ -31,6 +31,7 @@ class Leaving:
             journal=str(folder / f"names-{os.getpid()}.journal"),
             armed=self._told,
             hosts=hosts,
+            every=every,
         )
 
     def begin(self) -> None:

@@ -16,18 +16,31 @@ Mode = Literal["ring", "stream", "sample"]
 
 def choose(recorder: Recorder, mode: Mode, every: int, out: str | Path | None, native: bool) -> None:
     """Have it record in a mode, and with native frames. Raises InspectorError `bad-option`."""
-    if mode not in get_args(Mode):
-        raise _refused(f"mode is {mode!r}", "ring, stream or sample")
-    if type(every) is not int or every < 1:
-        raise _refused(f"every is {every!r}", "a whole number from 1 on: one of so many calls is recorded")
+    one_of = recorded_of(mode, every)
     if mode == "stream" and recorder.directory:
         raise _refused("keep= and mode='stream' are two files for the same records", "leave one of them out")
     if mode == "stream":
         from inspector.tracing.streamed import Stream
 
         recorder.stream = Stream(out)
-    recorder.every = every if mode == "sample" else 1
+    recorder.every = one_of
     _with_frames(recorder, native)
+
+
+def recorded_of(mode: Mode, every: int) -> int:
+    """One of so many calls is recorded. Raises InspectorError `bad-option`."""
+    if mode not in get_args(Mode):
+        raise _refused(f"mode is {mode!r}", "ring, stream or sample")
+    if type(every) is not int or every < 1:
+        raise _refused(f"every is {every!r}", "a whole number from 1 on: one of so many calls is recorded")
+    return every if mode == "sample" else 1
+
+
+def recorded_elsewhere(mode: Mode, every: int) -> int:
+    """The same in another process, whose rings are files. Raises InspectorError `bad-option`."""
+    if mode == "stream":
+        raise _refused("a launched program writes no stream", "mode='sample', or trace() in its own code")
+    return recorded_of(mode, every)
 
 
 def _with_frames(recorder: Recorder, native: bool) -> None:

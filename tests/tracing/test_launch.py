@@ -10,6 +10,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import Any
 
 import pytest
 from programs import inspector
@@ -325,3 +326,22 @@ def test_the_pythons_it_starts_are_counted_and_traced_when_asked() -> None:
     ran = inspector("trace", "--", *command)
     assert ran.returncode == 2 and "programs that it started did: 1" in ran.stderr, ran.stderr
     assert "array.array.tobytes" in names(traced("--children", "--of", "array", "--", *command))
+
+
+SAMPLED = "import array\nrow = array.array('d', [1.0])\nfor _ in range(1000): row.tobytes()"
+
+
+def test_a_launched_program_is_sampled_and_says_what_was_left_out() -> None:
+    ran = launched.launch([sys.executable, "-c", SAMPLED], "array", mode="sample", every=10)
+    whole = launched.launch([sys.executable, "-c", SAMPLED], "array").trace.fact
+    fact = ran.trace.fact
+    counts = [sum(one.times for one in found.copies) for found in (fact, whole)]
+    assert counts == [101, 1001]  # with the array from the list
+    assert (fact.calls_skipped, whole.calls_skipped) == (900, 0)
+
+
+@pytest.mark.parametrize("wrong", [{"mode": "sample", "every": 0}, {"mode": "some"}, {"mode": "stream"}])
+def test_a_wrong_sample_of_a_launched_program_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InspectorError) as error:
+        launched.launch([sys.executable, "-c", ""], **wrong)
+    assert error.value.slug == "bad-option"
