@@ -85,7 +85,7 @@ static int is_suspicious(ledger_entry *entry) {
     if (entry->balance || entry->flags & LEDGER_HELD || entry->found > (uint64_t)count) {
         return 1;
     }
-    return count > (Py_ssize_t)entry->found && count > entry->baseline;
+    return !(entry->flags & LEDGER_GIVEN) && count > (Py_ssize_t)entry->found && count > entry->baseline;
 }
 
 static PyObject *subject_of(PyObject *module, const ledger_entry *entry) {
@@ -356,9 +356,10 @@ static PyMethodDef ledger_methods[] = {
 
 // The names of what rows hold as numbers: (LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS).
 int ledger_exec(PyObject *module) {
-    static const char *const flags[] = {"FRESH", "DEAD", "HELD", "STORED", "OVER", "BLURRED", "LISTED"};
+    static const char *const flags[] = {"FRESH", "DEAD",    "HELD",   "STORED",
+                                        "OVER",  "BLURRED", "LISTED", "GIVEN"};
     _owned_ PyObject *masks = PyDict_New();
-    for (int i = 0; masks && i < 7; i++) {
+    for (int i = 0; masks && i < 8; i++) {
         _owned_ PyObject *mask = PyLong_FromLong(1L << i);
         if (!mask || PyDict_SetItemString(masks, flags[i], mask) < 0) {
             return -1;

@@ -35,6 +35,7 @@ enum {
     LEDGER_OVER = 16,    // released after its death
     LEDGER_BLURRED = 32, // what may have held it died in the same call: its balance is no proof
     LEDGER_LISTED = 64,  // dead, but in a list of blocks for reuse
+    LEDGER_GIVEN = 128,  // a method was given it and left its count: of interest where owners are too many
 };
 
 // Bytes of a block before its object: none; the gc's; that with a managed dict before it.
@@ -121,6 +122,8 @@ static inline int ledger_may_hold(uintptr_t block) {
     return (int)(ledger_filter[bit / 64] >> bit % 64 & 1);
 }
 ledger_entry *ledger_enter(PyObject *object /* borrowed */, Py_ssize_t given); // or NULL: not of interest
+// Watches what a method was given: the new entry, or NULL where there is one already, or no room.
+ledger_entry *ledger_enter_given(PyObject *object /* borrowed */);
 void ledger_remove(ledger_entry *entry);
 void ledger_add(ledger_entry *entry, const ledger_touch *touch);
 void ledger_fault_add(const ledger_fault *fault); // needs no GIL

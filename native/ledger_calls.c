@@ -71,12 +71,29 @@ static void fault(const call_frame *frame, int kind, const PyObject *object) {
                                      .lasti = place.lasti});
 }
 
+// A method may have kept an argument and forgotten the reference: the count stays, and there is an owner
+// more.
+static void watch_given(const call_frame *frame, const watched *one) {
+    if (one->relation != LEDGER_ITSELF || !one->header || !frame->is_method) {
+        return;
+    }
+    ledger_entry *entry = ledger_enter_given(one->object);
+    if (entry) {
+        ledger_touch touch = {.role = 'B', .row = CAPI_ROW_COUNT};
+        place_touch(&touch, frame->number);
+        ledger_add(entry, &touch);
+    }
+}
+
 static void weigh(call_frame *frame, watched *one) {
     if (one->died || ledger_is_placeholder(one->object) || Py_REFCNT(one->object) <= 0) {
         fault(frame, LEDGER_DIED_IN_CALL, one->object);
         return;
     }
     Py_ssize_t after = Py_REFCNT(one->object), change = after - one->count - one->found;
+    if (!change) {
+        watch_given(frame, one);
+    }
     if (!change || (one->is_behind && change > 0)) {
         return;
     }

@@ -129,6 +129,7 @@ static void watch_items(call_frame *frame, PyObject *const *items, Py_ssize_t co
 
 static void watch_arguments(call_frame *frame, call_convention convention, const uintptr_t words[5]) {
     PyObject *first = (PyObject *)words[0], *second = (PyObject *)words[1]; // borrowed
+    frame->is_method = convention != CALL_VECTOR && first && !PyModule_Check(first);
     if (convention != CALL_VECTOR) {
         watch_argument(frame, first, 0);
     }

@@ -28,7 +28,7 @@ typedef struct {
 typedef struct call_frame {
     watched items[WATCHED_MAX];
     held_row holders[HOLDERS_MAX];
-    int count, holder_count;
+    int count, holder_count, is_method; // its first argument is no module: it may keep the others
     uint32_t number, outer_method;
     uintptr_t low, high; // addresses watched
     PyObject *capsule;   // borrowed: the first that was given; NULL: none was

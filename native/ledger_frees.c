@@ -134,7 +134,8 @@ static int is_to_keep(void *block) {
         await(kill(block, object, entry));
         return 1;
     }
-    if ((!ledger_depth && entry->balance >= 0) || kept_count == KEPT_MAX) {
+    int is_given = entry->flags & LEDGER_GIVEN; // within a call these are too many to keep
+    if ((!ledger_depth && entry->balance >= 0) || is_given || kept_count == KEPT_MAX) {
         ledger_remove(entry);
         return 0;
     }
@@ -270,6 +271,7 @@ int ledger_frees_init(void) {
         PyMem_GetAllocator(PYMEM_DOMAIN_MEM, &before_memory);
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &ours);
         PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &memory);
+        outside_raw_begin();
         is_installed = 1;
     }
     return 0;
@@ -309,6 +311,7 @@ void ledger_frees_retire(void) {
     if (is_installed && !listens && is_still_ours()) { // else somebody stands before us: it stays a passage
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &before);
         PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &before_memory);
+        outside_raw_end();
         is_installed = 0;
     }
 }

@@ -27,14 +27,14 @@
 #define ROLE_SCALAR 0
 #define ROLE_STATUS 0
 #define ROLE_POINTER 0
-#define ROLE_MEMORY 0
+#define ROLE_MEMORY 'm'
 #define ROLE_NOTHING 0
 #define OBJECT_NEW(result) ((PyObject *)(uintptr_t)(result))
 #define OBJECT_BORROWED(result) ((PyObject *)(uintptr_t)(result))
 #define OBJECT_SCALAR(result) NULL
 #define OBJECT_STATUS(result) NULL
 #define OBJECT_POINTER(result) NULL
-#define OBJECT_MEMORY(result) NULL
+#define OBJECT_MEMORY(result) ((PyObject *)(uintptr_t)(result)) // no object: its address
 #define OBJECT_NOTHING(result) NULL
 // A status of 0 where a borrowed reference would be stored: there is none any more, the variable is as it
 // was.

@@ -9,6 +9,7 @@
 
 #include "hooks.h"
 #include "ledger_views.h"
+#include "outside.h"
 
 static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t given) {
     ledger_entry *entry = object ? ledger_enter(object, given) : NULL;
@@ -91,7 +92,9 @@ void ledger_note_after(const noted_call *call, PyObject *result, char role, int 
             note(call, *stored, role, is_new);
         }
     }
-    if (!failed && role) {
+    if (!failed && role == 'm') {
+        outside_handed_over(call->row, result, call->where);
+    } else if (!failed && role) {
         role = call->row == capi_PyObject_Init ? 'n' : role;
         note(call, result, role, role == 'n');
     }

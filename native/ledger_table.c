@@ -195,11 +195,21 @@ ledger_entry *ledger_enter(PyObject *object, Py_ssize_t given) {
         return entry;
     }
     // A block of a free list is given out again without a word: what is new has one reference.
-    int is_other = entry->type != (uintptr_t)Py_TYPE(object) || entry->flags & LEDGER_LISTED ||
+    int is_other = entry->type != (uintptr_t)Py_TYPE(object) ||
+                   entry->flags & (LEDGER_LISTED | LEDGER_GIVEN) ||
                    (given && Py_REFCNT(object) == given && !(entry->flags & LEDGER_HELD));
     if (is_other) {
         touches_free(entry);
         begin(entry, object, given);
+    }
+    return entry;
+}
+
+ledger_entry *ledger_enter_given(PyObject *object) {
+    ledger_entry *known = ledger_find((uintptr_t)object);
+    ledger_entry *entry = known ? NULL : ledger_enter(object, 0);
+    if (entry) {
+        entry->flags |= LEDGER_GIVEN;
     }
     return entry;
 }

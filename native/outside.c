@@ -43,6 +43,8 @@ static size_t text_count;
 static int is_open, lock;
 static uint8_t run; // 0: what is given is not noted
 static uint64_t dropped;
+static uintptr_t latest_block; // inverted: the last that a domain of Python's gave, under the GIL
+static size_t latest_bytes;
 
 static void lock_take(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {
@@ -170,7 +172,7 @@ void outside_given(int function, const void *block, size_t bytes, const void *fr
         return;
     }
     outside_block one = {
-        .hidden = ~(uintptr_t)block, .bytes = bytes, .run = run, .function = (uint8_t)function};
+        .hidden = ~(uintptr_t)block, .bytes = bytes, .run = run, .function = (uint16_t)function};
     one.hidden_first = ~first_of(block);
     one.stack = frames_of(frame);
     if (running_has_gil()) {
@@ -187,8 +189,20 @@ void outside_given(int function, const void *block, size_t bytes, const void *fr
 }
 
 void outside_domain(int function, const void *block, size_t bytes, const void *frame, uintptr_t from) {
+    latest_block = ~(uintptr_t)block;
+    latest_bytes = bytes;
     if (__builtin_expect(run && outside_is_chosen(from), 0)) {
         outside_given(function, block, bytes, frame);
+    }
+}
+
+void outside_handed_over(int row, const void *block, const void *frame) {
+    lock_take();
+    int known = capacity && place_of(rows, capacity, (uintptr_t)block)->hidden;
+    lock_give();
+    if (!known) {
+        size_t bytes = latest_block == ~(uintptr_t)block ? latest_bytes : 0;
+        outside_given(OUTSIDE_FUNCTIONS + row, block, bytes, frame);
     }
 }
 

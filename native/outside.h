@@ -18,14 +18,18 @@
     FUNCTION(__strdup, text) \
     FUNCTION(strndup, part) \
     FUNCTION(__strndup, part) \
+    FUNCTION(asprintf, written) \
+    FUNCTION(vasprintf, written_list) \
+    FUNCTION(PyMem_RawMalloc, size) \
+    FUNCTION(PyMem_RawCalloc, product) \
+    FUNCTION(PyMem_RawRealloc, moved) \
     FUNCTION(_Znwm, size) \
     FUNCTION(_Znam, size) \
     FUNCTION(_ZnwmRKSt9nothrow_t, first) \
     FUNCTION(_ZnamRKSt9nothrow_t, first) \
     FUNCTION(_ZnwmSt11align_val_t, first) \
     FUNCTION(_ZnamSt11align_val_t, first)
-#define OUTSIDE_OTHERS(FUNCTION) \
-    FUNCTION(realloc, ) FUNCTION(PyMem_Malloc, ) FUNCTION(PyObject_Malloc, ) FUNCTION(PyMem_RawMalloc, )
+#define OUTSIDE_OTHERS(FUNCTION) FUNCTION(realloc, ) FUNCTION(PyMem_Malloc, ) FUNCTION(PyObject_Malloc, )
 
 enum {
 #define OUTSIDE_ID(name, ...) OUTSIDE_##name,
@@ -39,9 +43,10 @@ typedef struct {
     uint64_t bytes;         // asked for
     uint32_t code;          // id in INTERNED; 0: not known
     int32_t lasti;
-    uint32_t method; // 1 + number of the call from Python it was in; 0: none
-    uint16_t stack;  // number of its native frames (stacks.c); 0: none
-    uint8_t run, function;
+    uint32_t method;   // 1 + number of the call from Python it was in; 0: none
+    uint16_t stack;    // number of its native frames (stacks.c); 0: none
+    uint16_t function; // of OUTSIDE_FUNCTIONS; beyond these the row of capi.def
+    uint8_t run;
 } outside_block;
 
 extern uint32_t outside_count __attribute__((visibility("hidden"))); // blocks that are not freed
@@ -51,6 +56,8 @@ extern uint32_t outside_count __attribute__((visibility("hidden"))); // blocks t
 void outside_given(int function, const void *block, size_t bytes, const void *frame);
 // The same from an allocator of Python's, whose caller may be anybody: only chosen modules' count.
 void outside_domain(int function, const void *block, size_t bytes, const void *frame, uintptr_t from);
+// A function of the C-API, by its row, gave a block that belongs to the caller from now on. Needs the GIL.
+void outside_handed_over(int row, const void *block, const void *frame); // a word of the hook's frame
 void outside_gone_slow(const void *block);
 // Whether the block was known; it is no more. What `outside_moved` then enters again.
 int outside_take(const void *block, outside_block *ret);
@@ -66,6 +73,10 @@ void outside_ranges(scan_range ret[1]); // memory of the table: a search leaves 
 // outside_fresh.c
 void outside_fresh_begin(void); // blocks of malloc come from fresh memory, as far as can be
 void outside_fresh_end(void);
+
+// outside_raw.c: what PyMem_RawFree takes back is told between these two, under the GIL.
+void outside_raw_begin(void);
+void outside_raw_end(void);
 
 static inline void outside_gone(const void *block) {
     if (__builtin_expect(outside_count, 0) && block) {

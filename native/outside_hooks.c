@@ -10,6 +10,7 @@
 #include "outside.h"
 
 #include <dlfcn.h>
+#include <stdarg.h>
 
 #include "got.h"
 #include "ring.h"
@@ -68,6 +69,41 @@ static char *hook_part(const char *text, size_t most) {
     char *copy = CALL(char *(*)(const char *, size_t), text, most);
     GIVEN(copy, copy ? strlen(copy) + 1 : 0);
     return copy;
+}
+
+static int written(char **ret, int length) { // its block is the original's own choice: enough for the text
+    return length < 0 || !*ret ? 0 : length + 1;
+}
+
+static int hook_written(char **ret, const char *format, ...) {
+    uint32_t slot = ring_here.slot;
+    va_list values;
+    va_start(values, format);
+    int length = vasprintf(ret, format, values); // "..." cannot be called on with
+    va_end(values);
+    GIVEN(written(ret, length) ? *ret : NULL, (size_t)written(ret, length));
+    return length;
+}
+
+static int hook_written_list(char **ret, const char *format, va_list values) {
+    uint32_t slot = ring_here.slot;
+    int length = CALL(int (*)(char **, const char *, va_list), ret, format, values);
+    GIVEN(written(ret, length) ? *ret : NULL, (size_t)written(ret, length));
+    return length;
+}
+
+// Taken out before it moves: another thread may be given its address then.
+static void *hook_moved(void *block, size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    outside_block taken;
+    int known = outside_take(block, &taken);
+    void *moved = CALL(void *(*)(void *, size_t), block, bytes);
+    if (known) {
+        outside_put(&taken, moved ? moved : block, moved ? bytes : taken.bytes);
+    } else if (!block) {
+        GIVEN(moved, bytes);
+    }
+    return moved;
 }
 
 static exports_row imported[] = {

@@ -31,7 +31,7 @@ static struct {
     room memory;
     size_t capacity, used;
     room_stack open; // borrowed: met, and not followed yet
-    marks types;     // of what was met
+    marks types;     // of what was met, and those met
     int notes, failed;
 } table;
 
@@ -84,6 +84,9 @@ static surplus_row *meet(PyObject *object) {
         *row = (surplus_row){.address = address, .type = type};
         table.used++;
         table.failed |= marks_add(&table.types, Py_TYPE(object)) < 0;
+        if (PyType_Check(object)) { // of which each instance may be out of reach
+            table.failed |= marks_add(&table.types, object) < 0;
+        }
     }
     if (!(row->seen >> table.notes & 1)) {
         row->seen |= (uint8_t)(1 << table.notes);

@@ -7,6 +7,7 @@ the search for owners; but before an object is called leaked, such a field count
 from __future__ import annotations
 
 import gc
+import types
 import weakref
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ _BYTES: Final = type.__dict__["__basicsize__"].__get__
 _WEAK_LIST_AT: Final = type.__dict__["__weakrefoffset__"].__get__
 _WEAK: Final = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
 _WEAK_BYTES: Final = weakref.ref.__basicsize__
+_TELLING: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+"""They report all that they own; other words of their frames are left over from what the block was before."""
 
 
 def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, ...]]:
@@ -31,7 +34,7 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
     words = sorted(_native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0])
     found: dict[int, list[str]] = {}
     for holder, offset, address in _within(words):
-        if not _is_weak(holder, offset) and not _reports(holder, address):
+        if type(holder) not in _TELLING and not _is_weak(holder, offset) and not _reports(holder, address):
             found.setdefault(address, []).append(f"<{type(holder).__name__}> +{offset:#x}")
     return {address: tuple(some) for address, some in found.items()}
 

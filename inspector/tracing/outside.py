@@ -118,7 +118,7 @@ class Outside:
         asked_by = _file(row)
         if not self.in_host:
             return asked_by not in ("", self._python)
-        return asked_by in self._hosts and not _native.OUTSIDE_FUNCTIONS[row.function].startswith("Py")
+        return asked_by in self._hosts and not _function(row).startswith("Py")
 
     def _counts(self, some: Sequence[Row]) -> bool:
         """Blocks lost by two runs at least, where there are several; or of which every run left some."""
@@ -170,14 +170,22 @@ def _ran_elsewhere_ns() -> int:
     return time.process_time_ns() - time.thread_time_ns()
 
 
+def _function(row: Row) -> str:
+    """Who gave the block: malloc or one of its kin, or a function of the C-API that hands memory over."""
+    own = len(_native.OUTSIDE_FUNCTIONS)
+    if row.function >= own:
+        return _native.CAPI_ROWS[row.function - own][0]
+    name = _native.OUTSIDE_FUNCTIONS[row.function]
+    return _SHOWN.get(name[:3], name)
+
+
 def _nowhere(code: int, lasti: int) -> Site:
     return NOWHERE
 
 
 def _asked(row: Row, methods: Mapping[int, str], at: Callable[[int, int], Site]) -> tuple[Touch, ...]:
     """The call, with Python's line where its code is still known; then who called, as far as frames tell."""
-    name = _native.OUTSIDE_FUNCTIONS[row.function]
-    name = _SHOWN.get(name[:3], name)
+    name = _function(row)
     method = methods.get(row.method, "")
     first, *outer = row.frames or (0,)
     symbol, source = native_line(first - 1) if first else (_UNSEEN, _UNSEEN)

@@ -106,10 +106,10 @@ def _of_fallen(one: Suspect) -> Verdict | None:
     counted = f"{lost} fewer after {one.unbalanced_calls} call{'s' if one.unbalanced_calls > 1 else ''}"
     if one.relation != "itself":
         why = f"its count is {counted}, and nothing that held it died"
+        if one.relation == "type":  # instances that died, or are kept for reuse: which hold it is theirs
+            return None
         if one.blurred and one.falls_in_a_row < 3:
             return _over(one, lost, False, f"its count is {counted}; what died meanwhile may have held it")
-        if one.relation == "type":  # instances kept for reuse: no block is freed, and which hold it is theirs
-            return None
         return _over(one, lost, True, why)
     if one.references < one.certain_owners + one.possible_owners:
         return _over(one, lost, False, f"its count is {counted}, and C memory points at it still")

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from inspector.facts.leaks import Outside, Touch, Verdict
 
-_FREED_BY = {"operator new": "delete", "PyMem_Malloc": "PyMem_Free", "PyObject_Malloc": "PyObject_Free",
-             "PyMem_RawMalloc": "PyMem_RawFree"}  # fmt: skip
-"""Who gives a block -> who takes it back; `free` for all others."""
+_FREED_BY = {"operator new": "delete", "PyObject_Malloc": "PyObject_Free", "PyMem_Raw": "PyMem_RawFree",
+             "Py": "PyMem_Free"}  # fmt: skip
+"""How the name of who gives a block begins -> who takes it back, the first that fits; else `free`."""
 
 
 def of_outside(one: Outside) -> tuple[Verdict, ...]:
@@ -19,7 +19,7 @@ def of_outside(one: Outside) -> tuple[Verdict, ...]:
     if not lost:
         return ()
     asked = one.asked[0]
-    back = _FREED_BY.get(asked.function, "free")
+    back = next((back for gave, back in _FREED_BY.items() if asked.function.startswith(gave)), "free")
     verdict = Verdict(
         kind="bytes leaked outside objects",
         object=_size(one, lost),

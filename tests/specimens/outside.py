@@ -17,17 +17,22 @@ LEAKED: Final = {
     "list_lost": "malloc",
     "ring_lost": "malloc",
     "aligned_lost": "posix_memalign",
+    "raw_lost": "PyMem_RawMalloc",
+    "raw_grown_and_lost": "PyMem_RawRealloc",
+    "printed_lost": "asprintf",
+    "wide_text_lost": "PyUnicode_AsWideCharString",
 }
 """Name -> the function that gave the block."""
-USED_AGAIN: Final = ("pymem_lost", "pyobject_memory_lost")
+USED_AGAIN: Final = ("pymem_lost", "pyobject_memory_lost", "wide_text_lost")
 """Of these, whose allocator gives old addresses: an old word may hide a block on the first call."""
 HONEST: Final = (
     "in_static", "chain_of_realloc", "freed_later", "inside_only", "end_only", "on_another_thread", "in_list",
     "as_number", "as_packed", "as_tagged", "inverted", "as_text", "in_capsule", "given_to_python",
-    "freed_by_callback", "object_of_its_own",
+    "freed_by_callback", "object_of_its_own", "raw_freed", "raw_freed_by_value", "texts_freed",
 )  # fmt: skip
 
 SOURCE: Final = r"""
+#define _GNU_SOURCE
 #include <Python.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -81,6 +86,52 @@ static PyObject *grown_and_lost(PyObject *self, PyObject *unused) {
     memset(use(text), 1, 30);
     memset(use(realloc(text, 3000)), 2, 3000);
     Py_RETURN_NONE;
+}
+static PyObject *raw_lost(PyObject *self, PyObject *unused) {
+    memset(use(PyMem_RawMalloc(3000)), 1, 3000); // leaks: raw_lost
+    Py_RETURN_NONE;
+}
+static PyObject *raw_grown_and_lost(PyObject *self, PyObject *unused) {
+    char *text = PyMem_RawRealloc(used, 30); // leaks: raw_grown_and_lost
+    memset(use(text), 1, 30);
+    memset(use(PyMem_RawRealloc(text, 70000)), 2, 70000);
+    Py_RETURN_NONE;
+}
+static PyObject *raw_freed(PyObject *self, PyObject *unused) {
+    void *block = use(PyMem_RawCalloc(30, 30));
+    block = use(PyMem_RawRealloc(block, 100000));
+    PyMem_RawFree(block);
+    Py_RETURN_NONE;
+}
+static void (*volatile by_value)(void *) = PyMem_RawFree; // as NumPy's tp_free: no slot is asked
+static PyObject *raw_freed_by_value(PyObject *self, PyObject *unused) {
+    for (int i = 0; i < 8; i++) {
+        void *block = use(PyMem_RawMalloc(2632)), *other = use(PyMem_RawMalloc(2469));
+        by_value(block);
+        by_value(other);
+    }
+    Py_RETURN_NONE;
+}
+static PyObject *printed_lost(PyObject *self, PyObject *unused) {
+    char *text = NULL;
+    int length = asprintf(&text, "a text of %d letters and more", 2000); // leaks: printed_lost
+    return length < 0 ? PyErr_NoMemory() : PyLong_FromSize_t(strlen(use(text)));
+}
+static PyObject *wide_text_lost(PyObject *self, PyObject *unused) {
+    PyObject *text = PyUnicode_FromString("a text that is some 50 letters long, and now wide too");
+    wchar_t *wide = PyUnicode_AsWideCharString(text, NULL); // leaks: wide_text_lost
+    Py_XDECREF(text);
+    return wide ? PyLong_FromLong(*(wchar_t *)use(wide)) : NULL;
+}
+static PyObject *texts_freed(PyObject *self, PyObject *unused) {
+    PyObject *text = PyUnicode_FromString("another text");
+    char *printed = NULL;
+    int length = asprintf(&printed, "%p", (void *)text);
+    wchar_t *wide = PyUnicode_AsWideCharString(text, NULL);
+    Py_XDECREF(text);
+    PyMem_Free(use(wide));
+    free(use(printed));
+    return PyLong_FromLong(length);
 }
 static PyObject *list_lost(PyObject *self, PyObject *unused) {
     struct node *head = NULL;
