@@ -56,15 +56,6 @@ static void each_array(PyObject *capsule, void (*visit)(call_frame *, PyObject *
     }
 }
 
-static watched *watched_dtype(call_frame *frame, PyObject *dtype) {
-    for (int i = 0; i < frame->count; i++) {
-        if (frame->items[i].object == dtype) {
-            return &frame->items[i];
-        }
-    }
-    return NULL;
-}
-
 static behind_row *known(call_frame *frame, PyObject *array) {
     for (int i = 0; i < frame->behind_count; i++) {
         if (frame->behind[i].array == array) {
@@ -103,7 +94,7 @@ static void leave(call_frame *frame, PyObject *array) {
     if (row) {
         row->is_there = 1;
     } else if ((row = note(frame, array))) {
-        watched *one = is_born(array) ? watched_dtype(frame, row->dtype) : NULL;
+        watched *one = is_born(array) ? ledger_frame_find(frame, row->dtype) : NULL;
         row->is_there = 1;
         if (one) {
             one->found++;
@@ -123,7 +114,7 @@ void ledger_cells_leave(call_frame *frame) {
     each_array(frame->capsule, leave, frame);
     ledger_cells_end(frame);
     for (int i = 0; i < frame->behind_count; i++) {
-        watched *one = watched_dtype(frame, frame->behind[i].dtype);
+        watched *one = ledger_frame_find(frame, frame->behind[i].dtype);
         if (one) {
             one->found -= !frame->behind[i].is_there;
             one->is_blurred |= frame->behind_left_out || born_count > BORN_MAX;

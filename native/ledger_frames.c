@@ -86,7 +86,7 @@ static void watch_argument(call_frame *frame, PyObject *object, int argument) {
     watch_held(frame, object, argument);
 }
 
-static watched *watched_as(call_frame *frame, const PyObject *object) {
+watched *ledger_frame_find(call_frame *frame, const PyObject *object) {
     for (int i = 0; object && i < frame->count; i++) {
         if (frame->items[i].object == object) {
             return &frame->items[i];
@@ -96,7 +96,7 @@ static watched *watched_as(call_frame *frame, const PyObject *object) {
 }
 
 static void count_held(call_frame *frame, const PyObject *object, int change) {
-    watched *one = watched_as(frame, object);
+    watched *one = ledger_frame_find(frame, object);
     if (one) {
         one->found += change;
     }
@@ -106,7 +106,7 @@ static void count_held(call_frame *frame, const PyObject *object, int change) {
 void ledger_frame_compare(call_frame *frame) {
     for (int i = 0; i < frame->holder_count; i++) {
         const held_row *before = &frame->holders[i];
-        const watched *holder = watched_as(frame, before->holder);
+        const watched *holder = ledger_frame_find(frame, before->holder);
         if (!holder || holder->died || ledger_is_placeholder(before->holder) ||
             Py_REFCNT(before->holder) <= 0) {
             continue;

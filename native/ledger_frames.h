@@ -41,7 +41,9 @@ typedef struct call_frame {
 void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
                         const uintptr_t words[5]);
 uint32_t ledger_frame_leave(call_frame *frame); // how many calls are still open
-void ledger_frame_compare(call_frame *frame);   // after the call: what an argument let go of, or holds since
+// What the frame watches an object as; NULL: it does not, or there is none.
+watched *ledger_frame_find(call_frame *frame, const PyObject *object /* borrowed */);
+void ledger_frame_compare(call_frame *frame); // after the call: what an argument let go of, or holds since
 // The frame answers for this change of a count: no call around it does.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);
 
