@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import outside
 import pytest
 import specimens
 from leak_corpus import SOURCE
@@ -56,3 +57,17 @@ def test_a_block_raises_one_sentence() -> None:
     with pytest.raises(InspectorError) as refused, inspector.no_leaks("leak_corpus"):
         corpus.without_the_gil(1)
     assert refused.value.slug == "leaked" and "leak_corpus.c:" in str(refused.value)
+
+
+def test_a_test_suite_in_which_memory_is_forgotten_fails(tmp_path: Path) -> None:
+    library = specimens.library("outside", outside.SOURCE)
+    (tmp_path / library.name).symlink_to(library)
+    tests = "import outside\n\ndef test_lost():\n    outside.strdup_each_call()\n\n"
+    (tmp_path / "test_it.py").write_text(tests + "def test_freed():\n    outside.chain_of_realloc()\n")
+    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    ran = subprocess.run(
+        [*command, "--inspect-leaks", "outside"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert "1 failed, 1 passed" in ran.stdout
+    line = outside.line_of("strdup_each_call")
+    assert f"bytes leaked outside objects in outside.strdup_each_call at outside.c:{line}" in ran.stdout
