@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -52,3 +54,56 @@ def test_a_type_that_is_gone_is_not_read() -> None:
         gc.collect()
     (one,) = (one for one in found if one.kind == "over-released")
     assert (one.object, one.method) == ("object", "gone.twice")
+
+
+KEPT = r"""
+#include <Python.h>
+#include <string.h>
+typedef struct { PyObject_HEAD } Node;
+static PyObject *spare;
+
+static int visit_type(PyObject *self, visitproc visit, void *arg) { Py_VISIT(Py_TYPE(self)); return 0; }
+static void keep(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    spare = self;
+    Py_DECREF(type);
+}
+static PyType_Slot slots[] = {{Py_tp_dealloc, keep}, {Py_tp_traverse, visit_type}, {0, NULL}};
+static PyType_Spec spec = {
+    "kept.Node", sizeof(Node), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+
+static PyObject *make_type(PyObject *self, PyObject *unused) { return PyType_FromSpec(&spec); }
+static PyObject *die(PyObject *self, PyObject *type) {
+    Py_XDECREF(PyObject_CallNoArgs(type));
+    Py_RETURN_NONE;
+}
+// Another use of the block, which is freed afterwards: there is no object in it any more.
+void use_block(void) {
+    char *block = (char *)spare - 16;
+    memset(block, 0x31, 16 + sizeof(Node));
+    PyObject_Free(block);
+}
+static PyMethodDef methods[] = {
+    {"make_type", make_type, METH_NOARGS, NULL}, {"die", die, METH_O, NULL}, {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "kept", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_kept(void) { return PyModule_Create(&definition); }
+"""
+CHILD = """
+import ctypes, sys
+sys.path.insert(0, sys.argv[1])
+import inspector, kept
+kind, library = kept.make_type(), ctypes.PyDLL(kept.__file__)
+with inspector.leaks("kept") as found:
+    kept.die(kind)
+    library.use_block()
+print(len(found.verdicts))
+"""
+
+
+def test_a_block_whose_object_is_gone_is_freed_as_it_is() -> None:
+    """Dict keys in the place of a dead node of pandas' once ended the process."""
+    folder = str(specimens.library("kept", KEPT).parent)
+    ended = subprocess.run([sys.executable, "-P", "-c", CHILD, folder], capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "0\n", "")
