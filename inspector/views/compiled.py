@@ -17,6 +17,7 @@ from inspector.facts.stack import Stop
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
+from inspector.views.sites import duration
 from inspector.views.view import blocks, view
 
 PAGE = "docs/c_cells.md"
@@ -154,7 +155,7 @@ def _call(fact: CellCall) -> Line:
     return Line(
         "call",
         (*text(f"{fact.function}  ", "native"), *outcome),
-        text(f"{fact.ns / 1e3:,.0f} µs {where}", "dim"),
+        text(f"{duration(fact.ns)} {where}", "dim"),
         explain="With --isolate the call runs in a copy of this process: a crash there costs nothing.",
         link=f"{PAGE}#running-it",
     )

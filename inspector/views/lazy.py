@@ -6,6 +6,7 @@ from inspector.facts.lazy import INPUT_CHANGED, Lazy, LazyClause, LazyContract, 
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Picture, Span, text
+from inspector.views.sites import duration
 from inspector.views.view import blocks
 
 PAGE = "docs/lazy.md"
@@ -84,7 +85,7 @@ def _event(event: LazyEvent) -> Line:
     return Line(
         "event",
         (*text(words.get(event.kind, event.kind)), *text(f"   {where}", "dim")),
-        text(f"{size(event.bytes)}  {_time(event.ns)}"),
+        text(f"{size(event.bytes)}  {duration(event.ns)}"),
         link=f"{PAGE}#events",
     )
 
@@ -119,10 +120,6 @@ def _clause(clause: LazyClause) -> Line:
     return Line(
         "" if clause.holds else "broken", (*text(clause.name, style), *text(f"   {clause.evidence}", "dim"))
     )
-
-
-def _time(ns: int) -> str:
-    return f"{ns / 1e3:.0f} µs" if ns < 1e6 else f"{ns / 1e6:.1f} ms" if ns < 1e9 else f"{ns / 1e9:.2f} s"
 
 
 def sample() -> Lazy:

@@ -17,7 +17,7 @@ def test_a_materialized_vector() -> None:
         in drawn
     )
     assert "data2    storage float64 (5,)" in drawn
-    assert "materialized by np.sort   cell 4:2" in drawn and "40 B  34 µs" in drawn
+    assert "materialized by np.sort   cell 4:2" in drawn and "40 B  34.0 µs" in drawn
 
 
 def test_what_is_broken_comes_first() -> None:
