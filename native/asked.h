@@ -11,5 +11,7 @@ int asked_spans(PyObject *object /* borrowed */, uint32_t type /* id in INTERNED
 // Whether objects of the type keep their elements for life, so that a call's arguments may be asked about
 // later.
 int asked_is_steady(uint32_t type);
+// Whether both ends of memory can be read: once a trace for each span that could.
+int asked_is_there(const data_span *span);
 
 #endif

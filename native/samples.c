@@ -14,9 +14,10 @@
 
 #include <string.h>
 
+#include "asked.h"
 #include "elements.h"
 
-enum { SAMPLES = 8, DESCR_BYTEORDER = 26 };
+enum { SAMPLES = 8, DESCR_BYTEORDER = 26, BASES_MAX = 8 };
 enum { SELECTION_LEAST = 16, SELECTION_DISTINCT = 4, SELECTION_BYTES_LEAST = 4, SEARCHED_MAX = 1 << 14 };
 enum { EQUAL = 1, DIFFERENT = 0, NOT_COMPARABLE = -1 };
 
@@ -61,8 +62,33 @@ static int block_of_told(const witnessed *seen, block *ret) {
     return 1;
 }
 
+static int is_within(const data_span *span, const data_span *whole) {
+    return whole->start <= span->start && span->start + span->span_bytes <= whole->start + whole->span_bytes;
+}
+
+// Whether the object that owns an array's memory has room for all of it.
+static int owner_has(PyObject *object, const data_span *span) {
+    data_span whole;
+    for (int step = 0; step < BASES_MAX && object && spans_read(object, &whole); step++) {
+        if (whole.flags & SPAN_OWNED) {
+            return is_within(span, &whole);
+        }
+        object = spans_is_ndarray(object) ? ((const ndarray_fields *)object)->base : NULL; // borrowed
+    }
+    return 0;
+}
+
+// Whether the ends of the memory can be read. A view knows an address, not what is there: it was cast from a
+// number, its strides lead elsewhere, or a mapped file has been cut (SIGBUS).
+static int is_there(const witnessed *seen) {
+    const data_span *span = &seen->span;
+    return span->flags & SPAN_OWNED || (is_array(seen) && owner_has(seen->object, span)) ||
+           asked_is_there(span);
+}
+
 int samples_block_of(const witnessed *seen, const char *kinds, samples_block *ret) {
-    if (!seen->has_span || !seen->span.item_bytes || !seen->span.kind || !strchr(kinds, seen->span.kind)) {
+    if (!seen->has_span || !seen->span.item_bytes || !seen->span.kind || !strchr(kinds, seen->span.kind) ||
+        !is_there(seen)) {
         return 0;
     }
     if (is_array(seen)) {

@@ -180,7 +180,7 @@ int spans_read(PyObject *object, data_span *ret) {
     }
     if (ctypes_base && PyType_IsSubtype(type, ctypes_base)) {
         const ctypes_fields *held = (const ctypes_fields *)object;
-        return plain(held->memory, held->bytes, 1, 'V', held->needs_free ? 0 : SPAN_OWNED, ret);
+        return plain(held->memory, held->bytes, 1, 'V', held->needs_free ? SPAN_OWNED : 0, ret);
     }
     return 0;
 }

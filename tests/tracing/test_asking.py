@@ -106,6 +106,30 @@ def test_a_pointer_to_nowhere_is_not_read() -> None:
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "shared\n", "")
 
 
+NO_LONGER_THERE = """
+import ctypes, mmap, tempfile
+import numpy as np, inspector
+with tempfile.TemporaryFile() as file:
+    file.truncate(1 << 20)
+    mapped = np.frombuffer(mmap.mmap(file.fileno(), 1 << 20), "u1")
+    file.truncate(1 << 12)
+number = (ctypes.c_double * 4096).from_address(16)
+outside = np.lib.stride_tricks.as_strided(np.zeros(4), (1000,), (1 << 40,))
+with inspector.trace("numpy") as traced:
+    views = mapped.view(), mapped.reshape(2, -1), outside.view(), np.frombuffer(number)
+    more = [one[::2].view() for one in views]
+print(*{copy.verdict for one in views for copy in traced.of(one)})
+"""
+
+
+def test_an_array_whose_memory_is_not_there_is_not_read() -> None:
+    """The program died of a mapped file that had been cut, and of arrays over memory that never was."""
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", NO_LONGER_THERE], capture_output=True, text=True, timeout=100
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "shared\n", "")
+
+
 def test_many_objects_of_one_type_hide_none_of_another() -> None:
     holder = pd.Series(np.arange(1000.0))
     target = np.asarray(holder)
