@@ -8,6 +8,7 @@
 
 #include "native.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -57,7 +58,9 @@ int asked_is_there(const data_span *span) {
     struct iovec ours = {.iov_base = bytes, .iov_len = 2};
     struct iovec ends[2] = {{.iov_base = (void *)span->start, .iov_len = 1},
                             {.iov_base = (void *)(span->start + span->span_bytes - 1), .iov_len = 1}};
+    int before = errno; // the program's own: a hook runs inside its call
     int is_there = process_vm_readv(getpid(), &ours, 1, ends, 2, 0) == 2;
+    errno = before;
     if (is_there) {
         *known = *span;
     }

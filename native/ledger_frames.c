@@ -86,15 +86,6 @@ static void watch_argument(call_frame *frame, PyObject *object, int argument) {
     watch_held(frame, object, argument);
 }
 
-watched *ledger_frame_find(call_frame *frame, const PyObject *object) {
-    for (int i = 0; object && i < frame->count; i++) {
-        if (frame->items[i].object == object) {
-            return &frame->items[i];
-        }
-    }
-    return NULL;
-}
-
 static void count_held(call_frame *frame, const PyObject *object, int change) {
     watched *one = ledger_frame_find(frame, object);
     if (one) {

@@ -42,7 +42,14 @@ void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention conv
                         const uintptr_t words[5]);
 uint32_t ledger_frame_leave(call_frame *frame); // how many calls are still open
 // What the frame watches an object as; NULL: it does not, or there is none.
-watched *ledger_frame_find(call_frame *frame, const PyObject *object /* borrowed */);
+static inline watched *ledger_frame_find(call_frame *frame, const PyObject *object /* borrowed */) {
+    for (int i = 0; object && i < frame->count; i++) {
+        if (frame->items[i].object == object) {
+            return &frame->items[i];
+        }
+    }
+    return NULL;
+}
 void ledger_frame_compare(call_frame *frame); // after the call: what an argument let go of, or holds since
 // The frame answers for this change of a count: no call around it does.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);

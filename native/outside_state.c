@@ -36,11 +36,18 @@ static int is_object(search *s, uintptr_t address) {
     return found.object != NULL;
 }
 
+// A block begins where its allocator says, or behind what one debug allocator, or two, put in front.
+static int begins_at(const state_question *q) {
+    uintptr_t prefix = q->s->view.object_prefix < 0 ? 0 : (uintptr_t)q->s->view.object_prefix;
+    uintptr_t before = q->address - q->block.start;
+    return before == 0 || before == prefix || before == 2 * prefix;
+}
+
 int outside_is_given_out(search *s, const outside_block *one) {
     uintptr_t address = ~one->hidden;
     state_question q = {.s = s, .address = address, .first = ~one->hidden_first, .state = BLOCK_LOST};
     if (!outside_has(one) || memory_guarded(state_body, &q) < 0 || is_object(s, address)) {
         return 0;
     }
-    return q.state == BLOCK_LIVE ? (q.block.start == address ? 1 : -1) : q.state == BLOCK_FREE ? 0 : -1;
+    return q.state == BLOCK_LIVE ? (begins_at(&q) ? 1 : -1) : q.state == BLOCK_FREE ? 0 : -1;
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -51,9 +52,10 @@ def test_a_lost_block_is_told_on_the_first_call(module: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", outside.LEAKED)
 def test_a_lost_block_is_told_by_several_runs(module: Any, name: str) -> None:
-    found = inspector.leaks("outside").run(call(module, name))
+    runs = 9 if name in outside.USED_AGAIN else 3
+    found = inspector.leaks("outside").run(call(module, name), runs)
     (one,) = lost(found)
-    assert one.certain and "blocks lost by 3 runs" in one.reason
+    assert one.certain and f"blocks lost by {runs} runs" in one.reason
     table = found.fact.outside[0]
     assert table.module == "outside" and len(set(table.blocks)) == 1 and sum(table.lost) >= 2
     assert "by allocating module" in found.report.to_text()
@@ -157,6 +159,8 @@ def test_words_that_an_object_never_wrote_keep_no_block() -> None:
     with inspector.leaks("oldwords") as found:
         kept = oldwords.left_in_text()
     assert [one.method for one in lost(found)] == ["oldwords.left_in_text"]
+    if sys.flags.dev_mode:  # debug allocators write all that malloc gave
+        return
     types = [type("Some", (), {"__slots__": tuple(names)}) for names in ("", "a", "ab")]
     with inspector.leaks("oldwords") as found:
         written = sum(oldwords.left_behind(one) for one in types)
