@@ -65,9 +65,13 @@ static int object_look(struct dl_phdr_info *object, size_t size, void *argument)
 }
 
 uintptr_t malloc_arena_find(const memory_maps *maps) {
-    arena_search wanted = {maps, 0};
-    dl_iterate_phdr(object_look, &wanted);
-    return wanted.arena;
+    static uintptr_t known; // libc is not moved
+    arena_search wanted = {maps, known};
+    if (!known) {
+        dl_iterate_phdr(object_look, &wanted);
+        known = wanted.arena;
+    }
+    return known;
 }
 
 __attribute__((no_sanitize("address"))) int malloc_arena_has(const memory_maps *maps, uintptr_t arena,

@@ -16,6 +16,7 @@ from inspector.facts.leaks import Outside as Blocks
 from inspector.facts.leaks import Touch
 from inspector.facts.unknown import Unknown
 from inspector.places import place
+from inspector.tracing.kernel_words import epoll_words, has_io_uring
 from inspector.tracing.native_lines import native_line
 from inspector.tracing.places import NOWHERE
 from inspector.tracing.tables import library_of
@@ -30,6 +31,7 @@ LOST, LOST_WITH, REACHED = range(3)
 _UNTOLD: Final = "its allocator does not tell whether it was freed meanwhile"
 _UNTRACED: Final = "too many places lost blocks: its address in disguise was not looked for"
 _MOVED: Final = "other threads ran during the search: a pointer may have moved past it"
+_IN_RING: Final = "an io_uring is open: the kernel may hold its address for a request"
 _IDLE: Final = 50
 """Threads that waited, for the GIL too, ran for less than this part of a search together."""
 _HOST: Final = "the program that embeds Python runs still, and may know its address otherwise"
@@ -64,6 +66,7 @@ class Outside:
     scanned_bytes: int = 0
     scan_ns: int = 0
     """What the last search took."""
+    _in_ring: bool = False
     _python: str = ""
     """Path of what `int` lies in: the interpreter."""
     _hosts: frozenset[str] = frozenset()
@@ -95,7 +98,10 @@ class Outside:
         self._python = python[0] if python is not None else ""
         self._hosts = frozenset(_native.got_hosts()) - {self._python}
         start, ran = time.perf_counter_ns(), _ran_elsewhere_ns()
+        self._in_ring = has_io_uring()
+        kept = epoll_words()  # ints: the search meets them as it meets any handle
         rows, self.scanned_bytes, self.scan_ns = _native.outside_search(_native.ledger_rooms(), _OWN_CODE)
+        del kept
         ran = _ran_elsewhere_ns() - ran
         self._others_ran = ran * _IDLE > time.perf_counter_ns() - start
         every = [row for row in map(Row._make, rows) if self._is_told(row)]
@@ -151,6 +157,7 @@ class Outside:
             (any(row.given_out < 0 for row in lost), _UNTOLD),
             (any(row.kind == "untraced" for row in lost), _UNTRACED),
             (self._others_ran, _MOVED),
+            (self._in_ring, _IN_RING),
             (self.in_host, _HOST),
         )
         return tuple(doubt for is_there, doubt in doubts if is_there)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -166,3 +167,63 @@ def test_words_that_an_object_never_wrote_keep_no_block() -> None:
         written = sum(oldwords.left_behind(one) for one in types)
     assert kept and written
     assert sum(one.objects for one in lost(found)) == written
+
+
+IN_KERNEL = r"""
+#include <Python.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static PyObject *watch(PyObject *self, PyObject *file) { // its block is known to the kernel alone
+    int number = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = calloc(1, 300)};
+    epoll_ctl(number, EPOLL_CTL_ADD, (int)PyLong_AsLong(file), &event);
+    event.data.ptr = NULL;
+    __asm__ volatile("" : : "r"(&event) : "memory");
+    return PyLong_FromLong(number);
+}
+static PyObject *forget(PyObject *self, PyObject *unused) {
+    volatile char *block = calloc(1, 300);
+    block[0] = 1;
+    block = NULL;
+    Py_RETURN_NONE;
+}
+static PyObject *open_ring(PyObject *self, PyObject *unused) {
+    char parameters[256] = {0};
+    return PyLong_FromLong(syscall(SYS_io_uring_setup, 4, parameters));
+}
+static PyMethodDef methods[] = {{"watch", watch, METH_O, NULL}, {"forget", forget, METH_NOARGS, NULL},
+                                {"open_ring", open_ring, METH_NOARGS, NULL}, {0}};
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "inkernel", .m_methods = methods};
+PyMODINIT_FUNC PyInit_inkernel(void) { return PyModule_Create(&module); }
+"""
+
+
+@pytest.fixture(scope="module")
+def in_kernel() -> Any:
+    return specimens.build("inkernel", IN_KERNEL)
+
+
+def test_a_block_that_an_epoll_knows_is_kept_while_it_is_open(in_kernel: Any) -> None:
+    reading, writing = os.pipe()
+    with inspector.leaks("inkernel") as found:
+        number = in_kernel.watch(reading)
+    assert number >= 0 and not found.verdicts
+    with inspector.leaks("inkernel") as found:
+        os.close(in_kernel.watch(reading))
+    assert [one.certain for one in lost(found)] == [True]
+    for one in (number, reading, writing):
+        os.close(one)
+
+
+def test_while_an_io_uring_is_open_a_lost_block_is_possible(in_kernel: Any) -> None:
+    number = in_kernel.open_ring()
+    if number < 0:
+        pytest.skip("cannot be installed: the kernel gives no io_uring")
+    with inspector.leaks("inkernel") as found:
+        in_kernel.forget()
+    os.close(number)
+    assert [one.certain for one in lost(found)] == [False]
+    assert "io_uring" in lost(found)[0].reason
