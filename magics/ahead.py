@@ -28,7 +28,7 @@ class Ahead:
     def __init__(self) -> None:
         self.pieces: dict[str, Callable[[], object]] = {
             "": lambda: _card(0),
-            "numpy": lambda: _card(sys.modules["numpy"].empty(2)),
+            "numpy": lambda: _card(sys.modules["numpy"].empty(2, "f8")),
             "ipykernel": lambda: importlib.import_module("inspector.magics.widgets.base"),
         }
         """Module that must be there -> what is done then, once."""

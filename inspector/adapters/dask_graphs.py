@@ -36,7 +36,7 @@ class DaskGraphs(Defaults):
     def self_test(self) -> None:
         """Of an array over two ndarrays both blocks exist; of its sum with one, none."""
         if array := sys.modules.get("dask.array"):
-            there = array.from_array(sys.modules["numpy"].zeros(4), chunks=2)
+            there = array.from_array(sys.modules["numpy"].zeros(4, "f8"), chunks=2)
             states = [list(_states(x)) for x in (there, there + 1)]
             if states != [["ndarray", "ndarray"], ["", ""]]:
                 raise ValueError(f"the layers of a graph say {states}")

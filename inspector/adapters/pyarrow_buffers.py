@@ -99,7 +99,7 @@ class PyarrowBuffers(Defaults):
         known = any(kind.name == "NumPyBuffer" for kind in self._kinds.values())
         if known or numpy is None:
             return False
-        array = numpy.zeros(8)
+        array = numpy.zeros(8, "f8")
         self._learn(sys.modules["pyarrow"].array(array).buffers()[1], "NumPyBuffer", "foreign", array)
         return True
 

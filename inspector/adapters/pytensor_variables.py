@@ -44,7 +44,7 @@ class PytensorVariables(Defaults):
     def self_test(self) -> None:
         """A shared variable that borrows keeps the very array; a sum of it has an owner and no data."""
         numpy, pytensor = sys.modules["numpy"], sys.modules["pytensor"]
-        array = numpy.zeros(2)
+        array = numpy.zeros(2, "f8")
         kept = pytensor.shared(array, borrow=True)
         if (
             self.holds(kept) != (("container.storage[0]", array),)

@@ -31,7 +31,7 @@ class XarrayVariables(Holder):
 
     def self_test(self) -> None:
         """An ndarray is found behind a DataArray, and by identity."""
-        array = sys.modules["numpy"].zeros(2)
+        array = sys.modules["numpy"].zeros(2, "f8")
         if next((found for _, found in self.held(sys.modules["xarray"].DataArray(array))), None) is not array:
             raise ValueError("DataArray._variable._data is not what it was")
 

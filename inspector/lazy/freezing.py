@@ -41,7 +41,7 @@ def frozen(x: Any) -> tuple[Any, str, int]:
 
 def calibrate(public: Callable[..., Any]) -> None:
     """Count the references that a call of `public(x, freeze=True)` itself holds."""
-    sample = np.empty(1)
+    sample = np.empty(1, "u1")
     public(sample, freeze=True)
 
 

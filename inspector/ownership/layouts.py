@@ -81,7 +81,7 @@ def _lru_layout() -> Layouts:
 
 @cache
 def _ndarray_layout(numpy: types.ModuleType) -> Layouts:
-    whole = numpy.zeros(4)
+    whole = numpy.zeros(4, "f8")
     view = whole[1:]
     found = offsets(view, ("base", "dtype"))
     raw = _native.read(id(view) + 16, 8)
@@ -129,7 +129,7 @@ def _library_fields(kind: type) -> dict[int, str]:
     numpy = sys.modules.get("numpy")
     if numpy is None or numpy.__dict__.get("ndarray") is not kind:
         return {}
-    return offsets(numpy.zeros(4)[1:], ("base", "dtype"))
+    return offsets(numpy.zeros(4, "f8")[1:], ("base", "dtype"))
 
 
 def _member_offset(member: types.MemberDescriptorType) -> int:

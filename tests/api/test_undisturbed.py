@@ -18,6 +18,7 @@ import importlib.util
 import io
 import itertools
 import mmap
+import sys
 import threading
 import types
 import weakref
@@ -223,6 +224,25 @@ def test_an_object_of_a_library(library: str, asked: str, fingerprint: Callable[
         box.object = made
         look(box, ASKED[asked])  # the first time may fill the library's own caches
         assert_undisturbed(box, asked, fingerprint)
+
+
+@pytest.mark.parametrize("asked", [*ASKED, "leaks"])
+def test_the_types_that_numpy_has_once_keep_their_counts(asked: str) -> None:
+    """NumPy 2.4's empty and zeros keep a reference of float64 where no dtype is given: we always give one."""
+    import numpy as np
+
+    dtypes = [np.dtype(code) for code in "?bhilqBHILQefdgFDGOSUV"]
+    box = Box()
+    box.object = np.asarray([1.0, 2.0])[1:]
+
+    def once() -> list[int]:
+        if asked == "leaks":
+            inspector.leaks("numpy").run(lambda: np.unique([1, 2, 2]), 1)
+        else:
+            look(box, ASKED[asked])
+        return [sys.getrefcount(dtype) for dtype in dtypes]
+
+    assert once() and once() == once() == once()
 
 
 def test_a_disturbed_object_is_noticed(fingerprint: Callable[[object], Any]) -> None:
