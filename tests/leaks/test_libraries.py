@@ -269,6 +269,29 @@ def test_a_library_is_not_accused(module: str) -> None:
     assert repr(result) == expected
 
 
+@pytest.mark.parametrize("call", ["zeros", "reduce"])
+def test_what_the_interpreters_counts_say_several_runs_say(call: str) -> None:
+    """NumPy 2.4.6: zeros without a dtype keeps one of float64, __reduce_ex__(5) one of PickleBuffer."""
+    import pickle
+
+    import numpy as np
+
+    array = np.asarray([1, 2])
+    calls: dict[str, tuple[Any, Callable[[], object]]] = {
+        "zeros": (np.dtype("f8"), lambda: np.zeros(3)),
+        "reduce": (pickle.PickleBuffer, lambda: array.__reduce_ex__(5)),
+    }
+    subject, run = calls[call]
+    run()
+    before = sys.getrefcount(subject)
+    for _ in range(20):
+        run()
+    grew = sys.getrefcount(subject) - before
+    told = [one.object for one in inspector.leaks("numpy").run(run) if one.kind == "leaked"]
+    assert (grew, len(told)) in ((20, 1), (0, 0))
+    assert not told or repr(subject).strip("<>") in told[0] or subject.__name__ in told[0]
+
+
 class MallInfo(ctypes.Structure):
     """mallinfo(3): what malloc says of itself."""
 
