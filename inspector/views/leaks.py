@@ -12,6 +12,8 @@ from inspector.views.view import blocks
 
 PAGE = "docs/leaks.md"
 TOUCHES_SHOWN = 5
+IMPORTING = "<frozen importlib"
+"""How the file of Python's own import machinery begins: the line that runs a module's body."""
 _WORDS = {
     "new": "returns a new reference",
     "borrowed": "lends its result",
@@ -32,13 +34,35 @@ _WORDS = {
 @blocks.register
 def of_leaks(fact: Leaks) -> tuple[Block, ...]:
     """One block a verdict, then what is kept on purpose, then what was looked at."""
-    lines: list[Block] = [line for one in fact.verdicts for line in _verdict(one, fact.many(one))]
-    if not fact.verdicts:
+    told = [one for one in fact.verdicts if not _is_of_import(one)]
+    lines: list[Block] = [line for one in told for line in _verdict(one, fact.many(one))]
+    if not told:
         lines.append(Line("leaks", _none(fact), text(_runs(fact), "dim"), link=PAGE))
+    if len(told) < len(fact.verdicts):
+        lines.append(_left_by_imports(fact))
     if fact.kept:
         lines.append(_kept(fact.kept))
     lines += of_outside(fact.outside, fact.runs)
     return (*lines, _looked(fact), *(Line("note", text(note, "dim")) for note in fact.notes))
+
+
+def _is_of_import(one: Verdict) -> bool:
+    """Whether it is only possible, and of what a module's body did: that runs once a process."""
+    touch = one.conversion
+    file = touch.site.file if isinstance(touch, Touch) else ""
+    return not one.certain and isinstance(file, str) and file.startswith(IMPORTING)
+
+
+def _left_by_imports(fact: Leaks) -> Fold:
+    """Modules fill tables of their own when they are imported; what looks lost of it is lost once."""
+    some = [one for one in fact.verdicts if _is_of_import(one)]
+    head = Line(
+        "imports",
+        text(f"{len(some)} possible, of what modules did while they were imported: once a process"),
+        explain="A module's body runs once: nothing that is lost there grows.",
+        link=f"{PAGE}#imports",
+    )
+    return Fold(head, tuple(line for one in some for line in _verdict(one, fact.many(one))), shown=0)
 
 
 def _none(fact: Leaks) -> tuple[Span, ...]:
