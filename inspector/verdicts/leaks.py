@@ -125,15 +125,21 @@ def _of_surplus(one: Suspect, alone: bool) -> Verdict | None:
     certain = not one.possible_owners and not one.borrowing and (one.fresh or unexplained == leaked)
     if alone and not one.fresh and unexplained > leaked:  # some were unexplained before: which are these?
         return None
-    said = f"{one.references} references, {one.certain_owners} owners found"
+    said = f"{_many(one.references, 'reference')}, {_many(one.certain_owners, 'owner')} found"
     is_name = one.type_name == "str" and not any(touch.role == "kept" for touch in one.touches)
     if is_name or not _method(one):  # the cache of attributes owns names where nobody looks; imports more
         certain = False
     if one.borrowing:
-        said += f"; {one.borrowing} pointers on C stacks or in unknown memory may hold some"
+        said += f"; {_many(one.borrowing, 'pointer')} on C stacks or in unknown memory may hold some"
+    elif one.possible_owners:
+        said += f"; {_many(one.possible_owners, 'pointer')} in C memory may hold some"
     elif not certain:
-        said += f"; {one.possible_owners} pointers in C memory may hold some"
+        said += "; the interpreter's caches hold names unseen" if is_name else "; no call from Python made it"
     return _leaked(one, leaked, certain, said)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"
 
 
 def _leaked(one: Suspect, count: int, certain: bool, reason: str) -> Verdict:

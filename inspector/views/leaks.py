@@ -171,7 +171,7 @@ def sample() -> tuple[Leaks, ...]:
     leak = Verdict(
         "leaked", "str 'k2'", True, 1, 1, made, (made, keeps), "heldmod.make",
         "PyUnicode_FromFormat returns a new reference; PyDict_SetItem does not steal its key",
-        "release it: Py_DECREF after heldmod.c:15", "2 references, 1 owners found",
+        "release it: Py_DECREF after heldmod.c:15", "2 references, 1 owner found",
         ("dict (1 item) key 'k2'",),
     )  # fmt: skip
     call = Touch(
