@@ -7,7 +7,7 @@
 //
 // Cost. A pass is some ten times as dear as a search for plain words, and made for lost blocks only. Limits:
 // an address that is combined with a secret (xor), or split over two words is not seen, nor one
-// that the kernel alone knows (of an epoll Python holds them as ints, kernel_words.py); nor is memory
+// that the kernel alone knows (of an epoll Python holds them as ints, kept_by_kernel.py); nor is memory
 // searched that is mapped shared or read-only from a file.
 #define INSPECTOR_INTERNALS
 #include "outside_search.h"

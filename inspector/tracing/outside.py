@@ -16,7 +16,7 @@ from inspector.facts.leaks import Outside as Blocks
 from inspector.facts.leaks import Touch
 from inspector.facts.unknown import Unknown
 from inspector.places import place
-from inspector.tracing.kernel_words import epoll_words, has_io_uring
+from inspector.tracing.kept_by_kernel import epoll_words, has_io_uring
 from inspector.tracing.native_lines import native_line
 from inspector.tracing.places import NOWHERE
 from inspector.tracing.tables import library_of

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Final
 
 _OWN: Final = Path("/proc/self")
-_DATA: Final = re.compile(r"^tfd:.*\bdata:\s*([0-9a-f]+)", re.MULTILINE)
+_KEPT: Final = re.compile(r"^tfd:.*\bdata:\s*([0-9a-f]+)", re.MULTILINE)
 
 
 def epoll_words() -> tuple[int, ...]:
     """The `data` of every file that an epoll of this process watches (proc_pid_fdinfo(5), epoll_ctl(2))."""
     told = [_told(number) for number in _open_as("anon_inode:[eventpoll]")]
-    return tuple(int(word, 16) for text in told for word in _DATA.findall(text))
+    return tuple(int(word, 16) for text in told for word in _KEPT.findall(text))
 
 
 def has_io_uring() -> bool:
