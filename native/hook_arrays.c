@@ -69,11 +69,14 @@ static int what_became(uint8_t what, PyObject *array, PyObject *object, const da
 void hook_array(const hook_call *call, uint16_t row, PyObject *object, uint64_t value,
                 const PyObject *const *result) {
     uint8_t what = does[row];
+    if (!what) { // its result may be an int: no pointer to read
+        return;
+    }
     PyObject *array = what == WRITES   ? object
                       : what == STORES ? (PyObject *)value
                                        : (PyObject *)*result; // borrowed: the caller's
     data_span made;
-    if (what && array && !call->place.no_gil && spans_is_ndarray(array) && spans_read(array, &made)) {
+    if (array && !call->place.no_gil && spans_is_ndarray(array) && spans_read(array, &made)) {
         hook_bytes(call, (uint16_t)what_became(what, array, object, &made), array, made.logical_bytes);
     }
 }
