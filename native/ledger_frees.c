@@ -170,19 +170,8 @@ static void *ledger_calloc(void *context, size_t count, size_t size) {
     return block;
 }
 
-// Taken out before it moves: another thread may be given its address then.
-static void *outside_moved(PyMemAllocatorEx *domain, void *block, size_t size) {
-    outside_block taken;
-    int known = outside_take(block, &taken);
-    void *moved = domain->realloc(domain->ctx, block, size);
-    if (known) {
-        outside_put(&taken, moved ? moved : block, moved ? size : taken.bytes);
-    }
-    return moved;
-}
-
 static void *ledger_realloc(void *context, void *block, size_t size) {
-    void *moved = outside_moved(&before, block, size);
+    void *moved = outside_moved(&before, before.ctx, block, size);
     if (!block) {
         GIVEN(PyObject_Malloc, moved, size);
     }
@@ -231,7 +220,7 @@ static void *memory_calloc(void *context, size_t count, size_t size) {
 }
 
 static void *memory_realloc(void *context, void *block, size_t size) {
-    void *moved = outside_moved(&before_memory, block, size);
+    void *moved = outside_moved(&before_memory, before_memory.ctx, block, size);
     if (!block) {
         GIVEN(PyMem_Malloc, moved, size);
     }

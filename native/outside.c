@@ -233,6 +233,17 @@ void outside_put(const outside_block *taken, const void *block, size_t bytes) {
     lock_give();
 }
 
+// Taken out before it moves: another thread may be given its address then.
+void *outside_moved(const PyMemAllocatorEx *domain, void *context, void *block, size_t bytes) {
+    outside_block taken;
+    int known = outside_take(block, &taken);
+    void *moved = domain->realloc(context, block, bytes);
+    if (known) {
+        outside_put(&taken, moved ? moved : block, moved ? bytes : taken.bytes);
+    }
+    return moved;
+}
+
 // ----- from Python ---------------------------------------------------------------------------------
 
 size_t outside_copy(outside_block *ret, size_t most) {

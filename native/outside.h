@@ -59,9 +59,11 @@ void outside_domain(int function, const void *block, size_t bytes, const void *f
 // A function of the C-API, by its row, gave a block that belongs to the caller from now on. Needs the GIL.
 void outside_handed_over(int row, const void *block, const void *frame); // a word of the hook's frame
 void outside_gone_slow(const void *block);
-// Whether the block was known; it is no more. What `outside_moved` then enters again.
+// Whether the block was known; it is no more. The other enters it again, where it lies then.
 int outside_take(const void *block, outside_block *ret);
 void outside_put(const outside_block *taken, const void *block, size_t bytes);
+// Has its domain move a block, which keeps its row.
+void *outside_moved(const PyMemAllocatorEx *domain, void *context, void *block, size_t bytes);
 // A copy of all that is not freed, in memory of the caller; how many, at most `room`.
 size_t outside_copy(outside_block *ret, size_t room);
 int outside_has(const outside_block *one); // whether it is there still, as it was copied

@@ -92,15 +92,10 @@ static int hook_written_list(char **ret, const char *format, va_list values) {
     return length;
 }
 
-// Taken out before it moves: another thread may be given its address then.
-static void *hook_moved(void *block, size_t bytes) {
+static void *hook_moved(void *block, size_t bytes) { // what it moves, outside_raw.c tells
     uint32_t slot = ring_here.slot;
-    outside_block taken;
-    int known = outside_take(block, &taken);
     void *moved = CALL(void *(*)(void *, size_t), block, bytes);
-    if (known) {
-        outside_put(&taken, moved ? moved : block, moved ? bytes : taken.bytes);
-    } else if (!block) {
+    if (!block) {
         GIVEN(moved, bytes);
     }
     return moved;

@@ -12,15 +12,8 @@ static void raw_free(void *context, void *block) {
     before_raw.free(context, block);
 }
 
-// Taken out before it moves: another thread may be given its address then.
 static void *raw_realloc(void *context, void *block, size_t bytes) {
-    outside_block taken;
-    int known = outside_take(block, &taken);
-    void *moved = before_raw.realloc(context, block, bytes);
-    if (known) {
-        outside_put(&taken, moved ? moved : block, moved ? bytes : taken.bytes);
-    }
-    return moved;
+    return outside_moved(&before_raw, context, block, bytes);
 }
 
 void outside_raw_begin(void) {
