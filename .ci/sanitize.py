@@ -40,7 +40,10 @@ CONTROLS = (
     ("planted.overflow(2**30)", "signed integer overflow"),
 )
 SEEN_OTHERWISE = [
-    *(f"tests/probes/test_{what}.py" for what in ("refs", "leftovers", "payloads", "further_bad_inputs")),
+    *(
+        f"tests/probes/test_{what}.py"
+        for what in ("refs", "leftovers", "packed", "payloads", "further_bad_inputs")
+    ),
     "tests/api/test_graph.py",
     "tests/compiler",
     "tests/leaks",
@@ -61,6 +64,7 @@ STARTED = [f"tracing/test_{what}.py" for what in ("launch", "noise", "scripts")]
 LEFT_OUT = (
     *(f"--ignore=tests/{path}" for path in ("house", "cli", "magics", "notebooks", *STARTED)),
     "--deselect=tests/probes/test_asked.py::test_the_program_asks_only_when_told_to",
+    "--deselect=tests/tracing/test_pointers.py::test_in_a_terminal",
     "--ignore=tests/native/test_pages_asked.py",
 )
 """They start interpreters of their own, unsanitized; the last one asks for each page of what is mapped, and

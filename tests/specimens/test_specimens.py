@@ -92,7 +92,7 @@ def test_a_fingerprint_sees(
     "x",
     [
         2**40,
-        "word",
+        "".join(("one word, ", "nobody else's")),
         [],
         {},
         (2.5,),
