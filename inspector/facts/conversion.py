@@ -152,6 +152,16 @@ class ByteEvidence:
     frames: tuple[Place, ...] = ()
     """The native frames through which the memory was asked for, innermost first, of one result."""
 
+    @property
+    def was_filled(self) -> bool:
+        """Another argument's elements were written into an argument."""
+        return self.written and self.sample == "equal"
+
+    @property
+    def was_kept(self) -> bool:
+        """Something kept the memory since before the call: likely only where no argument has its elements."""
+        return self.was_there == "certain" or (self.was_there == "likely" and self.sample != "equal")
+
 
 @dataclass(frozen=True, slots=True)
 class Copy:

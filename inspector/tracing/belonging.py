@@ -28,16 +28,21 @@ class Belonging:
         self._all: Weighed = weigh(events, nesting, calls)
         self._blocks = Blocks(events)
         self._order = np.argsort(events.records["start"][self._all.heads], kind="stable")
+        self._judged: dict[int, ByteEvidence] = {}
 
     def of(self, x: Any) -> tuple[ByteEvidence | Copy, ...] | Unknown:
-        """For each block of the object what is known of the call that its bytes came from."""
+        """For each block of the object what is known of the call that its bytes came from.
+
+        Blocks that lie in one result (columns of a frame made of a matrix) are told once, as that.
+        """
         rows = asking.spans(x)
         rows = asking.lent(x) if rows is None else rows
         if rows is None:
             return Unknown("no adapter knows where this type keeps its bytes, and it lends no buffer")
         found = [self._of_block(x, row) for row in rows if row[1]]
         unknown = [one for one in found if isinstance(one, Unknown)]
-        return unknown[0] if unknown else tuple(one for one in found if not isinstance(one, Unknown))
+        told = {id(one): one for one in found if not isinstance(one, Unknown)}
+        return unknown[0] if unknown else tuple(told.values())
 
     def _of_block(self, x: Any, row: asking.Row) -> ByteEvidence | Copy | Unknown:
         """The last call that put bytes there. Where none did: memory given during the trace tells for itself;
@@ -66,11 +71,12 @@ class Belonging:
         return ended
 
     def _evidence(self, number: int) -> ByteEvidence:
-        one = self._all
-        here: Rows = np.array([number])
-        return evidence(
-            self._events, self._calls, self._blocks, int(one.ways[number]), one.results[here], one.heads[here]
-        )
+        """Of one result; the same object each time."""
+        if number not in self._judged:
+            way, here = int(self._all.ways[number]), np.array([number])
+            found = self._all.results[here], self._all.heads[here]
+            self._judged[number] = evidence(self._events, self._calls, self._blocks, way, *found)
+        return self._judged[number]
 
     def _unseen(self, x: Any, row: asking.Row) -> Copy | Unknown:
         """No recorded call knows the bytes: an operator, an index, code without a hook."""
@@ -106,5 +112,4 @@ def _by_memory(row: asking.Row, giver: str | Unknown, why_shared: str) -> Copy:
 
 def _put_bytes(one: ByteEvidence) -> bool:
     """Whether a call made these bytes, or wrote an argument's into them."""
-    filled = one.written and one.sample == "equal"
-    return filled or not (one.same_object or one.overlaps or one.was_there)
+    return one.was_filled or not (one.same_object or one.overlaps or one.was_kept)

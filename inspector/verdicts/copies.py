@@ -63,13 +63,13 @@ def judged(one: ByteEvidence) -> Copy:
 
 
 def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
-    if one.written and one.sample == "equal":
+    if one.was_filled:
         return "copied", "by sample"
     if one.same_object:
         return "in place", "certain"
     if one.overlaps:
         return "shared", "certain"
-    if one.was_there and (one.was_there == "certain" or one.sample != "equal"):
+    if one.was_kept and one.was_there:
         return "shared", one.was_there
     if one.call.callable_type in COMPUTING:
         return "computed", "certain"

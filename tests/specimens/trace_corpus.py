@@ -579,6 +579,8 @@ POLARS_FRAME: Table = {
     "filter": lambda q: q.filter(__import__("polars").col("x") > 1.3),
     "to_numpy": lambda q: q.to_numpy(),
     "to_pandas": lambda q: q.to_pandas(),
+    "frame of its matrix": lambda q: __import__("polars").DataFrame(q.to_numpy()),
+    "through pandas and back": lambda q: __import__("polars").from_pandas(q.to_pandas()),
     "with a column": lambda q: q.with_columns(z=__import__("polars").col("x") * 2).select("z"),
 }
 
