@@ -12,7 +12,7 @@ from inspector.errors import InspectorError
 from inspector.facts.leaks import Drift, KeptByC, Leaks, Suspect, Verdict
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from types import ModuleType, TracebackType
 
     from inspector.report import Report
     from inspector.tracing.ledger import Found, Ledger
@@ -192,7 +192,9 @@ class Leaked:
         return f"<leaks: {kinds or 'none found'}>"
 
 
-def leaks(*modules: str, repeat: int | None = None, cells: Mapping[str, int] | None = None) -> Leaked:
+def leaks(
+    *modules: str | ModuleType, repeat: int | None = None, cells: Mapping[str, int] | None = None
+) -> Leaked:
     """Watch the references that native code of `modules` (none: all) obtains, gives away and loses.
 
     `with leaks("mymodule") as found: ...` and then `found.verdicts`; or `leaks("mymodule").run(function)`,
@@ -201,7 +203,9 @@ def leaks(*modules: str, repeat: int | None = None, cells: Mapping[str, int] | N
     """
     if repeat is not None and (type(repeat) is not int or repeat < 1):
         raise InspectorError(f"repeat is {repeat!r}.", slug="bad-option", do="a whole number from 1 on")
-    return Leaked(modules, cells, repeat)
+    from inspector.given_modules import names_of
+
+    return Leaked(names_of(modules), cells, repeat)
 
 
 class NoLeaks:
@@ -221,7 +225,7 @@ class NoLeaks:
             raise _lost(certain, self.found.fact.many(certain[0]))
 
 
-def no_leaks(*modules: str) -> NoLeaks:
+def no_leaks(*modules: str | ModuleType) -> NoLeaks:
     """A block, `with no_leaks("mymodule"):`, that raises InspectorError `leaked` for what is certain."""
     return NoLeaks(leaks(*modules))
 

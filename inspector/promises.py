@@ -12,7 +12,7 @@ from inspector.facts.unknown import Unknown
 from inspector.traced import Traced
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from types import ModuleType, TracebackType
 
     from inspector.tracing.recorder import Recorder
 
@@ -36,14 +36,15 @@ class NoCopy(Traced):
             raise _copied(breaches)
 
 
-def no_copy(*modules: str, least_bytes: int = 1) -> NoCopy:
+def no_copy(*modules: str | ModuleType, least_bytes: int = 1) -> NoCopy:
     """A block, or a decorated function, that raises InspectorError `copied` where it copies bytes.
 
     `modules` as in `trace`; results under `least_bytes` are let pass.
     """
+    from inspector.given_modules import names_of
     from inspector.tracing.recorder import Recorder
 
-    return NoCopy(Recorder(tuple(modules)), least_bytes)
+    return NoCopy(Recorder(names_of(modules)), least_bytes)
 
 
 class NoMaterialize:

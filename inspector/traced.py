@@ -10,6 +10,7 @@ from inspector.errors import InspectorError
 from inspector.facts.conversion import Call, Conversion, Copy, Crossing, Loss, Materialized, Seen, Trace
 from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
+from inspector.given_modules import names_of
 from inspector.tracing import modes
 from inspector.tracing.interrupts import Interrupts
 from inspector.tracing.modes import Mode
@@ -17,7 +18,7 @@ from inspector.tracing.refused import not_live
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
+    from types import ModuleType, TracebackType
 
     from inspector.facts.timeline import Timeline
     from inspector.report import Report
@@ -297,7 +298,7 @@ class Traced:
 
 
 def trace(
-    *modules: str,
+    *modules: str | ModuleType,
     grade: Literal["count", "record", "deep"] = "record",
     copies: bool = True,
     native: bool = False,
@@ -311,12 +312,12 @@ def trace(
 ) -> Traced:
     """Trace what crosses between Python and native code in a `with` block or a decorated function.
 
-    `modules` name what is traced: "numpy" (its submodules too), "math.gcd", "pandas.*"; none: every package
-    with an extension module that is imported. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`,
-    `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `copies=False` leaves the copies
-    out, `out` saves the trace when the block ends; `keep` names a folder where the last records outlive a
-    crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell. `told` hears, from a
-    thread of its own, records and seconds so far: after one second and then twice a second.
+    `modules` say what is traced: "numpy" or the module (submodules too), "math.gcd", "pandas.*"; none: every
+    package with an extension module that is imported. Afterwards `.copies`, `.zero_copy`, `.losses`,
+    `.calls`, `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `copies=False` leaves the
+    copies out, `out` saves the trace when the block ends; `keep` names a folder where the last records
+    outlive a crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell. `told` hears,
+    from its own thread, records and seconds so far: after one second and then twice a second.
     `mode`: "ring" keeps the last half million records of each thread, "stream" all of them, in a file of 64
     bytes a record beside `out` (else where temporary files go) until they are read; "sample" those of one of
     `every` calls from Python, each with all that it called. `native`: with the C functions that each
@@ -328,11 +329,11 @@ def trace(
     from inspector.tracing import decode  # noqa: F401 - NumPy is imported before, not in the trace
     from inspector.tracing.recorder import Recorder
 
-    recorder = Recorder(tuple(modules), grade, cells or {}, allocations=copies)
+    recorder = Recorder(named := names_of(modules), grade, cells or {}, allocations=copies)
     if keep is not None:
         from inspector.tracing.remains import keeping
 
-        recorder = keeping(keep, tuple(modules), grade, cells or {}, copies)
+        recorder = keeping(keep, named, grade, cells or {}, copies)
     recorder.told, recorder.pointers = told, pointers
     modes.choose(recorder, mode, every, out, native)
     made = Traced(recorder)

@@ -15,8 +15,11 @@ from inspector.debugger.attach.attached import Attached
 from inspector.debugger.attach.sampling import check_seconds, opened
 from inspector.debugger.attach.visiting import called, doors, forgotten, standing
 from inspector.facts.unknown import Unknown
+from inspector.given_modules import names_of
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from inspector.debugger.attach.visiting import Doors
     from inspector.facts.conversion import Trace
     from inspector.facts.remote import Samples
@@ -42,7 +45,9 @@ class Visited(Attached):
     notes: tuple[str, ...] = ()
     """What the last trace left there, a sentence each; nothing when all went as it should."""
 
-    def trace(self, seconds: float, *modules: str, deadline_s: float = DEADLINE_S) -> Trace | Samples:
+    def trace(
+        self, seconds: float, *modules: str | ModuleType, deadline_s: float = DEADLINE_S
+    ) -> Trace | Samples:
         """What crosses between Python and native code there for `seconds`, as `inspector.trace` tells it.
 
         The extension is loaded there once a safe point comes within `deadline_s`: a thread at a system
@@ -50,11 +55,12 @@ class Visited(Attached):
         are sampled from outside instead, and `Samples.instead` says why. Raises what `sample` raises.
         """
         check_seconds(seconds)
+        named = names_of(modules)
         preflight.check_access(self.pid)
         folder = Path(tempfile.mkdtemp(prefix="inspector-visit-"))
         try:
             _give(folder, self.pid)
-            return self._traced(folder, seconds, modules, deadline_s)
+            return self._traced(folder, seconds, named, deadline_s)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -11,9 +11,12 @@ from inspector.cluster import joining
 from inspector.cluster.asking import Progress, Told, ask_all
 from inspector.cluster.blocks import ClusterLeaked, ClusterTraced, armed
 from inspector.errors import InspectorError
+from inspector.given_modules import names_of
 from inspector.report import Report, from_wire_form
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from distributed import Client
 
 LARGEST_TRIED: Final = 256 << 20
@@ -121,7 +124,7 @@ class Cluster:
         return Report("transfers", {"cluster_transfers": joining.transfers(told)})
 
     @contextlib.contextmanager
-    def trace(self, *modules: str, limit: int = 100, events: int = 0) -> Iterator[ClusterTraced]:
+    def trace(self, *modules: str | ModuleType, limit: int = 100, events: int = 0) -> Iterator[ClusterTraced]:
         """Trace `modules` on every worker while the block runs: `.report` says which task copied what.
 
         The `limit` largest copies of each worker, and its last `events` records, come here; with `events`
@@ -129,20 +132,20 @@ class Cluster:
         Raises InspectorError where no worker can be traced.
         """
         traced, began = ClusterTraced(self.client, events), time.monotonic_ns()
-        with armed(self._open(), "trace", modules, self.progress) as (question, everyone):
+        with armed(self._open(), "trace", names_of(modules), self.progress) as (question, everyone):
             try:
                 yield traced
             finally:
                 traced.ask(question, everyone(), limit, time.monotonic_ns() - began, self.progress)
 
     @contextlib.contextmanager
-    def leaks(self, *modules: str, limit: int = 50) -> Iterator[ClusterLeaked]:
+    def leaks(self, *modules: str | ModuleType, limit: int = 50) -> Iterator[ClusterLeaked]:
         """Watch the references that native code of `modules` loses on every worker while the block runs.
 
         At most `limit` verdicts of each worker. Raises InspectorError where no worker can be watched.
         """
         found = ClusterLeaked()
-        with armed(self._open(), "leaks", modules, self.progress) as (question, everyone):
+        with armed(self._open(), "leaks", names_of(modules), self.progress) as (question, everyone):
             try:
                 yield found
             finally:

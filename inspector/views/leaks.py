@@ -101,7 +101,7 @@ def _shown(one: Verdict) -> tuple[Touch, ...]:
 
 def _touch(touch: Touch) -> Line:
     name = touch.function or touch.method or "a call from Python"
-    where = touch.source if isinstance(touch.source, str) else _symbol(touch)
+    where = touch.source if isinstance(touch.source, str) else _symbol(touch, name)
     words = _WORDS[touch.role].format(parameter=touch.parameter, change=touch.change)
     if not touch.function and not touch.change:
         words = ""
@@ -113,8 +113,9 @@ def _touch(touch: Touch) -> Line:
     )
 
 
-def _symbol(touch: Touch) -> str:
-    return f"in {touch.symbol}" if isinstance(touch.symbol, str) else ""
+def _symbol(touch: Touch, named: str) -> str:
+    """The function where no line is known; nothing where it is what the row is `named` already."""
+    return f"in {touch.symbol}" if isinstance(touch.symbol, str) and touch.symbol != named else ""
 
 
 def _site(site: Site) -> tuple[Span, ...]:

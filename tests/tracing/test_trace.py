@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import threading
@@ -179,6 +180,45 @@ def test_a_name_that_fits_nothing_is_refused(name: str) -> None:
         pass
     assert caught.value.slug == "unknown-module"
     assert _native.calls_armed() == 0
+
+
+def test_a_module_is_given_by_itself() -> None:
+    with inspector.trace(np) as t:
+        np.zeros(4)
+        math.gcd(4, 6)
+    assert {call.name for call in t.calls} == {"numpy.zeros"}
+    with inspector.no_copy(math):
+        math.gcd(4, 6)
+    with inspector.leaks(math) as found:
+        math.gcd(4, 6)
+    assert not found.verdicts
+
+
+class Lying:
+    """No string and no module, whatever it says."""
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        raise AssertionError("its own code was run")
+
+    __repr__ = __str__ = lambda self: 1 / 0  # type: ignore[assignment,return-value]
+
+
+@pytest.mark.parametrize("given", [lambda: 7, lambda: None, lambda: len, Lying, lambda: Lying])
+@pytest.mark.parametrize("verb", [inspector.trace, inspector.leaks, inspector.no_copy, inspector.no_leaks])
+def test_what_is_no_module_is_refused(verb: Callable[..., object], given: Callable[[], object]) -> None:
+    with pytest.raises(InspectorError, match="is no module") as caught:
+        verb(given())
+    assert caught.value.slug == "unknown-module"
+
+
+def test_a_decorator_without_parentheses_is_told_so() -> None:
+    with pytest.raises(InspectorError) as caught:
+
+        @inspector.trace  # type: ignore[arg-type]
+        def decorated() -> None: ...
+
+    assert "@inspector.trace()" in str(caught.value.do)
 
 
 def test_two_traces_at_once_are_refused() -> None:
