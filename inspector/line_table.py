@@ -1,28 +1,27 @@
-"""Source lines of native code: the DWARF lines of a file, read once, bounded in bytes and in time.
+"""Source lines of native code: the DWARF lines of a file, read a unit at a time, bounded in bytes.
 
-Code that was inlined from a header (Py_DECREF) is told by the line that called it.
+Code that was inlined from a header (Py_DECREF, pybind11's `object.attr`) is told by the line of the
+source that called it: what a header calls in another one is nobody's own line.
 """
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from inspector.facts.unknown import Unknown
+from inspector.inlined_calls import inlined_calls, ranges_of
+from inspector.line_program import rows_of
 
 TABLE_BYTES_MAX: Final = 16 << 20
 """Files with larger line tables are not read."""
-READ_SECONDS_MAX: Final = 2.0
-"""Of this thread: a busy machine reads no fewer lines."""
-_NONE = Unknown("no debug information: compile with -g")
-
-Inlined = tuple[int, int, str, int]
-"""Start and stop of code that was inlined, file and line of the call."""
-Lines = tuple[list[int], list[tuple[str, int] | None], list[Inlined]]
-"""Addresses in order, what begins at each (None: a sequence ended there), and what was inlined."""
+_NONE: Final = Unknown("no debug information: compile with -g")
+_NO_LINE: Final = Unknown("no line is told for this address")
+_HEADERS: Final = ("", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tcc")
+Place = tuple[str, int]
+"""File without its folders, and line."""
 
 
 def source_line(library: str, address: int, *, begins: bool = False) -> str | Unknown:
@@ -30,57 +29,76 @@ def source_line(library: str, address: int, *, begins: bool = False) -> str | Un
 
     `begins`: a function begins there; of several rows for the address the first is its own line.
     """
-    table = _lines(library)
-    if isinstance(table, Unknown):
-        return table
-    starts, places, inlined = table
+    from elftools.common.exceptions import DWARFError, ELFError
+
+    try:
+        dwarf = _dwarf(library)
+        if isinstance(dwarf, Unknown):
+            return dwarf
+        unit = _unit(dwarf, address)
+        found = _place(dwarf, unit, address, begins) if unit is not None else None
+    except (OSError, ELFError, DWARFError, KeyError, IndexError, ValueError) as error:
+        return Unknown(f"no lines: {error}")
+    return f"{found[0]}:{found[1]}" if found else _NO_LINE
+
+
+def _place(dwarf: Any, unit: Any, address: int, begins: bool) -> Place | None:
+    starts, numbered, names = _rows(dwarf, unit)
     at = bisect_right(starts, address) - 1
     if begins and at >= 0:
         at = bisect_left(starts, starts[at])
-    found = places[at] if at >= 0 else None
-    if found and found[0].endswith((".h", ".hpp")):
-        called = [row for row in inlined if row[0] <= address < row[1]]
-        found = max(called, key=lambda row: row[1] - row[0])[2:] if called else found
-    return f"{found[0]}:{found[1]}" if found else Unknown("no line is told for this address")
+    row = numbered[at] if at >= 0 else None
+    if row is None:
+        return None
+    found = names.get(row[0], "?"), row[1]
+    if not _in_header(found):
+        return found
+    called = [(names.get(file, "?"), line) for file, line in inlined_calls(dwarf, unit, address)]
+    return next((one for one in called if not _in_header(one)), called[-1] if called else found)
+
+
+def _in_header(place: Place) -> bool:
+    return PurePosixPath(place[0]).suffix in _HEADERS
+
+
+@lru_cache(8)
+def _dwarf(library: str) -> Any:
+    from elftools.elf.elffile import ELFFile
+
+    with open(library, "rb") as stream:  # noqa: PTH123 - read and closed here
+        elf = ELFFile(stream)
+        section = elf.get_section_by_name(".debug_line")
+        if section is None:
+            return _NONE
+        if section["sh_size"] > TABLE_BYTES_MAX:
+            return Unknown(f"line table of {section['sh_size'] / 1e6:.0f} MB: not read")
+        return elf.get_dwarf_info()
+
+
+def _unit(dwarf: Any, address: int) -> Any:
+    """The unit that made the code there, or None."""
+    units = _units(dwarf)
+    at = bisect_right(units, address, key=lambda row: row[0]) - 1
+    return units[at][2] if at >= 0 and address < units[at][1] else None
+
+
+@lru_cache(8)
+def _units(dwarf: Any) -> list[tuple[int, int, Any]]:
+    """Starts, stops and units of all pieces of code, in order."""
+    found = [
+        (*span, unit) for unit in dwarf.iter_CUs() for span in ranges_of(dwarf, unit, unit.get_top_DIE())
+    ]
+    return sorted(found, key=lambda row: row[:2])
 
 
 @lru_cache(64)
-def _lines(library: str) -> Lines | Unknown:
-    from elftools.common.exceptions import DWARFError, ELFError
-    from elftools.elf.elffile import ELFFile
-
-    try:
-        with open(library, "rb") as stream:  # noqa: PTH123 - read and closed here
-            elf = ELFFile(stream)
-            section = elf.get_section_by_name(".debug_line")
-            if section is None:
-                return _NONE
-            if section["sh_size"] > TABLE_BYTES_MAX:
-                return Unknown(f"line table of {section['sh_size'] / 1e6:.0f} MB: not read")
-            return _rows(elf.get_dwarf_info())
-    except (OSError, ELFError, DWARFError, KeyError, ValueError) as error:
-        return Unknown(f"no lines: {error}")
-
-
-def _rows(dwarf: Any) -> Lines | Unknown:
-    deadline = time.thread_time() + READ_SECONDS_MAX
-    rows: list[tuple[int, int, tuple[str, int] | None]] = []
-    inlined: list[Inlined] = []
-    for unit in dwarf.iter_CUs():
-        program = dwarf.line_program_for_CU(unit)
-        if program is None:
-            continue
-        names = _names(program)
-        for entry in program.get_entries():
-            state = entry.state
-            if state is not None:
-                place = None if state.end_sequence else (names.get(state.file, "?"), state.line)
-                rows.append((state.address, not state.end_sequence, place))
-        inlined += _inlined(dwarf, unit, names)
-        if time.thread_time() > deadline:
-            return Unknown(f"line table not read within {READ_SECONDS_MAX:g} s")
-    rows.sort(key=lambda row: row[:2])
-    return [row[0] for row in rows], [row[2] for row in rows], inlined
+def _rows(dwarf: Any, unit: Any) -> tuple[list[int], list[tuple[int, int] | None], dict[int, str]]:
+    """Addresses in order, what begins at each (None: a sequence ended there), names of files by number."""
+    program = dwarf.line_program_for_CU(unit)
+    if program is None:
+        return [], [], {}
+    rows = rows_of(program)
+    return [row[0] for row in rows], [row[2] for row in rows], _names(program)
 
 
 def _names(program: Any) -> dict[int, str]:
@@ -91,27 +109,3 @@ def _names(program: Any) -> dict[int, str]:
         number: entry.name.decode("utf-8", "replace").rpartition("/")[2]
         for number, entry in enumerate(entries, first)
     }
-
-
-def _inlined(dwarf: Any, unit: Any, names: dict[int, str]) -> Iterator[Inlined]:
-    for die in unit.iter_DIEs():
-        if die.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in die.attributes:
-            file = names.get(die.attributes["DW_AT_call_file"].value, "?")
-            for start, stop in _ranges(dwarf, unit, die):
-                yield start, stop, file, die.attributes["DW_AT_call_line"].value
-
-
-def _ranges(dwarf: Any, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
-    if "DW_AT_low_pc" in die.attributes and "DW_AT_high_pc" in die.attributes:
-        low, high = die.attributes["DW_AT_low_pc"].value, die.attributes["DW_AT_high_pc"]
-        yield low, high.value if high.form == "DW_FORM_addr" else low + high.value
-    elif "DW_AT_ranges" in die.attributes:
-        base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
-        start = base.value if base else 0
-        lists = dwarf.range_lists()
-        for entry in lists.get_range_list_at_offset(die.attributes["DW_AT_ranges"].value, cu=unit):
-            if not hasattr(entry, "begin_offset"):
-                start = entry.base_address
-                continue
-            shift = 0 if getattr(entry, "is_absolute", False) else start
-            yield entry.begin_offset + shift, entry.end_offset + shift

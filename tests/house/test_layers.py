@@ -17,6 +17,8 @@ FLOOR_2 = {
     "places",
     "symbol_table",
     "line_table",
+    "line_program",
+    "inlined_calls",
     "mappings",
     "strides",
     "overlap",
@@ -72,7 +74,9 @@ MAY_IMPORT = {
     "given_modules": {"errors"},
     "places": {*FLOOR_1, "_native", "mappings", "symbol_table"},
     "symbol_table": FLOOR_1,
-    "line_table": FLOOR_1,
+    "line_table": {*FLOOR_1, "inlined_calls", "line_program"},
+    "line_program": set(),
+    "inlined_calls": set(),
     "mappings": {*FLOOR_1, "_native"},
     "strides": set(),  # arithmetic
     "overlap": {"facts"},  # arithmetic; facts for their cheaper dataclass

@@ -1,0 +1,70 @@
+"""Which calls were inlined at an address: the tree of DWARF is walked in the one function that has it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+TREE_BYTES_MAX: Final = 32 << 20
+"""A unit of 2 MB takes 0.3 s to walk; larger ones than this are not."""
+_ENTERED: Final = ("DW_TAG_namespace", "DW_TAG_class_type", "DW_TAG_structure_type", "DW_TAG_subprogram")
+"""What compilers write functions in: a lambda's stands in the function that has it."""
+
+
+def inlined_calls(dwarf: Any, unit: Any, address: int) -> list[tuple[int, int]]:
+    """Number of the file and line of each call that was inlined there, the innermost first."""
+    if unit["unit_length"] > TREE_BYTES_MAX:
+        return []
+    starts, spans = _functions(dwarf, unit)
+    at = bisect_right(starts, address) - 1
+    if at < 0 or address >= spans[at][1]:
+        return []
+    found = list(_within(dwarf, unit, spans[at][2], address))
+    return found[::-1]
+
+
+def _within(dwarf: Any, unit: Any, die: Any, address: int) -> Iterator[tuple[int, int]]:
+    for child in die.iter_children():
+        ranges = list(ranges_of(dwarf, unit, child))
+        if ranges and not any(start <= address < stop for start, stop in ranges):
+            continue
+        if child.tag == "DW_TAG_inlined_subroutine" and "DW_AT_call_line" in child.attributes:
+            told = child.attributes
+            yield told["DW_AT_call_file"].value, told["DW_AT_call_line"].value
+        if child.has_children:
+            yield from _within(dwarf, unit, child, address)
+
+
+@lru_cache(16)
+def _functions(dwarf: Any, unit: Any) -> tuple[list[int], list[tuple[int, int, Any]]]:
+    """Where functions of a unit begin, in order; their starts, stops and places in the tree."""
+    spans = sorted(_spans(dwarf, unit, unit.get_top_DIE()), key=lambda row: row[:2])
+    return [row[0] for row in spans], spans
+
+
+def _spans(dwarf: Any, unit: Any, die: Any) -> Iterator[tuple[int, int, Any]]:
+    for child in die.iter_children():
+        if child.tag == "DW_TAG_subprogram":
+            for start, stop in ranges_of(dwarf, unit, child):
+                yield start, stop, child
+        if child.tag in _ENTERED and child.has_children:
+            yield from _spans(dwarf, unit, child)
+
+
+def ranges_of(dwarf: Any, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
+    """Start and stop of each piece of code that `die` tells of."""
+    if "DW_AT_low_pc" in die.attributes and "DW_AT_high_pc" in die.attributes:
+        low, high = die.attributes["DW_AT_low_pc"].value, die.attributes["DW_AT_high_pc"]
+        yield low, high.value if high.form == "DW_FORM_addr" else low + high.value
+    elif "DW_AT_ranges" in die.attributes:
+        base = unit.get_top_DIE().attributes.get("DW_AT_low_pc")
+        start = base.value if base else 0
+        lists = dwarf.range_lists()
+        for entry in lists.get_range_list_at_offset(die.attributes["DW_AT_ranges"].value, cu=unit):
+            if not hasattr(entry, "begin_offset"):
+                start = entry.base_address
+                continue
+            shift = 0 if getattr(entry, "is_absolute", False) else start
+            yield entry.begin_offset + shift, entry.end_offset + shift
