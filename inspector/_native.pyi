@@ -967,8 +967,10 @@ DanglingRow = tuple[Subject, int, int, int, str, int, int, int, int, int]
 """The view, start and stop of what it shows, whether the memory is kept (else it may be another's by now),
 the function that freed it, slot, return address (0: not known), code id, offset, 1 + number of the method."""
 
-def ledger_open() -> None:
+def ledger_open(passed_over: str, /) -> None:
     """Begin to note, in hooks of grade 3 and in armed methods, which objects are made, given and freed.
+
+    Code whose `co_filename` is this very object is passed over where a line of Python is noted.
 
     Raises RuntimeError while the ledger is open.
     """

@@ -63,6 +63,7 @@ class Leaked:
         self._ledger = Ledger(
             self._modules, self._cells, self.hosts, self.late, outside or Outside(in_host=self.hosts)
         )
+        self._ledger.passed_over = Leaked.run.__code__.co_filename
         self._ledger.start()
         return self
 

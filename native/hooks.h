@@ -48,6 +48,8 @@ typedef struct {
 } running_place;
 running_place running_where(void);
 running_place running_where_held(void); // the same, for who knows that it holds the GIL
+// Frames of the code of `file` are no place from now on. Needs the GIL.
+void running_pass_over(PyObject *file /* borrowed */);
 int running_has_gil(void);
 
 // What a call began with.

@@ -221,7 +221,7 @@ static void spare(int wanted) {
     has_spare = wanted;
 }
 
-static PyObject *ledger_open(PyObject *module, PyObject *unused) {
+static PyObject *ledger_open(PyObject *module, PyObject *passed_over) {
     if (ledger_is_open) {
         PyErr_SetString(PyExc_RuntimeError, "the ledger is open already");
         return NULL;
@@ -235,6 +235,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *unused) {
     }
     PyType_ClearCache();
     ledger_views_init();
+    running_pass_over(passed_over);
     spare(1);
     ledger_is_open = 1;
     Py_RETURN_NONE;
@@ -346,7 +347,7 @@ static PyObject *ledger_give_back(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef ledger_methods[] = {
-    {"ledger_open", ledger_open, METH_NOARGS, NULL},
+    {"ledger_open", ledger_open, METH_O, NULL},
     {"ledger_close", ledger_close, METH_O, NULL},
     {"ledger_release", ledger_release, METH_O, NULL},
     {"ledger_rooms", ledger_rooms, METH_NOARGS, NULL},

@@ -23,6 +23,10 @@ int running_has_gil(void) {
     return mine && running && (mine == running || mine->thread_id == running->thread_id);
 }
 
+static PyObject *passed_over; // owned; all code of a file has the same string object
+
+void running_pass_over(PyObject *file) { Py_XSETREF(passed_over, Py_NewRef(file)); }
+
 running_place running_where_held(void) {
     PyThreadState *thread = compat_thread_unchecked();
     if (!is_main(thread)) {
@@ -30,7 +34,7 @@ running_place running_where_held(void) {
     }
     for (_PyInterpreterFrame *frame = compat_thread_frame(thread); frame; frame = frame->previous) {
         PyCodeObject *code = compat_frame_code(frame); // borrowed
-        if (code) {
+        if (code && code->co_filename != passed_over) {
             char *instruction = (char *)compat_frame_instruction(frame);
             return (running_place){interned_id((PyObject *)code),
                                    (int32_t)(instruction - (char *)_PyCode_CODE(code)), .is_ours = 1};

@@ -69,6 +69,8 @@ class Ledger:
     types: TypeSlots = field(default_factory=lambda: TypeSlots(for_ledger=True))
     watch: ImportWatch | None = None
     began_ns: int = 0
+    passed_over: str = ""
+    """The file (`co_filename`, that object) whose frames call what is watched, and are no caller's."""
 
     def start(self) -> None:
         """Arm. Raises InspectorError `trace-running` while a trace or another ledger runs."""
@@ -85,7 +87,7 @@ class Ledger:
             self.slots.begin()
             self.watch = ImportWatch(self._arm)
             self.watch.begin()
-            _native.ledger_open()
+            _native.ledger_open(self.passed_over)
             self.outside.begin_run()
             self.began_ns = time.monotonic_ns()
         except BaseException:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import specimens
 
@@ -39,3 +41,11 @@ def test_a_frame_without_a_line_names_its_function_once() -> None:
     for row in rows:
         name = row.split()[1]
         assert row.split().count(name) == 1, row
+
+
+def test_a_builtin_that_run_calls_is_told_with_the_line_of_run() -> None:
+    nolines = specimens.build("nolines", SOURCE, flags=("-g0", "-fno-optimize-sibling-calls"))
+    found = inspector.leaks("nolines")
+    line = sys._getframe().f_lineno + 1
+    told = found.run(nolines.lose).report.to_text()
+    assert f"test_drawn.py:{line}" in told and "leaked.py" not in told
