@@ -11,8 +11,6 @@
 #include <string.h>
 
 #define BLOCK_NEEDLE_BYTES 4096u
-#define DEQUE_BLOCK_BYTES 528u // Modules/_collectionsmodule.c: two links around 64 items
-#define DEQUE_WALK_MAX 4096
 
 enum { RANK_NONE, RANK_PERHAPS, RANK_TRAVERSE, RANK_LAYOUT };
 
@@ -296,38 +294,6 @@ static int search_blocks(search *s, scratch *memory) {
     return search_in_stages(s, needles, count, memory);
 }
 
-typedef struct {
-    uintptr_t at;
-} deque_walk;
-
-// The leftmost block of the deque that a block may belong to: only the outer ones are linked from it.
-static __attribute__((no_sanitize("address"))) void deque_body(void *argument) {
-    deque_walk *walk = argument;
-    for (int i = 0; i < DEQUE_WALK_MAX; i++) {
-        const uintptr_t *block = (const uintptr_t *)walk->at, *left = (const uintptr_t *)block[0];
-        if (!left || (uintptr_t)left % 16 || left[65] != (uintptr_t)block) {
-            return;
-        }
-        walk->at = (uintptr_t)left;
-    }
-}
-
-// 0 where the block is none of a deque. A debug allocator puts its prefix before the links; a large block
-// passes through two of them, and has two.
-static uintptr_t deque_leftmost(const search *s, scan_range block) {
-    uintptr_t prefix = s->view.object_prefix > 0 ? (uintptr_t)s->view.object_prefix : 0;
-    for (uintptr_t i = 0; i < 3; i++) {
-        deque_walk walk = {block.start + i * prefix};
-        if (walk.at + DEQUE_BLOCK_BYTES <= block.stop) {
-            memory_guarded(deque_body, &walk);
-        }
-        if (walk.at != block.start + i * prefix) {
-            return walk.at;
-        }
-    }
-    return 0;
-}
-
 // Blocks that no object points to: once more, for the blocks that point to them.
 static int search_parents(search *s, scratch *memory) {
     size_t orphans = 0;
@@ -341,10 +307,6 @@ static int search_parents(search *s, scratch *memory) {
         block_row *child = &children[i];
         if (child->holder || !child->parent.start) {
             continue;
-        }
-        uintptr_t leftmost = deque_leftmost(s, child->range);
-        if (leftmost) {
-            child->parent = (scan_range){leftmost, leftmost + DEQUE_BLOCK_BYTES};
         }
         s->blocks[orphans++] =
             (block_row){.range = child->parent, .target = child->target, .word = child->word, .is_parent = 1};
@@ -377,5 +339,9 @@ int blocks_search(search *s, scratch *memory) {
     if (search_blocks(s, memory) < 0) {
         return -1;
     }
-    return s->brief ? 0 : search_parents(s, memory);
+    if (s->brief) {
+        return 0;
+    }
+    deques_search(s);
+    return search_parents(s, memory);
 }

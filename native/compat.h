@@ -312,17 +312,31 @@ static inline int compat_frame_owns(size_t offset) {
 
 // The cache of method lookups borrows what it remembers; a pointer in it holds nothing. Dead dict keys
 // wait for reuse in the interpreter with what they pointed to.
-#if PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030C0000
 #define compat_type_cache(interpreter) (&(interpreter)->types.type_cache)
-#define compat_free_lists(interpreter) (&(interpreter)->object_state)
-#elif PY_VERSION_HEX >= 0x030C0000
-#define compat_type_cache(interpreter) (&(interpreter)->types.type_cache)
-#define compat_free_lists(interpreter) (&(interpreter)->dict_state)
 #else
 #define compat_type_cache(interpreter) (&(interpreter)->type_cache)
-#define compat_free_lists(interpreter) (&(interpreter)->dict_state)
 #endif
-
+// All that waits for reuse is in [first, end); tuples, lists and dicts in 3.14 in chains, by the word of
+// their count.
+#define COMPAT_KEPT_CHAINED (PY_VERSION_HEX >= 0x030E0000)
+#if PY_VERSION_HEX >= 0x030D0000
+#define compat_free_lists(interpreter) (&(interpreter)->object_state)
+#define compat_kept_first(interpreter) (&(interpreter)->object_state)
+#define compat_kept_end(interpreter) (&(interpreter)->object_state + 1)
+#define compat_kept_tuples(interpreter) (&(interpreter)->object_state.freelists.tuples)
+#define compat_kept_lists(interpreter) (&(interpreter)->object_state.freelists.lists)
+#define compat_kept_dicts(interpreter) (&(interpreter)->object_state.freelists.dicts)
+#define COMPAT_KEPT_ITEMS items
+#else
+#define compat_free_lists(interpreter) (&(interpreter)->dict_state)
+#define compat_kept_first(interpreter) (&(interpreter)->slice_cache)
+#define compat_kept_end(interpreter) (&(interpreter)->exc_state)
+#define compat_kept_tuples(interpreter) (&(interpreter)->tuple)
+#define compat_kept_lists(interpreter) (&(interpreter)->list)
+#define compat_kept_dicts(interpreter) (&(interpreter)->dict_state)
+#define COMPAT_KEPT_ITEMS free_list
+#endif
 // An array of blocks kept for reuse has behind its count what it had before: those are in use, or gone.
 static inline int compat_is_behind(uintptr_t word, const void *items, int used, int room) {
     uintptr_t first = (uintptr_t)items;

@@ -130,6 +130,7 @@ typedef struct {
     scan_range own_statics;       // of this extension
     scan_range type_cache;        // in the interpreter: values are borrowed
     scan_range free_lists;        // in the interpreter: blocks kept for reuse, with what they held
+    scan_range kept;              // in the interpreter: all it keeps for reuse, objects too
     long object_prefix;           // bytes a debug allocator puts before a block; -1: not known
     const holder_layout *layouts; // borrowed
     size_t layout_count;
@@ -245,6 +246,12 @@ void search_resolve(search *s);
 block_row *search_block(search *s, uintptr_t address); // the block around a word: borrowed, or NULL
 // blocks.c: finds the owners of all blocks among the edges. 0, or -1.
 int blocks_search(search *s, scratch *memory);
+
+// free_lists.c (guarded). Whether it is a dead object that the interpreter keeps for reuse.
+int free_lists_have(PyObject *object /* borrowed */);
+
+// deques.c: gives the inner blocks of deques their holder.
+void deques_search(search *s);
 
 // unaligned.c: where the address of the one target stands at no multiple of 8. 0, or -1 when interrupted.
 int unaligned_search(search *s, scratch *memory);

@@ -103,6 +103,8 @@ int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory, P
     ret->type_cache.stop = (uintptr_t)(compat_type_cache(interpreter) + 1);
     ret->free_lists.start = (uintptr_t)compat_free_lists(interpreter);
     ret->free_lists.stop = (uintptr_t)(compat_free_lists(interpreter) + 1);
+    ret->kept.start = (uintptr_t)compat_kept_first(interpreter);
+    ret->kept.stop = (uintptr_t)compat_kept_end(interpreter);
     dl_iterate_phdr(add_statics, ret);
     add_stacks(ret);
     malloc_view_init(&ret->malloc, &ret->maps, runs);
@@ -167,13 +169,6 @@ static __attribute__((no_sanitize("address"))) int is_untracked_container(PyObje
     return Py_TYPE(object) == &PyDict_Type && (uintptr_t)object + sizeof(PyDictObject) <= stop;
 }
 
-// CPython keeps some dead objects for reuse, with what they held: their count is 0, their type is left.
-static int is_dead(PyObject *object, uintptr_t stop) {
-    PyTypeObject *type = Py_TYPE(object);
-    return compat_refcount(object) == 0 && (uintptr_t)object + 24 <= stop &&
-           (type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type);
-}
-
 typedef enum { NO_OBJECT, DEAD_OBJECT, POSSIBLE_OBJECT, CERTAIN_OBJECT } object_state;
 
 // The object whose memory starts with the block at `start`. How far behind the start it lies follows from
@@ -189,7 +184,7 @@ static __attribute__((no_sanitize("address"))) object_state object_at(const sear
             continue;
         }
         Py_ssize_t count = compat_refcount(object);
-        if (offsets[i] == 16 && is_dead(object, stop)) {
+        if (offsets[i] == 16 && (uintptr_t)object + 24 <= stop && free_lists_have(object)) {
             return DEAD_OBJECT;
         }
         if (count <= 0 || count > COUNT_MAX || !is_type(view, Py_TYPE(object))) {
@@ -315,8 +310,8 @@ void search_place(search_view *view, uintptr_t word, place *ret) {
         ret->kind = ret->frame->ours ? PLACE_OURS : PLACE_FRAME;
     } else if (word >= view->own_statics.start && word < view->own_statics.stop) {
         ret->kind = PLACE_OURS;
-    } else if (!map || frames_is_dead(&view->frames, word) ||
-               (word >= view->type_cache.start && word < view->type_cache.stop)) {
+    } else if (!map || frames_is_dead(&view->frames, word) || in_ranges(&view->type_cache, 1, word) ||
+               in_ranges(&view->kept, 1, word)) {
         ret->kind = PLACE_STALE;
     } else if (in_ranges(view->statics, view->static_count, word)) {
         ret->kind = PLACE_STATIC;

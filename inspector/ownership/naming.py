@@ -40,6 +40,7 @@ _NATIVE_PLACES = {
     "stack": ("stack", "C stack"),
     "mapping": ("mapping", "anonymous mapping"),
 }
+_NAME = type.__dict__["__name__"].__get__
 _ITEM_TYPES = {"deque", "OrderedDict", "defaultdict", "Counter", "array"}
 
 
@@ -331,7 +332,7 @@ def _field_owner(row: Row, value: object, context: Context) -> Owner:
         return _made(row, "base", describe(row.holder, context), key)
     if is_kind(value, type):
         return _made(row, "type", describe(row.holder, context), key)
-    if text in _ITEM_TYPES and row.slot == "block":
+    if row.slot == "block" and any(_NAME(base) in _ITEM_TYPES for base in type_bases(kind)):
         return _made(row, "item", describe(row.holder, context), "")
     if row.slot == "dict":
         return _made(row, "attribute", describe(row.holder, context), ".__dict__")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
 import gc
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ import unnamed
 from allocators import DEBUG
 
 from inspector import _native
+from inspector.ownership.layouts import layouts
+from inspector.places import place
 from inspector.probes import refs
 from inspector.probes.refs import HITS_MAX, owners
 
@@ -23,6 +26,12 @@ MANY = 1_000_000
 
 class Thing:
     """The subject."""
+
+
+class Slots:
+    """As large as what an asynchronous generator wraps its values in."""
+
+    __slots__ = ("first", "second")
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +138,40 @@ def test_behind_the_end_of_a_list_nothing_is_held() -> None:
     found = owners(subject, scan=True)
     assert found.scan.stale >= 400, "the plant: words behind the end"
     assert (found.references, found.owners) == (0, ())
+
+
+@pytest.mark.parametrize("dead", [tuple, list, dict])
+@pytest.mark.parametrize("size", [64, 200, 600])
+def test_a_block_where_an_object_died_holds_what_it_holds(dead: type, size: int) -> None:
+    """Its new owner did not write all of it: a count of 0 and a type are left where an object began."""
+    subject = unnamed.boxed(Thing)
+    allocate, free = ctypes.pythonapi.PyMem_Malloc, ctypes.pythonapi.PyMem_Free
+    allocate.restype, free.argtypes, free.restype = ctypes.c_void_p, [ctypes.c_void_p], None
+    block = allocate(ctypes.c_size_t(size))
+    words = (ctypes.c_size_t * (size // 8)).from_address(block)
+    words[2:5] = [0, id(dead), 1]
+    words[7] = subject.address
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(subject.get()))
+    found = owners(subject, scan=True)
+    free(block)
+    ctypes.pythonapi.Py_DecRef(ctypes.py_object(subject.get()))
+    assert (found.references, found.named, found.native, found.unstored) == (1, 0, 1, 0)
+
+
+def test_what_the_interpreter_keeps_for_reuse_names_nothing() -> None:
+    """Up to 3.13 the place of an object that was taken out of a list for reuse still has its address."""
+
+    async def numbers() -> AsyncIterator[int]:
+        yield 1
+
+    def step(generator: AsyncGenerator[int]) -> None:
+        with contextlib.suppress(StopIteration):
+            generator.asend(None).send(None)
+
+    for _ in range(200):
+        step(numbers())
+    gc.collect()
+    subjects = [_native.Subject(Slots()) for _ in range(2000)]
+    found, _did = _native.find_holders(tuple(subjects), (), layouts(), "", HITS_MAX)
+    named = [place(row[8]).symbol for row in found if row[1] == "static"]
+    assert not [name for name in named if "Runtime" in str(name)]
