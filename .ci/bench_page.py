@@ -45,6 +45,8 @@ def drawn(row):
     """One row of the table."""
     unit = row["unit"]
     what = row["what"] + (f" ({row['sizes']})" if row["sizes"] else "")
+    if "absent" in row:
+        return f"| {what} |  |  |  |  |  | not measured: {row['absent']} is not installed |"
     ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
     theirs = "" if row["theirs"] is None else amount(row["theirs"], unit)
     bar = "" if row["bar"] is None else f"{row['bar']:g}x" if row["against"] else amount(row["bar"], unit)

@@ -60,3 +60,10 @@ def row(
         "holds": None if limit is None else ours <= limit,
     }
     print(json.dumps(told), flush=True)
+
+
+def absent(what: str, library: str) -> None:
+    """Print the row of what was not measured, a library being absent: it neither holds nor misses."""
+    told = dict.fromkeys(("ours", "theirs", "ratio", "bar", "holds"))
+    told |= {"what": what, "sizes": "", "unit": "", "against": "", "absent": library}
+    print(json.dumps(told), flush=True)

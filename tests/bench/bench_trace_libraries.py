@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from bench import row
+from bench import absent, row
 from bench_trace import interleaved, optional
 
 from inspector import _native
@@ -33,6 +33,9 @@ def workloads() -> dict[str, tuple[Callable[[], object], str, float]]:
 
 def main() -> None:
     """Off, disarmed again, and each grade, interleaved."""
+    for library in ("torch", "pyarrow"):
+        if not optional(library):
+            absent(f"a list to {library}", library)
     for name, (body, library, bar) in workloads().items():
         body()
         paths = frozenset(path for path in _native.got_objects() if f"/{library}" in path or "/numpy" in path)
