@@ -1050,6 +1050,15 @@ def outside_search(
 def outside_close() -> int:
     """Forget all blocks and listen no more; how many there was no room for."""
 
+def outside_traces(
+    blocks: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]], way: int, /
+) -> list[int]:
+    """Search ranges of memory for addresses of up to 64 blocks in disguise: of each block, by address, a word
+    that holds one, or 0.
+
+    `way` 0: the fastest; 1: as on a processor without AVX2; 2: each word by itself. Raises ValueError.
+    """
+
 # --- surplus.c ---------------------------------------------------------------------------------
 
 SurplusRow = tuple[Subject, str, int, tuple[int, ...]]

@@ -80,6 +80,7 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(ledger_views) \
     PART(outside) \
     PART(outside_search) \
+    PART(outside_traces) \
     PART(surplus) \
     PART(exits) \
     PART(traps) \

@@ -296,7 +296,10 @@ static int look_for_traces(hunt *h, scratch *memory) {
     }
     *t = (traces){.is_alive = is_alive, .context = h};
     choose_traced(h, t, asked);
-    outside_traces(t, &h->s.runs);
+    if (outside_traces(t, &h->s.runs) < 0) {
+        interrupt_raise(&t->watch);
+        return -1;
+    }
     for (size_t i = 0; i < h->count; i++) {
         int is_untraced = h->reach[i] == LOST && !asked[h->blocks[i].stack];
         h->kind[i] = is_untraced ? UNTRACED : h->kind[i];

@@ -5,7 +5,23 @@
 #include "holders.h"
 #include "outside.h"
 
-enum { TRACES_MAX = 64 };
+enum {
+    TRACES_MAX = 64,
+    TRACES_SHIFTS = 5,
+    TRACES_GROUPS = 2, // of addresses that are much alike
+    TRACES_PATTERNS = 32,
+    TRACES_BYTES = 4,
+    TRACES_STEP_BYTES = 128
+};
+static const int traces_shifts[TRACES_SHIFTS] = {1, 2, 3, 4, 16};
+
+typedef struct {
+    uint64_t masks[TRACES_PATTERNS], values[TRACES_PATTERNS]; // of an aligned word that may be an address
+    size_t count;
+    uint8_t byte_masks[TRACES_GROUPS][TRACES_BYTES], byte_values[TRACES_GROUPS][TRACES_BYTES]; // from its 3rd
+    size_t groups;
+    int is_portable; // no AVX2
+} traces_filter;
 
 typedef struct {
     scan_range blocks[TRACES_MAX];           // by address; must not overlap
@@ -16,6 +32,9 @@ typedef struct {
     int (*is_alive)(void *context, uintptr_t word); // whether a word belongs to memory in use
     void *context;
     uint64_t low, span; // where all of them lie
+    traces_filter filter;
+    enum { TRACES_FASTEST, TRACES_PORTABLE, TRACES_SLOW } way;
+    interrupt_watch watch;
 } traces;
 
 // outside_kept.c: whether a word may keep the block it names; `found` is what it lies in.
@@ -41,7 +60,12 @@ static inline ptrdiff_t ranges_at(const scan_range *rows, size_t count, uintptr_
 // it is gone from the table; -1: it does not say.
 int outside_is_given_out(search *s, const outside_block *one);
 
-// outside_traces.c. Between memory_guard_arm and memory_guard_disarm.
-void outside_traces(traces *t, const scan_runs *runs);
+// outside_filter.c. Knows what may be an address in one of these blocks; finds the first step of memory, from
+// `at` on, with one in some of its four vectors, whose bits it gives: 0 where less than a step is left.
+void outside_filter_init(traces_filter *ret, const scan_range *blocks, size_t count, int is_portable);
+unsigned outside_filter_find(const traces_filter *f, const char **at, const char *stop);
+
+// outside_traces.c. Between memory_guard_arm and memory_guard_disarm. 0, or -1 when a signal waits.
+int outside_traces(traces *t, const scan_runs *runs);
 
 #endif

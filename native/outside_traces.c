@@ -5,19 +5,24 @@
 // stored inverted, shifted, or as text. So before a block is called lost all of memory is looked through once
 // more, byte by byte, for these few forms; what is found in memory that is alive reaches the block.
 //
-// Cost. A pass is some ten times as dear as a search for plain words, and made for lost blocks only. Limits:
-// an address that is combined with a secret (xor), or split over two words is not seen, nor one
+// Cost. outside_filter.c passes over what cannot be any form; a pass is made for lost blocks only. Memory is
+// read in slices: between two a signal ends it, and one that faults is read again page by page.
+//
+// Limits: an address that is combined with a secret (xor), or split over two words is not seen, nor one
 // that the kernel alone knows (of an epoll Python holds them as ints, kept_by_kernel.py); nor is memory
 // searched that is mapped shared or read-only from a file.
 #define INSPECTOR_INTERNALS
 #include "outside_search.h"
 
-enum { SHIFTS = 5, DIGIT_WIDTH = 30, USED_BITS = 48 };
-static const int shifts[SHIFTS] = {1, 2, 3, 4, 16};
+#define SLICE_BYTES ((uintptr_t)1 << 20)
+#define PAGE_BYTES ((uintptr_t)4096)
+
+enum { DIGIT_WIDTH = 30, USED_BITS = 48, WORD = sizeof(uint64_t) };
 
 typedef struct {
     traces *of;
-    const char *at, *stop;
+    const char *at, *stop; // words that begin here are looked at, with their neighbours
+    int is_end;            // nothing may be read behind
 } traces_walk;
 
 static uint64_t digits_of(uint64_t word) { // of a Python int
@@ -61,48 +66,171 @@ static void meet_text(traces *t, uint64_t word, uintptr_t at) {
     }
 }
 
-static __attribute__((no_sanitize("address"))) void look(traces *t, const char *at) {
+// A word with the seven bytes behind it, copied from where it stands.
+static void look(traces *t, const char bytes[2 * WORD], uintptr_t at) {
     uint64_t word;
-    for (int byte = 1; byte < 8; byte++) {
-        memcpy(&word, at + byte, sizeof word);
-        meet(t, word, (uintptr_t)at, 0);
-        meet_text(t, word, (uintptr_t)at + (uintptr_t)byte);
+    for (int byte = 1; byte < WORD; byte++) {
+        memcpy(&word, bytes + byte, sizeof word);
+        meet(t, word, at, 0);
+        meet_text(t, word, at + (uintptr_t)byte);
     }
-    memcpy(&word, at, sizeof word);
-    meet_text(t, word, (uintptr_t)at);
-    meet(t, digits_of(word), (uintptr_t)at, 0);
-    meet(t, ~word, (uintptr_t)at, 0);
-    meet(t, __builtin_bswap64(word), (uintptr_t)at, 1);
+    memcpy(&word, bytes, sizeof word);
+    meet_text(t, word, at);
+    meet(t, digits_of(word), at, 0);
+    meet(t, ~word, at, 0);
+    meet(t, __builtin_bswap64(word), at, 1);
     if (word >> USED_BITS) {
-        meet(t, word & ((1ULL << USED_BITS) - 1), (uintptr_t)at, 0);
+        meet(t, word & ((1ULL << USED_BITS) - 1), at, 0);
     }
-    for (int i = 0; i < SHIFTS; i++) {
-        meet(t, word << shifts[i], (uintptr_t)at, 1);
-        meet(t, word >> shifts[i], (uintptr_t)at, 1);
+    for (int i = 0; i < TRACES_SHIFTS; i++) {
+        meet(t, word << traces_shifts[i], at, 1);
+        meet(t, word >> traces_shifts[i], at, 1);
     }
 }
 
-static __attribute__((no_sanitize("address"))) void walk(void *argument) {
+static __attribute__((no_sanitize("address"))) void look_at(traces *t, const char *from, const char *stop) {
+    for (; from + 2 * WORD <= stop; from += WORD) {
+        look(t, from, (uintptr_t)from);
+    }
+}
+
+static __attribute__((no_sanitize("address"))) void look_last(traces *t, const char *at) {
+    char bytes[2 * WORD] = {0};
+    *(uint64_t *)bytes = *(const volatile uint64_t *)at;
+    look(t, bytes, (uintptr_t)at);
+}
+
+static void walk(void *argument) {
     traces_walk *w = argument;
-    for (; w->at + 2 * sizeof(uint64_t) <= w->stop; w->at += sizeof(uint64_t)) {
-        look(w->of, w->at);
+    traces *t = w->of;
+    while (t->way != TRACES_SLOW) {
+        unsigned found = outside_filter_find(&t->filter, &w->at, w->stop);
+        if (!found) {
+            break;
+        }
+        for (; found; found &= found - 1) {
+            const char *vector = w->at + 32 * __builtin_ctz(found);
+            look_at(t, vector, vector + 32 + WORD);
+        }
+        w->at += TRACES_STEP_BYTES;
+    }
+    look_at(t, w->at, w->stop);
+    if (w->is_end && w->stop - w->at >= WORD) {
+        look_last(t, w->stop - WORD);
     }
 }
 
-void outside_traces(traces *t, const scan_runs *runs) {
+// Words from `start` to `stop`; the last with its neighbour, where that can be read.
+static int walk_part(traces *t, uintptr_t start, uintptr_t stop, uintptr_t run_stop) {
+    int is_end = stop >= run_stop;
+    traces_walk w = {t, (const char *)start, (const char *)(is_end ? run_stop : stop + WORD), is_end};
+    return memory_guarded(walk, &w);
+}
+
+// What is gone is no owner.
+static void walk_pages(traces *t, uintptr_t start, uintptr_t stop, uintptr_t run_stop) {
+    for (uintptr_t at = start, next; at < stop; at = next) {
+        next = (at & ~(PAGE_BYTES - 1)) + PAGE_BYTES;
+        next = next < stop ? next : stop;
+        if (walk_part(t, at, next, run_stop) < 0) {
+            walk_part(t, at, next, next);
+        }
+    }
+}
+
+static int walk_run(traces *t, scan_range run) {
+    uintptr_t stop = run.stop & ~(uintptr_t)(WORD - 1);
+    for (uintptr_t at = (run.start + WORD - 1) & ~(uintptr_t)(WORD - 1); at < stop; at += SLICE_BYTES) {
+        uintptr_t end = stop - at > SLICE_BYTES ? at + SLICE_BYTES : stop;
+        if (interrupt_ask(&t->watch)) {
+            return -1;
+        }
+        if (walk_part(t, at, end, stop) < 0) {
+            walk_pages(t, at, end, stop);
+        }
+    }
+    return 0;
+}
+
+int outside_traces(traces *t, const scan_runs *runs) {
     if (!t->count) {
-        return;
+        return 0;
     }
     t->low = t->blocks[0].start;
     t->span = t->blocks[t->count - 1].stop - t->low;
+    outside_filter_init(&t->filter, t->blocks, t->count, t->way == TRACES_PORTABLE);
     for (size_t i = 0; i < t->count; i++) {
         t->texts[i] = hexadecimal(t->blocks[i].start);
         t->text_filter |= 1ULL << text_bit(t->texts[i]);
     }
     for (size_t i = 0; i < runs->count; i++) {
-        traces_walk w = {t, (const char *)runs->rows[i].start, (const char *)runs->rows[i].stop};
-        while (memory_guarded(walk, &w) < 0) { // what went meanwhile is no owner
-            w.at = (const char *)(((uintptr_t)w.at & ~4095UL) + 4096);
+        if (walk_run(t, runs->rows[i]) < 0) {
+            return -1;
         }
     }
+    return 0;
 }
+
+// --- for Python: the search alone, for its tests -----------------------------------------------------
+
+static int is_any(void *context, uintptr_t word) { return 1; }
+
+static int by_start(const void *a, const void *b) {
+    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
+    return (x > y) - (x < y);
+}
+
+static int take_blocks(traces *t, PyObject *blocks /* borrowed */, scratch *memory) {
+    scan_range *rows;
+    if (scan_ranges_parse(blocks, memory, 0, &rows, &t->count) < 0) {
+        return -1;
+    }
+    if (t->count > TRACES_MAX) {
+        PyErr_Format(PyExc_ValueError, "%zu blocks: %d at most", t->count, TRACES_MAX);
+        return -1;
+    }
+    qsort(rows, t->count, sizeof *rows, by_start);
+    memcpy(t->blocks, rows, t->count * sizeof *rows);
+    return 0;
+}
+
+static PyObject *outside_traces_python(PyObject *module, PyObject *args) {
+    PyObject *blocks, *ranges; // borrowed
+    int way;
+    _scratch_ scratch memory = {0};
+    scan_runs runs = {0};
+    if (!PyArg_ParseTuple(args, "OOi:outside_traces", &blocks, &ranges, &way)) {
+        return NULL;
+    }
+    traces *t = scratch_init(&memory, SCRATCH_BYTES) < 0 ? NULL : scratch_alloc(&memory, sizeof *t);
+    if (!t) {
+        return PyErr_NoMemory();
+    }
+    *t = (traces){.is_alive = is_any, .way = way};
+    if (take_blocks(t, blocks, &memory) < 0 ||
+        scan_ranges_parse(ranges, &memory, 0, &runs.rows, &runs.count) < 0) {
+        return NULL;
+    }
+    memory_guard_arm();
+    int status = outside_traces(t, &runs);
+    memory_guard_disarm();
+    if (status < 0) {
+        interrupt_raise(&t->watch);
+        return NULL;
+    }
+    _owned_ PyObject *words = PyList_New(0);
+    for (size_t i = 0; words && i < t->count; i++) {
+        _owned_ PyObject *word = PyLong_FromUnsignedLongLong(t->words[i]);
+        if (!word || PyList_Append(words, word) < 0) {
+            return NULL;
+        }
+    }
+    return take(words);
+}
+
+static PyMethodDef outside_traces_methods[] = {
+    {"outside_traces", outside_traces_python, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int outside_traces_exec(PyObject *module) { return PyModule_AddFunctions(module, outside_traces_methods); }

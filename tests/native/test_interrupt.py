@@ -69,6 +69,10 @@ WALKS: dict[str, Callable[[Any], tuple[Any, tuple[Any, ...]]]] = {
         functools.partial(_native.find_holders, unaligned=True),
         ((_native.Subject(Thing()),), (), layouts(), "/nowhere/"),
     ),
+    "addresses in disguise": lambda rows: (
+        _native.outside_traces,
+        ([(id(rows), id(rows) + 40)], [(id(rows[0]), id(rows[0]) + 40)], 0),
+    ),
 }
 EVERY = pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS.keys())
 
