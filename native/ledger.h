@@ -80,7 +80,8 @@ enum {
     FAULT(NULL_WITHOUT_EXCEPTION, "NULL was returned and no exception set") \
     FAULT(RESULT_WITH_EXCEPTION, "a result was returned with an exception set") \
     FAULT(WITHOUT_GIL, "the C-API was called without the GIL") \
-    FAULT(DIED_IN_CALL, "an argument died while its caller held it")
+    FAULT(DIED_IN_CALL, "an argument died while its caller held it") \
+    FAULT(RETURNED_UNOWNED, "the result holds an argument and took no reference to it")
 enum {
 #define LEDGER_FAULT(name, meaning) LEDGER_##name,
     LEDGER_FAULTS(LEDGER_FAULT)
@@ -145,6 +146,13 @@ void ledger_frees_retire(void); // the allocator is put back, where nobody liste
 // A call from Python begins, and the outermost one ends: blocks that waited for its end are given back.
 void ledger_frees_settle(void);
 uint64_t ledger_frees_kept(void);
+typedef struct {
+    int is_others;   // it was lent to the module, or the module gave it away
+    Py_ssize_t size; // of a tuple
+} ledger_of_dying;
+ledger_of_dying ledger_frees_dying(PyObject *object /* borrowed */); // asked before it dies
+// 1: its block is kept apart, and is no longer in the list of dead of its type.
+int ledger_frees_reclaim(PyObject *dead /* borrowed: an address */, const ledger_of_dying *was);
 
 // ledger_cells.c: while a call that was given a capsule is open, blocks given out are told.
 extern int ledger_cells_open __attribute__((visibility("hidden")));

@@ -16,9 +16,12 @@
 // Who frees. Each block kept is in `kept`, owned, until it is freed by ledger_frees_settle or _deinit; a
 // placeholder that lost references, or that something still points at, is never given back.
 //
-// Limits and why. At most KEPT_MAX blocks wait; beyond that blocks go at once. Types that keep their dead for
-// reuse (float, tuple, list, dict) free nothing: their deaths are told by the hook of _Py_Dealloc, and by a
-// count of 0. A type with an allocator of its own is not seen.
+// Types that keep their dead for reuse (float, tuple, list, dict) free nothing: their deaths are told by the
+// hook of _Py_Dealloc, and by a count of 0. What the module did not make, or gave away, is kept as well: the
+// block is the next that its type gives out, so it is asked for at once, before it is somebody else's.
+//
+// Limits and why. At most KEPT_MAX blocks wait; beyond that blocks go at once. A type with an allocator of
+// its own is not seen.
 #include "ledger.h"
 
 #include "ledger_views.h"
@@ -141,6 +144,47 @@ static int is_to_keep(void *block) {
     }
     kept[kept_count++] = kill(block, object, entry);
     return 1;
+}
+
+// The latest block of a type's list of its dead, as an object made anew, or NULL where the type has no list.
+static PyObject *out_of_list(const PyTypeObject *type, Py_ssize_t size) {
+    if (type == &PyList_Type) {
+        return PyList_New(0);
+    }
+    if (type == &PyDict_Type) {
+        return PyDict_New();
+    }
+    if (type == &PyFloat_Type) {
+        return PyFloat_FromDouble(0);
+    }
+    return type == &PyTuple_Type && size > 0 ? PyTuple_New(size) : NULL;
+}
+
+int ledger_frees_reclaim(PyObject *dead, const ledger_of_dying *was) {
+    ledger_entry *entry = ledger_find((uintptr_t)dead);
+    if (!was->is_others || !entry || entry->flags & LEDGER_DEAD || kept_count == KEPT_MAX) {
+        return 0;
+    }
+    PyObject *again = out_of_list((PyTypeObject *)entry->type, was->size); // new
+    if (!again) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (again != dead) {
+        Py_DECREF(again);
+        return 0;
+    }
+    if (PyObject_IS_GC(again) && PyObject_GC_IsTracked(again)) {
+        PyObject_GC_UnTrack(again);
+    }
+    kept[kept_count++] = kill((char *)again - entry->header, again, entry);
+    return 1;
+}
+
+ledger_of_dying ledger_frees_dying(PyObject *object) {
+    const ledger_entry *entry = ledger_find((uintptr_t)object);
+    int is_others = entry && entry->flags != LEDGER_FRESH && !(entry->flags & LEDGER_GIVEN);
+    return (ledger_of_dying){is_others, PyTuple_CheckExact(object) ? PyTuple_GET_SIZE(object) : 0};
 }
 
 static void *born(void *block) {

@@ -56,7 +56,8 @@
                        0, \
                        0, \
                        0, \
-                       PyGILState_UNLOCKED}; \
+                       PyGILState_UNLOCKED, \
+                       {0, 0}}; \
     ledger_note_before(&call)
 
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \

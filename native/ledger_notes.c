@@ -55,6 +55,9 @@ void ledger_note_before(noted_call *call) {
     }
     for (int i = 0; call->effects[i]; i++) {
         char role = call->effects[i];
+        if (role == 'x') {
+            call->dying = ledger_frees_dying(word_at(call, i));
+        }
         if (role == 'S' || role == 's' || role == 'x' || role == '+') {
             note(call, word_at(call, i), role, 0);
         } else if (role == '-' && call->row == capi_PyBuffer_Release) {
@@ -81,7 +84,7 @@ void ledger_note_after(const noted_call *call, PyObject *result, char role, int 
         return;
     }
     for (int i = 0; call->effects[i]; i++) {
-        if (call->effects[i] == 'x') {
+        if (call->effects[i] == 'x' && !ledger_frees_reclaim(word_at(call, i), &call->dying)) {
             note_listed(word_at(call, i));
         }
         char role = call->effects[i];

@@ -11,6 +11,7 @@ typedef struct {
     uint16_t row;
     uint8_t is_quiet, took_gil, gave_none;
     PyGILState_STATE gil;
+    ledger_of_dying dying; // what it was that the call ends
 } noted_call;
 
 // Around the call itself. role: what becomes of the result, by the column "owns"; 0 for nothing.

@@ -62,7 +62,7 @@ def test_each_row_is_where_binutils_puts_it() -> None:
     out = subprocess.run([addr2line, "-e", library, *map(hex, addresses)], capture_output=True, text=True)
     theirs = [re.sub(r" \(.*", "", line).rpartition("/")[2] for line in out.stdout.splitlines()]
     ours = [str(source_line(str(library), address)) for address in addresses]
-    assert len(addresses) > 20
+    assert len(addresses) > 10
     in_source = [(a, b) for a, b in zip(theirs, ours, strict=True) if a.startswith("inlining.cpp")]
     assert [b for _, b in in_source] == [a for a, _ in in_source]
 

@@ -103,7 +103,7 @@ class Fault:
     """Something wrong whatever the counts say."""
 
     kind: Literal["NULL without an exception", "result with an exception set", "C-API call without the GIL",
-                  "over-released"]  # fmt: skip
+                  "over-released", "borrowed reference stolen"]  # fmt: skip
     touch: Touch
     shown: str
 

@@ -1,4 +1,5 @@
-"""Owners that no traversal tells: fields of live objects whose type leaves them out of tp_traverse.
+"""Owners that no traversal tells: fields of live objects whose type leaves them out of tp_traverse, and the
+callback of a weak reference, which is given the reference itself when its object dies.
 
 Cython's functions keep their annotations so. The gc must not follow what it is not told of, and neither does
 the search for owners; but before an object is called leaked, such a field counts as a possible owner.
@@ -22,21 +23,32 @@ _BYTES: Final = type.__dict__["__basicsize__"].__get__
 _WEAK_LIST_AT: Final = type.__dict__["__weakrefoffset__"].__get__
 _WEAK: Final = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
 _WEAK_BYTES: Final = weakref.ref.__basicsize__
+_REFERENT: Final = weakref.ref.__call__
+_CALLBACK: Final = weakref.ref.__dict__["__callback__"].__get__
+_BY_CALLBACK: Final = "its callback, once its object dies"
+"""pybind11's way to act at a death: a weak reference that nobody holds, released by its callback."""
 _TELLING: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 """They report all that they own; other words of their frames are left over from what the block was before."""
 
 
 def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, ...]]:
-    """Address -> types of the live gc objects that hold it in a field they do not report."""
+    """Address -> types of the live gc objects that hold it in a field they do not report; a callback."""
     if not subjects:
         return {}
     needles = sorted((subject.address, subject.address + 1) for subject in subjects)
     words = sorted(_native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0])
-    found: dict[int, list[str]] = {}
+    found = {subject.address: [_BY_CALLBACK] for subject in subjects if _waits(subject)}
     for holder, offset, address in _within(words):
         if type(holder) not in _TELLING and not _is_weak(holder, offset) and not _reports(holder, address):
             found.setdefault(address, []).append(f"<{type(holder).__name__}> +{offset:#x}")
     return {address: tuple(some) for address, some in found.items()}
+
+
+def _waits(subject: _native.Subject) -> bool:
+    """Whether it is a weak reference whose callback is still to come."""
+    one = subject.get()
+    is_weak = any(base is weakref.ref for base in type_bases(type(one)))
+    return is_weak and _CALLBACK(one) is not None and _REFERENT(one) is not None
 
 
 def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:

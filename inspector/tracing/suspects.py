@@ -280,6 +280,7 @@ _KINDS: Final = {
     "RESULT_WITH_EXCEPTION": "result with an exception set",
     "WITHOUT_GIL": "C-API call without the GIL",
     "DIED_IN_CALL": "over-released",
+    "RETURNED_UNOWNED": "borrowed reference stolen",
 }
 
 

@@ -27,6 +27,14 @@ _RULES: Final[dict[str, tuple[str, str]]] = {
         "a thread calls the C-API only while it holds the GIL",
         "PyGILState_Ensure, or end Py_BEGIN_ALLOW_THREADS before it",
     ),
+    "borrowed reference stolen": (
+        "a function owns what it returns: arguments are borrowed",
+        "Py_INCREF before return, or Py_NewRef",
+    ),
+}
+_REASONS: Final = {
+    "over-released": "an argument died during the call, while its caller held it",
+    "borrowed reference stolen": "its result holds an argument, and no reference was taken for it",
 }
 _STEALING: Final = ("stolen",)
 _OBTAINING: Final = ("new", "stored", "replaced")
@@ -298,8 +306,7 @@ def crash(signal: str, where: Touch | Unknown, place: str, *, watched: bool) -> 
 def _of_fault(fault: Fault) -> Verdict:
     rule, cure = _RULES.get(fault.kind, ("who releases a reference owns it", "one Py_DECREF less"))
     reason = "seen at the call" if fault.touch.function else "seen as the call returned"
-    if fault.kind == "over-released":
-        reason = "an argument died during the call, while its caller held it"
+    reason = _REASONS.get(fault.kind, reason)
     return Verdict(
         kind=fault.kind,
         object=fault.shown,
