@@ -29,8 +29,8 @@ ASCII = str.maketrans(
 """Box characters, arrows and blocks for a terminal that only speaks ASCII."""
 
 
-LONGEST: Final = 4_000
-"""Characters of one text on a card; a type may have a name of a million."""
+LONGEST: Final = 1_000
+"""Characters of one text on a card; a type may have a name of a million, and several lines may say it."""
 
 
 def plain(text: str) -> str:

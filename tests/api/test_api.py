@@ -129,3 +129,8 @@ def test_the_door_has_every_verb_and_imports_on_first_use() -> None:
         "heap",
         "snapshot",
     } <= set(dir(inspector))
+
+
+def test_a_type_with_an_endless_name_leaves_the_card_short() -> None:
+    """A card is 4 KB, whatever the size: two of its lines said the name, with 4,000 characters each."""
+    assert len(str(inspector.inspect(type("N" * 1_000_000, (), {})()))) < 4096
