@@ -9,26 +9,24 @@ from pathlib import Path
 from typing import Final
 
 _OWN: Final = Path("/proc/self")
+_EPOLL: Final = "anon_inode:[eventpoll]"
+_RING: Final = "anon_inode:[io_uring]"
 _KEPT: Final = re.compile(r"^tfd:.*\bdata:\s*([0-9a-f]+)", re.MULTILINE)
 
 
-def epoll_words() -> tuple[int, ...]:
-    """The `data` of every file that an epoll of this process watches (proc_pid_fdinfo(5), epoll_ctl(2))."""
-    told = [_told(number) for number in _open_as("anon_inode:[eventpoll]")]
-    return tuple(int(word, 16) for text in told for word in _KEPT.findall(text))
+def kept_by_kernel() -> tuple[tuple[int, ...], bool]:
+    """The `data` of every file that an epoll of this process watches (proc_pid_fdinfo(5), epoll_ctl(2)), and
+    whether an io_uring is open: what `user_data` it holds, nobody tells (io_uring_enter(2))."""
+    kinds = dict(_open_files())
+    told = [_told(number) for number, kind in kinds.items() if kind == _EPOLL]
+    return tuple(int(word, 16) for text in told for word in _KEPT.findall(text)), _RING in kinds.values()
 
 
-def has_io_uring() -> bool:
-    """Whether an io_uring is open: what `user_data` it holds, nobody tells (io_uring_enter(2))."""
-    return any(_open_as("anon_inode:[io_uring]"))
-
-
-def _open_as(kind: str) -> Iterator[str]:
-    """Numbers of the open files of a kind."""
+def _open_files() -> Iterator[tuple[str, str]]:
+    """Number and kind, or path, of every open file."""
     for file in (_OWN / "fd").iterdir():
         with suppress(OSError):  # closed meanwhile: the listing's own is
-            if str(file.readlink()) == kind:
-                yield file.name
+            yield file.name, str(file.readlink())
 
 
 def _told(number: str) -> str:

@@ -16,7 +16,7 @@ from inspector.facts.leaks import Outside as Blocks
 from inspector.facts.leaks import Touch
 from inspector.facts.unknown import Unknown
 from inspector.places import place
-from inspector.tracing.kept_by_kernel import epoll_words, has_io_uring
+from inspector.tracing.kept_by_kernel import kept_by_kernel
 from inspector.tracing.native_lines import native_line
 from inspector.tracing.places import NOWHERE
 from inspector.tracing.tables import library_of
@@ -98,8 +98,7 @@ class Outside:
         self._python = python[0] if python is not None else ""
         self._hosts = frozenset(_native.got_hosts()) - {self._python}
         start, ran = time.perf_counter_ns(), _ran_elsewhere_ns()
-        self._in_ring = has_io_uring()
-        kept = epoll_words()  # ints: the search meets them as it meets any handle
+        kept, self._in_ring = kept_by_kernel()  # ints: the search meets them as it meets any handle
         rows, self.scanned_bytes, self.scan_ns = _native.outside_search(_native.ledger_rooms(), _OWN_CODE)
         del kept
         ran = _ran_elsewhere_ns() - ran
