@@ -95,9 +95,8 @@ static __attribute__((no_sanitize("address"))) void look_at(traces *t, const cha
 }
 
 static __attribute__((no_sanitize("address"))) void look_last(traces *t, const char *at) {
-    char bytes[2 * WORD] = {0};
-    *(uint64_t *)bytes = *(const volatile uint64_t *)at;
-    look(t, bytes, (uintptr_t)at);
+    const uint64_t words[] = {*(const volatile uint64_t *)at, 0};
+    look(t, (const char *)words, (uintptr_t)at);
 }
 
 static void walk(void *argument) {
