@@ -7,7 +7,6 @@ report draws where the extension is missing.
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import sys
 from collections.abc import Callable, Collection, Mapping
@@ -135,17 +134,10 @@ def _gathered(
 
 def _masked(name: str, facts: dict[str, Any]) -> dict[str, Any]:
     """The facts without the values of an object whose own name is a secret one."""
-    from inspector.facts.secret import MASKED, gives_secret
+    from inspector.facts.secret import gives_secret
+    from inspector.verdicts.masked import masked
 
-    if not gives_secret(name):
-        return facts
-    masked = {"object": MASKED, "layout": (MASKED,)}
-    return {
-        column: dataclasses.replace(fact, preview=masked[column])
-        if column in masked and not isinstance(fact, Unknown)
-        else fact
-        for column, fact in facts.items()
-    }
+    return masked(facts) if gives_secret(name) else facts
 
 
 def _details(subject: Subject) -> dict[str, Any]:

@@ -10,6 +10,7 @@ MASKED: Final = "<masked>"
 
 SECRET_WORDS: Final = (
     "password",
+    "passwords",
     "passwd",
     "passphrase",
     "pwd",
@@ -23,6 +24,10 @@ SECRET_WORDS: Final = (
     "credentials",
     "authorization",
     "cookie",
+    "cookies",
+    "auth",
+    "bearer",
+    "jwt",
 )
 
 _WORD = re.compile(r"[A-Z]+[a-z]*|[a-z]+")
