@@ -48,7 +48,8 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
             why="only a plain dict can be read without running its code",
             do="snapshot(dict(names))",
         )
-    return Snapshot(heap(), tuple(_held(row) for row in _native.names(names)), _resident_bytes())
+    resident = _resident_bytes()  # first: it imports what the next snapshot would count as born
+    return Snapshot(heap(), tuple(_held(row) for row in _native.names(names)), resident)
 
 
 def _held(row: tuple[str, str, int, int | None, int]) -> Held:
