@@ -225,7 +225,7 @@ def test_what_a_free_list_keeps_is_not_counted() -> None:
 
 
 def test_the_first_snapshot_of_a_process_is_not_told_as_born_by_the_second() -> None:
-    """What the first one imports for itself is there when it counts: it was 13,516 objects of the difference."""
+    """What the first one imports for itself is there when it counts: that was 13,516 objects."""
     code = "import inspector; a = inspector.snapshot(); print((inspector.snapshot() - a).objects)"
     ran = subprocess.run([sys.executable, "-P", "-c", code], check=True, timeout=60, capture_output=True)
     assert abs(int(ran.stdout)) < 20
