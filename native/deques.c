@@ -18,39 +18,37 @@ typedef struct {
 } deque_head;
 
 typedef struct {
-    search *s;
+    uintptr_t start;
     int found;
 } deque_question;
 
-// An inner block has a neighbour on either side that knows it. A debug allocator puts its prefix before the
-// links; a large block passes through two of them.
-static __attribute__((no_sanitize("address"))) int has_neighbours(const search *s, scan_range range) {
+// An inner block has a neighbour on either side that knows it.
+static __attribute__((no_sanitize("address"))) void neighbours_body(void *argument) {
+    deque_question *q = argument;
+    const uintptr_t *block = (const uintptr_t *)q->start;
+    const uintptr_t *left = (const uintptr_t *)block[0], *right = (const uintptr_t *)block[RIGHT_LINK];
+    q->found = left && (uintptr_t)left % 16 == 0 && left[RIGHT_LINK] == q->start && right &&
+               (uintptr_t)right % 16 == 0 && right[0] == q->start;
+}
+
+// A debug allocator puts its prefix before the links; a large block passes through two of them. What stands
+// there is no address: each place is asked under a guard of its own.
+static int has_neighbours(const search *s, scan_range range) {
     uintptr_t prefix = s->view.object_prefix > 0 ? (uintptr_t)s->view.object_prefix : 0;
-    for (uintptr_t start = range.start; start <= range.start + 2 * prefix; start += prefix ? prefix : 1) {
-        const uintptr_t *block = (const uintptr_t *)start;
-        if (start + BLOCK_BYTES > range.stop) {
-            return 0;
-        }
-        const uintptr_t *left = (const uintptr_t *)block[0], *right = (const uintptr_t *)block[RIGHT_LINK];
-        if (left && (uintptr_t)left % 16 == 0 && left[RIGHT_LINK] == start && right &&
-            (uintptr_t)right % 16 == 0 && right[0] == start) {
+    for (uintptr_t left = prefix ? 3 : 1; left > 0; left--) {
+        deque_question question = {range.start + (left - 1) * prefix, 0};
+        if (question.start + BLOCK_BYTES <= range.stop && memory_guarded(neighbours_body, &question) == 0 &&
+            question.found) {
             return 1;
         }
     }
     return 0;
 }
 
-static void look_body(void *argument) {
-    deque_question *q = ((void **)argument)[0];
-    q->found = has_neighbours(q->s, *(const scan_range *)((void **)argument)[1]);
-}
-
-static int is_asked(search *s) {
+static int is_asked(const search *s) {
     for (size_t i = 0; i < s->block_count; i++) {
-        deque_question question = {s, 0};
-        void *argument[] = {&question, &s->blocks[i].range};
-        if (!s->blocks[i].holder && s->blocks[i].parent.start && memory_guarded(look_body, argument) == 0 &&
-            question.found) {
+        const block_row *row = &s->blocks[i];
+        if (!row->holder && row->parent.start && has_neighbours(s, row->range)) {
             return 1;
         }
     }
