@@ -633,6 +633,9 @@ def ask_spans(callable: Callable[[Any], list[_ToldRow] | tuple[_ToldRow, ...] | 
     life, so arguments are asked about after their call, and only where it gave bytes back.
     """
 
+def own_span(x: Any, /) -> _ToldRow | None:
+    """Such a row of an object whose struct is known here (str, bytes, ndarray ...); None for any other."""
+
 def unrecorded(callable: Callable[[], Any], /) -> Any:
     """What the callable gives; nothing that this thread does meanwhile is recorded."""
 

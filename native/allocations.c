@@ -18,12 +18,17 @@
 #include "native.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "got.h"
 #include "stacks.h"
 
 int allocations_open;
+static struct timespec opened; // when: by the clock of files
 
 void allocations_record(uint32_t slot, uint32_t func, const void *block, size_t bytes, const void *caller) {
     event *record = ring_open();
@@ -99,11 +104,25 @@ static int hook_stored(void **ret, size_t alignment, size_t bytes) {
     return failed;
 }
 
+// A file that was made during the trace (shared memory, most of all) holds nothing from before: it gives
+// memory.
+static int is_new(int file) {
+    struct statx found;
+    int before = errno, failed = statx(file, "", AT_EMPTY_PATH, STATX_BTIME, &found);
+    errno = before;
+    struct timespec born = {found.stx_btime.tv_sec, found.stx_btime.tv_nsec};
+    return failed || (found.stx_mask & STATX_BTIME &&
+                      (born.tv_sec > opened.tv_sec ||
+                       (born.tv_sec == opened.tv_sec && born.tv_nsec >= opened.tv_nsec)));
+}
+
 static void *hook_mapped(void *wanted, size_t bytes, int access, int flags, int file, off_t offset) {
     uint32_t slot = ring_here.slot;
     void *block =
         CALL(void *(*)(void *, size_t, int, int, int, off_t), wanted, bytes, access, flags, file, offset);
-    note(slot, block == MAP_FAILED ? NULL : block, bytes);
+    uintptr_t shown = flags & MAP_ANONYMOUS || is_new(file) ? 0 : (uintptr_t)file + 1;
+    allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block == MAP_FAILED ? NULL : block,
+                     bytes, (const void *)shown);
     return block;
 }
 
@@ -140,6 +159,7 @@ void allocations_find_addresses(void) {
 }
 
 static PyObject *allocations_set_open(PyObject *module, PyObject *open) {
+    clock_gettime(CLOCK_REALTIME_COARSE, &opened);
     allocations_open = open == Py_True;
     Py_RETURN_NONE;
 }

@@ -119,7 +119,19 @@ static PyObject *asked_begin(PyObject *module, PyObject *callable) {
     Py_RETURN_NONE;
 }
 
+// A row as an adapter gives it, of an object whose struct tells.
+static PyObject *asked_own_span(PyObject *module, PyObject *object /* borrowed */) {
+    data_span span = {0};
+    if (!spans_read(object, &span)) {
+        Py_RETURN_NONE;
+    }
+    return Py_BuildValue("KKKiCiK()()", (unsigned long long)span.start, (unsigned long long)span.span_bytes,
+                         (unsigned long long)span.logical_bytes, (int)span.item_bytes,
+                         span.kind ? span.kind : 'V', span.flags, (unsigned long long)span.start);
+}
+
 static PyMethodDef asked_methods[] = {
+    {"own_span", asked_own_span, METH_O, NULL},
     {"ask_spans", asked_begin, METH_O, NULL},
     {"unrecorded", asked_unrecorded, METH_O, NULL},
     {NULL, NULL, 0, NULL},

@@ -299,6 +299,38 @@ uint32_t samples_compare(const witnessed *result, const witness *seen) {
     return mask;
 }
 
+// Elements of the result that an argument has one for.
+static uint64_t reach(const block *result, const block *argument) {
+    int as_bytes = is_raw(result) != is_raw(argument) && !argument->items;
+    return as_bytes ? argument->count * argument->item_bytes / result->item_bytes : argument->count;
+}
+
+// Whether an argument stands in the result again and again, as one row in each.
+static int is_repeated(const block *result, const block *argument) {
+    int found = argument->count && result->count % argument->count == 0 ? EQUAL : DIFFERENT;
+    for (uint64_t i = 0; i < SAMPLES && found == EQUAL; i++) {
+        uint64_t at = position(i, result->count);
+        const char *given = samples_element(argument, at % argument->count);
+        found = same(samples_element(result, at), result, given, argument);
+    }
+    return found == EQUAL;
+}
+
+int samples_fill(const witnessed *result, const witness *seen, uint32_t equal) {
+    block made, given;
+    uint64_t reached = 0;
+    if (!samples_block_of(result, comparable, &made)) {
+        return 0;
+    }
+    for (int i = 0; i < seen->count; i++) {
+        if (seen->arguments[i].object != result->object && given_block(seen, i, &given)) {
+            reached += reach(&made, &given);
+            reached = equal & 1u << i && is_repeated(&made, &given) ? made.count : reached;
+        }
+    }
+    return reached >= made.count;
+}
+
 // ----- memory that was given to be written to -------------------------------------------------------
 
 static int words_of(const witnessed *seen, uint64_t ret[WITNESS_WORDS]) {

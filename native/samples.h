@@ -33,5 +33,7 @@ void samples_mark_shapes(const witnessed *result, witness *seen);
 // Bit i: the sampled elements of the result equal argument number i's. SAMPLES_COMPARED where any could be
 // compared, SAMPLES_UNEQUAL where one was found different.
 uint32_t samples_compare(const witnessed *result, const witness *seen);
+// Whether arguments, of which those in the mask `equal` have elements of the result, are enough to fill it.
+int samples_fill(const witnessed *result, const witness *seen, uint32_t equal);
 
 #endif

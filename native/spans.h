@@ -5,8 +5,17 @@
 #include "native.h"
 
 // OWNED: the object frees the bytes; LINKED: they come from an allocator inside its library, which no hook
-// sees; TOLD: an adapter told of them, not a struct that is read here.
-enum { SPAN_C = 1, SPAN_F = 2, SPAN_READONLY = 4, SPAN_OWNED = 8, SPAN_LINKED = 16, SPAN_TOLD = 32 };
+// sees; TOLD: an adapter told of them, not a struct that is read here; LINKS: the library has such an
+// allocator, wherever these bytes come from.
+enum {
+    SPAN_C = 1,
+    SPAN_F = 2,
+    SPAN_READONLY = 4,
+    SPAN_OWNED = 8,
+    SPAN_LINKED = 16,
+    SPAN_TOLD = 32,
+    SPAN_LINKS = 64
+};
 
 enum { SPAN_AXES_MAX = 4 };
 

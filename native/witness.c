@@ -230,13 +230,21 @@ static void write_buffer(const Py_buffer *view, uint16_t depth) {
     }
 }
 
+// Memory that was written to, beside the other arguments: where those are not enough to fill it (three
+// elements put into a thousand), it is none's copy.
+static uint32_t compared_written(const witnessed *made, const witness *seen) {
+    uint32_t mask = samples_compare(made, seen);
+    return mask & SAMPLES_EQUAL && !samples_fill(made, seen, mask) ? (mask & ~SAMPLES_EQUAL) | SAMPLES_UNEQUAL
+                                                                   : mask;
+}
+
 // A result that is an argument may have been written to meanwhile.
 static uint32_t compared(const witnessed *made, const witness *seen) {
     uint32_t written = 0;
     for (int i = 0; i < seen->count && !written; i++) {
         written = seen->arguments[i].object == made->object ? samples_written(&seen->arguments[i], made) : 0;
     }
-    return samples_compare(made, seen) | written;
+    return written ? compared_written(made, seen) | written : samples_compare(made, seen);
 }
 
 // Asks about the arguments that were left for later, each in its place.
@@ -284,7 +292,7 @@ static void write_filled(const witness *seen, uint16_t depth) {
         }
         looks_at(seen->arguments[i].object, now);
         uint32_t written = samples_written(&seen->arguments[i], &now[0]);
-        uint32_t mask = written ? samples_compare(&now[0], seen) : 0;
+        uint32_t mask = written ? compared_written(&now[0], seen) : 0;
         if (mask & SAMPLES_EQUAL) {
             write_span(&now[0], EVENT_FLAG_OUTPUT, depth, mask | written);
             losses_write(&now[0], seen, depth);

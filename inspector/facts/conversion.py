@@ -145,6 +145,8 @@ class ByteEvidence:
     allocator: str | Unknown
     was_there: Literal["", "certain", "likely"] = ""
     """The memory was given before the call, and is not an argument's: something keeps it."""
+    shows_file: bool = False
+    """The memory is a file's that was mapped meanwhile."""
     written: bool = False
     """Elements of the argument that it is were others before the call."""
     owned: bool = False
@@ -159,8 +161,15 @@ class ByteEvidence:
 
     @property
     def was_kept(self) -> bool:
-        """Something kept the memory since before the call: likely only where no argument has its elements."""
-        return self.was_there == "certain" or (self.was_there == "likely" and self.sample != "equal")
+        """The bytes are not the call's: something kept the memory since before, or it is a mapped file's.
+
+        Where that is only likely and an argument has the same elements, the memory is new.
+        """
+        return (
+            self.shows_file
+            or self.was_there == "certain"
+            or (self.was_there == "likely" and self.sample != "equal")
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,12 @@ from inspector.tracing.decode import COARSE_TICKS, FLAGS, KINDS, Events, Rows
 LEAST_BYTES: Final = 4096
 LINKED: Final = "its own allocator"
 """What gives a block that no hook saw, of a library that has an allocator linked into it."""
-SPAN_OWNED, SPAN_LINKED, SPAN_TOLD = 8, 16, 32
-"""Flags of a span (native/spans.h): its object frees it; its library has an allocator; an adapter told."""
+SPAN_OWNED, SPAN_LINKED, SPAN_TOLD, SPAN_LINKS = 8, 16, 32, 64
+"""Flags of a span (native/spans.h): its object frees it; it comes from an allocator linked into its library;
+an adapter told; its library has such an allocator, whether or not this comes from it."""
 _CPP: Final = "_Zn"
+_LEAST_ADDRESS: Final = 1 << 16
+"""A smaller number in a block's record is a file's."""
 _NOT_RECORDED: Final = Unknown("allocations were not recorded")
 _SMALL: Final = Unknown("blocks under 4 KiB are not recorded")
 _NO_CLOCK: Final = Unknown("without a clock a block cannot be told from an earlier one")
@@ -30,7 +33,8 @@ _NOT_GIVEN: Final = Unknown(
 
 def callers(records: Rows, named: Callable[[int], str]) -> dict[int, str]:
     """Return addresses told by Python's own allocators -> who asked, as `named` knows."""
-    told = np.unique(records["aux"][(records["kind"] == KINDS["ALLOCATION"]) & (records["aux"] != 0)])
+    asked = (records["kind"] == KINDS["ALLOCATION"]) & (records["aux"] >= _LEAST_ADDRESS)
+    told = np.unique(records["aux"][asked])
     return {address: named(address) for address in told.tolist()}
 
 
@@ -52,16 +56,15 @@ class Blocks:
         """Who asked for the memory that a result of a call lies in: "_multiarray_umath (malloc)"."""
         if not self._events.givers:
             return _NOT_RECORDED
-        if result["aux"] < LEAST_BYTES:
+        if result["aux"] < LEAST_BYTES and not result["refs"] & SPAN_LINKED:
             return _SMALL
         if not call["start"]:
             return _NO_CLOCK
         block = self._block(result, call)
         if block is not None:
             return self._name(self._rows[block])
-        package = self._events.modules.get(int(call["slot"]), "").partition(".")[0]
-        if result["refs"] & SPAN_LINKED or package in self._linking():
-            return f"{package} ({LINKED})"
+        if result["refs"] & SPAN_LINKED or self._links(call):
+            return f"{self._package(call)} ({LINKED})"
         return _NOT_GIVEN
 
     def frames(self, result: Any, call: Any) -> tuple[Place, ...]:
@@ -69,11 +72,18 @@ class Blocks:
         block = self._block(result, call) if self._events.stacks and call["start"] else None
         return () if block is None else self._events.stacks.get(int(self._frames[block]), ())
 
+    def _package(self, call: Any) -> str:
+        return self._events.modules.get(int(call["slot"]), "").partition(".")[0]
+
+    def _links(self, call: Any) -> bool:
+        """Whether the function belongs to a package that has an allocator of its own."""
+        return self._package(call) in self._linking()
+
     def _linking(self) -> frozenset[str]:
-        """Packages whose objects lie in memory of an allocator of their own."""
+        """Packages of whose objects one was met, and that have an allocator of their own."""
         if self._packages is None:
             spans = self._events.records[self._events.of_kind("SPAN")]
-            types = np.unique(spans["type"][(spans["refs"] & SPAN_LINKED) != 0])
+            types = np.unique(spans["type"][(spans["refs"] & (SPAN_LINKED | SPAN_LINKS)) != 0])
             calls = self._events.records[self._events.of_kind("METHOD", "VECTORCALL")]
             slots = np.unique(calls["slot"][np.isin(calls["type"], types)]).tolist()
             names = [self._events.types[number] for number in types.tolist()]
@@ -100,7 +110,8 @@ class Blocks:
         """Whether the memory of a result was given before its call: something keeps it.
 
         Certain of objects that own a block of a hooked allocator (ndarray, bytes, ...) of 4 KiB and more; of
-        views likely, for an allocator linked into a library may have given their memory during the call.
+        views likely, for an allocator linked into a library may have given their memory during the call: ""
+        where the function's own library has one.
         """
         can_tell = self._events.givers and not self._events.dropped and call["start"]
         if not can_tell or result["refs"] & SPAN_LINKED or result["aux"] < LEAST_BYTES:
@@ -108,7 +119,24 @@ class Blocks:
         block = self._block(result, call)
         if block is not None and self._rows["start"][block] >= call["start"]:
             return ""
-        return "certain" if result["refs"] & SPAN_OWNED or block is not None else "likely"
+        if result["refs"] & SPAN_OWNED or block is not None:
+            return "certain"
+        adapter_says_lent = result["refs"] & SPAN_LINKS
+        return "likely" if adapter_says_lent or not self._links(call) else ""
+
+    def shows_file(self, result: Any, call: Any) -> bool:
+        """Whether a result of a call lies in a file that was mapped during the trace."""
+        block = self._block(result, call) if call["start"] else None
+        return block is not None and self._is_mapped_file(block)
+
+    def is_mapped_file(self, start: int, size: int) -> bool:
+        """Whether the bytes are those of a file that was mapped during the trace."""
+        found = self._holding(start, size)
+        return found is not None and self._is_mapped_file(found)
+
+    def _is_mapped_file(self, block: int) -> bool:
+        row = self._rows[block]
+        return bool(row["aux"]) and self._events.givers[int(row["func"])].startswith("mmap")
 
     def _block(self, result: Any, call: Any) -> int | None:
         """Index of the last block given by the end of the call that holds the result's bytes."""

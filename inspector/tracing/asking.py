@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from inspector import _native
 from inspector.adapters.base import type_attribute, type_name
 from inspector.adapters.registry import shared
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from inspector.adapters.base import Adapter, Elements
     from inspector.facts.memory import Range
 
-SPAN_C, SPAN_READONLY, SPAN_LINKED, SPAN_TOLD = 1, 4, 16, 32
+SPAN_C, SPAN_READONLY, SPAN_LINKED, SPAN_TOLD, SPAN_LINKS = 1, 4, 16, 32, 64
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 4
 """Blocks told of one object."""
@@ -91,7 +92,7 @@ def _telling(kind: type) -> tuple[Adapter | None, bool]:
 
 def _rows(adapter: Adapter, x: Any) -> list[Row]:
     linked = SPAN_LINKED if adapter.links_allocator and adapter.owns(x) is not False else 0
-    linked |= SPAN_TOLD
+    linked |= SPAN_TOLD | (SPAN_LINKS if adapter.links_allocator else 0)
     rows = [_row(block, linked) for block in adapter.elements(x)[:MOST]]
     return rows or [_plain(extent, linked) for extent in adapter.spans(x)[:MOST]]
 
@@ -114,6 +115,12 @@ def lent(x: Any) -> list[Row] | None:
     except (TypeError, ValueError, BufferError):
         return None
     return [(start, size, size, 1, "V", flags, start, (), ())]
+
+
+def own(x: Any) -> list[Row] | None:
+    """The bytes that the struct of `x` tells of: a str lends no buffer."""
+    row = _native.own_span(x)
+    return None if row is None else [row]
 
 
 def _row(block: Elements, linked: int) -> Row:

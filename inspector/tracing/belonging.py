@@ -16,6 +16,7 @@ from inspector.tracing.spans import Weighed, evidence, weigh
 
 NO_CALL: Final = "no call that a hook sees"
 _ANOTHERS: Final = Unknown("it is another object's memory")
+_A_FILES: Final = Unknown("it is a mapped file's")
 _NOWHERE: Final = Unknown("no recorded call gave it")
 _SITE: Final = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
 
@@ -37,6 +38,7 @@ class Belonging:
         """
         rows = asking.spans(x)
         rows = asking.lent(x) if rows is None else rows
+        rows = asking.own(x) if rows is None else rows
         if rows is None:
             return Unknown("no adapter knows where this type keeps its bytes, and it lends no buffer")
         found = [self._of_block(x, row) for row in rows if row[1]]
@@ -81,6 +83,8 @@ class Belonging:
     def _unseen(self, x: Any, row: asking.Row) -> Copy | Unknown:
         """No recorded call knows the bytes: an operator, an index, code without a hook."""
         start, span_bytes = row[:2]
+        if self._blocks.is_mapped_file(start, span_bytes):
+            return _by_memory(row, _A_FILES, "the memory is a mapped file's")
         if span_bytes >= LEAST_BYTES and not row[5] & asking.SPAN_LINKED:
             giver = self._blocks.given(start, span_bytes)
             return _by_memory(row, giver, "its memory was there before the trace")

@@ -122,6 +122,7 @@ def evidence(
         frames=blocks.frames(first, events.records[heads[0]]),
         was_there=blocks.was_there(first, events.records[heads[0]])
         or _seen_before(events, int(results[0]), int(heads[0])),
+        shows_file=blocks.shows_file(first, events.records[heads[0]]),
     )
 
 

@@ -69,8 +69,8 @@ def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
         return "in place", "certain"
     if one.overlaps:
         return "shared", "certain"
-    if one.was_kept and one.was_there:
-        return "shared", one.was_there
+    if one.was_kept:
+        return "shared", one.was_there or "certain"
     if one.call.callable_type in COMPUTING:
         return "computed", "certain"
     if one.sample:
@@ -107,6 +107,8 @@ def _reason(one: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
     result, sources = one.call.result, _sources(one.call)
     if verdict == "copied" and one.same_object:
         return "written into memory that was given for it", ""
+    if verdict == "shared" and one.shows_file and not one.overlaps:
+        return "the memory is a mapped file's", ""
     if verdict == "shared" and not one.overlaps:
         return "the memory was there before the call: something keeps it", ""
     if verdict in ("shared", "in place"):
