@@ -20,7 +20,7 @@ def main():
     """Run, print, write."""
     ready.main(["libraries"])
     python = ready.ROOT / ready.ROOMS["libraries"][0] / "bin" / "python"
-    program = ready.ROOT / "tests" / "specimens" / "trace_corpus.py"
+    program = ready.ROOT / "tests" / "specimens" / "trace_corpus_more.py"
     told = subprocess.run(
         [str(python), "-P", str(program)], cwd=str(ready.BUILD), stdout=subprocess.PIPE, text=True
     )

@@ -1,4 +1,4 @@
-"""Operations of many libraries whose verdicts are known by a second method; as a program it prints a table.
+"""Operations of many libraries whose verdicts are known by a second method; more are in trace_corpus_more.py.
 
 The second method knows nothing of the trace: every byte of the source is flipped where the library itself
 says that it lies. What is read from the result before and after tells whether it shares those bytes. It is
@@ -34,6 +34,8 @@ class Case:
     make: Callable[[], Any]
     operation: Callable[[Any], Any]
     hard: bool
+    change: Callable[[Any], Any] | None = None
+    """What changes a source that does not say where its bytes are; None: `flip` does."""
 
     def __str__(self) -> str:
         return f"{self.library}: {self.name}"
@@ -51,6 +53,8 @@ def memory(x: Any) -> Iterator[tuple[int, int]]:
         yield x.buffer_info()[0], len(x) * x.itemsize
     elif isinstance(x, bytes):
         yield ctypes.cast(ctypes.c_char_p(x), ctypes.c_void_p).value or 0, len(x)
+    elif isinstance(x, ctypes.Array):
+        yield ctypes.addressof(x), ctypes.sizeof(x)
     elif isinstance(x, bytearray | memoryview):
         yield ctypes.addressof(ctypes.c_char.from_buffer(x)), memoryview(x).nbytes
     elif kind.startswith("torch."):
@@ -65,7 +69,8 @@ def memory(x: Any) -> Iterator[tuple[int, int]]:
         yield x.buffer_info()[:2]
     elif kind.startswith("pandas."):
         for column in [x[name] for name in x] if hasattr(x, "columns") else [x]:
-            yield from memory(column.to_numpy())
+            own = getattr(column.array, "_ndarray", None)
+            yield from memory(column.to_numpy() if own is None else own)
     elif kind.startswith("polars."):
         for column in x.get_columns() if hasattr(x, "get_columns") else [x]:
             yield from memory(column.to_numpy())
@@ -75,7 +80,7 @@ def memory(x: Any) -> Iterator[tuple[int, int]]:
 
 def flip(x: Any) -> None:
     """Every byte of a source another one, in place: what another program's pointer would do."""
-    for address, size in memory(x):
+    for address, size in set(memory(x)):
         raw = (ctypes.c_uint8 * size).from_address(address)
         raw[:] = bytes(value ^ 0x15 for value in bytes(raw))
 
@@ -83,6 +88,10 @@ def flip(x: Any) -> None:
 def content(x: Any) -> bytes:
     """The bytes of a result, read afresh by its own library."""
     kind = f"{type(x).__module__}.{type(x).__name__}"
+    if isinstance(x, np.ndarray | str):
+        return x.tobytes() if isinstance(x, np.ndarray) else x.encode()
+    if kind.startswith("scipy."):
+        return bytes(x.data.tobytes())
     if kind.startswith("torch."):
         return bytes(x.detach().clone().contiguous().numpy().tobytes())
     if kind.startswith("pyarrow.") and hasattr(x, "columns"):
@@ -109,7 +118,7 @@ def shares(case: Case) -> bool:
     source = case.make()
     result = case.operation(source)
     before = content(result)
-    flip(source)
+    (case.change or flip)(source)
     return content(result) != before
 
 
@@ -638,13 +647,21 @@ class Told:
         return all(isinstance(copy.allocator, str) for copy in self.copies)
 
 
+MODULES = {
+    "bytes": (),
+    "polars": ("polars", "pyarrow"),
+    "others": ("lxml", "PIL", "scipy", "h5py", "numcodecs", "msgpack", "zmq", "numba"),
+}
+"""What is traced beside NumPy where it is not the library alone."""
+
+
 def told(case: Case) -> Told:
     """One operation under a trace."""
     import inspector
     from inspector.facts.unknown import Unknown
 
     source = case.make()
-    modules = {"bytes": (), "polars": ("polars", "pyarrow")}.get(case.library, (case.library,))
+    modules = MODULES.get(case.library, (case.library,))
     with inspector.trace("numpy", *modules) as trace:
         result = case.operation(source)
     found = trace.of(result)
@@ -652,13 +669,13 @@ def told(case: Case) -> Told:
     return Told((), found.reason, size) if isinstance(found, Unknown) else Told(found, "", size)
 
 
-def main() -> None:
+def judge(cases: tuple[Case, ...]) -> None:
     """The table of docs/benchmarks.md."""
     warnings.simplefilter("ignore")
     right: dict[str, list[bool]] = {}
     hard = named = fresh = 0
     wrong = []
-    for case in CASES:
+    for case in cases:
         expected, one = "shared" if shares(case) else "fresh", told(case)
         right.setdefault(case.library, []).append(one.verdict == expected)
         hard += case.hard
@@ -674,7 +691,3 @@ def main() -> None:
     print(f"| **all**, {hard} of them hard | {len(answers)} | {sum(answers)} |")
     print(f"\nThe allocator of fresh memory is named in {named} of {fresh}.")
     print("".join(f"\n- not right: {line}" for line in wrong))
-
-
-if __name__ == "__main__":
-    main()

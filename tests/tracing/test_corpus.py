@@ -1,7 +1,7 @@
 """Verdicts on operations of many libraries, against a second method that knows nothing of the trace.
 
-The operations and the second method are tests/specimens/trace_corpus.py. Judged is the object that the
-operation gave, `trace.of(result)`; what libraries do beside it stands in `trace.copies`.
+The operations and the second method are in tests/specimens, trace_corpus.py and trace_corpus_more.py. Judged
+is what the operation gave, `trace.of(result)`; what libraries do beside it stands in `trace.copies`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trace_corpus import CASES, Case, content, flip, numbers, shares, told
+from trace_corpus import Case, content, flip, numbers, shares, told
+from trace_corpus_more import EVERY
 
 import inspector
 from inspector.facts.unknown import Unknown
 
-NEWEST = ("torch", "polars", "bitarray")
+NEWEST = ("torch", "polars", "bitarray", "others")
 """Libraries of the room `libraries` only."""
 CASES_HERE = [
     pytest.param(case, id=str(case), marks=pytest.mark.newest if case.library in NEWEST else ())
-    for case in CASES
+    for case in EVERY
 ]
 
 
@@ -39,9 +40,9 @@ def test_the_verdict_is_what_the_bytes_do(case: Case) -> None:
 
 
 def test_the_corpus_is_what_was_promised() -> None:
-    libraries = [case.library for case in CASES]
-    assert len(CASES) >= 100
-    assert sum(case.hard for case in CASES) >= 40
+    libraries = [case.library for case in EVERY]
+    assert len(EVERY) >= 400
+    assert sum(case.hard for case in EVERY) >= 200
     assert min(libraries.count(name) for name in set(libraries)) >= 12
 
 
