@@ -316,10 +316,11 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
 }
 
 static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
-    scan_range rooms[LEDGER_ROOMS];
+    scan_range rooms[LEDGER_ROOMS + 1];
     ledger_table_ranges(rooms);
-    PyObject *rows = PyList_New(0); // new
-    for (int i = 0; rows && i < LEDGER_ROOMS; i++) {
+    rooms[LEDGER_ROOMS] = births_range(); // a block without a header has its object's address
+    PyObject *rows = PyList_New(0);       // new
+    for (int i = 0; rows && i <= LEDGER_ROOMS; i++) {
         _owned_ PyObject *row =
             Py_BuildValue("(KK)", (unsigned long long)rooms[i].start, (unsigned long long)rooms[i].stop);
         if (!row || PyList_Append(rows, row) < 0) {

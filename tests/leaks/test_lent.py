@@ -38,6 +38,10 @@ F(packed) {
 }
 F(same_owned) { return Py_NewRef(x); }
 F(packed_owned) { return PyTuple_Pack(2, x, x); }
+F(lost) {
+    PyObject *made = PyByteArray_FromStringAndSize("lost", 4);
+    return made ? Py_NewRef(Py_None) : NULL;
+}
 F(released) { Py_DECREF(x); Py_RETURN_NONE; }
 F(forgotten) { Py_RETURN_NONE; }
 #define M(name) {#name, name, METH_O, NULL}
@@ -52,6 +56,7 @@ F(watched) { return watch(x, &at_death[0]); }
 F(watched_for_ever) { return watch(x, &at_death[1]); }
 static PyMethodDef methods[] = {
     M(drop), M(take), M(same), M(packed), M(same_owned), M(packed_owned), M(watched), M(watched_for_ever),
+    M(lost),
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "lent", NULL, -1, methods};
@@ -143,3 +148,12 @@ def test_one_whose_callback_has_come_and_kept_it_is(lent: Any) -> None:
     (one,) = found
     assert (one.kind, one.certain) == ("leaked", True)
     assert one.conversion.function == "PyWeakref_NewRef"
+
+
+def test_what_each_run_loses_has_its_line(lent: Any) -> None:
+    """The table of what was born in the runs names blocks by address: it is no owner."""
+    found = inspector.leaks("lent").run(lambda: lent.lost(None))
+    (one,) = found
+    assert (one.kind, one.certain, one.method) == ("leaked", True, "lent.lost")
+    assert str(one.conversion.source) == f"lent.c:{SOURCE[: SOURCE.index('PyByteArray')].count(chr(10)) + 1}"
+    assert not found.kept
