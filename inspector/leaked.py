@@ -318,7 +318,7 @@ def _give_back(found: Found, suspects: tuple[Suspect, ...], keep: set[int]) -> i
 
 def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
     """What every run shows, and what every run moves. What only some show filled a cache."""
-    from inspector.verdicts.leaks import key, of_drifts
+    from inspector.verdicts.leaks import confirmed, key, of_drifts
 
     last = facts[-1]
     apart = tuple(one for one in last.verdicts if one.kind == OUTSIDE)  # judged over all runs
@@ -333,6 +333,7 @@ def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
         for one in last.verdicts
         if key(one) in common
     )
+    verdicts = confirmed(verdicts, drifts or ())
     moved = of_drifts(drifts or (), verdicts)
     told = sorted((*verdicts, *moved, *apart), key=lambda one: not one.certain)
     return replace(last, verdicts=tuple(told), runs=len(facts), notes=notes)

@@ -6,6 +6,7 @@ died with owners, was released too often. Where another explanation is left the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -250,9 +251,29 @@ def _made(
 
 def of_drifts(drifts: Iterable[Drift], known: Sequence[Verdict]) -> tuple[Verdict, ...]:
     """What every run moved, where no verdict of the calls says it already."""
-    said = {(one.kind == "leaked", one.object.partition(" ")[0]) for one in known}
-    found = [_of_drift(one) for one in drifts]
-    return tuple(one for one in found if (one.kind == "leaked", one.object.partition(" ")[0]) not in said)
+    said = {_moved(one) for one in known}
+    return tuple(one for one in map(_of_drift, drifts) if _moved(one) not in said)
+
+
+def confirmed(known: Sequence[Verdict], drifts: Sequence[Drift]) -> tuple[Verdict, ...]:
+    """The verdicts of the calls: certain where every run left as many such objects, and nobody reaches one.
+
+    Where several verdicts are of one type it is not known which of them the counts confirm.
+    """
+    told = Counter(_moved(one) for one in known)
+    counted = [(_of_drift(one), one.changes[-1]) for one in drifts]
+    sure = {_moved(one): (left, one.reason) for one, left in counted if one.certain}
+    return tuple(
+        replace(one, certain=True, reason=f"{one.reason}; {sure[_moved(one)][1]}")
+        if told[_moved(one)] == 1 and not one.certain and one.objects <= sure.get(_moved(one), (0, ""))[0]
+        else one
+        for one in known
+    )
+
+
+def _moved(one: Verdict) -> tuple[bool, str]:
+    """Whether references grew or fell, and of what type."""
+    return one.kind not in ("over-released", "borrowed reference stolen"), one.object.partition(" ")[0]
 
 
 def _of_drift(one: Drift) -> Verdict:
