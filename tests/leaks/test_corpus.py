@@ -66,7 +66,7 @@ def test_everything_is_put_back() -> None:
         raise KeyboardInterrupt
     assert _native.calls_armed() == 0
     assert not any(slot[6] for slot in _native.got_slots())
-    assert _native.ledger_rooms() == [(0, 0)] * 3
+    assert set(_native.ledger_rooms()) == {(0, 0)}
 
 
 def test_a_second_ledger_is_refused() -> None:
