@@ -42,12 +42,13 @@ CONTROLS = (
 SEEN_OTHERWISE = [
     *(
         f"tests/probes/test_{what}.py"
-        for what in ("refs", "leftovers", "packed", "payloads", "further_bad_inputs")
+        for what in ("refs", "deques", "leftovers", "packed", "payloads", "further_bad_inputs")
     ),
     "tests/api/test_graph.py",
     "tests/compiler",
     "tests/leaks",
     "tests/tracing/test_border.py",
+    "tests/test_line_table.py",
 ]
 OTHERS = ["tests", *(f"--ignore={path}" for path in SEEN_OTHERWISE)]
 RUNS = tuple(

@@ -157,9 +157,14 @@ PyMODINIT_FUNC PyInit_oldwords(void) { return PyModule_Create(&module); }
 
 def test_words_that_an_object_never_wrote_keep_no_block() -> None:
     oldwords: Any = specimens.build("oldwords", OLD_WORDS)
-    with inspector.leaks("oldwords") as found:
-        kept = oldwords.left_in_text()
-    assert [one.method for one in lost(found)] == ["oldwords.left_in_text"]
+    kept, told = [], []
+    while (
+        not told and len(kept) < 3
+    ):  # an old word of somebody else's may name the place of a block, by chance
+        with inspector.leaks("oldwords") as found:
+            kept.append(oldwords.left_in_text())
+        told = [one.method for one in lost(found)]
+    assert told == ["oldwords.left_in_text"]
     if sys.flags.dev_mode:  # debug allocators write all that malloc gave
         return
     types = [type("Some", (), {"__slots__": tuple(names)}) for names in ("", "a", "ab")]
