@@ -22,6 +22,7 @@ import unnamed
 from allocators import DEBUG
 from soak import rounds
 
+import inspector
 from inspector import _native
 from inspector.facts.refs import OWNER_KINDS, Owner, Owners
 from inspector.facts.unknown import Immortal, Unknown
@@ -995,3 +996,14 @@ def test_owners_stay_honest_under_other_allocators(allocator: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == "5", done.stdout
+
+
+def test_a_secret_is_not_told_as_the_key_of_its_holder() -> None:
+    token = "hunter2-in-plain-text"
+    sessions = {token: 1, ("other", token): 2}
+    assert sessions
+    for scan in (False, True):
+        report = inspector.inspect(token, scan=scan, also=("chain",))
+        assert "key <masked>" in str(report)
+        assert "hunter2" not in str(report.drawn(everything=True)) + report.to_json()
+    assert "key 'hunter2" in str(inspector.inspect(token, scan=True, reveal=True))
