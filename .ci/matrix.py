@@ -92,20 +92,23 @@ def row(title, room, options, words, titled):
     command += ["-o", f"cache_dir={ready.BUILD / (name + '-cache')}", *_soaked(), *words]
     before = f"{title:<18}| " if titled else None
     code, counts, skips, failed = _run(command, ready.BUILD / f"{name}.xml", before)
-    flaky = []
+    flaky, failures = {}, failed
     if 0 < len(failed) <= AGAIN:
         print(f"\n## Python {title}: what failed, once more in a fresh process", flush=True)
-        code, _, _, still = _run([*command, "--lf", "--lfnf=none"], ready.BUILD / f"{name}-again.xml", before)
-        flaky = [test for test in failed if test not in still] if code in (0, 1) else []
+        code, _, _, failures = _run(
+            [*command, "--lf", "--lfnf=none"], ready.BUILD / f"{name}-again.xml", before
+        )
+        failures = failures if code in (0, 1) else failed
+        flaky = {test: why for test, why in failed.items() if test not in failures}
     counts["failed"] -= len(flaky)
     counts["passed"] += len(flaky)
     version = pythons.full(python).split()[0]
     told = {"title": title, "version": version, "seconds": time.time() - start}
-    return {**counts, **told, "code": code, "skips": skips, "flaky": flaky}
+    return {**counts, **told, "code": code, "skips": skips, "flaky": flaky, "failures": failures}
 
 
 def _run(command, told, before):
-    """Exit code, counts, skips with their reasons, and names of failures, by pytest's junit file."""
+    """Exit code, counts, skips with their reasons, and failures with what they said, by pytest's junit file."""
     told.unlink(missing_ok=True)
     command = [*command, "--junitxml", str(told)]
     given = {"cwd": str(ready.ROOT), "stdin": subprocess.DEVNULL, "env": _environment()}
@@ -137,16 +140,17 @@ def _environment():
 
 def _read(told):
     """Counts, skip reasons and failures of a junit file; all empty where pytest did not get that far."""
-    counts, skips, failed = {"tests": 0, "passed": 0, "skipped": 0, "failed": 0}, [], []
+    counts, skips, failed = {"tests": 0, "passed": 0, "skipped": 0, "failed": 0}, [], {}
     if not told.exists():
         return counts, skips, failed
     for case in ElementTree.parse(str(told)).iter("testcase"):
         counts["tests"] += 1
         skipped = case.find("skipped")
         test = f"{case.get('classname')}::{case.get('name')}"
-        if case.find("failure") is not None or case.find("error") is not None:
+        wrong = [one for what in ("failure", "error") if (one := case.find(what)) is not None]
+        if wrong:
             counts["failed"] += 1
-            failed.append(test)
+            failed[test] = wrong[0].get("message", "").partition("\n")[0][:200]
         elif skipped is not None and skipped.get("type") != "pytest.xfail":
             counts["skipped"] += 1
             skips.append((test, skipped.get("message") or ""))
@@ -167,8 +171,11 @@ def report(table, start):
             allowed = reason.startswith(ALLOWED)
             lost += not allowed
             print("skipped" if allowed else "LOST   ", f" {line['title']}  {test}: {reason}")
-        for test in line["flaky"]:
-            print(f"FLAKY    {line['title']}  {test}: failed in the run, passed in a fresh process")
+    for line in table:
+        for test, why in line["flaky"].items():
+            print(f"FLAKY    {line['title']}  {test}: failed in the run, passed in a fresh process ({why})")
+        for test, why in line["failures"].items():
+            print(f"FAILED   {line['title']}  {test}: {why}")
     if lost:
         print(f"{lost} skipped where the thing can be installed: `make system` says how.")
     totals = {key: sum(line[key] for line in table) for key in ("passed", "failed", "skipped")}
