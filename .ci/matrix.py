@@ -108,15 +108,15 @@ def row(title, room, options, words, titled):
 
 
 def _run(command, told, before):
-    """Exit code, counts, skips with their reasons, and failures with what they said, by pytest's junit file."""
+    """Exit code, counts, skips with reasons, and failures with what they said, by pytest's junit file."""
     told.unlink(missing_ok=True)
     command = [*command, "--junitxml", str(told)]
     given = {"cwd": str(ready.ROOT), "stdin": subprocess.DEVNULL, "env": _environment()}
-    code = subprocess.call(command, **given) if before is None else _printed(command, given, before)
+    code = subprocess.call(command, **given) if before is None else printed(command, given, before)
     return (code, *_read(told))
 
 
-def _printed(command, given, before):
+def printed(command, given, before):
     """Exit code of a command, each line of whose words is printed behind `before` as it comes."""
     given.update(stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     with subprocess.Popen(command, **given) as child:

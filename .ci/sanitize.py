@@ -12,9 +12,11 @@ Standard library only.
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import matrix
 import ready
 
 FLAGS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
@@ -51,12 +53,9 @@ SEEN_OTHERWISE = [
     "tests/test_line_table.py",
 ]
 OTHERS = ["tests", *(f"--ignore={path}" for path in SEEN_OTHERWISE)]
-RUNS = tuple(
-    (allocator, paths, paths is OTHERS)
-    for paths in (OTHERS, SEEN_OTHERWISE)
-    for allocator in ("pymalloc", "malloc")
-)
-"""Allocator, tests, whether they must pass. ASan brings its own malloc, whose blocks the search for owners
+ALLOCATORS = ("pymalloc", "malloc")
+PARTS = ((OTHERS, True), (SEEN_OTHERWISE, False))
+"""Tests, and whether they must pass. ASan brings its own malloc, whose blocks the search for owners
 does not know: it names fewer, and a leak is only possible. It stands before libc too: `read` and `qsort` are
 its own. Of those tests only the sanitizers' own verdict counts."""
 STOPPED = 99
@@ -84,32 +83,39 @@ def main(words):
     for statement, verdict in CONTROLS:
         control(python, environment, statement, verdict)
     instrumented(python)
+    with ThreadPoolExecutor(matrix.AT_ONCE) as pool:
+        return max(pool.map(lambda allocator: tested(python, environment, allocator, words), ALLOCATORS))
+
+
+def tested(python, environment, allocator, words):
+    """Run both parts under one allocator, each line behind its name; 0 unless a test or a sanitizer stopped.
+
+    The allocators run beside each other: one after the other they took an hour and a half.
+    """
     worst = 0
-    for allocator, paths, strict in RUNS:
-        print(f"\n## ASan and UBSan, PYTHONMALLOC={allocator}", flush=True)
-        command = [
-            str(python),
-            "-P",
-            "-m",
-            "pytest",
-            "-q",
-            "--timeout=600",  # memory is searched at a tenth of the speed
-            "--capture=sys",  # the sanitizers write to fd 2: captured, their last words would be lost
-            "-m",
-            "core and not slow and not debugger and not libraries and not r",
-            *LEFT_OUT,
-            *paths,
-            *words,
-        ]
-        settings = dict(environment, PYTHONMALLOC=allocator)
-        code = subprocess.call(command, cwd=str(ready.ROOT), env=settings)
+    given = {"cwd": str(ready.ROOT), "env": dict(environment, PYTHONMALLOC=allocator)}
+    before = f"{allocator:<8}| "
+    words = ["-o", f"cache_dir={ready.BUILD / ('sanitized-' + allocator)}", *words]
+    for paths, strict in PARTS:
+        code = matrix.printed(command(python, [*paths, *words]), dict(given), before)
         if not strict and code == 1:
-            print(
-                "(failed assertions do not count here: the run came to its end, so no sanitizer stopped it)"
-            )
+            print(f"{before}(failed assertions do not count here: it came to its end, unstopped)", flush=True)
             code = 0
         worst = max(worst, abs(code))
+    print(f"{before}{'ended well' if not worst else f'ended with {worst}'}", flush=True)
     return worst
+
+
+def command(python, words):
+    """Of one run of pytest."""
+    return [
+        *(str(python), "-P", "-m", "pytest", "-q"),
+        "--timeout=600",  # memory is searched at a tenth of the speed
+        "--capture=sys",  # the sanitizers write to fd 2: captured, their last words would be lost
+        *("-m", "core and not slow and not debugger and not libraries and not r"),
+        *LEFT_OUT,
+        *words,
+    ]
 
 
 def sanitized():
