@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+_HEAP_TYPE = 1 << 9
+"""Py_TPFLAGS_HEAPTYPE (c-api/typeobj): its instances hold a reference to it (What's New 3.9, bpo-35810)."""
+_FLAGS = type.__dict__["__flags__"].__get__
 _MRO = type.__dict__["__mro__"].__get__
 _NAMESPACE = type.__dict__["__dict__"].__get__
 
@@ -22,3 +25,13 @@ def type_namespace(kind: type) -> Mapping[str, Any]:
     """What the class itself defines (`tp_dict`); empty where there is none."""
     found: Mapping[str, Any] | None = _NAMESPACE(kind)
     return {} if found is None else found
+
+
+def is_heap_type(kind: type) -> bool:
+    """Whether each instance holds a reference to the class, and its `tp_dealloc` must give it back."""
+    return bool(_FLAGS(kind) & _HEAP_TYPE)
+
+
+def full_name(kind: type) -> str:
+    """Module and name, the name alone of a builtin, as `type.__repr__` has them: of the C struct alone."""
+    return str(type.__repr__(kind)).removeprefix("<class ").rstrip(">").strip("'")

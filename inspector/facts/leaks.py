@@ -140,6 +140,8 @@ class Drift:
     possible_owners: int
     borrowing: int
     owners: tuple[str, ...]
+    heap_type: bool = False
+    """A class that each of its instances holds a reference to."""
 
 
 @dataclass(frozen=True, slots=True)

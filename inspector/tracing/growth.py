@@ -10,10 +10,12 @@ import gc
 from collections import defaultdict
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final
+from typing import Final, cast
 
 from inspector import _native
+from inspector.classes import is_heap_type
 from inspector.facts.leaks import Drift
+from inspector.ownership.rows import is_kind
 from inspector.tracing.hidden import hidden_owners
 from inspector.tracing.suspects import BORROWING, owners_of, said, shown
 
@@ -109,8 +111,13 @@ def _explained(rows: list[_native.SurplusRow]) -> dict[int, Drift]:
             + len(hidden.get(subject.address, ())),
             borrowing=borrowing,
             owners=tuple(said(one) for one in some[:4]),
+            heap_type=_is_heap_type(subject.get()),
         )
     return drifts
+
+
+def _is_heap_type(value: object) -> bool:
+    return is_kind(value, type) and is_heap_type(cast(type, value))
 
 
 def _count(subject: _native.Subject) -> int:

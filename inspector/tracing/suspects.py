@@ -11,6 +11,7 @@ from types import CodeType
 from typing import Any, Final
 
 from inspector import _native
+from inspector.classes import full_name
 from inspector.facts.conversion import Site
 from inspector.facts.leaks import Dangling, Fault, Relation, Role, Suspect, Touch
 from inspector.facts.memory import Range
@@ -202,9 +203,11 @@ def said(one: Owner) -> str:
 
 
 def shown(subject: _native.Subject) -> str:
-    """Type and value, where the value can be told without running code: "str 'k2'", "dtype('float64')"."""
+    """Type and value, where it can be told without running code: "str 'k2'", "class pickle.Pickler"."""
     kind = type_name(subject)
     text = _native.preview(subject, ())
+    if text and text.startswith("class "):
+        return f"class {full_name(subject.get())}"
     if text is None and kind.endswith("DType"):
         return f"dtype({_native_name(subject)!r})"
     if not text or len(text) > SHOWN_CHARS:

@@ -276,6 +276,21 @@ def _moved(one: Verdict) -> tuple[bool, str]:
     return one.kind not in ("over-released", "borrowed reference stolen"), one.object.partition(" ")[0]
 
 
+_BALANCE: Final = (
+    ("who releases a reference owns it: arguments are borrowed", "one Py_DECREF less, or Py_INCREF first"),
+    ("who takes a reference gives it back", "one Py_DECREF more"),
+)
+_INSTANCES: Final = "each instance of a heap type holds one reference to it, which its tp_dealloc gives back"
+_HEAP_TYPE: Final = (
+    (
+        _INSTANCES,
+        "where it falls by one an instance: Py_DECREF(type) only once in tp_dealloc",
+    ),
+    (_INSTANCES, "where it grows by one an instance: Py_DECREF(type) at the end of tp_dealloc"),
+)
+"""Rule and cure of references that fell, and of those that grew."""
+
+
 def _of_drift(one: Drift) -> Verdict:
     grew = one.changes[0] > 0
     numbers = ", ".join(f"{abs(change)}" for change in one.changes)
@@ -285,11 +300,7 @@ def _of_drift(one: Drift) -> Verdict:
         why = f"{numbers} {what} after each of {len(one.changes)} runs; too many hold it to search them"
     elif one.borrowing:
         why += f"; {one.borrowing} pointers on C stacks or in unknown memory may hold some"
-    rules = (
-        "who takes a reference gives it back",
-        "who releases a reference owns it: arguments are borrowed",
-    )
-    cures = ("one Py_DECREF more", "one Py_DECREF less, or Py_INCREF first")
+    rule, cure = (_HEAP_TYPE if one.heap_type else _BALANCE)[grew]
     return Verdict(
         kind="leaked" if grew else "over-released",
         object=one.shown,
@@ -299,8 +310,8 @@ def _of_drift(one: Drift) -> Verdict:
         conversion=_NOT_SEEN,
         stack=(),
         method="",
-        rule=rules[not grew],
-        cure=cures[not grew],
+        rule=rule,
+        cure=cure,
         reason=why,
         owners=one.owners,
     )

@@ -358,3 +358,24 @@ def test_the_dtype_that_numpy_takes_and_keeps() -> None:
     found = inspector.leaks("numpy").run(make)
     told = [(one.kind, one.object, one.certain) for one in found]
     assert told == ([("leaked", "dtype('float64')", False)] if loses else [])
+
+
+def test_the_type_that_cython_s_generators_keep() -> None:
+    """A generator of Cython 3.2 and 3.3 dies with a reference to its type; others' do not."""
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(list("abab"))
+
+    def call() -> None:
+        pandas.factorize(column)
+
+    call()
+    kinds = [one for one in gc.get_objects() if isinstance(one, type) and "'_cython_" in repr(one)]
+    before = list(map(sys.getrefcount, kinds))
+    for _ in range(100):
+        call()
+    gc.collect()
+    counts = zip(kinds, map(sys.getrefcount, kinds), before, strict=True)
+    kept = [one for one, after, count in counts if after - count >= 100]
+    found = inspector.leaks("pandas").run(call)
+    told = [(one.kind, one.object, one.certain, "tp_dealloc" in one.cure) for one in found]
+    assert told == [("leaked", f"class {one.__module__}.{one.__name__}", False, True) for one in kept]

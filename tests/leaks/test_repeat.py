@@ -52,7 +52,22 @@ def test_a_reference_fewer_is_over_released(judged: dict[str, list[dict[str, Any
     assert one["kind"] == "over-released" and one["object"].startswith("frozenset")
 
 
-@pytest.mark.parametrize("name", ["balanced", "kept", "resized", *repeat_judge.HONEST])
+@pytest.mark.parametrize(
+    ("name", "kind", "object", "numbers"),
+    [
+        ("type more", "leaked", "class slotted.KeepsType", "3, 3, 3 references more"),
+        ("type fewer", "over-released", "class slotted.TakesType", "1, 1, 1 references fewer"),
+    ],
+)
+def test_a_heap_type_whose_dealloc_miscounts_is_named(
+    judged: dict[str, list[dict[str, Any]]], name: str, kind: str, object: str, numbers: str
+) -> None:
+    (one,) = judged[name]
+    assert (one["kind"], one["object"], one["certain"]) == (kind, object, False)
+    assert one["reason"].startswith(numbers) and "tp_dealloc" in one["cure"]
+
+
+@pytest.mark.parametrize("name", ["type balanced", "balanced", "kept", "resized", *repeat_judge.HONEST])
 def test_what_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], name: str) -> None:
     assert judged[name] == []
 

@@ -43,6 +43,18 @@ static void box_dealloc(PyObject *self) {
     type->tp_free(self);
     Py_DECREF(type);
 }
+typedef struct { PyObject_HEAD } Empty;
+static void keeps_type_dealloc(PyObject *self) { Py_TYPE(self)->tp_free(self); } // no Py_DECREF(type)
+static void takes_type_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+    Py_DECREF(type); // one too many
+}
+static PyType_Slot keeps_slots[] = {{Py_tp_dealloc, keeps_type_dealloc}, {0, NULL}};
+static PyType_Slot takes_slots[] = {{Py_tp_dealloc, takes_type_dealloc}, {0, NULL}};
+static PyType_Spec keeps = {"slotted.KeepsType", sizeof(Empty), 0, Py_TPFLAGS_DEFAULT, keeps_slots};
+static PyType_Spec takes = {"slotted.TakesType", sizeof(Empty), 0, Py_TPFLAGS_DEFAULT, takes_slots};
 static PyObject *box_call(PyObject *self, PyObject *args, PyObject *names) {
     Py_INCREF(PyTuple_GET_ITEM(args, 0));  // leaked
     Py_RETURN_NONE;
@@ -63,7 +75,13 @@ static struct PyModuleDef definition = {
 };
 PyMODINIT_FUNC PyInit_slotted(void) {
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
-    return type && module && PyModule_AddObject(module, "Box", type) == 0 ? module : NULL;
+    PyObject *kept_type = PyType_FromSpec(&keeps), *taken_type = PyType_FromSpec(&takes);
+    if (!module || !type || !kept_type || !taken_type ||
+        PyModule_AddObject(module, "KeepsType", kept_type) < 0 ||
+        PyModule_AddObject(module, "TakesType", taken_type) < 0) {
+        return NULL;
+    }
+    return PyModule_AddObject(module, "Box", type) == 0 ? module : NULL;
 }
 """
 RESIZED = r"""
@@ -180,7 +198,10 @@ def told(found: Any) -> list[dict[str, Any]]:
     """The verdicts, as plain values."""
     return [
         {
-            **{field: getattr(one, field) for field in ("kind", "certain", "object", "reason", "method")},
+            **{
+                field: getattr(one, field)
+                for field in ("kind", "certain", "object", "reason", "cure", "method")
+            },
             "function": getattr(getattr(one.conversion, "site", None), "function", ""),
         }
         for one in found
@@ -210,6 +231,13 @@ def judged() -> dict[str, Any]:
     for name in HONEST:
         answers[name] = told(inspector.leaks("leak_corpus").run(calling(corpus, name)))
     answers["resized"] = finished_between()
+    answers["type more"] = told(
+        inspector.leaks("slotted").run(lambda: [slotted.KeepsType() for _ in range(3)])
+    )
+    some = [slotted.TakesType] * 100  # so that it lives
+    answers["type fewer"] = told(inspector.leaks("slotted").run(slotted.TakesType))
+    answers["type balanced"] = told(inspector.leaks("slotted").run(slotted.Box))
+    del some
     del spare
     return answers | once
 
