@@ -73,7 +73,9 @@ def test_one_that_runs_python_is_traced_while_it_runs(script: str) -> None:
     with Program(script) as program:
         program.said()
         other = running.attach(program.pid)
-        assert calls(other.trace(0.1, "array", deadline_s=PATIENT))["array.array.tobytes"] > 100
+        # a machine with more to do may not let it run at all in so short a time
+        traced = (calls(other.trace(seconds, "array", deadline_s=PATIENT)) for seconds in (0.1, 3.0))
+        assert any(found.get("array.array.tobytes", 0) > 100 for found in traced)
         assert other.notes == ()
         program.assert_whole()
         assert proc.alive(program.pid)

@@ -316,7 +316,7 @@ def test_the_table_of_dangers_names_tests_that_are_there() -> None:
 class Pair(ctypes.Structure):
     """Twelve bytes: a length in elements cannot be taken for one in bytes."""
 
-    _pack_ = 4
+    _layout_, _pack_ = "ms", 4
     _fields_ = [("whole", ctypes.c_int64), ("half", ctypes.c_int32)]
 
 
