@@ -296,7 +296,9 @@ def _compared_live(first: Subject, second: Subject, names: tuple[str, str]) -> C
     from inspector.facts.sharing import Sharing
     from inspector.verdicts.comparison import compared
 
-    left, right = _gathered(first, {}), _gathered(second, {})
+    left, right = (
+        _masked(name, _gathered(one, {})) for name, one in zip(names, (first, second), strict=True)
+    )
     sharing = _asked("sharing", "sharing", first, second)
     if isinstance(sharing, Unknown):
         sharing = Sharing(sharing, sharing, ())

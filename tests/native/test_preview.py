@@ -99,6 +99,29 @@ def test_c_and_python_agree_on_secret_names(name):
     assert (MASKED in glance((name, 1))) is is_secret(name)
 
 
+SECRET = [
+    "otp", "pin", "PIN", "userPin", "pin_code", "cookie", "csrf", "XSRF", "auth", "bearer",
+    "credentials", "ssn", "userSSN", "cvv", "CVV2", "session_id", "sessionID", "user_session_id",
+    "SESSION_ID", "APIKey", "APIkey", "api_keys", "apiKeys", "private_key", "JWTToken", "db_pass",
+    "creditCard", "card_number", "totp"
+]  # fmt: skip
+PLAIN = [
+    "pinned", "spin", "author", "authored", "keyboard", "monkey", "pinky", "tokenizer", "session", "ids",
+    "keys", "passing", "pass_rate", "opinion", "secretary", "keynote", "session_idle",
+    "my_session_identity", "card", "number", "bearing"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SECRET)
+def test_a_secret_word_masks_its_value(name):
+    assert is_secret(name) and glance({name: "hunter2"}) == f"{{{name!r}: {MASKED}}}"
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_secret_word_within_another_does_not(name):
+    assert not is_secret(name) and MASKED not in glance({name: "hunter2"})
+
+
 def test_a_set_after_removals():
     numbers = set(range(50))
     for i in range(48):
