@@ -7,6 +7,8 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from inspector.unwarned import unwarned
+
 if TYPE_CHECKING:
     import ast
 
@@ -75,7 +77,8 @@ def _call(source: str) -> ast.Call | None:
     import ast
 
     try:
-        node = ast.parse(f"({source})", mode="eval").body
+        with unwarned():
+            node = ast.parse(f"({source})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     return node if isinstance(node, ast.Call) else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector.facts.preview import Found, Prediction, Preview, Previews
 from inspector.facts.unknown import Unknown
+from inspector.unwarned import unwarned
 
 if TYPE_CHECKING:
     from inspector.preview.consumers import Consumer
@@ -58,7 +59,8 @@ def _evaluated(x: Any, expression: str, names: dict[str, Any]) -> dict[str, Any]
     from inspector.preview.trying import bounded
     from inspector.traced import trace
 
-    before, fails, code = _state(x), "", compile(expression, "<expression>", "eval")
+    with unwarned():
+        before, fails, code = _state(x), "", compile(expression, "<expression>", "eval")
     began = time.monotonic_ns()
     with trace() as traced:
         try:

@@ -13,6 +13,8 @@ from types import CodeType
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from inspector.unwarned import unwarned
+
 _CALLS = ("get_ipython().run_cell_magic('inspect',", "get_ipython().run_cell_magic('inspect_trace',")
 FLAG = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
@@ -44,6 +46,7 @@ def _hidden_await(shell: InteractiveShell, call: str) -> bool:
     """Whether the cell that `call` has as its last argument awaits at its top."""
     try:
         cell = ast.literal_eval(ast.parse(call, mode="eval").body.args[-1])  # type: ignore[attr-defined]
-        return is_awaited(compile(shell.transform_cell(cell), "<cell>", "exec", FLAG))
+        with unwarned():
+            return is_awaited(compile(shell.transform_cell(cell), "<cell>", "exec", FLAG))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

@@ -11,6 +11,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from inspector.errors import InspectorError
+from inspector.unwarned import unwarned
 
 _LONG = re.compile(r"--[a-z][a-z-]*")
 _WORD = re.compile(r"""(?:"[^"]*"|'[^']*')(?=\s|$)|\S+""")
@@ -92,7 +93,8 @@ def _apart(text: str) -> Iterator[str]:
 
 def _compiles(text: str) -> bool:
     try:
-        compile(text, "<%inspect>", "eval")
+        with unwarned():
+            compile(text, "<%inspect>", "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True
@@ -126,7 +128,8 @@ def evaluate(text: str, names: dict[str, Any], frame: FrameType | None = None) -
 
 def _compiled(text: str) -> CodeType:
     try:
-        return compile(text, "<%inspect>", "eval")
+        with unwarned():
+            return compile(text, "<%inspect>", "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InspectorError(
             f"{_clipped(text, 60)} is not an expression.",

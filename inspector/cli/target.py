@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from inspector.errors import EXIT_FINDINGS, InspectorError
+from inspector.unwarned import unwarned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,10 +64,10 @@ class Target:
 
     def evaluate(self, expression: str) -> Any:
         """The object `expression` gives; a first name that is not known is imported as a module."""
-        tree = _parsed(expression)
+        tree, code = _parsed(expression)
         self._import_names(tree)
         try:
-            return eval(compile(tree, "<expression>", "eval"), self.module.__dict__)
+            return eval(code, self.module.__dict__)
         except NameError as error:
             raise self._unknown_name(error) from None
         except BaseException as error:
@@ -127,11 +128,11 @@ class Target:
         )
 
 
-def _parsed(expression: str) -> ast.Expression:
+def _parsed(expression: str) -> tuple[ast.Expression, types.CodeType]:
     try:
-        tree = ast.parse(expression.strip(), "<expression>", "eval")
-        compile(tree, "<expression>", "eval")  # finds what only a function may hold: await, yield
-        return tree
+        with unwarned():
+            tree = ast.parse(expression.strip(), "<expression>", "eval")
+            return tree, compile(tree, "<expression>", "eval")  # finds what only a function may hold: await
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InspectorError(
             f"{_clip(expression) if expression.strip() else 'an empty EXPR'} is not an expression.",

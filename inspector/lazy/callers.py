@@ -8,6 +8,7 @@ from itertools import islice
 from types import CodeType
 
 from inspector.facts.unknown import Unknown
+from inspector.unwarned import unwarned
 
 LONGEST = 40
 """Characters of source text shown where no call can be made out."""
@@ -27,7 +28,8 @@ def _called(code: CodeType, instruction: int) -> str | Unknown:
     if not text:
         return Unknown("the source is not at hand")
     try:
-        node = ast.parse(text, mode="eval").body
+        with unwarned():
+            node = ast.parse(text, mode="eval").body
     except SyntaxError:
         return text[:LONGEST]
     return ast.unparse(node.func if isinstance(node, ast.Call) else node)[:LONGEST]

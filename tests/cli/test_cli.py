@@ -239,6 +239,18 @@ def test_secret_names_are_masked_unless_asked(tmp_path: Path) -> None:
         assert "hunter2" in inspector("show", name, "--script", str(script), "--reveal").stdout
 
 
+@pytest.mark.parametrize("expression", ["()()()", "5 is 5", r"'\d'"])
+def test_an_expression_is_read_without_a_word_of_the_compiler(expression: str) -> None:
+    assert "Warning" not in inspector("show", expression).stderr
+
+
+@pytest.mark.parametrize("command", [("show", "x", "--script"), ("trace",), ("leaks",), ("heap", "--script")])
+def test_a_script_warns_once_as_under_python(tmp_path: Path, command: tuple[str, ...]) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("x = 5 is 5\n")
+    assert inspector(*command, str(script)).stderr.count("SyntaxWarning") == 1
+
+
 def test_diff_says_what_differs_and_exits_1(tmp_path: Path) -> None:
     for name, expression in (("a", "[1, 2]"), ("b", "[1, 2, 3]")):
         (tmp_path / f"{name}.json").write_text(inspector("show", expression, "--json").stdout)

@@ -8,7 +8,7 @@ import sys
 import pytest
 import sources
 
-FLOOR_1 = {"facts", "errors", "classes", "referents"}
+FLOOR_1 = {"facts", "errors", "classes", "referents", "unwarned"}
 FLOOR_2 = {
     *FLOOR_1,
     "_native",
@@ -64,6 +64,7 @@ FACE = {
     "so_far",
     "given_modules",
     "facts",
+    "unwarned",
 }
 VERBS = {*FACE, "cluster"}
 
@@ -83,9 +84,10 @@ MAY_IMPORT = {
     "r_structs": {*FLOOR_1, "_native"},
     "tensor_structs": {"_native"},
     "isolation": FLOOR_1,
-    "call_site": set(),
+    "call_site": {"unwarned"},
     "classes": set(),
     "referents": set(),
+    "unwarned": set(),
     "call_arguments": {"_native", "stack_height"},
     "stack_height": set(),
     "adapters": {*FLOOR_1, "_native", "places", "mappings", "overlap", "r_structs", "tensor_structs"},

@@ -69,6 +69,20 @@ REFUSED = {
     **({"%inspect \x00": "not-an-expression"} if sys.version_info < (3, 12) else {}),
     "%inspect " + "(" * 500: "not-an-expression",
     "%%inspect x\n1": "not-an-expression",
+    "%inspect --owners": "misplaced-option",
+    "%inspect --chain --retained": "misplaced-option",
+    "%inspect --ask": "misplaced-option",
+    "%inspect --reveal": "misplaced-option",
+    "%inspect --graph": "misplaced-option",
+    "%inspect --layers": "misplaced-option",
+    "%inspect --to numpy": "misplaced-option",
+    '%inspect --after "1 + 1"': "misplaced-option",
+    "%inspect --live": "misplaced-option",
+    "%inspect 1 --map": "misplaced-option",
+    "%inspect 1 --live": "misplaced-option",
+    "%inspect 1 2 --owners": "misplaced-option",
+    "%%inspect --owners\n1": "misplaced-option",
+    "%%inspect --map\n1": "misplaced-option",
 }
 
 
@@ -83,6 +97,37 @@ def test_what_cannot_be_looked_at_is_one_quiet_block(shell, run, cell: str, caps
     assert "Traceback" not in shown[0]["text/plain"]
     assert capsys.readouterr().err == ""
     assert shell.user_ns["kept"] == (1 if cell.startswith("%%") else 2)
+
+
+def test_a_default_of_config_is_a_wish_that_the_table_of_names_need_not_meet(shell, run) -> None:
+    shell.run_line_magic("config", "InspectMagics.owners = True")
+    try:
+        _, shown = run("%inspect")
+        assert "docs/messages.md" not in shown[0]["text/plain"]
+    finally:
+        shell.run_line_magic("config", "InspectMagics.owners = False")
+
+
+WARNING = "5 is 5"
+"""What the compiler warns of."""
+
+
+@pytest.mark.parametrize("cell", [f"%inspect {WARNING}", f"%inspect {WARNING} {WARNING}", "%inspect ()()()"])
+def test_an_expression_is_read_without_a_word_of_the_compiler(run, cell: str, recwarn) -> None:
+    run(cell)
+    assert [one.message for one in recwarn] == []
+
+
+@pytest.mark.parametrize("magic", ["inspect", "inspect_trace", "inspect_leaks"])
+def test_a_cell_warns_once_as_without_us(run, magic: str, recwarn) -> None:
+    run(f"%%{magic}\n{WARNING}")
+    assert [one.category for one in recwarn] == [SyntaxWarning]
+
+
+def test_secrets_stay_masked_side_by_side(shell, run) -> None:
+    shell.run_cell("session_id, b = 'hunter2', 'other'")
+    _, shown = run("%inspect session_id b")
+    assert "hunter2" not in str(shown) and "'other'" in shown[0]["text/plain"]
 
 
 def test_options_stand_before_or_after_and_a_minus_stays_a_minus(shell, run) -> None:

@@ -13,6 +13,7 @@ from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.remote_memory import Unreadable
 from inspector.errors import InspectorError
+from inspector.unwarned import unwarned
 
 NAMES_TOLD: Final = 6
 
@@ -30,7 +31,8 @@ class Step(NamedTuple):
 def parsed(expression: str) -> tuple[str, list[Step]]:
     """(first name, steps). Raises InspectorError not-a-path."""
     try:
-        node: ast.expr = ast.parse(expression.strip(), mode="eval").body
+        with unwarned():
+            node: ast.expr = ast.parse(expression.strip(), mode="eval").body
         steps: list[Step] = []
         while not isinstance(node, ast.Name):
             if isinstance(node, ast.Attribute):
