@@ -12,6 +12,7 @@ from inspector.magics import names, progress, showing
 from inspector.magics import options as taken
 from inspector.magics.configuration import Defaults
 from inspector.magics.expressions import evaluate, split
+from inspector.magics.misplaced import refuse_misplaced
 from inspector.magics.widgets import chosen
 from inspector.magics.writing import drawn
 from IPython.core.interactiveshell import InteractiveShell
@@ -63,6 +64,8 @@ class InspectMagics(Magics, Defaults):
         try:
             words, expressions = split(line, parser)
             options = self._options(parser, words)
+            refuse_misplaced(options, expressions, cell)
+            self._add_defaults(options)
             if cell is None:
                 report = self._report(expressions, options)
             else:
@@ -91,11 +94,13 @@ class InspectMagics(Magics, Defaults):
     def _options(self, parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
         with taken.refusing("%inspect", " ".join(words)):
             options = parser.parse_args(words)
+        return options
+
+    def _add_defaults(self, options: argparse.Namespace) -> None:
         for name in ("owners", "ask", "explain", "verbose"):
             setattr(options, name, getattr(options, name) or getattr(self, name))
         options.all = options.all or self.everything
         options.width = options.width or self.width
-        return options
 
     def _report(self, expressions: list[str], options: argparse.Namespace) -> Report:
         if options.on:
