@@ -104,7 +104,7 @@ static PyObject *object_in(uintptr_t block, int (*is_type)(uintptr_t)) {
             continue;
         }
         PyObject *object = (PyObject *)at;
-        Py_ssize_t count = Py_REFCNT((PyObject *)words); // of what was read under the guard
+        Py_ssize_t count = compat_refcount((PyObject *)words); // of what was read under the guard
         if (count > 0 && count < (Py_ssize_t)1 << 30 && ledger_header_bytes(object) == headers[i] &&
             is_in_no_list(at, headers[i])) {
             return object;

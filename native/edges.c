@@ -105,7 +105,7 @@ typedef struct {
 
 static int visit_live(PyObject *visited /* borrowed */, void *argument) {
     const live_visit *v = argument;
-    return Py_REFCNT(visited) > 0 ? v->visit(visited, v->arg) : 0;
+    return compat_refcount(visited) > 0 ? v->visit(visited, v->arg) : 0;
 }
 
 // The commonest types, whose tp_traverse raises nothing, without the questions that others need.

@@ -39,7 +39,7 @@ static void count_references(void) {
         PyGC_Head *list = compat_gc_list(gc, i);
         for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
             PyObject *holder = compat_gc_object(at);
-            if (Py_REFCNT(holder) > 0) { // what was released too often may be half taken apart
+            if (compat_refcount(holder) > 0) { // what was released too often may be half taken apart
                 edges_visit(holder, count_reference, NULL);
             }
         }
@@ -53,7 +53,7 @@ static int is_there(const ledger_entry *entry) {
     if (memory_read(entry->address, header, sizeof header) != sizeof header) {
         return 0;
     }
-    Py_ssize_t count = Py_REFCNT((PyObject *)entry->address);
+    Py_ssize_t count = compat_refcount((PyObject *)entry->address);
     return header[1] == entry->type && count > 0 && count < (Py_ssize_t)1 << 40;
 }
 
@@ -78,7 +78,7 @@ static int is_suspicious(ledger_entry *entry) {
     if (!is_there(entry) || compat_is_immortal(object)) {
         return 0;
     }
-    Py_ssize_t count = Py_REFCNT(object) - !!(entry->flags & LEDGER_HELD);
+    Py_ssize_t count = compat_refcount(object) - !!(entry->flags & LEDGER_HELD);
     if (!entry->balance && PyUnicode_CheckExact(object) && PyUnicode_CHECK_INTERNED(object)) {
         return 0; // kept by CPython's own table, once
     }
@@ -197,7 +197,7 @@ static uint32_t suspects_take(suspect *ret, uint32_t limit, uint32_t *ret_left_o
         }
         PyObject *object = (PyObject *)entry->address;
         Py_ssize_t missing = entry->flags & LEDGER_DEAD ? ledger_placeholder_missing(object) : 0;
-        Py_ssize_t count = entry->flags & LEDGER_DEAD ? -missing : Py_REFCNT(object);
+        Py_ssize_t count = entry->flags & LEDGER_DEAD ? -missing : compat_refcount(object);
         ret[found++] = (suspect){entry, count - (entry->flags & LEDGER_HELD ? 1 : 0)};
         if (!(entry->flags & LEDGER_LISTED)) {
             Py_INCREF(object);
@@ -215,7 +215,7 @@ static void spare(int wanted) {
     PyObject *const singletons[] = {Py_None, Py_True, Py_False}; // borrowed
     for (size_t i = 0; wanted != has_spare && i < sizeof singletons / sizeof *singletons; i++) {
         if (!compat_is_immortal(singletons[i])) {
-            Py_SET_REFCNT(singletons[i], Py_REFCNT(singletons[i]) + (wanted ? SPARE : -SPARE));
+            Py_SET_REFCNT(singletons[i], compat_refcount(singletons[i]) + (wanted ? SPARE : -SPARE));
         }
     }
     has_spare = wanted;

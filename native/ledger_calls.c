@@ -32,7 +32,7 @@ static int visit_result(PyObject *object, void *argument) {
         }
     }
     ledger_views_look(object);
-    if (walk->depth < FOLLOWED && Py_REFCNT(object) == 1) {
+    if (walk->depth < FOLLOWED && compat_refcount(object) == 1) {
         result_walk inner = {walk->frame, walk->depth + 1};
         if (edges_has(object)) {
             edges_visit(object, visit_result, &inner);
@@ -88,24 +88,24 @@ static void watch_given(const call_frame *frame, const watched *one) {
 // The caller has one reference at least, the result those that were found in it: what is missing is given, or
 // the process ends as soon as both let go.
 static int was_returned_unowned(const call_frame *frame, const watched *one) {
-    Py_ssize_t missing = one->found + 1 - Py_REFCNT(one->object);
+    Py_ssize_t missing = one->found + 1 - compat_refcount(one->object);
     if (one->relation != LEDGER_ITSELF || one->found <= 0 || missing <= 0) {
         return 0;
     }
     fault(frame, LEDGER_RETURNED_UNOWNED, one->object);
-    Py_SET_REFCNT(one->object, Py_REFCNT(one->object) + missing);
+    Py_SET_REFCNT(one->object, compat_refcount(one->object) + missing);
     return 1;
 }
 
 static void weigh(call_frame *frame, watched *one) {
-    if (one->died || ledger_is_placeholder(one->object) || Py_REFCNT(one->object) <= 0) {
+    if (one->died || ledger_is_placeholder(one->object) || compat_refcount(one->object) <= 0) {
         fault(frame, LEDGER_DIED_IN_CALL, one->object);
         return;
     }
     if (was_returned_unowned(frame, one)) {
         return;
     }
-    Py_ssize_t after = Py_REFCNT(one->object), change = after - one->count - one->found;
+    Py_ssize_t after = compat_refcount(one->object), change = after - one->count - one->found;
     if (!change) {
         watch_given(frame, one);
     }

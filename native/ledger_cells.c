@@ -38,7 +38,7 @@ static PyListObject *list_at(uintptr_t address) {
         words[1] != (uintptr_t)&PyList_Type) {
         return NULL;
     }
-    return Py_REFCNT((PyObject *)words) > 0 ? (PyListObject *)address : NULL;
+    return compat_refcount((PyObject *)words) > 0 ? (PyListObject *)address : NULL;
 }
 
 static void each_array(PyObject *capsule, void (*visit)(call_frame *, PyObject *), call_frame *frame) {

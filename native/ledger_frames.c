@@ -25,7 +25,7 @@ static void watch(call_frame *frame, PyObject *object, int relation, int argumen
         }
     }
     frame->items[frame->count++] = (watched){.object = object,
-                                             .count = Py_REFCNT(object),
+                                             .count = compat_refcount(object),
                                              .relation = (uint8_t)relation,
                                              .argument = (uint8_t)argument,
                                              .held = relation == LEDGER_ITSELF,
@@ -99,7 +99,7 @@ void ledger_frame_compare(call_frame *frame) {
         const held_row *before = &frame->holders[i];
         const watched *holder = ledger_frame_find(frame, before->holder);
         if (!holder || holder->died || ledger_is_placeholder(before->holder) ||
-            Py_REFCNT(before->holder) <= 0) {
+            compat_refcount(before->holder) <= 0) {
             continue;
         }
         held_row now = held_by(before->holder);

@@ -155,7 +155,7 @@ static void filter_again(void) {
 }
 
 static void begin(ledger_entry *entry, PyObject *object, Py_ssize_t given) {
-    Py_ssize_t baseline = Py_REFCNT(object) - given;
+    Py_ssize_t baseline = compat_refcount(object) - given;
     *entry = (ledger_entry){.address = (uintptr_t)object, .type = (uintptr_t)Py_TYPE(object)};
     entry->baseline = baseline;
     entry->flags = given && baseline == 0 ? LEDGER_FRESH : 0;
@@ -197,7 +197,7 @@ ledger_entry *ledger_enter(PyObject *object, Py_ssize_t given) {
     // A block of a free list is given out again without a word: what is new has one reference.
     int is_other = entry->type != (uintptr_t)Py_TYPE(object) ||
                    entry->flags & (LEDGER_LISTED | LEDGER_GIVEN) ||
-                   (given && Py_REFCNT(object) == given && !(entry->flags & LEDGER_HELD));
+                   (given && compat_refcount(object) == given && !(entry->flags & LEDGER_HELD));
     if (is_other) {
         touches_free(entry);
         begin(entry, object, given);

@@ -90,7 +90,7 @@ static surplus_row *meet(PyObject *object) {
     }
     if (!(row->seen >> table.notes & 1)) {
         row->seen |= (uint8_t)(1 << table.notes);
-        Py_ssize_t count = Py_REFCNT(object);
+        Py_ssize_t count = compat_refcount(object);
         row->surplus[table.notes] = compat_never_counted(object) ? 0 : (int32_t)count;
         if (count > 0 && edges_has(object) && room_push(&table.open, object) < 0) {
             table.failed = 1;
@@ -100,7 +100,7 @@ static surplus_row *meet(PyObject *object) {
 }
 
 static int visit(PyObject *object, void *unused) {
-    surplus_row *row = object && Py_REFCNT(object) > 0 ? meet(object) : NULL;
+    surplus_row *row = object && compat_refcount(object) > 0 ? meet(object) : NULL;
     if (row && !compat_never_counted(object)) {
         row->surplus[table.notes]--;
     }
@@ -130,7 +130,7 @@ static void note(void) {
         PyGC_Head *list = compat_gc_list(gc, i);
         for (PyGC_Head *at = compat_gc_next(list); at != list && !table.failed; at = compat_gc_next(at)) {
             PyObject *object = compat_gc_object(at);
-            if (Py_REFCNT(object) > 0) {
+            if (compat_refcount(object) > 0) {
                 meet(object);
                 follow();
             }
@@ -156,7 +156,7 @@ static void meet_born(PyObject *object, int run) {
     *row = (surplus_row){.address = address, .type = type};
     for (int i = run; i <= table.notes; i++) {
         row->seen |= (uint8_t)(1 << i);
-        row->surplus[i] = (int32_t)Py_REFCNT(object);
+        row->surplus[i] = (int32_t)compat_refcount(object);
     }
     if (table.used * 2 >= table.capacity) {
         make_room();

@@ -133,10 +133,13 @@ def owner(row: Row, context: Context) -> Owner | None:
 def _is_interned_table(row: Row) -> bool:
     """Whether the holder is CPython's own table of interned strings, whose references are not counted.
 
-    It is the dict that has a string of ours under itself (Objects/unicodeobject.c).
+    It is the dict that has a string of ours under itself (Objects/unicodeobject.c). The gc follows every
+    dict from CPython 3.14 on, this one too.
     """
     table = row.holder.get() if row.holder is not None and row.place == "object" else None
-    return type(table) is dict and not gc.is_tracked(table) and table.get(_INTERNED) is _INTERNED
+    if type(table) is not dict or (gc.is_tracked(table) and sys.version_info < (3, 14)):
+        return False
+    return table.get(_INTERNED) is _INTERNED
 
 
 def _made(row: Row, kind: str, holder: str, key: str, certain: bool | None = None) -> Owner:
