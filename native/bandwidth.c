@@ -46,7 +46,7 @@ static PyObject *bandwidth_read_all(PyObject *module, PyObject *args) {
     _scratch_ scratch memory = {0};
     memory_maps maps;
     scan_runs runs;
-    scan_range own[2];
+    scan_range own[SCAN_OWN_RANGES];
     if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
         return PyErr_NoMemory();
     }

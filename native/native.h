@@ -283,7 +283,8 @@ PyObject *scan_hits(const scan_job *job);
 // (start, stop) pairs from Python, with room for `spare` more; 0, or -1 with an exception set.
 int scan_ranges_parse(PyObject *pairs /* borrowed */, scratch *memory, size_t spare, scan_range **ret,
                       size_t *ret_count);
-// What a search must not read: its scratch, and the stack below `frame`, its own. Two ranges.
+// What a search must not read: its scratch, the stack below `frame`, its own, and the thread's alternate one.
+enum { SCAN_OWN_RANGES = 3 };
 size_t scan_ranges_own(scan_range *ret, const memory_maps *maps, const scratch *memory, uintptr_t frame);
 
 // text.c: short printable text. Room is on the stack; `limit` is at most TEXT_MAX_CHARS.

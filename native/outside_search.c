@@ -203,7 +203,7 @@ static int prepare(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own
     h->s.hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *h->s.hits);
     dl_iterate_phdr(find_arena, &h->arena);
     h->s.view.subject_type = native_get_state(module)->subject_type;
-    if (scan_ranges_parse(leave_out, memory, 4, &left_out, &count) < 0) {
+    if (scan_ranges_parse(leave_out, memory, SCAN_OWN_RANGES + 2, &left_out, &count) < 0) {
         return -1;
     }
     if (!h->s.hits || memory_maps_init(&h->s.view.maps, memory) < 0) {

@@ -143,7 +143,7 @@ static int search_prepare(search *s, PyObject *leave_out, PyObject *own_prefix, 
     s->edges = scratch_alloc(memory, s->edge_capacity * sizeof *s->edges);
     s->blocks = scratch_alloc(memory, s->edge_capacity * sizeof *s->blocks);
     s->hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *s->hits);
-    if (scan_ranges_parse(leave_out, memory, 2, &left_out, &count) < 0) {
+    if (scan_ranges_parse(leave_out, memory, SCAN_OWN_RANGES, &left_out, &count) < 0) {
         return -1;
     }
     if (!s->edges || !s->blocks || !s->hits || memory_maps_init(&s->view.maps, memory) < 0) {

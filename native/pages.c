@@ -11,6 +11,7 @@
 #include "pagemap.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -174,10 +175,16 @@ int scan_ranges_parse(PyObject *pairs, scratch *memory, size_t spare, scan_range
     return 0;
 }
 
-// The stack grows down: what lies below the frame of the search belongs to the search.
+// The stack grows down: what lies below the frame of the search belongs to the search. On the alternate stack
+// lies what handlers left, and what registers held as a signal came: where a read of ours faulted, the
+// addresses that are looked for.
 size_t scan_ranges_own(scan_range *ret, const memory_maps *maps, const scratch *memory, uintptr_t frame) {
     const memory_map *stack = memory_maps_find(maps, frame);
     ret[0] = (scan_range){(uintptr_t)memory->start, (uintptr_t)memory->start + memory->size};
     ret[1] = (scan_range){stack ? stack->start : frame, frame};
-    return 2;
+    stack_t signals;
+    int is_dead = sigaltstack(NULL, &signals) == 0 && !(signals.ss_flags & (SS_DISABLE | SS_ONSTACK));
+    uintptr_t start = is_dead ? (uintptr_t)signals.ss_sp : 0;
+    ret[2] = (scan_range){start, start + (is_dead ? signals.ss_size : 0)};
+    return SCAN_OWN_RANGES;
 }

@@ -320,7 +320,8 @@ static PyObject *scan_words_python(PyObject *module, PyObject *args, PyObject *k
         return PyErr_NoMemory();
     }
     if (scan_ranges_parse(needles, &memory, 0, &job.needles, &job.needle_count) < 0 ||
-        scan_ranges_parse(leave_out ? leave_out : nothing, &memory, 2, &left_out, &left_out_count) < 0) {
+        scan_ranges_parse(leave_out ? leave_out : nothing, &memory, SCAN_OWN_RANGES, &left_out,
+                          &left_out_count) < 0) {
         return NULL;
     }
     memory_maps maps;
