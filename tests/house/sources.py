@@ -82,8 +82,12 @@ def _absolute(node: ast.ImportFrom, path: Path) -> str:
 
 
 def _deepest(candidate: str, base: str) -> str:
-    known = candidate in {module(path) for path in PYTHON} or candidate == "inspector._native"
-    return candidate if known else base
+    return candidate if candidate in _modules() else base
+
+
+@cache
+def _modules() -> frozenset[str]:
+    return frozenset({"inspector._native", *map(module, PYTHON)})
 
 
 def c_functions(path: Path) -> list[tuple[str, int, int]]:
