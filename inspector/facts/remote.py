@@ -39,6 +39,12 @@ class Remote:
     """Entries that were not read."""
     stopped_ns: int | Unknown
     """How long the process stood still; unknown where it ran on meanwhile."""
+    global_name: str = ""
+    """The global that the expression goes through first; "" for a module or a builtin."""
+    modules: tuple[str, ...] = ()
+    """The modules whose global it is: first the one that was asked, then those with the same object."""
+    namesakes: tuple[str, ...] = ()
+    """Modules that have another object under that name."""
 
 
 @dataclass(frozen=True, slots=True)

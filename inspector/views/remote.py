@@ -13,8 +13,10 @@ from inspector.views.view import blocks
 
 _SHOWN: Final = 12
 _STACKS: Final = 3
+_NAMED: Final = 3
 _LINK: Final = "docs/debugging.md#another-process"
 _MEANING: Final = "Read from the memory of another process; nothing was run in it."
+_WHOSE: Final = "A name alone is a global of __main__ first; module.name asks for another module's."
 
 
 @blocks.register
@@ -28,6 +30,7 @@ def _remote(fact: Remote) -> tuple[Block, ...]:
             _MEANING,
             _LINK,
         ),
+        *_global(fact),
         Line("refs", text(_count(fact.references)), text("never freed (PEP 683)", "dim"))
         if isinstance(fact.references, ImmortalType)
         else Line("refs", text(_count(fact.references))),
@@ -41,6 +44,20 @@ def _remote(fact: Remote) -> tuple[Block, ...]:
         said = f"{count:,} item{'' if count == 1 else 's'}"
         made.append(Fold(Line("holds", text(said)), (Table(("", ""), rows, (), caption),), _SHOWN))
     return tuple(made)
+
+
+def _global(fact: Remote) -> tuple[Line, ...]:
+    """Whose global it is; where modules have another object of the name, which."""
+    if not fact.global_name:
+        return ()
+    said = f"{fact.global_name} of {_some(fact.modules)}"
+    other = f"another object of that name in {_some(fact.namesakes)}" if fact.namesakes else ""
+    return (Line("global", text(said), text(other, "hint"), _WHOSE, _LINK),)
+
+
+def _some(modules: tuple[str, ...]) -> str:
+    more = f" and {len(modules) - _NAMED} more" if len(modules) > _NAMED else ""
+    return ", ".join(modules[:_NAMED]) + more
 
 
 def _stood(stopped_ns: int | Unknown) -> str:
@@ -96,7 +113,20 @@ def _line(frame: Frame) -> str:
 def _sample() -> tuple[Block, ...]:
     entries = (Entry("['k']", "list (3 items)"), Entry("['n']", "int 7"))
     remote = Remote(
-        4711, "python3", "3.12", "cache", Address(0x7F0010), 2, "dict (9 items)", (), entries, 7, 3_100_000
+        4711,
+        "python3",
+        "3.12",
+        "cache",
+        Address(0x7F0010),
+        2,
+        "dict (9 items)",
+        (),
+        entries,
+        7,
+        3_100_000,
+        "cache",
+        ("__main__", "app"),
+        ("shop",),
     )
     frames = (
         Frame("python", "Table.rows", "app.py", "app.py:12", False),

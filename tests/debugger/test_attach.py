@@ -28,6 +28,7 @@ from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.still_memory import StillMemory
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.unknown import Immortal
+from inspector.report import Report
 
 pytestmark = [
     pytest.mark.debugger,
@@ -265,6 +266,31 @@ def test_what_cannot_be_read_is_one_sentence() -> None:
                 other.inspect(expression)
             assert (caught.value.slug, caught.value.exit_code) == (slug, 2)
             assert why in caught.value.why, expression
+
+
+IN_MODULES = """
+import types
+for made in ("app", "shop", "lib"):
+    sys.modules[made] = types.ModuleType(made)
+sys.modules["app"].cache = sys.modules["lib"].cache = cache
+sys.modules["shop"].cache = {}
+sys.modules["shop"].stock = sys.modules["lib"].stock = [1]
+"""
+
+
+def test_the_card_says_whose_global_it_is_and_who_has_a_namesake() -> None:
+    with target(sys.executable, OBJECTS.replace("wait(marked)", IN_MODULES + "wait(marked)")) as (_, other):
+        seen = other.inspect("cache['k']")
+        assert (seen.global_name, seen.modules) == ("cache", ("__main__", "app", "lib"))
+        assert seen.namesakes == ("functools", "shop")
+        card = Report("cache", {"remote": seen}).to_text()
+        assert "cache of __main__, app, lib" in card and "another object of that name in functools, shop" in card
+        assert other.inspect("shop.cache").modules == ("shop",)
+        assert other.inspect("shop.stock[0]").modules == ("shop", "lib")
+        assert other.inspect("shop").global_name == other.inspect("len").global_name == ""
+        with pytest.raises(InspectorError) as caught:
+            other.inspect("stock")
+        assert caught.value.do == "globals of that name: lib.stock, shop.stock"
 
 
 def test_what_is_no_python_and_what_is_not_there_are_refused() -> None:

@@ -8,8 +8,9 @@ from typing import Final
 
 from inspector.debugger import proc
 from inspector.debugger.attach import object_layout as at
+from inspector.debugger.attach.module_globals import Global, of_global
 from inspector.debugger.attach.objects import Objects
-from inspector.debugger.attach.path import resolved
+from inspector.debugger.attach.path import followed, root
 from inspector.debugger.attach.runtime import Runtime
 from inspector.debugger.remote_memory import Unreadable
 from inspector.facts.remote import Entry, Remote
@@ -27,7 +28,8 @@ _VALUES: Final = 6
 
 def look(objects: Objects, found: Runtime, expression: str) -> Remote:
     """The object a path leads to. Raises InspectorError: not-a-path, no-such-path."""
-    address = resolved(objects, found.modules, expression)
+    begun = root(objects, found.modules, expression)
+    address = followed(objects, begun, expression)
     pid = objects.memory.pid
     entries, more = _entries(objects, address)
     return Remote(
@@ -42,6 +44,7 @@ def look(objects: Objects, found: Runtime, expression: str) -> Remote:
         entries,
         more,
         Unknown("not measured"),
+        *(of_global(objects, found.modules, begun.module, begun.name) if begun.name else Global()),
     )
 
 

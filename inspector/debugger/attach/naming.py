@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from bisect import bisect_right
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from inspector.debugger import proc
 from inspector.debugger.attach import object_layout as at
+from inspector.debugger.attach.module_globals import scopes
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
 from inspector.debugger.remote_memory import Unreadable
@@ -46,7 +46,7 @@ class Naming:
 
     def __init__(self, objects: Objects, found: Runtime, around: dict[int, tuple[int, Holding]]) -> None:
         self._objects, self._around = objects, around
-        self._scopes = _scopes(objects, found)
+        self._scopes = scopes(objects, found.modules)
         self._ranges = proc.writable(objects.memory.pid)
         pointers = proc.stack_pointers(objects.memory.pid)
         self._stacks = {self._range(pointer): pointer for pointer in pointers}
@@ -168,15 +168,3 @@ class Naming:
 
 def _said(symbol: str | Unknown) -> str:
     return "" if isinstance(symbol, Unknown) else symbol
-
-
-def _scopes(objects: Objects, found: Runtime) -> dict[int, str]:
-    """Address of a module's dict -> the module's name."""
-    scopes = {}
-    for name, module in objects.text_items(found.modules):
-        try:
-            if objects.type_name(module) in ("module", "types.ModuleType"):
-                scopes[objects.memory.word(module + at.MODULE_DICT)] = name
-        except (Unreadable, struct.error):
-            continue
-    return scopes

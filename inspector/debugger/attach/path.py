@@ -10,6 +10,7 @@ import ast
 from typing import Final, NamedTuple
 
 from inspector.debugger.attach import object_layout as at
+from inspector.debugger.attach.module_globals import with_global
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.remote_memory import Unreadable
 from inspector.errors import InspectorError
@@ -52,11 +53,31 @@ def parsed(expression: str) -> tuple[str, list[Step]]:
     return node.id, steps[::-1]
 
 
+class Root(NamedTuple):
+    """Where a path begins, and the global that it goes through first."""
+
+    address: int
+    steps: list[Step]
+    """Those that are left."""
+    module: str = ""
+    """Whose global it is; "" for a module itself and for a builtin."""
+    name: str = ""
+
+
 def resolved(objects: Objects, modules: int, expression: str) -> int:
     """The address of what a path leads to. Raises InspectorError: not-a-path, no-such-path."""
-    name, steps = parsed(expression)
-    address, steps = _root(objects, modules, name, steps)
-    said = name
+    return followed(objects, root(objects, modules, expression), expression)
+
+
+def root(objects: Objects, modules: int, expression: str) -> Root:
+    """The beginning of a path. Raises InspectorError: not-a-path, no-such-path."""
+    return _root(objects, modules, *parsed(expression))
+
+
+def followed(objects: Objects, begun: Root, expression: str) -> int:
+    """The address of what the steps of a path lead to. Raises InspectorError: no-such-path."""
+    address, steps = begun[:2]
+    said = parsed(expression)[0]
     for step in steps:
         try:
             address = _followed(objects, address, step, said)
@@ -66,12 +87,12 @@ def resolved(objects: Objects, modules: int, expression: str) -> int:
     return address
 
 
-def _root(objects: Objects, modules: int, name: str, steps: list[Step]) -> tuple[int, list[Step]]:
+def _root(objects: Objects, modules: int, name: str, steps: list[Step]) -> Root:
     """A global of __main__, else the module with the longest dotted name that is loaded, else a builtin."""
     loaded = dict(objects.text_items(modules))
     scope = _module_dict(objects, loaded.get("__main__", 0))
     if scope and name not in ("__main__", "__builtins__") and (found := objects.named(scope, name)):
-        return found, steps
+        return Root(found, steps, "__main__", name)
     dotted, best, used = name, loaded.get(name, 0), 0
     for i, step in enumerate(steps):
         if not step.attribute:
@@ -80,16 +101,25 @@ def _root(objects: Objects, modules: int, name: str, steps: list[Step]) -> tuple
         if dotted in loaded:
             best, used = loaded[dotted], i + 1
     if best:
-        return best, steps[used:]
+        inside = steps[used].key if len(steps) > used and steps[used].attribute else ""
+        return Root(best, steps[used:], ".".join([name, *(str(s.key) for s in steps[:used])]), str(inside))
     builtins = _module_dict(objects, loaded.get("builtins", 0))
     if builtins and (found := objects.named(builtins, name)):
-        return found, steps
+        return Root(found, steps)
     raise InspectorError(
         f"there is no {name!r} in the other process.",
         slug="no-such-path",
         why="it is no global of __main__, no loaded module, no builtin",
-        do=_told("globals of __main__", [key for key, _ in objects.text_items(scope)] if scope else []),
+        do=_as_written(name, with_global(objects, modules, name))
+        or _told("globals of __main__", [key for key, _ in objects.text_items(scope)] if scope else []),
     )
+
+
+def _as_written(name: str, modules: list[str]) -> str:
+    """How a global of other modules is asked for; "" where none has it."""
+    shown = ", ".join(f"{module}.{name}" for module in modules[:NAMES_TOLD])
+    more = f" and {len(modules) - NAMES_TOLD} more" if len(modules) > NAMES_TOLD else ""
+    return f"{'a global' if len(modules) == 1 else 'globals'} of that name: {shown}{more}" if modules else ""
 
 
 def _module_dict(objects: Objects, module: int) -> int:
