@@ -12,8 +12,14 @@ from typing import Any
 _HEAP_TYPE = 1 << 9
 """Py_TPFLAGS_HEAPTYPE (c-api/typeobj): its instances hold a reference to it (What's New 3.9, bpo-35810)."""
 _FLAGS = type.__dict__["__flags__"].__get__
+_NAME = type.__dict__["__name__"].__get__
 _MRO = type.__dict__["__mro__"].__get__
 _NAMESPACE = type.__dict__["__dict__"].__get__
+
+
+def type_name(kind: type) -> str:
+    """`kind.__name__` as CPython stores it: a metaclass is not asked."""
+    return str(_NAME(kind))
 
 
 def type_bases(kind: type) -> tuple[type, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 from typing import Any
 
+from inspector.classes import type_name
 from inspector.errors import InspectorError
 
 _dict_of = vars(ModuleType)["__dict__"].__get__
@@ -23,7 +24,7 @@ def _name(module: Any) -> str:
     if isinstance(name, str):
         return name
     raise InspectorError(
-        f"{type.__dict__['__name__'].__get__(kind)} is no module.",
+        f"{type_name(kind)} is no module.",
         slug="unknown-module",
         why="what is to be watched is given as a module, or as a name or pattern of modules",
         do=_cure(kind),

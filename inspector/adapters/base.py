@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from inspector.adapters.formats import format_name, letter, number_text
 from inspector.classes import type_bases, type_namespace
+from inspector.classes import type_name as type_name  # adapters take it from here
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from inspector.facts.memory import Range
 
 NOT_SAID = Unknown("the protocol does not say")
-_NAME = type.__dict__["__name__"].__get__
 _MODULE = type.__dict__["__module__"].__get__
 
 
@@ -322,11 +322,6 @@ def blocks_of(adapter: Adapter, x: Any, blocks: tuple[Elements, ...]) -> int:
     """In how many blocks the bytes of `x` lie: a table may have more than those whose address is known."""
     table = adapter.columns(x, 0)
     return max(len(blocks), table[2] if table is not None else 0)
-
-
-def type_name(kind: type) -> str:
-    """`kind.__name__` as CPython stores it: a metaclass is not asked."""
-    return str(_NAME(kind))
 
 
 def type_module(kind: type) -> str:

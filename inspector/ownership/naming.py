@@ -13,6 +13,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.classes import type_bases, type_namespace
+from inspector.classes import type_name as name_of_type
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 from inspector.ownership.layouts import fields
@@ -40,7 +41,6 @@ _NATIVE_PLACES = {
     "stack": ("stack", "C stack"),
     "mapping": ("mapping", "anonymous mapping"),
 }
-_NAME = type.__dict__["__name__"].__get__
 _ITEM_TYPES = {"deque", "OrderedDict", "defaultdict", "Counter", "array"}
 
 
@@ -335,7 +335,7 @@ def _field_owner(row: Row, value: object, context: Context) -> Owner:
         return _made(row, "base", describe(row.holder, context), key)
     if is_kind(value, type):
         return _made(row, "type", describe(row.holder, context), key)
-    if row.slot == "block" and any(_NAME(base) in _ITEM_TYPES for base in type_bases(kind)):
+    if row.slot == "block" and any(name_of_type(base) in _ITEM_TYPES for base in type_bases(kind)):
         return _made(row, "item", describe(row.holder, context), "")
     if row.slot == "dict":
         return _made(row, "attribute", describe(row.holder, context), ".__dict__")

@@ -20,12 +20,12 @@ from types import (
 )
 from typing import Any, Final
 
+from inspector.classes import type_name
 from inspector.errors import InspectorError
 
 _dict_of = type.__dict__["__dict__"].__get__
 _flags_of = type.__dict__["__flags__"].__get__
 _module_of = type.__dict__["__module__"].__get__
-_name_of = type.__dict__["__name__"].__get__
 _HEAP_TYPE, _HAVE_VECTORCALL = 1 << 9, 1 << 11  # Include/object.h
 _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
@@ -147,13 +147,13 @@ class Targets:
 
     def _type(self, module: str, kind: type) -> None:
         home = _module_of(kind)
-        is_pythons = vars(builtins).get(_name_of(kind)) is kind or not _flags_of(kind) & _HEAP_TYPE
+        is_pythons = vars(builtins).get(type_name(kind)) is kind or not _flags_of(kind) & _HEAP_TYPE
         is_bare = home == "builtins" and not is_pythons  # PyO3 names no module
         if not isinstance(home, str) or (_package(home) != _package(module) and not is_bare):
             return
         self._seen.add(id(kind))
         self.types.append(kind)
-        self._keep(module, _name_of(kind), kind)
+        self._keep(module, type_name(kind), kind)
         self._methods(module, kind)
         if id(type(kind)) not in self._seen and type(kind) is not type:  # ctypes: Array.from_buffer is its
             self._type(module, type(kind))
@@ -162,7 +162,7 @@ class Targets:
         for name, value in list(_dict_of(kind).items()):
             if not isinstance(value, type) and (chosen is None or name in chosen):
                 owner = value.__objclass__ if type(value) in _DESCRIPTORS else kind  # torch copies its tables
-                self._one(module, f"{_name_of(owner)}.{name}", value)
+                self._one(module, f"{type_name(owner)}.{name}", value)
 
 
 def _single(dotted: str) -> tuple[str, str, Any] | None:
@@ -246,7 +246,7 @@ def _belongs(value: Any, module: str) -> bool:
     bound = value.__self__
     owner = bound if isinstance(bound, type) else type(bound)
     home = _module_of(owner)
-    is_pythons = home != "builtins" or vars(builtins).get(_name_of(owner)) is owner
+    is_pythons = home != "builtins" or vars(builtins).get(type_name(owner)) is owner
     is_unnamed = owner in (ModuleType, type(None)) or not isinstance(home, str) or not is_pythons
     return is_unnamed or _package(home) == _package(module)
 
@@ -274,6 +274,6 @@ def subclasses(kinds: Iterable[type]) -> list[type]:
 
 def _compiled_by_cffi(value: Any) -> list[tuple[str, Any]]:
     """The functions of a library that cffi compiled a module for: made as their first use makes them."""
-    if _name_of(type(value)) != "Lib" or _module_of(type(value)) != "_cffi_backend":
+    if type_name(type(value)) != "Lib" or _module_of(type(value)) != "_cffi_backend":
         return []
     return [(name, one) for name, one in value.__dict__.items() if callable(one)]

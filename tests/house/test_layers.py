@@ -72,7 +72,7 @@ MAY_IMPORT = {
     "inspector": FLOOR_5 | {"magics"},  # the door: names resolved on first use
     "facts": {"errors"},
     "errors": set(),
-    "given_modules": {"errors"},
+    "given_modules": {"errors", "classes"},
     "places": {*FLOOR_1, "_native", "mappings", "symbol_table"},
     "symbol_table": FLOOR_1,
     "line_table": {*FLOOR_1, "inlined_calls", "line_program"},
