@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from inspector.facts.hosted import NOT_HOSTED, Hosted
 from inspector.facts.native import Place
@@ -16,6 +16,9 @@ that something else keeps; the argument itself."""
 
 Confidence = Literal["certain", "by sample", "likely"]
 """Read from addresses alone; from a few elements compared; from what the function was given."""
+
+A_MAPPED_FILES: Final = "the memory is a mapped file's"
+"""Why bytes are shared that no argument holds: a Copy's reason, whoever found it."""
 
 
 @dataclass(frozen=True, slots=True)

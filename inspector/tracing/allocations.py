@@ -12,13 +12,11 @@ from inspector.facts.unknown import Unknown
 from inspector.tracing import native_frames
 from inspector.tracing.allocation_slots import PYTHON
 from inspector.tracing.decode import COARSE_TICKS, FLAGS, KINDS, Events, Rows
+from inspector.tracing.span_flags import SPAN_LINKED, SPAN_LINKS, SPAN_OWNED
 
 LEAST_BYTES: Final = 4096
 LINKED: Final = "its own allocator"
 """What gives a block that no hook saw, of a library that has an allocator linked into it."""
-SPAN_OWNED, SPAN_LINKED, SPAN_TOLD, SPAN_LINKS = 8, 16, 32, 64
-"""Flags of a span (native/spans.h): its object frees it; it comes from an allocator linked into its library;
-an adapter told; its library has such an allocator, whether or not this comes from it."""
 _CPP: Final = "_Zn"
 _LEAST_ADDRESS: Final = 1 << 16
 """A smaller number in a block's record is a file's."""

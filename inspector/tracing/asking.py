@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from inspector import _native
 from inspector.adapters.base import type_attribute, type_name
 from inspector.adapters.registry import shared
+from inspector.tracing.span_flags import SPAN_C, SPAN_LINKED, SPAN_LINKS, SPAN_READONLY, SPAN_TOLD
 
 if TYPE_CHECKING:
     from inspector.adapters.base import Adapter, Elements
     from inspector.facts.memory import Range
 
-SPAN_C, SPAN_READONLY, SPAN_LINKED, SPAN_TOLD, SPAN_LINKS = 1, 4, 16, 32, 64
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 4
 """Blocks told of one object."""

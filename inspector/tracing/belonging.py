@@ -6,12 +6,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from inspector.facts.conversion import ByteEvidence, Call, Copy, Site
+from inspector.facts.conversion import A_MAPPED_FILES, ByteEvidence, Call, Copy, Site
 from inspector.facts.unknown import Unknown
 from inspector.tracing import asking
 from inspector.tracing.allocations import LEAST_BYTES, Blocks
 from inspector.tracing.decode import COARSE_TICKS, FLAGS, Events, Rows
 from inspector.tracing.nesting import Nesting
+from inspector.tracing.span_flags import SPAN_LINKED
 from inspector.tracing.spans import Weighed, evidence, weigh
 
 NO_CALL: Final = "no call that a hook sees"
@@ -84,8 +85,8 @@ class Belonging:
         """No recorded call knows the bytes: an operator, an index, code without a hook."""
         start, span_bytes = row[:2]
         if self._blocks.is_mapped_file(start, span_bytes):
-            return _by_memory(row, _A_FILES, "the memory is a mapped file's")
-        if span_bytes >= LEAST_BYTES and not row[5] & asking.SPAN_LINKED:
+            return _by_memory(row, _A_FILES, A_MAPPED_FILES)
+        if span_bytes >= LEAST_BYTES and not row[5] & SPAN_LINKED:
             giver = self._blocks.given(start, span_bytes)
             return _by_memory(row, giver, "its memory was there before the trace")
         if asking.shared_with_another(x, start, span_bytes):

@@ -9,9 +9,10 @@ import numpy as np
 
 from inspector.facts.conversion import ByteEvidence, Call
 from inspector.facts.unknown import Unknown
-from inspector.tracing.allocations import SPAN_LINKED, SPAN_OWNED, SPAN_TOLD, Blocks
+from inspector.tracing.allocations import Blocks
 from inspector.tracing.decode import FLAGS, KINDS, Events, Rows
 from inspector.tracing.nesting import Nesting
+from inspector.tracing.span_flags import SPAN_LINKED, SPAN_OWNED, SPAN_TOLD
 
 SAMPLES_COMPARED, SAMPLES_WRITTEN, SAMPLES_EQUAL = 1 << 31, 1 << 29, (1 << 12) - 1
 _SAMPLES: tuple[Literal["", "different", "equal"], ...] = ("", "different", "equal")

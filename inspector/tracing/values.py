@@ -9,6 +9,7 @@ from inspector.facts.conversion import Span, Value
 from inspector.facts.unknown import Address, Unknown
 from inspector.tracing import folded, functions, words
 from inspector.tracing.decode import FLAGS, KINDS, Events
+from inspector.tracing.span_flags import SPAN_C, SPAN_F, SPAN_READONLY
 
 C_TYPES = (
     *("void", "int", "float", "double", "long double", "uint8", "int8", "uint16", "int16", "uint32", "int32"),
@@ -19,7 +20,6 @@ _C_LETTERS = "IUFPVN"
 PLAIN: Final = KINDS.get("PLAIN", -1)
 _WORDS: Final = ("start", "obj", "val", "aux")
 _NO_RESULT: Final = Unknown("the call failed or gave no object")
-SPAN_C, SPAN_F, SPAN_READONLY = 1, 2, 4
 _CONTIGUOUS: dict[int, Any] = {0: "", SPAN_C: "C", SPAN_F: "F", SPAN_C | SPAN_F: "CF"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from inspector.facts.conversion import ByteEvidence, Call, Confidence, Copy, Value, Verdict
+from inspector.facts.conversion import A_MAPPED_FILES, ByteEvidence, Call, Confidence, Copy, Value, Verdict
 from inspector.facts.unknown import Unknown
 
 COMPUTING = ("numpy.ufunc",)
@@ -108,7 +108,7 @@ def _reason(one: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
     if verdict == "copied" and one.same_object:
         return "written into memory that was given for it", ""
     if verdict == "shared" and one.shows_file and not one.overlaps:
-        return "the memory is a mapped file's", ""
+        return A_MAPPED_FILES, ""
     if verdict == "shared" and not one.overlaps:
         return "the memory was there before the call: something keeps it", ""
     if verdict in ("shared", "in place"):

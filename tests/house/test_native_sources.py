@@ -134,3 +134,13 @@ def test_there_is_enough_prose() -> None:
             code += bool(line) and not (inside or line.startswith("//"))
             inside = inside and "*/" not in line
     assert comment / (comment + code) >= PROSE_MIN
+
+
+def test_the_flags_of_a_span_are_numbered_alike_in_c_and_python() -> None:
+    """native/spans.h numbers them; a launched program reads them without the extension's tables."""
+    numbered = re.compile(r"^ *(SPAN_[A-Z]+)(?:: Final)? = (\d+)\b", re.MULTILINE)
+    header, table = (
+        numbered.findall((sources.ROOT / path).read_text())
+        for path in ("native/spans.h", "inspector/tracing/span_flags.py")
+    )
+    assert len(table) == 7 and table == header
