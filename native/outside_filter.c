@@ -12,7 +12,7 @@
 #define INSPECTOR_INTERNALS
 #include "outside_search.h"
 
-enum { GROUP_BIT = 40, DIGIT_BITS = 30, EACH_GROUP = 13 };
+enum { GROUP_BIT = 40, DIGIT_BITS = 30, EACH_GROUP = 14 };
 _Static_assert((int)EACH_GROUP *(int)TRACES_GROUPS <= (int)TRACES_PATTERNS, "room for all forms");
 
 // --- what to look for ------------------------------------------------------------------------------
@@ -45,6 +45,9 @@ static void add_shifted(traces_filter *f, likeness exact, int shift) {
 
 static void add_group(traces_filter *f, likeness within, likeness exact) {
     add(f, as_digits(within.mask), as_digits(within.value));
+    if (!((within.value & within.mask) >> DIGIT_BITS)) {
+        add(f, within.mask & UINT32_MAX, within.value); // a digit, and behind it what nobody wrote
+    }
     add(f, within.mask, ~within.value);
     add(f, __builtin_bswap64(exact.mask), __builtin_bswap64(exact.value));
     for (int i = 0; i < TRACES_SHIFTS; i++) {

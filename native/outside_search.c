@@ -16,6 +16,7 @@
 #define INSPECTOR_INTERNALS
 #include "holders.h"
 
+#include <gnu/libc-version.h>
 #include <link.h>
 
 #include "ledger.h"
@@ -70,8 +71,9 @@ static void reach(hunt *h, uint32_t block, uintptr_t word, int kind) {
     h->kind[block] = (uint8_t)kind;
 }
 
+// glibc's data. The address of `malloc` would not tell: in an executable that is no PIE it is of its own PLT.
 static int find_arena(struct dl_phdr_info *object, size_t size, void *ret) {
-    int is_giver = 0;
+    int is_libc = 0;
     scan_range data = {0, 0};
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
@@ -79,13 +81,13 @@ static int find_arena(struct dl_phdr_info *object, size_t size, void *ret) {
         if (segment->p_type == PT_LOAD && segment->p_flags & PF_W) {
             data = (scan_range){start, start + segment->p_memsz};
         } else if (segment->p_type == PT_LOAD) {
-            is_giver |= (uintptr_t)&malloc - start < segment->p_memsz;
+            is_libc |= (uintptr_t)&gnu_get_libc_version - start < segment->p_memsz;
         }
     }
-    if (is_giver) {
+    if (is_libc) {
         *(scan_range *)ret = data;
     }
-    return is_giver;
+    return is_libc;
 }
 
 // Where glibc's next chunk begins: eight bytes before the end of what a block may use. Lists of free chunks

@@ -25,12 +25,13 @@ typedef struct {
     int is_end;            // nothing may be read behind
 } traces_walk;
 
-static uint64_t digits_of(uint64_t word) { // of a Python int
-    uint64_t mask = (1ULL << DIGIT_WIDTH) - 1;
-    return (word & mask) | (word >> 32 & mask) << DIGIT_WIDTH;
+// Two digits of a Python int, of 30 bits each; 0 where they are none, or where the word is what it is.
+static uint64_t digits_of(uint64_t word) {
+    const uint64_t digit = (1ULL << DIGIT_WIDTH) - 1, both = digit | digit << 32;
+    return word & ~both || !(word >> 32) ? 0 : (word & digit) | (word >> 32) << DIGIT_WIDTH;
 }
 
-static void meet(traces *t, uint64_t value, uintptr_t word, int is_exact) {
+static void meet_block(traces *t, uint64_t value, uintptr_t word, int is_exact) {
     ptrdiff_t block = value - t->low < t->span ? ranges_at(t->blocks, t->count, value) : -1;
     if (block < 0 || t->words[block] || (is_exact && value != t->blocks[block].start)) {
         return;
@@ -38,6 +39,13 @@ static void meet(traces *t, uint64_t value, uintptr_t word, int is_exact) {
     if (t->is_alive(t->context, word)) {
         t->words[block] = word;
     }
+}
+
+// In a low heap, as a program has that is no PIE, an address is a number like others: parts of words, and
+// pairs of small numbers, name the inside of some block in every process. There a form must name a block's
+// start.
+static void meet(traces *t, uint64_t value, uintptr_t word, int is_exact) {
+    meet_block(t, value, word, is_exact || value <= UINT32_MAX);
 }
 
 // The eight last digits of an address in hexadecimal, as a word.
@@ -58,11 +66,30 @@ static int may_be_text(const traces *t, uint64_t word) {
     return (word & 0xA0A0A0A0A0A0A0A0ULL) == 0x2020202020202020ULL && t->text_filter >> text_bit(word) & 1;
 }
 
+static int is_digit(uint8_t byte) { return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f'); }
+
+// An address of a low heap has six or seven digits: what stands before them ("0x") becomes zeros.
+static uint64_t padded(uint64_t word) {
+    int others = !is_digit((uint8_t)(word >> 8)) ? 16 : !is_digit((uint8_t)word) ? 8 : 0;
+    uint64_t mask = (1ULL << others) - 1;
+    return (word & ~mask) | (0x3030 & mask);
+}
+
 static void meet_text(traces *t, uint64_t word, uintptr_t at) {
+    word = padded(word);
     for (size_t i = 0; i < t->count && may_be_text(t, word); i++) {
         if (word == t->texts[i] && !t->words[i] && t->is_alive(t->context, at & ~(uintptr_t)7)) {
             t->words[i] = at;
         }
+    }
+}
+
+// An int below 2**30 has one digit, of 4 bytes; what lies behind it nobody writes.
+static __attribute__((no_sanitize("address"))) void meet_digit(traces *t, uint64_t word, uintptr_t at) {
+    uint64_t digit = word & UINT32_MAX;
+    uintptr_t type = at - COMPAT_INT_HEAD + offsetof(PyObject, ob_type);
+    if (digit - t->low < t->span && *(const volatile uintptr_t *)type == (uintptr_t)&PyLong_Type) {
+        meet_block(t, digit, at, 0);
     }
 }
 
@@ -77,6 +104,7 @@ static void look(traces *t, const char bytes[2 * WORD], uintptr_t at) {
     memcpy(&word, bytes, sizeof word);
     meet_text(t, word, at);
     meet(t, digits_of(word), at, 0);
+    meet_digit(t, word, at);
     meet(t, ~word, at, 0);
     meet(t, __builtin_bswap64(word), at, 1);
     if (word >> USED_BITS) {
@@ -157,6 +185,9 @@ int outside_traces(traces *t, const scan_runs *runs) {
     }
     t->low = t->blocks[0].start;
     t->span = t->blocks[t->count - 1].stop - t->low;
+    if (t->low < 1 << 24) {
+        t->way = TRACES_SLOW; // six digits of text pass the filter unseen
+    }
     outside_filter_init(&t->filter, t->blocks, t->count, t->way == TRACES_PORTABLE);
     for (size_t i = 0; i < t->count; i++) {
         t->texts[i] = hexadecimal(t->blocks[i].start);

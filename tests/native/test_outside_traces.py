@@ -88,9 +88,42 @@ def is_found(memory: Memory, address: int, at: int) -> None:
 @pytest.mark.parametrize("form", ALIGNED)
 def test_each_form_of_a_word_is_found(memory: Memory, form: str, heap: int) -> None:
     address = heap + 0xB1230 & (~0xFFFF if form == "down 16" else WORD)
-    for offset in (0, 200) if form in INSIDE else (0,):
+    if form == "digits" and address <= DIGIT:
+        return  # one digit is the word itself
+    for offset in (0, 200) if form in INSIDE and address >> 32 else (0,):
         with planted(memory, 4096 + 40, struct.pack("=Q", ALIGNED[form](address + offset))):
             is_found(memory, address, 4096 + 40)
+
+
+@pytest.mark.parametrize("offset", [0, 200])
+def test_an_int_of_one_digit_is_found(memory: Memory, offset: int) -> None:
+    """Addresses of a program that is no PIE may be so low; what lies behind the digit is anything."""
+    address, at = HEAPS[2] + 0xB1230, 4096 + 40
+    with planted(memory, at - 16, struct.pack("=QQII", id(int), 1 << 3, address + offset, 0xEEEE_EEEE)):
+        is_found(memory, address, at)
+    with planted(memory, at - 16, struct.pack("=QQII", id(str), 1 << 3, address + offset, 0xEEEE_EEEE)):
+        assert memory.found([(address, address + 401)], SLOW) == [-1]
+
+
+@pytest.mark.parametrize("byte", range(1, 8))
+def test_a_number_is_not_taken_for_the_inside_of_a_block_of_a_low_heap(memory: Memory, byte: int) -> None:
+    address = HEAPS[2] + 0xB1230
+    for inside in (0x44, 0xD0, 0x100):
+        with planted(memory, 4096, bytes(byte) + struct.pack("=QQ", address + inside, 0)):
+            assert memory.found([(address, address + 401)], SLOW) == [-1]
+    with planted(memory, 4096, bytes(byte) + struct.pack("=QQ", address, 0)):
+        is_found(memory, address, 4096)
+
+
+@pytest.mark.parametrize("address", [0x2C9E7A0, 0x959440])
+@pytest.mark.parametrize("text", [b" 0x%x\n", b"<at %x>", b"%016x,"])
+def test_a_text_of_few_digits_is_found(memory: Memory, address: int, text: bytes) -> None:
+    block = [(address, address + 33)]
+    for byte in range(8):
+        with planted(memory, 8192 + byte, text % address):
+            assert all(memory.found(block, way) != [-1] for way in (FASTEST, PORTABLE, SLOW)), byte
+        with planted(memory, 8192 + byte, b" 7%x " % address):
+            assert memory.found(block, SLOW) == [-1]
 
 
 def is_found_everywhere(memory: Memory, kept: Callable[[int], bytes], byte: int, offset: int = 0) -> None:
