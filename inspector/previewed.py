@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
+from inspector.errors import InspectorError
 from inspector.facts.preview import Found, Prediction, Preview, Previews
 from inspector.facts.unknown import Unknown
 from inspector.unwarned import unwarned
@@ -19,17 +21,17 @@ CHILD_S: Final = 30.0
 MEMORY_BYTES: Final = 4 << 30
 
 
-def conversions(x: Any, to: tuple[str, ...] | list[str] = ()) -> Previews:
+def conversions(x: Any, to: str | tuple[str, ...] | list[str] = ()) -> Previews:
     """What handing `x` to each library would do: copy, lose values, materialize, fail; and why.
 
-    `to`: import names, "bytes" and "memoryview" too; () for the libraries that are imported. The real
-    conversion runs in a forked child within 2 s and 4 GB, a large object by its beginning; nothing changes
-    here. Where a fork is not safe (torch, polars, jax are
-    loaded, threads run) rules answer, marked so. Raises InspectorError `unknown-consumer`.
+    `to`: an import name or several, "bytes" and "memoryview" too; () for the libraries that are imported.
+    The real conversion runs in a forked child within 2 s and 4 GB, a large object by its beginning; nothing
+    changes here. Where a fork is not safe (torch, polars, jax are loaded, threads run) rules answer, marked
+    so. Raises InspectorError `unknown-consumer`.
     """
     from inspector.preview.consumers import chosen, installed, unsafe
 
-    names = chosen(tuple(to) or installed())
+    names = chosen((to,) if isinstance(to, str) else tuple(to) or installed())
     why = unsafe()
     return Previews(tuple(_one(x, name, consumer, why) for name, consumer in names.items()))
 
@@ -37,12 +39,13 @@ def conversions(x: Any, to: tuple[str, ...] | list[str] = ()) -> Previews:
 def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:
     """What evaluating `expression` in a copy of `names` would copy, and what would become of `x`.
 
-    It runs in a forked child within 2 s, traced; Unknown where a fork is not safe.
+    It runs in a forked child within 2 s, traced; Unknown where a fork is not safe. Raises InspectorError
+    `not-an-expression`.
     """
     from inspector.preview.consumers import unsafe
 
-    why = unsafe()
-    told = Unknown(why) if why else _forked(lambda: _evaluated(x, expression, dict(names)))
+    why, code = unsafe(), _compiled(expression)
+    told = Unknown(why) if why else _forked(lambda: _evaluated(x, code, dict(names)))
     if isinstance(told, Unknown):
         untold = Unknown(_said(told.reason))
         return Prediction(expression, untold, "", "", untold)
@@ -53,14 +56,26 @@ def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:
     return Prediction(expression, copies, told["materializes"], told["fails"], told["wall_ns"])
 
 
-def _evaluated(x: Any, expression: str, names: dict[str, Any]) -> dict[str, Any]:
+def _compiled(expression: str) -> CodeType:
+    try:
+        with unwarned():
+            return compile(expression.strip(), "<expression>", "eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise InspectorError(
+            f"{expression.strip()[:60] or 'an empty text'} is not an expression.",
+            slug="not-an-expression",
+            why=f"{type(error).__name__}: {error}"[:200],
+            do='--after takes one expression in quotes: --after "f(x)"',
+        ) from None
+
+
+def _evaluated(x: Any, code: CodeType, names: dict[str, Any]) -> dict[str, Any]:
     """In the child: its copies, and the change of state, as plain values."""
     from inspector.facts.wire import to_wire
     from inspector.preview.trying import bounded
     from inspector.traced import trace
 
-    with unwarned():
-        before, fails, code = _state(x), "", compile(expression, "<expression>", "eval")
+    before, fails = _state(x), ""
     began = time.monotonic_ns()
     with trace() as traced:
         try:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MIME: Final = "application/vnd.inspector.report.v1+json"
 LARGEST_FILE_BYTES: Final = 256 << 20
+_NARROWEST: Final = 10
+"""Cells of a line; as R's own least width."""
 LARGEST_IN_A_CELL: Final = 90_000
 """Characters of a report's JSON that a notebook keeps beside what it shows; `save` writes a larger one."""
 
@@ -62,7 +64,17 @@ class Report:
         return self.to_text()
 
     def drawn(self, **changes: Any) -> Report:
-        """The same facts drawn otherwise: `width` in cells, `everything`, `explain`, `verbose`."""
+        """The same facts drawn otherwise: `width` in cells, `everything`, `explain`, `verbose`.
+
+        Raises InspectorError `bad-option` for a width that is no number of cells from 10 on.
+        """
+        width = changes.get("width", _NARROWEST)
+        if not isinstance(width, int) or width < _NARROWEST:
+            raise InspectorError(
+                f"a width is a number of cells, not {width!s:.40}.",
+                slug="bad-option",
+                do=f"{_NARROWEST} or more; 80 is a terminal's",
+            )
         return Report(self.name, self.facts, replace(self._drawing, **changes))
 
     @property

@@ -56,13 +56,23 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """One sentence and where the options are listed; exit code 2."""
-        raise InspectorError(f"{message}.", slug="bad-option", do=f"{self.prog} --help lists what it takes")
+        raise InspectorError(f"{message}.", slug="bad-option", do=f"{self.asked} --help lists what it takes")
+
+    @property
+    def asked(self) -> str:
+        """The command whose options are listed: of a single one its own name too."""
+        return self.prog
 
 
 class _Top(_Parser):
     """The parser whose help lists the commands by job."""
 
-    listed = ""
+    listed, only = "", ""
+
+    @property
+    def asked(self) -> str:
+        """argparse refuses unknown words here, when the command's own parser has read the rest."""
+        return f"{self.prog} {self.only}".rstrip()
 
     def format_help(self) -> str:
         """The whole of `inspector --help`."""
@@ -76,7 +86,7 @@ def parser(names: Sequence[str]) -> argparse.ArgumentParser:
     """The parser of the given commands; each file's docstring is its help, its GROUP the job it is for."""
     modules = {name: importlib.import_module(f"inspector.cli.{name}_command") for name in names}
     top = _Top(prog="inspector", usage="inspector COMMAND ...", formatter_class=_Help)
-    top.listed = _listed(modules)
+    top.listed, top.only = _listed(modules), names[0] if len(names) == 1 else ""
     subparsers = top.add_subparsers(
         dest="command",
         metavar="COMMAND",

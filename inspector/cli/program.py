@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from inspector.cli.target import ProgramFailed, failed, running, source_of
+from inspector.cli.target import ProgramFailed, failed, running, said, source_of
 from inspector.errors import InspectorError
 
 
@@ -49,7 +49,7 @@ def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool)
         except ProgramFailed:
             raise
         except BaseException as error:
-            raise failed(f"{program} raised {type(error).__name__}: {str(error)[:200]}", error) from None
+            raise failed(f"{program} raised {said(error)}", error) from None
 
 
 def readable(program: str) -> None:

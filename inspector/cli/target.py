@@ -71,7 +71,7 @@ class Target:
         except NameError as error:
             raise self._unknown_name(error) from None
         except BaseException as error:
-            raise failed(f"{_clip(expression)} raised {_said(error)}", error) from None
+            raise failed(f"{_clip(expression)} raised {said(error)}", error) from None
 
     def _run(self, path: Path) -> None:
         source = source_of(path)
@@ -87,7 +87,7 @@ class Target:
                 raise failed(left, error, "only a script that exits with 0 is looked at") from None
             self.left = error.with_traceback(None)
         except BaseException as error:
-            raise failed(f"{path} raised {_said(error)}", error) from None
+            raise failed(f"{path} raised {said(error)}", error) from None
 
     def _import_names(self, tree: ast.Expression) -> None:
         """Import what the expression names: `numpy`, `np`, `xml.dom`; a script's own names come first."""
@@ -137,7 +137,7 @@ def _parsed(expression: str) -> tuple[ast.Expression, types.CodeType]:
         raise InspectorError(
             f"{_clip(expression) if expression.strip() else 'an empty EXPR'} is not an expression.",
             slug="not-an-expression",
-            why=_said(error),
+            why=said(error),
             do="check the quotes",
         ) from None
 
@@ -161,9 +161,9 @@ def _imported(name: str) -> types.ModuleType | None:
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             return None
-        raise failed(f"import {name} raised {_said(error)}", error) from None
+        raise failed(f"import {name} raised {said(error)}", error) from None
     except BaseException as error:
-        raise failed(f"import {name} raised {_said(error)}", error) from None
+        raise failed(f"import {name} raised {said(error)}", error) from None
 
 
 def _dotted(node: ast.Attribute) -> list[str]:
@@ -199,7 +199,7 @@ def failed(what: str, error: BaseException, do: str = "see whether plain python 
     )
 
 
-def _said(error: BaseException) -> str:
+def said(error: BaseException) -> str:
     """Type and text of an exception, at most 200 characters; its text may be user code that fails."""
     try:
         text = str(error)

@@ -47,6 +47,8 @@ def asked(
 
 
 def _one(text: str, known: dict[str, str], pid: int) -> Iterator[Asked]:
+    if not isinstance(text, str):
+        raise _bad(f"{text!s:.60}", "a place is a text")
     place, _, condition = (part.strip() for part in text.partition(" if "))
     if not place or not place.isprintable() or place.startswith("-"):
         raise _bad(text, "it is empty or not printable")

@@ -62,7 +62,7 @@ class Snapshot:
 
     def __sub__(self, earlier: Snapshot) -> Difference:
         """Later minus earlier: what changed between the two."""
-        return subtract(self, earlier)
+        return subtract(self, earlier) if isinstance(earlier, Snapshot) else NotImplemented
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def chosen(names: tuple[str, ...]) -> dict[str, Consumer]:
     for name in names:
         if name not in CONSUMERS:
             raise InspectorError(
-                f"nothing is known about handing an object to {name:.40}.",
+                f"nothing is known about handing an object to {name!s:.40}.",
                 slug="unknown-consumer",
                 do=f"choose of {', '.join(CONSUMERS)}",
             )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import inspector
+from inspector.errors import InspectorError
 from inspector.facts.comparison import Comparison
 from inspector.facts.heap import Heap, Snapshot
 from inspector.facts.refs import Owners, Retained
@@ -135,3 +136,29 @@ def test_the_door_has_every_verb_and_imports_on_first_use() -> None:
 def test_a_type_with_an_endless_name_leaves_the_card_short() -> None:
     """A card is 4 KB, whatever the size: two of its lines said the name, with 4,000 characters each."""
     assert len(str(inspector.inspect(type("N" * 1_000_000, (), {})()))) < 4096
+
+
+WRONG = {
+    "width": (lambda: inspector.inspect(1).drawn(width="wide"), "bad-option", "a number of cells, not wide"),
+    "narrow": (lambda: inspector.inspect(1).drawn(width=0), "bad-option", "a number of cells, not 0"),
+    "place": (lambda: inspector.breakpoints(3).__enter__(), "bad-place", "'3'"),
+    "consumer": (lambda: inspector.conversions(1, to="nope"), "unknown-consumer", "to nope"),
+    "number": (lambda: inspector.conversions(1, to=[3]), "unknown-consumer", "to 3"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_argument_is_one_sentence(wrong: str) -> None:
+    ask, slug, said = WRONG[wrong]
+    with pytest.raises(InspectorError) as caught:
+        ask()
+    assert caught.value.slug == slug and said in caught.value.what
+
+
+def test_a_library_may_be_named_alone() -> None:
+    assert [one.consumer for one in inspector.conversions([1], to="bytes").rows] == ["bytes"]
+
+
+def test_only_a_snapshot_is_taken_from_a_snapshot() -> None:
+    with pytest.raises(TypeError, match="unsupported operand"):
+        inspector.snapshot() - 3

@@ -244,6 +244,27 @@ def test_an_expression_is_read_without_a_word_of_the_compiler(expression: str) -
     assert "Warning" not in inspector("show", expression).stderr
 
 
+def test_what_after_names_must_be_an_expression() -> None:
+    ran = inspector("show", "1", "--after", "1 +")
+    assert ran.returncode == 2
+    assert block(ran.stderr)["what"] == "1 + is not an expression."
+
+
+def test_an_unknown_option_leads_to_the_help_of_its_command() -> None:
+    said = block(inspector("leaks", "--nonsense", "app.py").stderr)
+    assert (said["do"], said["more"]) == (
+        "inspector leaks --help lists what it takes",
+        "docs/messages.md#bad-option",
+    )
+
+
+@pytest.mark.parametrize("command", ["leaks", "trace"])
+def test_a_script_that_raises_without_a_word_is_told_by_its_type(tmp_path: Path, command: str) -> None:
+    script = tmp_path / "app.py"
+    script.write_text("raise KeyboardInterrupt\n")
+    assert block(inspector(command, str(script)).stderr)["what"].endswith("raised KeyboardInterrupt.")
+
+
 @pytest.mark.parametrize("command", [("show", "x", "--script"), ("trace",), ("leaks",), ("heap", "--script")])
 def test_a_script_warns_once_as_under_python(tmp_path: Path, command: tuple[str, ...]) -> None:
     script = tmp_path / "app.py"

@@ -284,7 +284,8 @@ def test_the_card_says_whose_global_it_is_and_who_has_a_namesake() -> None:
         assert (seen.global_name, seen.modules) == ("cache", ("__main__", "app", "lib"))
         assert seen.namesakes == ("functools", "shop")
         card = Report("cache", {"remote": seen}).to_text()
-        assert "cache of __main__, app, lib" in card and "another object of that name in functools, shop" in card
+        assert "cache of __main__, app, lib" in card
+        assert "another object of that name in functools, shop" in card
         assert other.inspect("shop.cache").modules == ("shop",)
         assert other.inspect("shop.stock[0]").modules == ("shop", "lib")
         assert other.inspect("shop").global_name == other.inspect("len").global_name == ""
