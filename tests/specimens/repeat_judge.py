@@ -243,4 +243,5 @@ def judged() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(judged()))
+    print(json.dumps(judged()), flush=True)
+    os._exit(0)  # not by way of a type that was released too often
