@@ -75,7 +75,7 @@ static __attribute__((no_sanitize("address"))) int is_in_fast_bin(const malloc_v
     int is_main = map->path_length == 6; // [heap]; else a thread's, whose first word is its arena
     uintptr_t heap = (uintptr_t)at & ~(HEAP_ALIGNMENT - 1);
     uintptr_t arena = is_main ? view->main_arena : *(const uintptr_t *)heap;
-    return !arena || malloc_arena_has(view->maps, arena, (uintptr_t)at, size);
+    return arena && malloc_arena_has(view->maps, arena, (uintptr_t)at, size); // none is known: live
 }
 
 static __attribute__((no_sanitize("address"))) block_state chunk_state(const malloc_view *view,

@@ -48,7 +48,7 @@ def test_what_only_weak_references_point_to_is_leaked() -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=100, cwd="/"
     )
-    assert done.stdout.splitlines() == ["leaked Thing True", "leaked type True", "()"], (
+    assert done.stdout.splitlines() == ["leaked Thing True", "leaked class True", "()"], (
         done.stdout + done.stderr
     )
 
