@@ -97,8 +97,9 @@ class Leaked:
 
         The first time is watched too: what is certainly released too often then is told at once.
         `isolate`: in a forked child, so that a crash is a verdict; what `function` changes is lost.
-        Raises InspectorError `not-isolated` where the child gives no answer.
+        Raises InspectorError `not-isolated` where the child gives no answer, `bad-option`.
         """
+        _check(repeat)
         repeat = repeat or self._repeat or RUNS
         if isolate:
             from inspector.leaked_apart import apart
@@ -202,8 +203,7 @@ def leaks(
     which asks what each of `repeat` (3) runs shows, after 3 to warm up. `cells`: file name -> number of the
     notebook cell. Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
     """
-    if repeat is not None and (type(repeat) is not int or repeat < 1):
-        raise InspectorError(f"repeat is {repeat!r}.", slug="bad-option", do="a whole number from 1 on")
+    _check(repeat)
     from inspector.given_modules import names_of
 
     return Leaked(names_of(modules), cells, repeat)
@@ -314,6 +314,11 @@ def _give_back(found: Found, suspects: tuple[Suspect, ...], keep: set[int]) -> i
         _native.ledger_give_back(subject, missing - bool(held))
         given += missing
     return given
+
+
+def _check(repeat: int | None) -> None:
+    if repeat is not None and (type(repeat) is not int or repeat < 1):
+        raise InspectorError(f"repeat is {repeat!r:.40}.", slug="bad-option", do="a whole number from 1 on")
 
 
 def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:

@@ -71,7 +71,11 @@ class InspectLeaksMagics(Magics):
         if options.on:
             return self._on_workers(prepared, options)
         found = leaked.leaks(*options.modules or (), cells=cells.numbers(self.shell))
-        if options.repeat:
+        if options.isolate and options.repeat is None:
+            raise InspectorError(
+                "--isolate goes with --repeat.", slug="bad-option", do="--repeat 3 --isolate"
+            )
+        if options.repeat is not None:
             return found.run(prepared.run, options.repeat, isolate=options.isolate)
         with showing.shown_if_raised(lambda: drawn(found.report, options)), found:
             prepared.run()
@@ -80,7 +84,7 @@ class InspectLeaksMagics(Magics):
     def _on_workers(self, prepared: cells.Prepared, options: argparse.Namespace) -> ClusterLeaked:
         from inspector.cluster.client import on
 
-        if options.repeat:
+        if options.repeat is not None:
             raise InspectorError(
                 "--repeat counts runs in this process.", slug="bad-option", do="--on client, without --repeat"
             )

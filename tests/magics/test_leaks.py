@@ -45,7 +45,13 @@ def test_an_error_in_the_cell_is_the_cells_own(run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("line", "slug"),
-    [("-m nothing_of_that_name", "unknown-module"), ("--repeat many", "bad-option")],
+    [
+        ("-m nothing_of_that_name", "unknown-module"),
+        ("--repeat many", "bad-option"),
+        ("--repeat 0", "bad-option"),
+        ("--repeat -2", "bad-option"),
+        ("--isolate", "bad-option"),
+    ],
 )
 def test_what_cannot_be_watched_is_one_block(run: Run, line: str, slug: str) -> None:
     _, shown = run(f"%%inspect_leaks {line}\npass")
