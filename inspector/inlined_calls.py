@@ -68,3 +68,28 @@ def ranges_of(dwarf: Any, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
                 continue
             shift = 0 if getattr(entry, "is_absolute", False) else start
             yield entry.begin_offset + shift, entry.end_offset + shift
+
+
+def template_types(dwarf: Any, unit: Any, address: int) -> Iterator[tuple[int, int]]:
+    """Number of the file and line of each type that a template made the function there for: a lambda."""
+    if unit["unit_length"] > TREE_BYTES_MAX:
+        return
+    starts, spans = _functions(dwarf, unit)
+    at = bisect_right(starts, address) - 1
+    die = _declared(spans[at][2]) if at >= 0 and address < spans[at][1] else None
+    while die is not None:
+        for child in die.iter_children():
+            if child.tag == "DW_TAG_template_type_param" and "DW_AT_type" in child.attributes:
+                told = child.get_DIE_from_attribute("DW_AT_type").attributes
+                if "DW_AT_decl_file" in told and "DW_AT_decl_line" in told:
+                    yield told["DW_AT_decl_file"].value, told["DW_AT_decl_line"].value
+        die = die.get_parent()
+
+
+def _declared(die: Any) -> Any:
+    """Where a function stands in the tree, which is not where its code is told of."""
+    for _ in range(4):
+        for link in ("DW_AT_abstract_origin", "DW_AT_specification"):
+            if link in die.attributes:
+                die = die.get_DIE_from_attribute(link)
+    return die

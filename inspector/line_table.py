@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
+from inspector.cython_lines import cython_line
 from inspector.facts.unknown import Unknown
-from inspector.inlined_calls import inlined_calls, ranges_of
+from inspector.inlined_calls import inlined_calls, ranges_of, template_types
 from inspector.line_program import rows_of
 
 TABLE_BYTES_MAX: Final = 16 << 20
@@ -27,7 +28,10 @@ Place = tuple[str, int]
 def source_line(library: str, address: int, *, begins: bool = False) -> str | Unknown:
     """ "heldmod.c:14" for an address of the file `library`; Unknown without debug information (DWARF).
 
-    `begins`: a function begins there; of several rows for the address the first is its own line.
+    For C that Cython wrote, while it is there: "heldmod.pyx:3 (heldmod.c:2345)".
+
+    `begins`: a function begins there; of several rows for the address the first is its own line. What a
+    header's template made for a lambda is told by the lambda's.
     """
     from elftools.common.exceptions import DWARFError, ELFError
 
@@ -39,7 +43,20 @@ def source_line(library: str, address: int, *, begins: bool = False) -> str | Un
         found = _place(dwarf, unit, address, begins) if unit is not None else None
     except (OSError, ELFError, DWARFError, KeyError, IndexError, ValueError) as error:
         return Unknown(f"no lines: {error}")
-    return f"{found[0]}:{found[1]}" if found else _NO_LINE
+    return _said(library, dwarf, unit, found) if found else _NO_LINE
+
+
+def _said(library: str, dwarf: Any, unit: Any, found: Place) -> str:
+    """ "heldmod.c:14"; where Cython wrote the C, and it is there: "heldmod.pyx:3 (heldmod.c:2345)"."""
+    said = f"{found[0]}:{found[1]}"
+    if PurePosixPath(found[0]).suffix not in (".c", ".cpp"):
+        return said
+    try:
+        files = (*_paths(dwarf, unit, found[0]), Path(library).with_name(found[0]))
+        written = cython_line(files, found[1], Path(library).stat().st_mtime_ns)
+    except (OSError, IndexError, KeyError):
+        return said
+    return f"{written} ({said})" if written else said
 
 
 def _place(dwarf: Any, unit: Any, address: int, begins: bool) -> Place | None:
@@ -53,7 +70,9 @@ def _place(dwarf: Any, unit: Any, address: int, begins: bool) -> Place | None:
     found = names.get(row[0], "?"), row[1]
     if not _in_header(found):
         return found
-    called = [(names.get(file, "?"), line) for file, line in inlined_calls(dwarf, unit, address)]
+    inside = [*template_types(dwarf, unit, address)] if begins else []
+    inside += inlined_calls(dwarf, unit, address)
+    called = [(names.get(file, "?"), line) for file, line in inside]
     return next((one for one in called if not _in_header(one)), called[-1] if called else found)
 
 
@@ -109,3 +128,16 @@ def _names(program: Any) -> dict[int, str]:
         number: entry.name.decode("utf-8", "replace").rpartition("/")[2]
         for number, entry in enumerate(entries, first)
     }
+
+
+@lru_cache(64)
+def _paths(dwarf: Any, unit: Any, name: str) -> tuple[Path, ...]:
+    """Where files of that name lay when the unit was compiled."""
+    header = dwarf.line_program_for_CU(unit).header
+    folders = [one.decode("utf-8", "replace") for one in header["include_directory"]]
+    if header["version"] < 5:
+        folders.insert(0, "")
+    made_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    home = Path(made_in.value.decode("utf-8", "replace") if made_in else "/")
+    named = [(entry.dir_index, entry.name.decode("utf-8", "replace")) for entry in header["file_entry"]]
+    return tuple(home / folders[at] / path for at, path in named if path.rpartition("/")[2] == name)

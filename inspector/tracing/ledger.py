@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from inspector import _native
+from inspector.tracing.authored import authored
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.outside import Outside
 from inspector.tracing.recorder import take_turn, turn_is_over
@@ -43,6 +44,8 @@ class Found:
     dangling: list[_native.DanglingRow]
     without_thunk: Mapping[str, int] = field(default_factory=dict)
     """Path of an object that was wanted -> import slots that could not be hooked."""
+    authored: Mapping[int, int] = field(default_factory=dict)
+    """1 + number of a method -> address of the author's function, where a binding has one for all of them."""
     frames_from: int = 0
     """Address on the stack at and above which frames of a host run still; 0: none but what is over."""
 
@@ -109,6 +112,8 @@ class Ledger:
             hosts = frozenset((self.slots and self.slots.hosts) or ())
             without_thunk = self.slots.without_thunk() if self.slots else {}
             self._disarm()
+            written = zip(self.numbers, map(authored, self.found.callables), strict=False)
+            own = {number + 1: address for number, address in written if address}
             self.found.callables.clear()  # our references to what is judged now
             self.found.types.clear()
             rows, faults, left_out, not_noted, _kept, dangling = _native.ledger_close(SUSPECTS_MAX)
@@ -129,6 +134,7 @@ class Ledger:
                 wall_ns=wall_ns,
                 dangling=dangling,
                 without_thunk=without_thunk,
+                authored=own,
                 frames_from=frames_from,
             )
         finally:

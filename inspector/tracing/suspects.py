@@ -226,7 +226,7 @@ def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
     letter, number, slot, from_, code, offset, method, change = row
     name = _native.CAPI_ROWS[number][0] if number >= 0 else ""
     symbol, source = (
-        _native_place(from_, found.slots.get(slot, "")) if number >= 0 else _function_place(method - 1)
+        _native_place(from_, found.slots.get(slot, "")) if number >= 0 else _function_place(found, method)
     )
     return Touch(
         role=_ROLES[letter],
@@ -246,9 +246,9 @@ def _host(found: Found, slot: int) -> str:
     return library_of(path) if path in found.hosts else ""
 
 
-def _function_place(method: int) -> tuple[str | Unknown, str | Unknown]:
+def _function_place(found: Found, method: int) -> tuple[str | Unknown, str | Unknown]:
     """Symbol of the C function that Python called, and the line where it begins."""
-    address = _native.calls_function(method) if method >= 0 else 0
+    address = found.authored.get(method, 0) or (_native.calls_function(method - 1) if method else 0)
     return native_line(address, begins=True) if address else (_CALLED, _CALLED)
 
 
