@@ -68,6 +68,7 @@ LEFT_OUT = (
     "--deselect=tests/tracing/test_saving.py::test_a_saved_trace_takes_some_bytes_a_record",
     "--deselect=tests/leaks/test_lent.py::"
     "test_a_lent_object_that_is_released_is_told_before_its_block_is_another_s",
+    "--deselect=tests/leaks/test_in_place.py::test_a_fault_has_its_line",
     "--ignore=tests/native/test_pages_asked.py",
 )
 """They start interpreters of their own, unsanitized; addresses lie farther apart here, and cost a saved trace

@@ -13,10 +13,12 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
+import leaks_of_bindings
 import specimens
 
 CPP = ("g++", "-O0", "-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-DNDEBUG", "-w")
 C = ("gcc", "-O0", "-shared", "-fPIC", "-w")
+OPTIMIZED = (*CPP[:1], "-g", "-O1", *CPP[2:])
 PYBIND11 = """
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -110,6 +112,39 @@ def made_by_cython_numpy() -> ModuleType:
 
     text = _in_c("made_by_cython_numpy", CYTHON_NUMPY)
     return _made("made_by_cython_numpy", text, ".c", (*C, f"-I{numpy.get_include()}"))
+
+
+@functools.cache
+def leaks_of_pybind11() -> ModuleType:
+    """Faults and their honest twins: leaks_of_bindings.py has the table; so have the next three."""
+    import pybind11
+
+    return _leaks_of("pybind11", ".cpp", (*OPTIMIZED, f"-I{pybind11.get_include()}"))
+
+
+@functools.cache
+def leaks_of_nanobind() -> ModuleType:
+    import nanobind
+
+    home = Path(nanobind.__file__).parent
+    include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
+    core = f'#include "{home / "src" / "nb_combined.cpp"}"\n'
+    return _leaks_of("nanobind", ".cpp", (*OPTIMIZED, "-fno-strict-aliasing", *include), core)
+
+
+@functools.cache
+def leaks_of_cython() -> ModuleType:
+    text = leaks_of_bindings.source("cython")
+    return _made("leaks_of_cython", _in_c("leaks_of_cython", text), ".c", (*C, "-g", "-O1"))
+
+
+@functools.cache
+def leaks_of_stable_abi() -> ModuleType:
+    return _leaks_of("stable_abi", ".c", (*C, "-g", "-O1"))
+
+
+def _leaks_of(binding: str, suffix: str, compiler: tuple[str, ...], after: str = "") -> ModuleType:
+    return _made(f"leaks_of_{binding}", f"{leaks_of_bindings.source(binding)}\n{after}", suffix, compiler)
 
 
 def _in_c(name: str, text: str) -> str:

@@ -1,0 +1,209 @@
+"""Faults planted in pybind11, nanobind, Cython and the stable ABI, each with an honest twin: the table.
+
+The sources lie in `leaks_of/`, one module a binding. A fault is the function `NAME_fault`, its twin
+`NAME_honest`; its line ends with a comment "fault": where a hooked call made, lent or took the reference, and
+the line of the function where only macros did it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final, NamedTuple
+
+SOURCES: Final = Path(__file__).with_name("leaks_of")
+FILES: Final = {
+    "pybind11": "pybind11.cpp",
+    "nanobind": "nanobind.cpp",
+    "cython": "cython.pyx",
+    "stable_abi": "stable_abi.c",
+}
+
+
+class Planted(NamedTuple):
+    """What is expected of one fault."""
+
+    kind: str
+    shown: str
+    """How the object's name begins."""
+    argument: Callable[[], tuple[Any, ...]]
+    certain: bool = True
+    runs: bool = False
+    """Told by several runs alone."""
+    moves: str = "more"
+    """What a count without the tool sees of 200 calls: more references or bytes, fewer, or an error."""
+    line: bool = True
+    """Whether the line of the source is told. No hooked call was made otherwise: the function is named."""
+    missed: str = ""
+    """Why nothing is told today."""
+    method: str = ""
+    """The function that is named, where it is not the fault's own."""
+
+
+class Thing:
+    """An argument with a length, a part and weak references."""
+
+    def __init__(self) -> None:
+        self.part = ["part", object()]
+
+    def __len__(self) -> int:
+        return 1
+
+
+def things() -> tuple[Any]:
+    return ([Thing(), Thing(), [1, 2]],)
+
+
+def table() -> tuple[Any]:
+    return ({"key": [Thing()]},)
+
+
+def thing() -> tuple[Any]:
+    return (Thing(),)
+
+
+def text() -> tuple[Any]:
+    return ("a text, no int",)
+
+
+def bytes_() -> tuple[Any]:
+    return (bytearray(b"abcdef" * 9),)
+
+
+def size() -> tuple[Any]:
+    return (500,)
+
+
+def numbers() -> tuple[Any]:
+    return (range(1000, 1009),)
+
+
+def caller() -> tuple[Any]:
+    return (lambda n: n + 1,)
+
+
+def lister() -> tuple[Any]:
+    return (lambda n: [n],)
+
+
+def nothing() -> tuple[()]:
+    return ()
+
+
+OVER, STOLEN, LOST = "over-released", "borrowed reference stolen", "bytes leaked outside objects"
+UNSEEN: Final = "macros alone lend an item of the argument and put it into the result: no call names it"
+OF_BOTH: Final = {
+    "steal": Planted(OVER, "list", things, moves="fewer"),
+    "release": Planted("leaked", "list", things),
+    "incref": Planted("leaked", "list", table),
+    "throw": Planted("leaked", "str", text, certain=False),
+    "capsule": Planted(LOST, "4000 B", size, runs=True),
+    "capsleak": Planted("capsule leaked", "PyCapsule", size),
+    "member": Planted("leaked", "list", things),
+    "buffer": Planted("buffer not released", "bytearray", bytes_),
+    "weak": Planted("leaked", "ReferenceType", thing, runs=True),
+    "fetch": Planted("leaked", "AttributeError", thing),
+    "tuple": Planted(OVER, "Thing", things, moves="fewer"),
+    "attr": Planted("leaked", "list", thing),
+    "setitem": Planted("leaked", "str", table),
+}
+FAULTS: Final[dict[str, dict[str, Planted]]] = {
+    "pybind11": {
+        **OF_BOTH,
+        "borrow": Planted("leaked", "list", things),
+        "decref": Planted(OVER, "list", table, moves="fewer"),
+        "cache": Planted("leaked", "list", things),
+        "callback": Planted("leaked", "function", caller),
+        "bufinfo": Planted(LOST, "", bytes_),
+        "policy": Planted(LOST, "200 B", nothing),
+        "iter": Planted("leaked", "int", numbers),
+        "errset": Planted("result with an exception set", "", size, moves="error"),
+        "gil": Planted("C-API call without the GIL", "", nothing),
+        "arg": Planted("leaked", "tuple", things),
+        "call": Planted("leaked", "list", lister),
+    },
+    "nanobind": {
+        **OF_BOTH,
+        "attr": Planted("leaked", "list", thing, line=False),
+        "borrow": Planted("leaked", "list", things),
+        "decref": Planted(OVER, "Thing", things, moves="fewer"),
+        "cache": Planted("leaked", "list", things),
+        "raw": Planted("leaked", "list", things, runs=True),
+        "policy": Planted(LOST, "300 B", nothing),
+    },
+    "cython": {
+        "incref": Planted("leaked", "list", things),
+        "decref": Planted(OVER, "list", things, moves="fewer"),
+        "setitem": Planted(STOLEN, "Thing", things, moves="fewer", missed=UNSEEN),
+        "tupitem": Planted("leaked", "str", things, certain=False),
+        "error": Planted("leaked", "list", text),
+        "buffer": Planted("buffer not released", "bytearray", bytes_),
+        "capsule": Planted(LOST, "4000 B", size, runs=True),
+        "cinit": Planted(LOST, "4000 B", size, method="Lossy"),
+        "pointing": Planted("leaked", "list", things, method="Pointing", line=False),
+        "getattr": Planted("leaked", "list", thing),
+        "list": Planted("leaked", "list", things),
+        "borrowed": Planted(OVER, "list", table, moves="fewer"),
+        "strfor": Planted("leaked", "str", numbers, certain=False),
+        "callback": Planted("leaked", "function", caller),
+    },
+    "stable_abi": {
+        "heap": Planted(
+            "leaked", "type class leaks_of_stable_abi.Bad", thing, certain=False, runs=True, line=False
+        ),
+        "seterr": Planted("leaked", "str", thing),
+        "listset": Planted(STOLEN, "str", thing, moves="fewer"),
+        "getitem": Planted(OVER, "list", table, moves="fewer"),
+        "format": Planted("leaked", "list", lambda: ("a,b,c",)),
+        "incref": Planted("leaked", "list", things),
+        "newref": Planted("leaked", "list", things),
+        "returnarg": Planted(OVER, "list", things, moves="fewer"),
+        "kw": Planted("leaked", "dict", things),
+        "norm": Planted("NULL without an exception", "", thing, moves="error"),
+        "weak": Planted("leaked", "ReferenceType", thing),
+        "import": Planted("leaked", "module", thing),
+    },
+}
+ONLY_HONEST: Final[dict[str, dict[str, Callable[[], tuple[Any, ...]]]]] = {
+    "pybind11": {"keepset": things},
+    "nanobind": {"callback": caller},
+    "cython": {"view": bytes_, "alive": things, "keep": things, "memo": things, "gen": numbers},
+    "stable_abi": {},
+}
+"""Functions that look suspicious and have no faulty twin: caches, generators, views."""
+
+
+def arguments(binding: str, name: str) -> tuple[Any, ...]:
+    """What a function takes, made anew."""
+    planted = FAULTS[binding].get(name)
+    return planted.argument() if planted else ONLY_HONEST[binding][name]()
+
+
+def honest(binding: str) -> list[str]:
+    """Names of the honest functions: the twins and those that have none."""
+    defined = source(binding)
+    return [one for one in (*FAULTS[binding], *ONLY_HONEST[binding]) if f"{one}_honest" in defined]
+
+
+def source(binding: str) -> str:
+    """The text of the module."""
+    return (SOURCES / FILES[binding]).read_text()
+
+
+def line_of(binding: str, name: str) -> int:
+    """Number of the line where the fault stands."""
+    lines = list(enumerate(source(binding).splitlines(), 1))
+    elsewhere = [number for number, line in lines if line.endswith(f"fault of {name}_fault")]
+    begins = next(number for number, line in lines if re.search(rf'(def |F\(|"){name}_fault\b', line))
+    return next(iter(elsewhere), 0) or next(
+        number for number, line in lines if number >= begins and re.search(r"(//|#) fault$", line)
+    )
+
+
+def module(binding: str) -> ModuleType:
+    """The module, compiled once for each release and content, as a user compiles one: with -g, optimized."""
+    import bindings
+
+    return getattr(bindings, f"leaks_of_{binding}")()
