@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 NOT_SAID = Unknown("polars does not say whether it is its own or shared")
 BARE = ("_plr.PySeries", "_plr.PyDataFrame", "polars.PySeries", "polars.PyDataFrame")
 """What `_s` and `_df` hold, of the extension: by its name today, and in 1.0."""
+COPIED = ("Object", "Categorical")
+"""Types, also inside others, that have no buffer of Arrow's: exported they are made anew."""
 MOST_CHUNKS = 64
 MOST_COLUMNS = 64
 
@@ -30,16 +32,22 @@ class PolarsFrames(Defaults):
     links_allocator = True
 
     def self_test(self) -> None:
-        """A slice of two numbers lies 8 bytes on; strings give no address."""
+        """A slice of two numbers lies 8 bytes on, one of two short strings 16."""
         polars = sys.modules["polars"]
-        numbers = polars.Series([1.0, 2.0, 3.0])
-        (whole,), (later,) = self.elements(numbers), self.elements(numbers[1:])
-        if later.address - whole.address != 8 or self.elements(polars.Series(["a"])) != ():
-            raise ValueError("PySeries.to_numpy_view is not what it was")
+        for one, apart in (polars.Series([1.0, 2.0, 3.0]), 8), (polars.Series(["a", "b", "c"]), 16):
+            whole, later = self.elements(one)[:1], self.elements(one[1:])[:1]
+            if whole and later[0].address - whole[0].address != apart:
+                raise ValueError("PySeries.to_numpy_view is not what it was, or __arrow_c_stream__")
+        if not self.elements(polars.Series([1.0])):
+            raise ValueError("PySeries.to_numpy_view gives no view")
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """The values of each chunk, where they are plain numbers: of null rows the bytes mean nothing."""
-        return tuple(block for _, column in self._columns(x) for block in _values(column))
+        """The values of each chunk: of null rows the bytes mean nothing. What NumPy has no view of (texts,
+        truths, dates, lists, categories) is where Arrow's C stream tells; of Python objects nothing is told.
+        """
+        return tuple(
+            block for _, column in self._columns(x) for block in _values(column) or _exported(column)
+        )
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """A frame's columns, one after the other."""
@@ -107,26 +115,34 @@ def _frame(x: Any) -> Any:
     return x if type_name(type(x)) == "PyDataFrame" else stored(x, "_df")
 
 
-def _values(series: Any) -> Iterator[Elements]:
-    """The values of each chunk, by a view that is dropped at once; nothing where polars would copy."""
+def _values(series: Any) -> tuple[Elements, ...]:
+    """The values of each chunk, by a view that is dropped at once; () where polars would copy."""
     from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 
     chunks = [series] if series.n_chunks() == 1 else series.get_chunks()[:MOST_CHUNKS]
-    for chunk in chunks:
-        view = _series(chunk).to_numpy_view()
-        if view is not None:
-            yield from NUMPY.elements(view)
+    views = (_series(chunk).to_numpy_view() for chunk in chunks)
+    return tuple(block for view in views if view is not None for block in NUMPY.elements(view))
+
+
+def _exported(series: Any) -> tuple[Elements, ...]:
+    """The same by Arrow's C stream; () for what polars copies to export it, and before polars 1.3."""
+    from inspector.adapters.arrow_blocks import blocks
+
+    export = getattr(series, "__arrow_c_stream__", None)
+    if export is None or not series.len() or any(word in str(series.dtype()) for word in COPIED):
+        return ()
+    return blocks(export(None), type_name(type(series)))
 
 
 def _column(series: Any, position: int) -> Column:
-    blocks = tuple(_values(series)) if series.n_chunks() <= MOST_CHUNKS else ()
+    blocks = _values(series) if series.n_chunks() <= MOST_CHUNKS else ()
     return Column(series.name(), _type(series, blocks), blocks, position, NOT_SAID, 0)
 
 
 def _layer(name: str, series: Any) -> Layer:
     from inspector.adapters.told import Layer, attribute
 
-    blocks, nulls = tuple(_values(series)), series.null_count()
+    blocks, nulls = _values(series), series.null_count()
     chunks = f", {series.n_chunks()} chunks" if series.n_chunks() > 1 else ""
     return Layer(
         "buffer",

@@ -20,6 +20,7 @@ from inspector.facts.record import dataclass
 ENTRY_POINTS = "inspector.adapters"
 _NOT_ADAPTERS = (
     "__init__",
+    "arrow_blocks",
     "base",
     "formats",
     "holders",

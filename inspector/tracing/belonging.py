@@ -42,6 +42,8 @@ class Belonging:
         rows = asking.own(x) if rows is None else rows
         if rows is None:
             return Unknown("no adapter knows where this type keeps its bytes, and it lends no buffer")
+        if not rows:
+            return Unknown("its library does not tell where its bytes are, or it has none")
         found = [self._of_block(x, row) for row in rows if row[1]]
         unknown = [one for one in found if isinstance(one, Unknown)]
         told = {id(one): one for one in found if not isinstance(one, Unknown)}
@@ -88,9 +90,12 @@ class Belonging:
             return _by_memory(row, _A_FILES, A_MAPPED_FILES)
         if span_bytes >= LEAST_BYTES and not row[5] & SPAN_LINKED:
             giver = self._blocks.given(start, span_bytes)
-            return _by_memory(row, giver, "its memory was there before the trace")
+            if not isinstance(giver, Unknown) or not self._events.dropped:
+                return _by_memory(row, giver, "its memory was there before the trace")
         if asking.shared_with_another(x, start, span_bytes):
             return _by_memory(row, _ANOTHERS, "another object that is alive holds the same bytes")
+        if self._events.dropped:
+            return Unknown("no call that is still recorded gave these bytes: records were dropped (mode=)")
         if span_bytes < LEAST_BYTES:
             return Unknown("no recorded call gave these bytes, and blocks under 4 KiB are not recorded")
         return Unknown("no recorded call gave these bytes, and the library's own allocator is not hooked")

@@ -6,6 +6,7 @@ is what the operation gave, `trace.of(result)`; what libraries do beside it stan
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,3 +69,12 @@ def test_memory_that_was_given_again_is_not_taken_for_what_it_was() -> None:
         picked = numbers()[np.arange(0, 4096, 2)]
     (copy,) = t.of(picked)  # type: ignore[misc]
     assert (copy.verdict, copy.copied_bytes) == ("copied", picked.nbytes)
+
+
+def test_where_records_were_dropped_nothing_is_told_shared_for_want_of_them() -> None:
+    with inspector.trace("numpy", "math") as t:
+        made = np.arange(8192)[np.arange(4096)]
+        for _ in range(600_000):
+            math.gcd(4, 2)
+    assert t.dropped
+    assert isinstance(t.of(made), Unknown)
