@@ -719,7 +719,8 @@ native/capi.def as text; `form` is "call", "variadic" or "entry".
 def got_arm(paths: frozenset[str], grade: int, pointers: bool = False, /) -> tuple[int, int, int]:
     """Patch the slots of the loaded objects at these paths, as `got_objects` spells them.
 
-    `grade`: 0 count, 1 record (what has no row is counted), 2 deep; those armed already change to it.
+    `grade`: 0 count, 1 record (what has no row, or is a QUESTION or UPKEEP, is counted), 2 deep; those armed
+    already change to it.
     `pointers`: not their imports, but the words of their data that hold a function's address. Of objects that
     import nothing of Python's those are their slots anyhow.
     Returns (slots patched, slots whose page could not be made writable, slots for which there is no thunk

@@ -87,10 +87,9 @@ class Traced:
             from inspector.verdicts.losses import losses
 
             query = self._asked()
-            calls = query.calls()
             events = self._recorded()
             self._fact = Trace(
-                calls=calls,
+                calls=query.calls(),
                 calls_left_out=query.groups - query.shown,
                 copies=copies(query.evidence()) if self.copies_wanted else (),
                 losses=losses(query.losses()) if self.copies_wanted else NOT_COMPARED,
@@ -105,6 +104,7 @@ class Traced:
                 finalized=query.finalized(),
                 released=query.released(),
                 calls_skipped=events.skipped,
+                counted=events.counted,
             )
         return self._fact
 

@@ -191,8 +191,7 @@ static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk
     if (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade)) {
         return; // it moves no reference, or is not at the border
     }
-    // What has no row converts nothing that could be shown: it is counted, and recorded in grade deep only.
-    int counted = walk->grade == GOT_RECORD && got_rows[number] == CAPI_NO_ROW;
+    int counted = walk->grade == GOT_RECORD && capi_is_counted(got_rows[number]);
     void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
     void *patch = thunks_of(counted ? GOT_COUNT : walk->grade, number);
     int is_another = slot->is_pointer && held != slot->function->address; // its owner put it there since

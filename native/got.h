@@ -60,6 +60,8 @@ void *numpy_table_note(const uint64_t *kept); // numpy_table.c: the hook to jump
 #define GOT_OUTSIDE_FIRST 0xE300      // those of outside_hooks.c
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
 void *capi_hook(uint16_t row, got_grade grade);
+// Whether grade record counts its calls, and deep alone records them: no value crosses, or it has no row.
+int capi_is_counted(uint16_t row);
 int capi_calls(uint16_t row); // capi.c: whether its first parameter is what it calls
 
 // exports.c: the functions that this Python exports, whether it is a shared library or the program itself.

@@ -152,6 +152,26 @@ static const uint8_t entry_says[CAPI_ROW_COUNT] = {
 #undef CAPI_ENTRY
 };
 
+// What each row moves: of the column `direction`.
+enum { TO_C, TO_PYTHON, CONTAINER, CALLS, BUFFERS, LIFETIME, ERRORS, GIL, QUESTION, UPKEEP };
+static const uint8_t moves[CAPI_ROW_COUNT] = {
+#define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
+    [capi_##name] = direction,
+#define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
+    [capi_##name] = direction,
+#define CAPI_VA(name, type, params, fails, owns, direction) [capi_##name] = direction,
+#define CAPI_ENTRY(name, ...) [capi_##name] = GIL,
+#include "capi.def"
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+};
+
+int capi_is_counted(uint16_t row) {
+    return row == CAPI_NO_ROW || (row < CAPI_ROW_COUNT && moves[row] >= QUESTION);
+}
+
 void *capi_hook(uint16_t row, got_grade grade) {
     if (grade == GOT_LEDGER) {
         return ledger_hook(row);

@@ -278,6 +278,16 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """A function of the C API whose calls were counted, and not recorded: without line, values or time."""
+
+    function: str
+    module: str
+    """The extension that called it."""
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
 class Materialized:
     """Data that came to be: computed, read or expanded where an object had only promised it."""
 
@@ -313,3 +323,6 @@ class Trace:
     """Where the GIL was given up, the longest first."""
     calls_skipped: int = 0
     """Calls from Python that a sample left out, with all in them."""
+    counted: tuple[Counted, ...] | Unknown = ()
+    """Calls of the C API that the grade counts, the most frequent first; of all calls, also those of a sample
+    that were left out."""

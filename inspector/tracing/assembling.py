@@ -42,6 +42,7 @@ def assembled(
         askers=tables.askers,
         givers=tables.givers,
         hooked_imports=tables.hooked_imports,
+        counted=tables.counted,
         tick_ps=tick_ps,
         dropped=dropped + refused,
         skipped=sum(ring[4] for ring in rings),

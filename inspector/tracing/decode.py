@@ -10,8 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from inspector import _native
-from inspector.facts.conversion import Materialized, Seen, Site
+from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.native import Place
+from inspector.facts.unknown import Unknown
 
 KINDS: Final = {name: number for name, number, _ in _native.EVENT_KINDS}
 FLAGS: Final = {name: mask for name, mask, _ in _native.EVENT_FLAGS}
@@ -82,6 +83,8 @@ class Events:
     """Address of a C text -> what it means to a host, beside its letters."""
     hooked_imports: int = 0
     """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
+    counted: tuple[Counted, ...] | Unknown = ()
+    """Calls of the C API that the grade counts, the most frequent first."""
 
     def __len__(self) -> int:
         return len(self.records)

@@ -21,11 +21,13 @@ from typing import Any, Final
 import numpy as np
 
 from inspector import _native
-from inspector.facts.conversion import Seen
-from inspector.facts.wire import from_wire
+from inspector.facts.conversion import Counted, Seen
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.allocation_slots import caller_among
 from inspector.tracing.allocations import callers
 from inspector.tracing.assembling import assembled
+from inspector.tracing.counting import NOT_TOLD
 from inspector.tracing.decode import FLAGS, RECORD_BYTES, Events, record_type
 from inspector.tracing.tables import Tables
 
@@ -121,9 +123,17 @@ def _tables(lines: list[dict[str, Any]]) -> Tables:
         constants=_joined(lines, "constants"),
         hooked_imports=last["hooked_imports"],
         seen=tuple(from_wire(Seen, one) for one in last["seen"]),
+        counted=_counted(lines),
         askers=_joined(lines, "askers"),
         givers=tuple(last["givers"]),
     )
+
+
+def _counted(lines: list[dict[str, Any]]) -> tuple[Counted, ...] | Unknown:
+    """Told when the trace is over; a program that is killed tells none."""
+    told = next((line["counted"] for line in lines if "counted" in line), to_wire(NOT_TOLD))
+    found: tuple[Counted, ...] | Unknown = from_wire(tuple[Counted, ...] | Unknown, told)
+    return found
 
 
 # ----- the journal ----------------------------------------------------------------------------------

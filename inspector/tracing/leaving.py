@@ -43,7 +43,9 @@ class Leaving:
         if self.recorder.running and str(os.getpid()) in self.tables.name:
             wall_ns = self.recorder.leave()
             called, modules = names()
-            self._write({"wall_ns": wall_ns, "names": called, "modules": modules, "images": self._loaded()})
+            counted = to_wire(self.told.counted)
+            told = {"names": called, "modules": modules, "images": self._loaded(), "counted": counted}
+            self._write({"wall_ns": wall_ns, **told})
 
     def _told(self, tables: Tables) -> None:
         """One line of what is new."""

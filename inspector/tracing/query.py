@@ -129,7 +129,7 @@ class Query:
         """Items of list and tuple arguments for which no conversion was seen: at least these were macros."""
         items = max((value.items for value in arguments if value.item_type), default=0)
         read = max((one.times for one in found), default=0)
-        seen = self.events.hooked_imports and not inner
+        seen = self.events.hooked_imports and self.events.grade != "count" and not inner
         return items if seen and items >= MANY_ITEMS and read < items // 2 else 0
 
     def evidence(self) -> tuple[ByteEvidence, ...]:

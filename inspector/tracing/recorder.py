@@ -13,6 +13,7 @@ from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing import asking
 from inspector.tracing.allocation_slots import AllocationSlots, caller
+from inspector.tracing.counting import Counts
 from inspector.tracing.foreign import ForeignSlots, names
 from inspector.tracing.imports import ImportWatch
 from inspector.tracing.materializing import Materializations
@@ -95,6 +96,7 @@ class Recorder:
     told: Told | None = None
     """Told how far it is, from another thread."""
     pulse: Pulse | None = None
+    counts: Counts | None = None
 
     def start(self) -> None:
         """Arm. Raises InspectorError `trace-running` while another trace runs."""
@@ -130,6 +132,7 @@ class Recorder:
         _native.ask_spans(asking.asker())
         self.began_ns = time.monotonic_ns()
         _native.calls_of_stdlib(self.found.wants_stdlib())
+        self.counts = Counts(self.grade == "count")
         _native.calls_open(True)
         _native.foreign_open(self.grade != "count")
         _native.allocations_open(self.blocks is not None)
@@ -182,6 +185,7 @@ class Recorder:
         if self.blocks is not None:
             tables.askers, tables.givers = askers, _native.ALLOCATORS
         tables.import_modules |= callers_of_numpy()
+        tables.counted = self.counts.so_far(slots) if self.counts is not None else ()
         tables.names |= self.slots.names
         tables.modules |= self.slots.modules
         return tables

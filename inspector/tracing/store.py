@@ -19,9 +19,11 @@ from typing import Any, Final
 import numpy as np
 
 from inspector.errors import InspectorError
-from inspector.facts.conversion import Materialized, Seen, Site
+from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.native import Place
+from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
+from inspector.tracing.counting import NOT_SAVED
 from inspector.tracing.decode import FLAGS, Events, Rows, record_type
 
 SCHEMA: Final = 1
@@ -105,6 +107,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "threads": [str(thread) for thread in events.threads],
         "sites": [to_wire(site) for site in events.sites],
         "seen": [to_wire(one) for one in events.seen],
+        "counted": to_wire(events.counted),
         "askers": {str(number): name for number, name in events.askers.items()},
         "callers": {str(address): name for address, name in events.callers.items()},
         "givers": list(events.givers),
@@ -189,6 +192,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         },
         constants=_numbered(head.get("constants", {})),
         seen=tuple(from_wire(Seen, one) for one in head["seen"]),
+        counted=from_wire(tuple[Counted, ...] | Unknown, head.get("counted", to_wire(NOT_SAVED))),
         materialized=tuple(from_wire(Materialized, one) for one in head.get("materialized", ())),
         **{name: head[name] for name in ("hooked_imports", "tick_ps", "dropped", "wall_ns", "grade")},
     )

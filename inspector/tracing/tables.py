@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from inspector.facts.conversion import Seen
+from inspector.facts.conversion import Counted, Seen
+from inspector.facts.unknown import Unknown
 from inspector.r_structs import text_of_na
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class Tables:
     """Address of a C text -> what it means to a host, beside its letters."""
     hooked_imports: int = 0
     seen: tuple[Seen, ...] = ()
+    counted: tuple[Counted, ...] | Unknown = ()
+    """Calls of the C API so far that are counted and not recorded."""
     askers: dict[int, str] = field(default_factory=dict)
     """Import slot -> library that asks for memory through it."""
     givers: tuple[str, ...] = ()

@@ -21,6 +21,7 @@ from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import became, size
 from inspector.views.came_through import came_through
+from inspector.views.counted import of_counted
 from inspector.views.gil import given_up
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.hosted import of_hosted
@@ -49,6 +50,7 @@ def of_trace(fact: Trace) -> tuple[Block, ...]:
         *_tree(rest),
         *of_imports(fact, rest),
         *_finalized(fact.finalized),
+        *of_counted(fact),
         *_unseen(fact),
         _footer(fact),
     )

@@ -1,0 +1,29 @@
+"""Draws the calls of the C API that a trace counted and did not record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from inspector.facts.conversion import Trace
+from inspector.facts.unknown import Unknown
+from inspector.views.grammar import Block, Fold, Line, Table, text
+
+PAGE = "docs/tracing.md#counted"
+SHOWN = 3
+
+
+def of_counted(fact: Trace) -> Iterator[Block]:
+    """How often, and by which extensions, each function was called."""
+    if isinstance(fact.counted, Unknown):
+        yield Line("counted", text(f"not known: {fact.counted.reason}", "dim"), link=PAGE)
+    elif fact.counted:
+        calls = sum(one.times for one in fact.counted)
+        moved = "" if fact.grade == "count" else " in which no value crosses"
+        head = Line(
+            "counted", text(f"{calls:,} call{'s' if calls != 1 else ''} of the C API{moved}"), link=PAGE
+        )
+        rows = tuple(
+            (text(one.function, "native"), text(f"{one.times:,}"), text(one.module, "dim"))
+            for one in fact.counted
+        )
+        yield Fold(head, (Table(("function", "times", "called by"), rows, (1,)),), SHOWN)
