@@ -93,4 +93,4 @@ def test_what_would_happen_to_an_object(run: Run) -> None:
     _, shown = run('%inspect np.arange(4.0) --after "np.arange(4.0) * 2"')
     assert "np.arange(4.0) * 2" in text(shown)
     _, shown = run("%inspect rows np --to numpy")
-    assert "too-many-objects" in text(shown)
+    assert "misplaced-option" in text(shown)

@@ -151,7 +151,7 @@ FAULTS: Final[dict[str, dict[str, Planted]]] = {
     },
     "stable_abi": {
         "heap": Planted(
-            "leaked", "type class leaks_of_stable_abi.Bad", thing, certain=False, runs=True, line=False
+            "leaked", "class leaks_of_stable_abi.Bad", thing, certain=False, runs=True, line=False
         ),
         "seterr": Planted("leaked", "str", thing),
         "listset": Planted(STOLEN, "str", thing, moves="fewer"),
