@@ -131,6 +131,7 @@ def test_the_first_question_leaves_the_refcount(name: str) -> None:
         assert subject.refcount() == before
 
 
+@pytest.mark.filterwarnings("ignore:sys._clear_type_cache:DeprecationWarning")  # 3.14; there is no other
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_a_thousand_looks_keep_nothing(name: str) -> None:
     adapter, found = awake(name), samples(name)

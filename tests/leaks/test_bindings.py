@@ -81,6 +81,8 @@ def test_each_fault_is_told_with_its_line(judged: Judged, binding: str, name: st
 
 @pytest.mark.parametrize(("binding", "name"), cases(table.FAULTS.__getitem__))
 def test_a_count_without_the_tool_sees_the_fault(judged: Judged, binding: str, name: str) -> None:
+    if name == "listset" and sys.version_info >= (3, 12):
+        pytest.skip("not on CPython 3.12: a freed block may look immortal, and is then not released again")
     assert judged["counted"][f"{name}_fault"].startswith(table.FAULTS[binding][name].moves)
 
 

@@ -185,7 +185,7 @@ def hooked(module: types.ModuleType, grade: int) -> Iterator[events.Traced]:
     _native.ring_begin("", 1 << 14, "last", 1, 2, events.TOTAL_BYTES, -1)
     hook = numpy_table.NumpyTable(grade)
     try:
-        hook.widen(frozenset([module.__file__ or ""]))
+        hook.widen(frozenset([getattr(module, "__file__", None) or ""]))
         yield seen
     finally:
         hook.end()

@@ -59,7 +59,7 @@ def test_truths_floats_and_none_among_other_objects() -> None:
 
 
 def test_a_call_that_fails_keeps_what_it_was_given() -> None:
-    with inspector.trace("math.sqrt") as t, pytest.raises(ValueError, match="domain"):
+    with inspector.trace("math.sqrt") as t, pytest.raises(ValueError):
         math.sqrt(-1)
     (call,) = t.calls
     assert [one.text for one in call.arguments] == ["-1"]
