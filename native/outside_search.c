@@ -288,7 +288,19 @@ static void choose_traced(hunt *h, traces *t, uint8_t asked[UINT16_MAX + 1]) {
     }
 }
 
-// A few lost blocks of each place that asked are looked for in disguise; one that is found speaks for all.
+// One that is found speaks for those of its place that were not looked for. Another that was, and was not
+// found, is lost: a number may be an address by chance, as the id of an object is that lived there.
+static void take_trace(hunt *h, const traces *t, size_t n) {
+    uint32_t stack = h->blocks[t->numbers[n]].stack;
+    for (size_t i = 0; i < h->count; i++) {
+        int is_meant = h->blocks[i].stack == stack && (h->kind[i] != TRACED || i == t->numbers[n]);
+        if (is_meant && h->reach[i] == LOST) {
+            reach(h, (uint32_t)i, t->words[n], DISGUISED);
+        }
+    }
+}
+
+// A few lost blocks of each place that asked are looked for in disguise.
 static int look_for_traces(hunt *h, scratch *memory) {
     traces *t = scratch_alloc(memory, sizeof *t);
     uint8_t *asked = scratch_alloc(memory, UINT16_MAX + 1);
@@ -307,10 +319,8 @@ static int look_for_traces(hunt *h, scratch *memory) {
         h->kind[i] = is_untraced ? UNTRACED : h->kind[i];
     }
     for (size_t n = 0; n < t->count; n++) {
-        for (size_t i = 0; t->words[n] && i < h->count; i++) {
-            if (h->reach[i] == LOST && h->blocks[i].stack == h->blocks[t->numbers[n]].stack) {
-                reach(h, (uint32_t)i, t->words[n], DISGUISED);
-            }
+        if (t->words[n]) {
+            take_trace(h, t, n);
         }
     }
     spread(h);

@@ -100,7 +100,7 @@ def _counted(function: Any, binding: str, name: str) -> str:
     shared = [one for one in sys.modules.values() if isinstance(one, ModuleType)]
     shared += [one for one in vars(sys.modules[function.__module__]).values() if isinstance(one, type)]
     before = [sys.getrefcount(one) for one in shared]
-    growth = _growth(function, binding, name)
+    growth = min(_growth(function, binding, name) for _ in range(3))  # a table grows once
     moved += [sys.getrefcount(one) - count for one, count in zip(shared, before, strict=True)]
     return _judged(moved, growth)
 
