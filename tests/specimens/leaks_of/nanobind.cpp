@@ -14,13 +14,13 @@ struct Holder {
     explicit Holder(nb::object x) : o(std::move(x)) {}
 };
 static std::map<std::string, nb::object> *cache;
-struct Box {
+struct LostBox {
     char t[300];
 };
 NB_MODULE(leaks_of_nanobind, m) {
     nb::set_leak_warnings(false);
     cache = new std::map<std::string, nb::object>();
-    nb::class_<Box>(m, "Box").def(nb::init<>());
+    nb::class_<LostBox>(m, "Box").def(nb::init<>());
     nb::class_<RawHolder>(m, "RawHolder").def(nb::init<nb::object>());
     nb::class_<Holder>(m, "Holder").def(nb::init<nb::object>());
     m.def("steal_fault", [](nb::handle x) { // fault
@@ -157,10 +157,10 @@ NB_MODULE(leaks_of_nanobind, m) {
     m.def(
         "policy_fault",
         []() {
-            return new Box(); // fault
+            return new LostBox(); // fault
         },
         nb::rv_policy::copy);
-    m.def("policy_honest", []() { return new Box(); }, nb::rv_policy::take_ownership);
+    m.def("policy_honest", []() { return new LostBox(); }, nb::rv_policy::take_ownership);
     m.def("buffer_fault", [](nb::object x) {
         Py_buffer view;
         if (PyObject_GetBuffer(x.ptr(), &view, PyBUF_SIMPLE)) // fault

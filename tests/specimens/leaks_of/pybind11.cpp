@@ -5,7 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 namespace py = pybind11;
-struct Box {
+struct LostBox {
     char text[200];
 };
 struct RawHolder {
@@ -29,7 +29,7 @@ static py::object risky(py::object x) {
 }
 PYBIND11_MODULE(leaks_of_pybind11, m) {
     cache = new std::map<std::string, py::object>();
-    py::class_<Box>(m, "Box");
+    py::class_<LostBox>(m, "Box");
     py::class_<RawHolder>(m, "RawHolder").def(py::init<py::object>());
     py::class_<Holder>(m, "Holder").def(py::init<py::object>()).def("get", [](Holder &h) { return h.o; });
     py::class_<Keeper>(m, "Keeper").def(py::init<>()).def("set", &Keeper::set);
@@ -148,10 +148,10 @@ PYBIND11_MODULE(leaks_of_pybind11, m) {
     m.def(
         "policy_fault",
         []() {
-            return new Box(); // fault
+            return new LostBox(); // fault
         },
         py::return_value_policy::copy);
-    m.def("policy_honest", []() { return new Box(); }, py::return_value_policy::take_ownership);
+    m.def("policy_honest", []() { return new LostBox(); }, py::return_value_policy::take_ownership);
     m.def("fetch_fault", [](py::object x) {
         try {
             x.attr("no_such_thing")();
