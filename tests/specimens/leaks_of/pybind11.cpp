@@ -16,7 +16,7 @@ struct Holder {
     py::object o;
     explicit Holder(py::object x) : o(std::move(x)) {}
 };
-struct Keeper {
+struct LostKeeper {
     py::object o;
     void set(py::object x) { o = std::move(x); }
 };
@@ -32,7 +32,7 @@ PYBIND11_MODULE(leaks_of_pybind11, m) {
     py::class_<LostBox>(m, "Box");
     py::class_<RawHolder>(m, "RawHolder").def(py::init<py::object>());
     py::class_<Holder>(m, "Holder").def(py::init<py::object>()).def("get", [](Holder &h) { return h.o; });
-    py::class_<Keeper>(m, "Keeper").def(py::init<>()).def("set", &Keeper::set);
+    py::class_<LostKeeper>(m, "Keeper").def(py::init<>()).def("set", &LostKeeper::set);
     m.def("steal_fault", [](py::handle x) { // fault
         py::object o = py::reinterpret_steal<py::object>(x);
         return py::len(o);
@@ -211,7 +211,7 @@ PYBIND11_MODULE(leaks_of_pybind11, m) {
         return n + 1;
     });
     m.def("keepset_honest", [](py::object x) {
-        static Keeper *k = new Keeper();
+        static LostKeeper *k = new LostKeeper();
         k->set(x);
     });
     m.def("gil_fault", []() {
