@@ -65,6 +65,7 @@ LEFT_OUT = (
     *(f"--ignore=tests/{path}" for path in ("house", "cli", "magics", "notebooks", *STARTED)),
     "--deselect=tests/probes/test_asked.py::test_the_program_asks_only_when_told_to",
     "--deselect=tests/tracing/test_pointers.py::test_in_a_terminal",
+    "--deselect=tests/tracing/test_counted.py::test_a_program_tells_them_at_its_end_or_why_not",
     "--deselect=tests/tracing/test_saving.py::test_a_saved_trace_takes_some_bytes_a_record",
     "--deselect=tests/leaks/test_lent.py::"
     "test_a_lent_object_that_is_released_is_told_before_its_block_is_another_s",
