@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_module, type_name
-from inspector.classes import type_bases, type_namespace
+from inspector.classes import is_heap_type, type_bases, type_namespace
 from inspector.facts.unknown import Unknown
 from inspector.layers import text_caches
 
@@ -37,7 +37,7 @@ _CODE = (
 _BUILTIN = {id(kind): kind in _CONTAINERS for kind in (*_VALUES, *_CONTAINERS, *_CODE)}
 """id of a type -> whether its items lie outside the object's struct. By id: no metaclass is asked to hash."""
 _FLAGS = type.__dict__["__flags__"].__get__
-_HEAP_TYPE, _MANAGED_DICT = 1 << 9, 1 << 4
+_MANAGED_DICT = 1 << 4
 MOST_CLASSES = 32
 
 
@@ -71,7 +71,7 @@ def plain(kind: type) -> Plain | Instances | None:
     """Who answers for a type that no adapter knows; None for an opaque type of C."""
     if id(kind) in _BUILTIN:
         return PLAIN
-    return INSTANCES if _FLAGS(kind) & _HEAP_TYPE and _is_python(kind) else None
+    return INSTANCES if is_heap_type(kind) and _is_python(kind) else None
 
 
 def _is_python(kind: type) -> bool:

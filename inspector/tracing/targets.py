@@ -20,13 +20,13 @@ from types import (
 )
 from typing import Any, Final
 
-from inspector.classes import type_name
+from inspector.classes import is_heap_type, type_name
 from inspector.errors import InspectorError
 
 _dict_of = type.__dict__["__dict__"].__get__
 _flags_of = type.__dict__["__flags__"].__get__
 _module_of = type.__dict__["__module__"].__get__
-_HEAP_TYPE, _HAVE_VECTORCALL = 1 << 9, 1 << 11  # Include/object.h
+_HAVE_VECTORCALL = 1 << 11  # Include/object.h
 _PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
 _BOUND = (classmethod, staticmethod)
 _DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
@@ -147,7 +147,7 @@ class Targets:
 
     def _type(self, module: str, kind: type) -> None:
         home = _module_of(kind)
-        is_pythons = vars(builtins).get(type_name(kind)) is kind or not _flags_of(kind) & _HEAP_TYPE
+        is_pythons = vars(builtins).get(type_name(kind)) is kind or not is_heap_type(kind)
         is_bare = home == "builtins" and not is_pythons  # PyO3 names no module
         if not isinstance(home, str) or (_package(home) != _package(module) and not is_bare):
             return
