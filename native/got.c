@@ -58,6 +58,7 @@ typedef struct {
     uint32_t without;      // slots that found no thunk left
     got_family family;     // an object that is searched for both has two records
     uint8_t is_host;       // found in its own data; each look that finds more makes a record
+    uint8_t was_looked;    // the imports' record: the object's own data was searched before
 } got_module;
 
 static got_slot slots[GOT_SLOTS];
@@ -112,7 +113,7 @@ static int is_of(const got_module *module, const struct dl_phdr_info *object, go
            module->headers == object->dlpi_phdr && strcmp(module->path, loaded_path(object)) == 0;
 }
 
-// A record with what one look found; NULL when memory is out.
+// An empty record of one look; NULL when memory is out.
 static got_module *module_add(const struct dl_phdr_info *object, got_family family, int is_host) {
     got_module *grown = realloc(modules, (module_count + 1) * sizeof *modules);
     if (!grown) {
@@ -131,38 +132,50 @@ static got_module *module_add(const struct dl_phdr_info *object, got_family fami
     module_count++;
     module->relro = relocations_relro(object);
     module->first = slot_count;
-    (is_host ? pointers_each : relocations_each)(object, slot_add, module);
-    if (is_host) {
-        lookups_each(object, slot_add, module);
+    return module;
+}
+
+// The object's record of its imports: they are searched at the first sight of it. NULL when memory is out.
+static got_module *imports_of(const struct dl_phdr_info *object, got_family family) {
+    for (uint32_t i = 0; i < module_count; i++) {
+        if (!modules[i].is_host && is_of(&modules[i], object, family)) {
+            return &modules[i];
+        }
+    }
+    got_module *module = module_add(object, family, 0);
+    if (module) {
+        relocations_each(object, slot_add, module);
     }
     return module;
 }
 
-// Searches the object for slots: its imports at the first sight of it, a host's own data each time.
-static int object_look(const struct dl_phdr_info *object, got_family family, int pointers) {
-    uint32_t imports = 0, known = 0;
-    for (uint32_t i = 0; i < module_count; i++) {
-        if (is_of(&modules[i], object, family)) {
-            known = 1;
-            imports += modules[i].is_host ? 0 : modules[i].count;
-        }
-    }
-    if (!known && !pointers) {
-        got_module *module = module_add(object, family, 0);
-        if (!module) {
-            return -1;
-        }
-        imports = module->count;
-    }
-    if (!pointers && (imports || family != GOT_CAPI)) {
-        return 0;
-    }
+// The words of its own data that a host filled since the last look.
+static int host_look(const struct dl_phdr_info *object, got_family family, int again) {
     got_module *host = module_add(object, family, 1);
-    if (host && !host->count) {
+    if (!host) {
+        return -1;
+    }
+    pointers_each(object, again, slot_add, host);
+    lookups_each(object, slot_add, host);
+    if (!host->count) {
         free(host->path);
         module_count--;
     }
-    return host ? 0 : -1;
+    return 0;
+}
+
+// Searches the object for slots: its imports once, a host's own data each time.
+static int object_look(const struct dl_phdr_info *object, got_family family, int pointers) {
+    got_module *imports = imports_of(object, family);
+    if (!imports) {
+        return -1;
+    }
+    if (!pointers && (imports->count || family != GOT_CAPI)) {
+        return 0;
+    }
+    int again = imports->was_looked;
+    imports->was_looked = 1;
+    return host_look(object, family, again);
 }
 
 // What the slot's callers are to reach when our thunk is done, and whether another tracer is between. 0 where

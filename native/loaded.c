@@ -74,7 +74,7 @@ static int host_name(struct dl_phdr_info *object, size_t size, void *argument) {
     uint32_t imports = 0, pointers = 0;
     relocations_each(object, import_count, &imports);
     if (!imports) {
-        pointers_each(object, import_count, &pointers);
+        pointers_each(object, 0, import_count, &pointers);
     }
     int is_program = !object->dlpi_name || !*object->dlpi_name;
     if (!pointers && !lookups_is_host(object) &&

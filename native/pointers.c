@@ -12,7 +12,7 @@
 // since).
 //
 // The search is made again at each arming, since a host fills its variables when it likes: of a large segment
-// only the pages that somebody wrote are read (a tenth of OpenBLAS's).
+// only the pages that somebody wrote are read (a tenth of OpenBLAS's), and RELRO once: nobody writes there.
 #define _GNU_SOURCE
 #include "loaded.h"
 #include "native.h"
@@ -28,9 +28,11 @@ typedef struct {
     uintptr_t lowest, widest; // the functions' addresses: the first, and how far the last is from it
     relocations_look look;
     void *argument;
+    const struct dl_phdr_info *object;
     relocations_range relro;
     uintptr_t *filled; // owned, in order: words that ld.so filled in and that are no variables
     size_t filled_count, filled_room;
+    int asked; // filled is made: at the first word that is a function's, which most objects have none of
     int error; // memory is out
 } words_search;
 
@@ -58,12 +60,19 @@ static void filled_add(const relocation *found, void *argument) {
     }
 }
 
-static int is_filled(const words_search *search, uintptr_t at) {
-    return search->filled_count &&
-           bsearch(&at, search->filled, search->filled_count, sizeof at, by_address) != NULL;
+static int is_filled(words_search *search, uintptr_t at) {
+    if (!search->asked) {
+        search->asked = 1;
+        relocations_each_word(search->object, filled_add, search);
+        if (search->filled_count) {
+            qsort(search->filled, search->filled_count, sizeof *search->filled, by_address);
+        }
+    }
+    return search->error || (search->filled_count && bsearch(&at, search->filled, search->filled_count,
+                                                             sizeof at, by_address) != NULL);
 }
 
-static void words_look(const words_search *search, uintptr_t at, uintptr_t stop) {
+static void words_look(words_search *search, uintptr_t at, uintptr_t stop) {
     uintptr_t words[CHUNK_WORDS];
     for (; at < stop; at += sizeof words) {
         size_t count = memory_read(at, words, stop - at < sizeof words ? stop - at : sizeof words) / 8;
@@ -78,7 +87,7 @@ static void words_look(const words_search *search, uintptr_t at, uintptr_t stop)
 }
 
 static void pages_look(const struct pagemap_region *pages, void *argument) {
-    const words_search *search = argument;
+    words_search *search = argument;
     words_look(search, pages->start > search->start ? pages->start : search->start,
                pages->end < search->stop ? pages->end : search->stop);
 }
@@ -105,19 +114,18 @@ static void range_look(words_search *search, uintptr_t start, uintptr_t stop) {
     }
 }
 
-void pointers_each(const struct dl_phdr_info *object, relocations_look look, void *argument) {
-    words_search search = {.look = look, .argument = argument, .relro = relocations_relro(object)};
+void pointers_each(const struct dl_phdr_info *object, int again, relocations_look look, void *argument) {
+    words_search search = {
+        .look = look, .argument = argument, .object = object, .relro = relocations_relro(object)};
     exports_span(&search.lowest, &search.widest);
-    relocations_each_word(object, filled_add, &search);
-    if (search.filled_count) {
-        qsort(search.filled, search.filled_count, sizeof *search.filled, by_address);
-    }
     for (int i = 0; !search.error && i < object->dlpi_phnum; i++) {
         const elf_segment *part = &object->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & PF_W)) {
             uintptr_t start = (object->dlpi_addr + part->p_vaddr + 7) & ~(uintptr_t)7;
             uintptr_t bytes = part->p_memsz < SEGMENT_MAX ? part->p_memsz : SEGMENT_MAX;
-            range_look(&search, start, object->dlpi_addr + part->p_vaddr + bytes);
+            uintptr_t stop = object->dlpi_addr + part->p_vaddr + bytes;
+            int is_known = again && start >= search.relro.start && start < search.relro.stop;
+            range_look(&search, is_known ? search.relro.stop : start, stop);
         }
     }
     free(search.filled);
