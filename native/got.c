@@ -277,12 +277,11 @@ static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) 
         !(walk->paths == NULL || loaded_is_among(object, walk->paths))) {
         return 0;
     }
-    if (object_look(object, walk->family, walk->pointers) < 0) {
-        walk->error = 1;
-        return 1;
+    walk->error = object_look(object, walk->family, walk->pointers) < 0;
+    if (!walk->error) {
+        object_store(object, walk);
     }
-    object_store(object, walk);
-    return 0;
+    return walk->error;
 }
 
 static int object_disarm(struct dl_phdr_info *object, size_t size, void *argument) {
@@ -296,10 +295,7 @@ static int patched(got_walk *walk) {
     }
     dl_iterate_phdr(object_arm, walk);
     thunks_walk();
-    if (walk->error) {
-        PyErr_NoMemory();
-    }
-    return walk->error ? -1 : 0;
+    return walk->error ? (PyErr_NoMemory(), -1) : 0;
 }
 
 int got_patch(got_family family, got_grade grade, PyObject *paths, got_outcome *ret) {

@@ -177,7 +177,7 @@ def test_an_extension_that_also_asks_dlsym_and_its_constant_table() -> None:
     for _ in range(2):  # what is constant is searched once, and armed each time
         with inspector.trace("mixed_host", pointers=True) as t:
             module.half(3.0)
-        assert [one[0] for one in within(t, "half")][0] == "PyLong_FromLong"
+        assert next(one[0] for one in within(t, "half")) == "PyLong_FromLong"
     with inspector.trace("mixed_host", pointers=True) as t:
         assert module.half(3.0) == 1.5 and str(module.Kind()).startswith("<mixed_host.Kind")
         slots = [row for row in _native.got_slots() if row[1] == module.__file__ and row[11] and row[6]]
