@@ -48,7 +48,10 @@ mutants: system ## three real extensions, mutated: what a debug build proves fau
 	@$(BIN)/python -P tests/specimens/mutation.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 corpus: system ## the table of what a trace says of 274 operations, into docs/benchmarks.md
-	@$(PYTHON3) .ci/corpus.py
+	@$(PYTHON3) .ci/trace_table.py corpus
+
+coverage: system ## the table of how much a trace sees of fourteen libraries, into docs/benchmarks.md
+	@$(PYTHON3) .ci/trace_table.py coverage
 
 pictures: system # of the README, of the live views and of the screens in docs/views.md; tests compare with them
 	@$(PYTHON3) .ci/ready.py test

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 from inspector.facts.conversion import Counted, Seen
 from inspector.facts.unknown import Unknown
 from inspector.r_structs import text_of_na
+from inspector.tracing.targets import Targets, fits
 
-if TYPE_CHECKING:
-    from inspector.tracing.targets import Targets
+NAMED: Final = -1
+"""Row of a function of the C API that native/capi.def does not have; below it are those of allocators."""
 
 
 @dataclass(slots=True)
@@ -73,6 +74,7 @@ def _seen(
 ) -> tuple[Seen, ...]:
     """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
     packages = dict.fromkeys(name.partition(".")[0] for name in found.modules)
+    imports = [slot for slot in slots if slot[3] >= NAMED and not slot[11]]
     return tuple(
         Seen(
             module=package,
@@ -81,17 +83,22 @@ def _seen(
                 for number, name in zip(numbers, found.modules, strict=False)
             ),
             functions_unseen=found.unseen_of(package),
-            imports_hooked=sum(slot[3] >= 0 for slot in slots if _is_of(package, slot[1]) and not slot[11]),
-            imports=sum(_is_of(package, slot[1]) for slot in slots if not slot[11])
-            + sum(count for path, count in without_thunk.items() if _is_of(package, path)),
+            imports_hooked=sum(slot[3] > NAMED for slot in imports if slot[1] in paths),
+            imports=sum(slot[1] in paths for slot in imports)
+            + sum(count for path, count in without_thunk.items() if path in paths),
         )
         for package in packages
+        for paths in (_paths_of(package, {*without_thunk, *(slot[1] for slot in imports)}),)
     )
 
 
-def _is_of(package: str, path: str) -> bool:
-    """Whether the library lies in the package's folder, or is the package itself: one file."""
-    return f"/{package}/" in path or library_of(path) == package
+def _paths_of(package: str, paths: Collection[str]) -> set[str]:
+    """Libraries that lie in a folder of the package or of what is installed beside it, or are itself it."""
+    return {
+        path
+        for path in paths
+        if any(fits(name, package) for name in (*path.split("/")[:-1], library_of(path)))
+    }
 
 
 def library_of(path: str) -> str:

@@ -1,6 +1,7 @@
-"""Judge the corpus of the trace in the room of the libraries, and write its table into docs/benchmarks.md.
+"""Make a table about the trace in the room of the libraries, and write it into docs/benchmarks.md.
 
-    python3 .ci/corpus.py
+    python3 .ci/trace_table.py corpus
+    python3 .ci/trace_table.py coverage
 
 Standard library only.
 """
@@ -13,24 +14,25 @@ sys.path.insert(0, str(Path(__file__).parent))
 import ready
 
 PAGE = ready.ROOT / "docs" / "benchmarks.md"
-BEGIN, END = "<!-- make corpus: begin -->", "<!-- make corpus: end -->"
+PROGRAMS = {"corpus": "trace_corpus_more.py", "coverage": "trace_coverage.py"}
 
 
-def main():
+def main(table):
     """Run, print, write."""
     ready.main(["libraries"])
     python = ready.ROOT / ready.ROOMS["libraries"][0] / "bin" / "python"
-    program = ready.ROOT / "tests" / "specimens" / "trace_corpus_more.py"
+    program = ready.ROOT / "tests" / "specimens" / PROGRAMS[table]
     told = subprocess.run(
         [str(python), "-P", str(program)], cwd=str(ready.BUILD), stdout=subprocess.PIPE, text=True
     )
     if told.returncode:
         sys.exit(told.returncode)
     print(told.stdout)
+    begin, end = f"<!-- make {table}: begin -->", f"<!-- make {table}: end -->"
     page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}\n{told.stdout.strip()}\n{rest[rest.index(END) :]}")
+    before, rest = page.split(begin)
+    PAGE.write_text(f"{before}{begin}\n{told.stdout.strip()}\n{rest[rest.index(end) :]}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
