@@ -967,9 +967,10 @@ touches."""
 LedgerFault = tuple[int, int, int, int, int, int, int, int]
 """Kind, row of CAPI_ROWS or -1, slot, return address, code id, offset, 1 + number of the method, address."""
 
-DanglingRow = tuple[Subject, int, int, int, str, int, int, int, int, int]
+DanglingRow = tuple[Subject, int, int, int, str, int, int, int, int, int, list[LedgerTouch]]
 """The view, start and stop of what it shows, whether the memory is kept (else it may be another's by now),
-the function that freed it, slot, return address (0: not known), code id, offset, 1 + number of the method."""
+the function that freed it, slot, return address (0: not known), code id, offset, 1 + number of the method,
+and what the ledger noted of the view."""
 
 def ledger_open(passed_over: str, /) -> None:
     """Begin to note, in hooks of grade 3 and in armed methods, which objects are made, given and freed.

@@ -96,20 +96,6 @@ static PyObject *subject_of(PyObject *module, const ledger_entry *entry) {
     return PyObject_CallOneArg(type, (PyObject *)entry->address);
 }
 
-static PyObject *touches_of(const ledger_entry *entry) {
-    _owned_ PyObject *touches = PyList_New(0);
-    for (const ledger_touch *at = ledger_touch_at(entry->first); touches && at;
-         at = ledger_touch_at(at->next)) {
-        _owned_ PyObject *row =
-            Py_BuildValue("(CiIKIiIi)", at->role, at->row == CAPI_ROW_COUNT ? -1 : at->row, at->slot,
-                          (unsigned long long)at->from, at->code, at->lasti, at->method, at->delta);
-        if (!row || PyList_Append(touches, row) < 0) {
-            return NULL;
-        }
-    }
-    return take(touches);
-}
-
 // Whether an object of the gc lives at the address.
 static int is_listed(uintptr_t address) {
     struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
@@ -151,7 +137,7 @@ static PyObject *type_of(const ledger_entry *entry) {
 static PyObject *row_of(PyObject *module, const ledger_entry *entry, Py_ssize_t count) {
     _owned_ PyObject *subject = subject_of(module, entry);
     _owned_ PyObject *type = subject ? type_of(entry) : NULL;
-    _owned_ PyObject *touches = type ? touches_of(entry) : NULL;
+    _owned_ PyObject *touches = type ? ledger_touches(entry) : NULL;
     return touches ? Py_BuildValue("(OKOInnIiIIiiO)", subject, (unsigned long long)entry->address, type,
                                    (unsigned)entry->flags, entry->baseline, count, entry->found,
                                    entry->balance, entry->calls, (unsigned)entry->all_calls_fell,

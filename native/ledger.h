@@ -127,6 +127,8 @@ ledger_entry *ledger_enter(PyObject *object /* borrowed */, Py_ssize_t given); /
 ledger_entry *ledger_enter_given(PyObject *object /* borrowed */);
 void ledger_remove(ledger_entry *entry);
 void ledger_add(ledger_entry *entry, const ledger_touch *touch);
+// New list of its touches as rows of _native.pyi; empty for NULL.
+PyObject *ledger_touches(const ledger_entry *entry);
 void ledger_fault_add(const ledger_fault *fault); // needs no GIL
 ledger_entry *ledger_entries(uint32_t *ret_capacity);
 const ledger_touch *ledger_touch_at(uint32_t number);

@@ -13,6 +13,7 @@
 #define INSPECTOR_INTERNALS
 #include "ledger.h"
 
+#include "hooks.h"
 #include "room.h"
 
 enum { ENTRIES_MAX = 1 << 18, POOL_MAX = 1 << 21, TOUCHES_KEPT = 12 };
@@ -290,3 +291,17 @@ void ledger_table_ranges(scan_range ret[LEDGER_ROOMS]) {
 }
 
 uint64_t ledger_dropped(void) { return dropped; }
+
+PyObject *ledger_touches(const ledger_entry *entry) {
+    _owned_ PyObject *touches = PyList_New(0);
+    for (const ledger_touch *at = entry ? ledger_touch_at(entry->first) : NULL; touches && at;
+         at = ledger_touch_at(at->next)) {
+        _owned_ PyObject *row =
+            Py_BuildValue("(CiIKIiIi)", at->role, at->row == CAPI_ROW_COUNT ? -1 : at->row, at->slot,
+                          (unsigned long long)at->from, at->code, at->lasti, at->method, at->delta);
+        if (!row || PyList_Append(touches, row) < 0) {
+            return NULL;
+        }
+    }
+    return take(touches);
+}

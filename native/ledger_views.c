@@ -296,10 +296,12 @@ static PyObject *found_row(PyObject *module, view_row *view) {
     _owned_ PyObject *subject = PyObject_CallOneArg(type, (PyObject *)view->object);
     int is_kept = one->is_kept || !one->how.give_back; // by us, or still by the ledger
     view->is_told = 1;
-    return subject ? Py_BuildValue("(OKKisIKIiI)", subject, (unsigned long long)view->start,
-                                   (unsigned long long)view->stop, is_kept, one->how.function, one->how.slot,
-                                   (unsigned long long)one->how.from, one->code, one->lasti, one->method)
-                   : NULL;
+    _owned_ PyObject *touches = subject ? ledger_touches(ledger_find(view->object)) : NULL;
+    return touches
+               ? Py_BuildValue("(OKKisIKIiIO)", subject, (unsigned long long)view->start,
+                               (unsigned long long)view->stop, is_kept, one->how.function, one->how.slot,
+                               (unsigned long long)one->how.from, one->code, one->lasti, one->method, touches)
+               : NULL;
 }
 
 PyObject *ledger_views_found(PyObject *module) {

@@ -35,6 +35,7 @@ Role = Literal[
     "unbalanced",
     "returned",
     "freed",
+    "viewed",
     "allocated",
     "caller",
 ]
@@ -119,6 +120,8 @@ class Dangling:
     """The freed block was kept apart: nobody has its address. Else it may be another's memory by now."""
     freed: Touch
     """The call that freed it."""
+    made: Touch | None
+    """The call that made the view, where one of a watched module did."""
 
 
 @dataclass(frozen=True, slots=True)

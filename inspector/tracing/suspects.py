@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType
 from typing import Any, Final
@@ -22,6 +22,7 @@ from inspector.ownership.naming import Context, owner
 from inspector.ownership.rows import rows, type_name
 from inspector.ownership.second_look import look, module_namespaces
 from inspector.places import place
+from inspector.tracing import functions
 from inspector.tracing.hidden import hidden_owners
 from inspector.tracing.ledger import Found
 from inspector.tracing.native_lines import native_line
@@ -224,7 +225,7 @@ def _native_name(subject: _native.Subject) -> str:
 
 def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
     letter, number, slot, from_, code, offset, method, change = row
-    name = _native.CAPI_ROWS[number][0] if number >= 0 else ""
+    name = functions.name(number) if number >= 0 else ""
     symbol, source = (
         _native_place(from_, found.slots.get(slot, "")) if number >= 0 else _function_place(found, method)
     )
@@ -295,11 +296,12 @@ def _fault(found: Found, row: _native.LedgerFault) -> Fault:
 
 
 def _dangling(found: Found, row: _native.DanglingRow) -> Dangling:
-    subject, start, stop, kept, function, slot, from_, code, offset, method = row
+    subject, start, stop, kept, function, slot, from_, code, offset, method, touches = row
     symbol, source = _native_place(from_, found.slots.get(slot, "")) if from_ else (_BY_PYTHON, _BY_PYTHON)
     name = found.methods.get(method, "")
     freed = Touch("freed", function, "", name, symbol, source, site_of(found, code, offset), 0)
-    return Dangling(type_name(subject), Range(Address(start), Address(stop)), bool(kept), freed)
+    made = next((replace(_touch(found, one), role="viewed") for one in touches if one[0] == "n"), None)
+    return Dangling(type_name(subject), Range(Address(start), Address(stop)), bool(kept), freed, made)
 
 
 _BY_PYTHON = Unknown("Python's own allocator was called")

@@ -365,10 +365,10 @@ def _of_dangling(one: Dangling) -> Verdict:
         objects=1,
         references=0,
         conversion=one.freed,
-        stack=(one.freed,),
-        method=one.freed.method,
+        stack=(one.freed,) if one.made is None else (one.made, one.freed),
+        method=one.freed.method or (one.made.method if one.made is not None else ""),
         rule="a view lives no longer than the memory it shows",
-        cure="an owner that frees it: PyArray_SetBaseObject with a capsule, PyMemoryView_FromObject",
+        cure="an owner: PyArray_SetBaseObject with what owns the memory or frees it, PyMemoryView_FromObject",
         reason=kept if one.kept else gone,
         owners=(),
     )

@@ -26,6 +26,7 @@ _WORDS = {
     "unbalanced": "left {change:+d}",
     "returned": "returned it",
     "freed": "freed its memory",
+    "viewed": "made the view",
     "allocated": "gave the block",
     "caller": "called it",
 }

@@ -72,6 +72,18 @@ def test_memory_that_an_address_leads_to(module: Any) -> None:
     assert list(numbers) == [0, 0, 0, 0]
 
 
+def test_who_made_the_view_is_told_beside_who_freed_its_memory(module: Any) -> None:
+    module.end()
+    with inspector.leaks("dangling") as found:
+        view = module.look()
+        module.end()
+    (one,) = told(found)
+    made, freed = one.stack
+    assert (made.role, made.function, made.method) == ("viewed", "PyMemoryView_FromMemory", "dangling.look")
+    assert (freed.role, freed.function, freed.method) == ("freed", "free", "dangling.end")
+    assert one.method == "dangling.end" and len(bytes(view)) == 64
+
+
 def test_a_view_is_not_disturbed(module: Any, fingerprint: Any) -> None:
     view = module.static_memory()
     before = fingerprint(view)

@@ -39,6 +39,10 @@ SAYS = {
         r"crossings: 10 in ten calls, 1 in one",
         r"1000 numbers +ten calls +[\d.]+ µs +one call +[\d.]+ µs +crossing is +\d+% of ten",
     ),
+    "60_your_own_extension.ipynb": (
+        r"leaked  list \[0, 3\] ×3 +certain\n C +Py_BuildValue  cell:11 .*\n C +PyList_Append  cell:12",
+        r"tail  dangling view  ndarray +certain\n.*freed its memory.*\n C +PyArray_New  cell:30  made",
+    ),
 }
 """What a run must print, of what no other test says."""
 
