@@ -27,6 +27,15 @@ static element of_real(double number) {
     return made;
 }
 
+// IEEE 754's binary16: not every compiler has a type for it.
+static double of_half(uint16_t bits) {
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double size = exponent == 31 ? (fraction ? NAN : INFINITY)
+                  : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                                 : ldexp(fraction, -24);
+    return bits >> 15 ? -size : size;
+}
+
 static uint32_t character(const element *of, Py_ssize_t at) {
     return of->width == 1   ? ((const uint8_t *)of->text)[at]
            : of->width == 2 ? ((const uint16_t *)of->text)[at]
@@ -118,6 +127,8 @@ static element of_place(const char *place, char kind, uint32_t bytes) {
         return of_integer(AT(int64_t), 'i');
     case 'u' << 8 | 8:
         return of_integer(AT(uint64_t), 'u');
+    case 'f' << 8 | 2:
+        return of_real(of_half(AT(uint16_t)));
     case 'f' << 8 | 4:
         return of_real(AT(float));
     case 'f' << 8 | 8:
@@ -136,6 +147,15 @@ element elements_read(const char *place, char kind, uint32_t bytes) {
 
 // ----- one element before and after ---------------------------------------------------------------
 
+// Of a double that the target has no room for, what a processor makes: its least or greatest number, zero, or
+// the low bits of an int of 64 bits, as where the target is a narrower word.
+static int is_beyond(double before, const element *after, int bits) {
+    __int128 lowest = -((__int128)1 << (bits - 1)), wide = (__int128)1 << bits;
+    __int128 whole = fabs(before) < 0x1p63 ? (__int128)trunc(before) : 0;
+    return after->integer == lowest || after->integer == -lowest || after->integer == -lowest - 1 ||
+           after->integer == wide - 1 || ((whole - after->integer) & (wide - 1)) == 0;
+}
+
 static int to_integer(const element *before, const element *after, uint32_t bytes) {
     int bits = (int)bytes * 8;
     __int128 lowest = -((__int128)1 << (bits - 1)), wide = (__int128)1 << bits;
@@ -144,7 +164,7 @@ static int to_integer(const element *before, const element *after, uint32_t byte
         return is_default ? RULE_null : NOT_CONVERTED;
     }
     if (before->kind == 'f' && (before->real >= (double)wide || before->real < (double)lowest)) {
-        return is_default || after->integer == -lowest - 1 ? RULE_overflow : NOT_CONVERTED;
+        return is_default || is_beyond(before->real, after, bits) ? RULE_overflow : NOT_CONVERTED;
     }
     __int128 whole = before->kind == 'f' ? (__int128)trunc(before->real) : before->integer;
     if (((whole - after->integer) & (wide - 1)) != 0) {
@@ -156,12 +176,29 @@ static int to_integer(const element *before, const element *after, uint32_t byte
     return before->kind == 'f' && before->real != (double)whole ? RULE_fraction : RULE_kept;
 }
 
+static double nearest_half(double number) {
+    int exponent = 0;
+    frexp(number, &exponent);
+    double unit = ldexp(1, exponent > -13 ? exponent - 11 : -24);
+    double found = isfinite(number) ? nearbyint(number / unit) * unit : number;
+    return fabs(found) > 65504 ? copysign(INFINITY, number) : found;
+}
+
+// `single`: the number as a float, where a half is made of it.
+static double nearest_of(const element *before, uint32_t bytes, double single) {
+    return bytes == 2   ? nearest_half(single)
+           : bytes == 4 ? before->kind == 'f' ? (double)(float)before->real : (double)(float)before->integer
+                        : before->real;
+}
+
 static int to_real(const element *before, const element *after, uint32_t bytes) {
     if (before->kind == 'n' || isnan(before->real)) {
         return isnan(after->real) ? RULE_kept : NOT_CONVERTED;
     }
-    double nearest = bytes == 4 ? (double)(float)before->real : before->real;
-    nearest = bytes == 4 && before->kind != 'f' ? (double)(float)before->integer : nearest;
+    double nearest = nearest_of(before, bytes, before->real);
+    if (after->real != nearest) { // torch makes a half of a double in two steps
+        nearest = nearest_of(before, bytes, (float)before->real);
+    }
     if (after->real != nearest) {
         return NOT_CONVERTED;
     }

@@ -26,25 +26,29 @@ typedef struct {
     element before, after;
 } loss;
 
-// A column with nulls keeps them in a bitmap beside the values: what became NaN was one.
-static int was_null(int told, const element *before, const element *after) {
-    return told && after->kind == 'f' && isnan(after->real) && before->kind != 'f';
+enum { SOURCE_HAS_NULLS = 1, RESULT_HAS_NULLS = 2 }; // a column keeps them in a bitmap beside the values
+
+// What became NaN was a null, and None stays one.
+static int is_null(int told, const element *before, const element *after) {
+    return (told & SOURCE_HAS_NULLS && after->kind == 'f' && isnan(after->real) && before->kind != 'f') ||
+           (told & RESULT_HAS_NULLS && before->kind == 'n');
 }
 
-// How many elements were compared; 0 where the result is no conversion of the source.
-static uint64_t compare(const samples_block *source, int told, const samples_block *made,
+// How many elements were compared with those of the result from number `from` on; 0 where they are no
+// conversion of the source.
+static uint64_t compare(const samples_block *source, int told, const samples_block *made, uint64_t from,
                         loss found[RULE_COUNT]) {
-    uint64_t compared = made->count < COMPARED_MAX ? made->count : COMPARED_MAX;
+    uint64_t count = source->count, compared = count < COMPARED_MAX ? count : COMPARED_MAX;
     for (uint64_t i = 0; i < compared; i++) {
-        uint64_t at = compared == made->count ? i : i * (made->count - 1) / (compared - 1);
+        uint64_t at = compared == count ? i : i * (count - 1) / (compared - 1);
         const char *place = samples_element(source, at);
         if (!place) {
             return 0;
         }
         element before = elements_read(place, source->kind, source->item_bytes);
-        element after = elements_read(samples_element(made, at), made->kind, made->item_bytes);
+        element after = elements_read(samples_element(made, from + at), made->kind, made->item_bytes);
         int rule =
-            was_null(told, &before, &after) ? RULE_kept : elements_judge(&before, &after, made->item_bytes);
+            is_null(told, &before, &after) ? RULE_kept : elements_judge(&before, &after, made->item_bytes);
         if (rule == NOT_CONVERTED) {
             return 0;
         }
@@ -103,26 +107,48 @@ static int may_lose_any(const witnessed *made, const witness *seen) {
     return 0;
 }
 
+static int elements_of(const witnessed *given, samples_block *ret) {
+    return samples_items_of(given, ret) || samples_block_of(given, "biufSUO", ret);
+}
+
+// Elements of all arrays of a list: a result that has as many may be the arrays one after the other.
+static uint64_t listed(const witness *seen) {
+    samples_block one;
+    uint64_t count = 0;
+    for (int i = 0; i < seen->count && !seen->left_out; i++) {
+        count += seen->arguments[i].inside && elements_of(&seen->arguments[i], &one) ? one.count : 0;
+    }
+    return count;
+}
+
+static void judge(const samples_block *source, const witnessed *given, const samples_block *result,
+                  uint64_t from, int told, uint16_t depth) {
+    if (source->kind == result->kind && source->item_bytes <= result->item_bytes) {
+        return;
+    }
+    loss found[RULE_COUNT] = {0};
+    uint64_t compared = compare(source, told, result, from, found);
+    for (int rule = RULE_kept + 1; compared && rule < RULE_COUNT; rule++) {
+        if (found[rule].lost) {
+            write_one(rule, &found[rule], compared, source->count, given, depth);
+        }
+    }
+}
+
 void losses_write(const witnessed *made, const witness *seen, uint16_t depth) {
     samples_block result, source;
     if (!may_lose_any(made, seen) || !samples_block_of(made, readable, &result) || !result.count) {
         return;
     }
+    uint64_t joined = listed(seen) == result.count ? 0 : UINT64_MAX; // elements of the list before this one
     for (int i = 0; i < seen->count; i++) {
         const witnessed *given = &seen->arguments[i];
-        if (!may_lose(made, given) ||
-            !(samples_items_of(given, &source) || samples_block_of(given, "biufSUO", &source)) ||
-            source.count != result.count ||
-            (source.kind == result.kind && source.item_bytes <= result.item_bytes)) {
-            continue;
+        int told = (given->told ? SOURCE_HAS_NULLS : 0) | (made->told ? RESULT_HAS_NULLS : 0);
+        int is_read = elements_of(given, &source), is_part = given->inside && joined != UINT64_MAX;
+        if (is_read && may_lose(made, given) && (is_part || source.count == result.count)) {
+            judge(&source, given, &result, is_part ? joined : 0, told, depth);
         }
-        loss found[RULE_COUNT] = {0};
-        uint64_t compared = compare(&source, given->told, &result, found);
-        for (int rule = RULE_kept + 1; compared && rule < RULE_COUNT; rule++) {
-            if (found[rule].lost) {
-                write_one(rule, &found[rule], compared, result.count, given, depth);
-            }
-        }
+        joined += is_read && is_part ? source.count : 0;
     }
 }
 

@@ -230,6 +230,8 @@ class LossEvidence:
     """An element that was not kept is there in the result, changed: not 0, nothing or False."""
     converts: bool = False
     """The call is known to convert: a function of the C API, an argument of a C function."""
+    asked: tuple[str, ...] = ()
+    """Texts that came first to the call, or to one that hands its result on: what a dispatcher is to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from inspector import _native
 from inspector.facts.conversion import Loss, LossEvidence
-from inspector.tracing import functions
+from inspector.tracing import functions, values
 from inspector.tracing.decode import KINDS, Events
 from inspector.tracing.narrowed import narrowed
 from inspector.tracing.nesting import TOP, Nesting
@@ -35,9 +35,28 @@ def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
             group = (*_alike(events, nesting, head), key)
             times[group] += 1
             if group not in found:
-                found[group] = _evidence(events, nesting, row, head)
+                asked = _asked(events, nesting, head, inner, key)
+                found[group] = _evidence(events, nesting, row, head, asked)
     told = tuple(_counted(one, times[group]) for group, one in found.items())
     return (*told, *narrowed(events, nesting))
+
+
+def _asked(
+    events: Events, nesting: Nesting, head: int, handed: set[tuple[int, Any]], key: tuple[int, ...]
+) -> tuple[str, ...]:
+    """First arguments that are texts, of a call and of those that hand on what it made."""
+    found = {_first_text(events, nesting, head)}
+    while (head := int(nesting.owner[head])) != TOP and (head, key) in handed:
+        found.add(_first_text(events, nesting, head))
+    return tuple(sorted(found - {""}))
+
+
+def _first_text(events: Events, nesting: Nesting, head: int) -> str:
+    call, stop = int(nesting.heads[head]), int(nesting.stops[head])
+    if not nesting.is_call[head]:
+        return ""
+    arguments, _result = values.read(events, call, stop)
+    return arguments[0].text.strip("'") if arguments and arguments[0].type_name == "str" else ""
 
 
 def _alike(events: Events, nesting: Nesting, head: int) -> tuple[int, int, int]:
@@ -60,7 +79,7 @@ def _key(record: Any) -> tuple[int, ...]:
     return tuple(int(record[name]) for name in ("func", "obj", "val", "aux", "start", "type"))
 
 
-def _evidence(events: Events, nesting: Nesting, row: int, at: int) -> LossEvidence:
+def _evidence(events: Events, nesting: Nesting, row: int, at: int, asked: tuple[str, ...]) -> LossEvidence:
     call, owner = int(nesting.heads[at]), int(nesting.owner[at])
     record, head = events.records[row], events.records[call]
     is_capi = bool(head["kind"] == KINDS["CAPI"])
@@ -82,7 +101,7 @@ def _evidence(events: Events, nesting: Nesting, row: int, at: int) -> LossEviden
         confidence="certain" if compared == elements else "by sample",
         site=events.sites[events.site[int(nesting.heads[owner]) if inside else call]],
     )
-    return LossEvidence(loss, bool(record["val"]), is_capi)
+    return LossEvidence(loss, bool(record["val"]), is_capi, asked)
 
 
 def _text(kind: int, bits: int) -> str:

@@ -14,7 +14,7 @@ CONVERTERS = frozenset(
         *("float", "double", "bool"),
     )
 )
-"""Functions that convert and do nothing else, by the last word of their names."""
+"""Functions that convert and do nothing else: the last word of a name, or what a dispatcher is asked for."""
 RANKS = ("overflow", "null", "sign", "embedded NUL", "cut", "fraction", "precision")
 """What harms most first: rounding to fewer digits is often meant."""
 PLAIN = ("overflow", "sign", "precision", "embedded NUL", "cut")
@@ -28,6 +28,6 @@ def losses(evidence: Iterable[LossEvidence]) -> tuple[Loss, ...]:
 
 
 def _is_loss(one: LossEvidence) -> bool:
-    if one.converts or one.loss.function.rpartition(".")[2] in CONVERTERS:
+    if one.converts or {one.loss.function.rpartition(".")[2], *one.asked} & CONVERTERS:
         return True
     return one.loss.rule in PLAIN and one.shows

@@ -58,6 +58,12 @@ LOSSY: dict[str, tuple[Any, Callable[[Any], Any], str]] = {
     "1e300 as float32": (f8(1e300, 1.0), lambda a: a.astype("f4"), "overflow"),
     "1.7 as int": (f8(1.7, 2.0, -1.5), lambda a: a.astype("i8"), "fraction"),
     "1e30 as int": (f8(1e30, 2.0), lambda a: a.astype("i8"), "overflow"),
+    "a float as a byte": (f8(256.0, -300.0, 70000.0, 3.0), lambda a: a.astype("u1"), "overflow"),
+    "a float as a short": (f8(2.0, 40000.0 * 3, -1e9), lambda a: a.astype("i2"), "overflow"),
+    "a negative float as a byte": (f8(-1.0, 3.0), lambda a: a.astype("u1"), "sign"),
+    "float64 as float16": (f8(0.5, 0.1, 1e-8), lambda a: a.astype("f2"), "precision"),
+    "70000 as float16": (f8(70000.0, 65504.0, -65520.0), lambda a: a.astype("f2"), "overflow"),
+    "float16 as int": (np.array([1.5, 2.0], "f2"), lambda a: a.astype("i4"), "fraction"),
     "nan as int": (f8(2.0, NAN), lambda a: a.astype("i4"), "null"),
     "None as False": (objects(None, 1, 0), lambda a: a.astype(bool), "null"),
     "strided": (np.arange(2**31 - 4, 2**31 + 4)[::2], lambda a: a.astype("i4"), "sign"),
@@ -98,6 +104,8 @@ def test_what_is_lost_is_counted_and_shown(name: str) -> None:
         (lambda a: a.astype("i8"), np.array([1, 255], "u1")),
         (lambda a: a.astype(bool), i8(0, 1, 7)),
         (lambda a: np.array(a), ["a", "b\0c"]),
+        (lambda a: a.astype("f4"), np.array([0.1, 65504.0, 6e-8, NAN], "f2")),
+        (lambda a: a.astype("f2"), f8(2048.0, -0.5, 2.0**-24, NAN)),
         (lambda a: np.add(a, 2**40), i8(1, 2)),
         (lambda a: np.argsort(a), f8(1.7, 0.2)),
         (lambda a: np.zeros_like(a, "i4"), f8(0.5, 0.25)),
@@ -149,10 +157,53 @@ def test_nulls_of_a_column_are_not_taken_for_values() -> None:
     assert [(one.rule, one.lost, one.elements) for one in t.losses] == [("precision", 1, 3)]  # type: ignore[union-attr]
 
 
-def test_a_lossy_copy_is_still_a_copy() -> None:
-    big = np.arange(1000) * 2**33
+def test_a_null_that_a_column_keeps_is_no_loss() -> None:
+    pa = pytest.importorskip("pyarrow", reason="cannot be installed")
+    with inspector.trace("pyarrow") as t:
+        column = pa.array([1, None, 3])
+    assert column.null_count == 1 and t.losses == ()
+
+
+@pytest.mark.parametrize("cast", ["compute.cast", "Array.cast"])
+def test_a_dispatcher_converts_where_it_is_asked_to(cast: str) -> None:
+    compute = pytest.importorskip("pyarrow.compute", reason="cannot be installed")
+    pa = pytest.importorskip("pyarrow")
+    column = pa.array([1.5, 2.0, -3.5])
+    with inspector.trace("pyarrow") as t:
+        if cast == "Array.cast":
+            column.cast(pa.int32(), safe=False)
+        else:
+            compute.cast(column, pa.int32(), safe=False)
+        compute.call_function("floor", [column])
+    assert [(one.rule, one.lost, one.before, one.after) for one in t.losses] == [("fraction", 2, "1.5", "1")]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("join", [np.concatenate, np.stack, np.hstack, np.vstack])
+def test_arrays_that_are_joined(join: Callable[[Any], Any]) -> None:
+    whole, real = i8(3, 2**53 + 1), f8(0.5, 1.5)
     with inspector.trace("numpy") as t:
-        big.astype("i4")
+        result = join([real, whole])
+    assert result.dtype == "f8"
+    assert [(one.rule, one.lost, one.first, one.elements) for one in t.losses] == [("precision", 1, 1, 2)]  # type: ignore[union-attr]
+    assert t.losses[0].before == str(2**53 + 1)  # type: ignore[index]
+
+
+def test_arrays_that_are_joined_side_by_side_are_not_compared_wrongly() -> None:
+    whole, real = i8(3, 2**53, 5, 6).reshape(2, 2), f8(0.5, 1.5, 2.5, 4).reshape(2, 2)
+    with inspector.trace("numpy") as t:
+        np.concatenate([real, whole], axis=1)
+        np.concatenate([real, whole])
+    assert t.losses == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [(np.arange(1000) * 2**33, "i4"), (np.arange(1000.0), "u1"), (np.arange(1000) * 100.1, "f2")],
+    ids=["int", "float", "half"],
+)
+def test_a_lossy_copy_is_still_a_copy(source: Any, kind: str) -> None:
+    with inspector.trace("numpy") as t:
+        source.astype(kind)
     assert [copy.verdict for copy in t.fact.copies] == ["copied"]
 
 
