@@ -42,7 +42,7 @@ LONG = {
 @pytest.mark.parametrize("library", SHORT)
 def test_a_suite_ends_as_without_the_ledger(library: str, tmp_path: Path) -> None:
     modules = [f"{library}.{name}" for name in (LONG if soak.SOAK else SHORT)[library]]
-    command = [sys.executable, "-P", suite_run.__file__, library, *modules]
+    command = [sys.executable, "-P", suite_run.__file__, "leaks", library, *modules]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=1700, check=False)
     assert ran.returncode == 0, ran.stderr
     told = json.loads(ran.stdout.splitlines()[-1])

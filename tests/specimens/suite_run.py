@@ -1,6 +1,9 @@
-"""Run a library's own tests twice in one process, the second time under the ledger; print what differs.
+"""Run a library's own tests twice in one process, the second time watched; print what differs.
 
-python -P suite_run.py numpy numpy.lib.tests.test_twodim_base ...
+python -P suite_run.py leaks numpy numpy.lib.tests.test_twodim_base ...
+python -P suite_run.py deep pandas pandas.tests.series.methods.test_astype ...
+
+Watched by the ledger, or by a trace of the grade that is named.
 """
 
 from __future__ import annotations
@@ -36,24 +39,35 @@ def ran(modules: list[str]) -> dict[str, str]:
     return outcomes.of
 
 
-def main(library: str, modules: list[str]) -> None:
-    """One line of JSON: how many tests, those that ended otherwise, certain verdicts, runs of each."""
-    plain = ran(modules)
+def under_the_ledger(library: str, modules: list[str]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Outcomes, certain verdicts, how many were looked at."""
     with inspector.leaks(library) as found:
-        watched = ran(modules)
-    names = plain.keys() | watched.keys()
-    told = {
-        "tests": len(plain),
-        "other": {
-            name: [plain.get(name), watched.get(name)]
-            for name in names
-            if plain.get(name) != watched.get(name)
-        },
-        "accused": [[one.kind, one.object, one.method, one.reason] for one in found if one.certain],
-        "suspects": found.fact.suspects,
+        outcomes = ran(modules)
+    accused = [[one.kind, one.object, one.method, one.reason] for one in found if one.certain]
+    return outcomes, {"accused": accused, "suspects": found.fact.suspects}
+
+
+def under_a_trace(library: str, modules: list[str], grade: Any) -> tuple[dict[str, str], dict[str, Any]]:
+    """Outcomes, and how much was recorded; of which the last records are read."""
+    with inspector.trace(library, grade=grade) as t:
+        outcomes = ran(modules)
+    return outcomes, {"events": t.fact.events + t.fact.dropped, "calls": len(t.calls)}
+
+
+def main(watcher: str, library: str, modules: list[str]) -> None:
+    """One line of JSON: how many tests, those that ended otherwise, what the watcher found."""
+    plain = ran(modules)
+    if watcher == "leaks":
+        watched, found = under_the_ledger(library, modules)
+    else:
+        watched, found = under_a_trace(library, modules, watcher)
+    other = {
+        name: [plain.get(name), watched.get(name)]
+        for name in plain.keys() | watched.keys()
+        if plain.get(name) != watched.get(name)
     }
-    print(json.dumps(told))
+    print(json.dumps({"tests": len(plain), "other": other, **found}))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(*sys.argv[1:3], sys.argv[3:])
