@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from inspector.classes import is_heap_type, type_name
 from inspector.errors import InspectorError
+from inspector.tracing.homes import lies_in
 
 _dict_of = type.__dict__["__dict__"].__get__
 _flags_of = type.__dict__["__flags__"].__get__
@@ -149,7 +150,8 @@ class Targets:
         home = _module_of(kind)
         is_pythons = vars(builtins).get(type_name(kind)) is kind or not is_heap_type(kind)
         is_bare = home == "builtins" and not is_pythons  # PyO3 names no module
-        if not isinstance(home, str) or (_package(home) != _package(module) and not is_bare):
+        is_named = isinstance(home, str) and _package(home) == _package(module)
+        if not is_named and not is_bare and not lies_in(kind, home, module):
             return
         self._seen.add(id(kind))
         self.types.append(kind)
