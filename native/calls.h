@@ -24,6 +24,10 @@ typedef enum {
     CALL_NEXT,   // object; NULL without an exception ends an iteration
 } call_convention;
 
+// How many items of a CALL_VECTOR are positional. CPython keeps a flag in the topmost bit, and functions of
+// one library that call each other may keep theirs below it (nanobind 3.1): no call has 2**31 arguments.
+static inline Py_ssize_t calls_positional(uintptr_t counted) { return (Py_ssize_t)(counted & INT32_MAX); }
+
 enum { CALLS_MAX = 16384 };
 enum { CALLS_FULL = -1, CALLS_LOCKED = -2, CALLS_UNSEEN = -3 };
 

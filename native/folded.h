@@ -95,7 +95,7 @@ FOLDED_INLINE int folded_take_arguments(uint8_t convention, uintptr_t b, uintptr
     case CALL_FAST_NAMES:
         return folded_take_vector(items, c, d, ret);
     case CALL_VECTOR:
-        return folded_take_vector(items, (size_t)PyVectorcall_NARGS(c), d, ret);
+        return folded_take_vector(items, (size_t)calls_positional(c), d, ret);
     default:
         return 0;
     }

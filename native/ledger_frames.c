@@ -137,7 +137,7 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
         watch_items(frame, (PyObject *const *)words[1], (Py_ssize_t)words[2]);
         return;
     case CALL_VECTOR:
-        watch_items(frame, (PyObject *const *)words[1], PyVectorcall_NARGS(words[2]));
+        watch_items(frame, (PyObject *const *)words[1], calls_positional(words[2]));
         return;
     case CALL_METHOD:
         watch_items(frame, (PyObject *const *)words[2], (Py_ssize_t)words[3]);

@@ -65,7 +65,7 @@ static int is_compared(PyObject *callable, const PyMethodDef *row) {
 
 // What a type without a vectorcall of its own is called by: its tp_call, with a tuple and a dict.
 static PyObject *construct(PyObject *type, PyObject *const *items, size_t counted, PyObject *names) {
-    Py_ssize_t count = PyVectorcall_NARGS(counted);
+    Py_ssize_t count = calls_positional(counted);
     _owned_ PyObject *args = PyTuple_New(count);
     _owned_ PyObject *keywords = names && PyTuple_GET_SIZE(names) ? PyDict_New() : NULL;
     if (!args || (names && PyTuple_GET_SIZE(names) && !keywords)) {

@@ -126,7 +126,7 @@ static void note_arguments(call_convention convention, const uintptr_t words[5],
         note_vector(OBJECTS(words[1]), (Py_ssize_t)words[2], OBJECT(words[3]), ret);
         break;
     case CALL_VECTOR:
-        note_vector(OBJECTS(words[1]), PyVectorcall_NARGS(words[2]), OBJECT(words[3]), ret);
+        note_vector(OBJECTS(words[1]), calls_positional(words[2]), OBJECT(words[3]), ret);
         break;
     case CALL_METHOD:
         note_vector(OBJECTS(words[2]), (Py_ssize_t)words[3], OBJECT(words[4]), ret);

@@ -339,3 +339,43 @@ def test_the_bytes_of_a_ctypes_object_are_those_that_ctypes_counts(make: Callabl
     (call,) = (call for call in t.calls if call.name.endswith("frombuffer"))
     (span,) = call.arguments[0].spans
     assert (span.address, span.logical_bytes) == (ctypes.addressof(held), ctypes.sizeof(held))
+
+
+PRIVATE_BIT = r"""
+#include <Python.h>
+#include <structmember.h>
+static PyObject *inner(PyObject *self, PyObject *const *items, size_t counted, PyObject *names) {
+    return PyLong_FromSize_t(counted & 0xFFFF);
+}
+static PyObject *outer(PyObject *self, PyObject *const *items, size_t counted, PyObject *names) {
+    return ((vectorcallfunc *)((char *)items[0] + sizeof(PyObject)))[0](
+        items[0], items, (size_t)PyVectorcall_NARGS(counted) | (size_t)1 << 62, names);
+}
+typedef struct { PyObject head; vectorcallfunc call; } callable;
+static PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(callable, call), READONLY}, {0}};
+static PyType_Slot slots[] = {{Py_tp_members, members}, {Py_tp_call, PyVectorcall_Call}, {0}};
+static PyType_Spec spec = {"privately.callable", sizeof(callable), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "privately", NULL, -1};
+PyMODINIT_FUNC PyInit_privately(void) {
+    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
+    vectorcallfunc calls[] = {inner, outer};
+    for (int i = 0; i < 2; i++) {
+        callable *one = PyObject_New(callable, (PyTypeObject *)type);
+        one->call = calls[i];
+        PyModule_AddObject(module, i ? "outer" : "inner", (PyObject *)one);
+    }
+    return module;
+}
+"""
+
+
+def test_a_bit_of_a_librarys_own_beside_the_count_of_arguments(specimens: Any) -> None:
+    """As nanobind 3.1 sets when a class calls its constructor: the arguments were looked for far away."""
+    made = specimens.build("privately", PRIVATE_BIT)
+    with inspector.trace("privately") as t:
+        assert made.outer(made.inner, 5, "a") == 3
+    (outer,) = t.calls
+    (inner,) = outer.calls
+    assert [value.text for value in inner.arguments] == [value.text for value in outer.arguments]
