@@ -13,7 +13,7 @@ _LISTS: Final = ("to_pylist", "to_list", "tolist")
 
 def elements(x: Any) -> list[Any] | None:
     """The first elements, nested ones flattened; None where the object has no list of them."""
-    part = x[:MOST] if hasattr(type(x), "__getitem__") and not hasattr(type(x), "columns") else x
+    part = _beginning(x)
     for name in _LISTS:
         if callable(method := getattr(part, name, None)):
             try:
@@ -21,6 +21,16 @@ def elements(x: Any) -> list[Any] | None:
             except (NotImplementedError, TypeError, ValueError):  # a memoryview of characters
                 return None
     return list(islice(_flat(part), MOST)) if type(part) in (list, tuple, bytes, bytearray) else None
+
+
+def _beginning(x: Any) -> Any:
+    """The first ones of a sequence; what cannot be cut (a dict, an array without axes) as it is."""
+    if not hasattr(type(x), "__getitem__") or hasattr(type(x), "columns"):
+        return x
+    try:
+        return x[:MOST]
+    except Exception:  # of any library
+        return x
 
 
 def _flat(items: Any) -> Any:
@@ -42,6 +52,8 @@ def lost(before: list[Any] | None, after: list[Any] | None) -> tuple[int, list[s
 
 
 def _same(one: Any, other: Any) -> bool:
-    if one is other or (one != one and other != other):
-        return True
-    return type(one == other) is bool and one == other
+    """Two NaNs are the same; what does not say whether it equals (pandas.NA, an array) does not."""
+    try:
+        return one is other or bool(one == other) or bool(one != one and other != other)
+    except Exception:  # of any library
+        return False

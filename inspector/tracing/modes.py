@@ -12,11 +12,14 @@ if TYPE_CHECKING:
     from inspector.tracing.recorder import Recorder
 
 Mode = Literal["ring", "stream", "sample"]
+GRADES = ("count", "record", "deep")
 
 
 def choose(recorder: Recorder, mode: Mode, every: int, out: str | Path | None, native: bool) -> None:
     """Have it record in a mode, and with native frames. Raises InspectorError `bad-option`."""
     one_of = recorded_of(mode, every)
+    if recorder.grade not in GRADES:
+        raise _refused(f"grade is {recorder.grade!r}", "count, record or deep")
     if mode == "stream" and recorder.directory:
         raise _refused("keep= and mode='stream' are two files for the same records", "leave one of them out")
     if mode == "stream":

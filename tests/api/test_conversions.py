@@ -65,6 +65,28 @@ def test_what_is_lost_is_counted_and_shown() -> None:
         assert row.losses == 2 and row.loses[0] == "None → nan"
 
 
+@pytest.mark.parametrize(
+    ("x", "losses"),
+    [
+        (pd.Series([2**53 + 1, None], dtype="Int64"), None),
+        (pd.Series([True, None], dtype="boolean"), 0),
+        (np.array([np.float64(1.5), np.datetime64("NaT"), float("nan")], object), 0),
+        ([np.ones(2), 3], None),
+        ({"a": 1}, None),
+        ("text", None),
+        (None, None),
+        (np.array(3.5), 0),
+    ],
+    ids=repr,
+)
+def test_what_is_hard_to_compare_is_no_failure_of_ours(x: Any, losses: int | None) -> None:
+    """Values that equal nothing or raise when asked, and what cannot be cut: each was an error of the child."""
+    row = one(x, "numpy")
+    if row.found == "tried" and not row.fails:
+        assert row.losses == losses or (losses is None and isinstance(row.losses, int | Unknown))
+    assert "it raised" not in str(row.copies)
+
+
 def test_what_fails_and_what_materializes() -> None:
     row = one({1: 2}, "memoryview")
     assert row.fails or row.found == "not found"

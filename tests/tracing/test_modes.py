@@ -115,6 +115,7 @@ def test_a_saved_sample_says_what_was_left_out(tmp_path: Any) -> None:
     ("options", "said"),
     [
         ({"mode": "rings"}, "mode is 'rings'"),
+        ({"grade": "records"}, "grade is 'records'"),
         ({"mode": "sample", "every": 0}, "every is 0"),
         ({"mode": "sample", "every": 1.5}, "every is 1.5"),
         ({"mode": "stream", "keep": "KEEP"}, "two files for the same records"),
