@@ -80,7 +80,7 @@ def test_what_is_lost_is_counted_and_shown() -> None:
     ids=repr,
 )
 def test_what_is_hard_to_compare_is_no_failure_of_ours(x: Any, losses: int | None) -> None:
-    """Values that equal nothing or raise when asked, and what cannot be cut: each was an error of the child."""
+    """Values that raise when they are compared, and what cannot be cut: each was an error of the child."""
     row = one(x, "numpy")
     if row.found == "tried" and not row.fails:
         assert row.losses == losses or (losses is None and isinstance(row.losses, int | Unknown))
