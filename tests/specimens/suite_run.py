@@ -32,8 +32,9 @@ class Outcomes:
 
 def ran(modules: list[str]) -> dict[str, str]:
     """The outcomes of one run. Modules are imported anew: their parameters may be iterators, used up."""
-    for name in [name for name in sys.modules if name.startswith(tuple(modules))]:
-        del sys.modules[name]
+    for name, module in list(sys.modules.items()):
+        if "/tests/" in str(getattr(module, "__file__", "")):
+            del sys.modules[name]
     outcomes = Outcomes()
     options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", os.getcwd()]
     code = pytest.main([*options, "--pyargs", *modules], plugins=[outcomes])

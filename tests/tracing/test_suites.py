@@ -14,7 +14,12 @@ import suite_run
 
 pytestmark = pytest.mark.newest
 SHORT = {
-    "numpy": ("_core.tests.test_indexing", "_core.tests.test_records", "_core.tests.test_array_coercion"),
+    "numpy": (
+        "_core.tests.test_array_coercion",
+        "_core.tests.test_indexing",
+        "_core.tests.test_records",
+        "linalg.tests.test_linalg",
+    ),
     "pandas": ("tests.groupby.test_groupby", "tests.frame.methods.test_fillna"),
 }
 LONG = {
@@ -28,8 +33,8 @@ LONG = {
         "_core.tests.test_regression",
         "_core.tests.test_dtype",
         "_core.tests.test_shape_base",
+        "_core.tests.test_multiarray",
         "lib.tests.test_function_base",
-        "linalg.tests.test_linalg",
         "ma.tests.test_core",
         "random.tests.test_generator_mt19937",
     ),
