@@ -13,6 +13,7 @@
 enum { OWNDATA = 0x4, TYPE_OBJECT = 17, TYPE_NUMBER_OFFSET = 28 }; // numpy/ndarraytypes.h, NumPy 1 and 2
 
 static getbufferproc array_getbuffer; // NULL until NumPy is imported
+PyTypeObject *arrays_type;
 
 void arrays_prepare(void) {
     PyTypeObject *ndarray = array_getbuffer ? NULL : native_imported_type("numpy", "ndarray");
@@ -20,6 +21,7 @@ void arrays_prepare(void) {
         int known = strcmp(ndarray->tp_name, "numpy.ndarray") == 0 && ndarray->tp_as_buffer &&
                     ndarray->tp_basicsize >= (Py_ssize_t)sizeof(ndarray_fields);
         array_getbuffer = known ? ndarray->tp_as_buffer->bf_getbuffer : NULL;
+        arrays_type = known ? ndarray : NULL;
     }
     PyErr_Clear();
 }

@@ -101,8 +101,7 @@
         FLAG(Py_TPFLAGS_TUPLE_SUBCLASS), FLAG(Py_TPFLAGS_BYTES_SUBCLASS), FLAG(Py_TPFLAGS_UNICODE_SUBCLASS), \
         FLAG(Py_TPFLAGS_DICT_SUBCLASS), FLAG(Py_TPFLAGS_BASE_EXC_SUBCLASS), FLAG(Py_TPFLAGS_TYPE_SUBCLASS)
 
-// The running thread's state, NULL where it has none: never an error.
-#if PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030D0000 // the running thread's state, NULL where it has none: never an error
 #define compat_thread_unchecked() PyThreadState_GetUnchecked()
 #else
 #define compat_thread_unchecked() _PyThreadState_UncheckedGet()
@@ -314,11 +313,12 @@ static inline int compat_frame_owns(size_t offset) {
 // wait for reuse in the interpreter with what they pointed to.
 #if PY_VERSION_HEX >= 0x030C0000
 #define compat_type_cache(interpreter) (&(interpreter)->types.type_cache)
+#define compat_gil_switches(interpreter) ((interpreter)->ceval.gil->switch_number) // to another thread
 #else
 #define compat_type_cache(interpreter) (&(interpreter)->type_cache)
+#define compat_gil_switches(interpreter) (_PyRuntime.ceval.gil.switch_number)
 #endif
-// All that waits for reuse is in [first, end); tuples, lists and dicts in 3.14 in chains, by the word of
-// their count.
+// All that waits for reuse is in [first, end); in 3.14 tuples, lists and dicts in chains, by their count.
 #define COMPAT_KEPT_CHAINED (PY_VERSION_HEX >= 0x030E0000)
 #if PY_VERSION_HEX >= 0x030D0000
 #define compat_free_lists(interpreter) (&(interpreter)->object_state)

@@ -52,6 +52,16 @@ running_place running_where_held(void); // the same, for who knows that it holds
 void running_pass_over(PyObject *file /* borrowed */);
 int running_has_gil(void);
 
+// A moment, and whether since then neither a Python function was called nor another thread had the GIL. A
+// mark stands where the next frame would begin, in memory that nobody uses.
+typedef struct {
+    PyThreadState *thread; // compared only
+    PyObject **mark;       // NULL: there was no room for one
+    unsigned long switches;
+} running_moment;
+running_moment running_now(void); // needs the GIL
+int running_was_alone(const running_moment *since);
+
 // What a call began with.
 typedef struct {
     uint64_t start;

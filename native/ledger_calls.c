@@ -13,6 +13,7 @@
 #include "ledger_frames.h"
 
 #include "hooks.h"
+#include "ledger_dtypes.h"
 #include "ledger_views.h"
 
 enum { FOLLOWED = 3 };
@@ -54,13 +55,6 @@ static void visit_raised(call_frame *frame) {
     }
 }
 
-static void place_touch(ledger_touch *touch, uint32_t number) {
-    running_place place = running_where_held();
-    touch->code = place.code;
-    touch->lasti = place.lasti;
-    touch->method = number + 1;
-}
-
 static void fault(const call_frame *frame, int kind, const PyObject *object) {
     running_place place = running_where_held();
     ledger_fault_add(&(ledger_fault){.kind = (uint8_t)kind,
@@ -80,7 +74,7 @@ static void watch_given(const call_frame *frame, const watched *one) {
     ledger_entry *entry = ledger_enter_given(one->object);
     if (entry) {
         ledger_touch touch = {.role = 'B', .row = CAPI_ROW_COUNT};
-        place_touch(&touch, frame->number);
+        ledger_frame_place(&touch, frame->number);
         ledger_add(entry, &touch);
     }
 }
@@ -113,24 +107,9 @@ static void weigh(call_frame *frame, watched *one) {
         return;
     }
     ledger_frame_charge(frame, one->object, change);
-    ledger_entry *entry = ledger_enter(one->object, 0);
-    if (!entry) {
-        return;
-    }
-    entry->balance += (int32_t)change;
-    entry->all_calls_fell = change < 0 && entry->calls == entry->all_calls_fell ? entry->calls + 1 : 0;
-    entry->calls++;
-    entry->relation = one->relation;
-    entry->argument = one->argument;
-    entry->flags |= one->is_blurred ? LEDGER_BLURRED : 0;
-    ledger_touch touch = {.role = 'B',
-                          .row = CAPI_ROW_COUNT,
-                          .delta = (int8_t)(change > 127    ? 127
-                                            : change < -127 ? -127
-                                                            : change)};
-    place_touch(&touch, frame->number);
-    ledger_add(entry, &touch);
-    if (change < 0 && after <= one->held && !(entry->flags & LEDGER_HELD)) {
+    ledger_entry *entry = ledger_unbalanced(&(ledger_imbalance){
+        one->object, change, frame->number, one->relation, one->argument, one->is_blurred});
+    if (entry && change < 0 && after <= one->held && !(entry->flags & LEDGER_HELD)) {
         Py_INCREF(one->object); // the ledger's, until it is closed
         entry->flags |= LEDGER_HELD;
     }
@@ -142,14 +121,18 @@ static void note_result(PyObject *result, uint32_t number) {
     ledger_entry *entry = is_number || ledger_find((uintptr_t)result) ? NULL : ledger_enter(result, 1);
     if (entry) {
         ledger_touch touch = {.role = 'r', .row = CAPI_ROW_COUNT};
-        place_touch(&touch, number);
+        ledger_frame_place(&touch, number);
         ledger_add(entry, &touch);
     }
 }
 
 static void end(call_frame **place) {
     ledger_cells_end(*place);
-    if (ledger_frame_leave(*place) == 0 && ledger_is_open) {
+    if (ledger_frame_leave(*place) > 0) {
+        return;
+    }
+    ledger_dtypes_end();
+    if (ledger_is_open) {
         ledger_frees_settle();
     }
 }
@@ -168,6 +151,9 @@ static int tells_error(call_convention convention, uintptr_t result, int failed)
 
 uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
     call_frame frame;
+    if (!ledger_depth && ledger_dtypes_known) {
+        ledger_dtypes_begin();
+    }
     ledger_frame_enter(&frame, called->number, called->convention, words);
     // Given back on the way of a C++ exception too.
     call_frame *given_back __attribute__((cleanup(end))) = &frame;

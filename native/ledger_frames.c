@@ -176,6 +176,40 @@ __attribute__((no_sanitize("address"))) void ledger_watch_freed(uintptr_t block,
     }
 }
 
+void ledger_frame_place(ledger_touch *touch, uint32_t number) {
+    running_place place = running_where_held();
+    touch->code = place.code;
+    touch->lasti = place.lasti;
+    touch->method = number + 1;
+}
+
+ledger_entry *ledger_unbalanced(const ledger_imbalance *one) {
+    ledger_entry *entry = ledger_enter(one->object, 0);
+    if (!entry) {
+        return NULL;
+    }
+    int fell = one->change < 0;
+    entry->balance += (int32_t)one->change;
+    entry->all_calls_fell = fell && entry->calls == entry->all_calls_fell ? entry->calls + 1 : 0;
+    entry->calls++;
+    entry->relation = one->relation;
+    entry->argument = one->argument;
+    entry->flags |= one->is_blurred ? LEDGER_BLURRED : 0;
+    int shown = (int)Py_MAX(-127, Py_MIN(127, one->change));
+    ledger_touch touch = {.role = 'B', .row = CAPI_ROW_COUNT, .delta = (int8_t)shown};
+    ledger_frame_place(&touch, one->number);
+    ledger_add(entry, &touch);
+    return entry;
+}
+
+int ledger_frames_watch(const PyObject *object) {
+    call_frame *frame = innermost;
+    while (frame && !ledger_frame_find(frame, object)) {
+        frame = frame->outer;
+    }
+    return frame != NULL;
+}
+
 void ledger_frame_charge(const call_frame *frame, const PyObject *object, Py_ssize_t change) {
     for (call_frame *outer = frame->outer; outer; outer = outer->outer) {
         for (int i = 0; i < outer->count; i++) {

@@ -50,9 +50,20 @@ static inline watched *ledger_frame_find(call_frame *frame, const PyObject *obje
     }
     return NULL;
 }
+int ledger_frames_watch(const PyObject *object /* borrowed */); // whether an open call does
 void ledger_frame_compare(call_frame *frame); // after the call: what an argument let go of, or holds since
 // The frame answers for this change of a count: no call around it does.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);
+
+// A call from Python changed a count by what nothing explains. Its entry, or NULL.
+typedef struct {
+    PyObject *object; // borrowed
+    Py_ssize_t change;
+    uint32_t number; // of the call
+    uint8_t relation, argument, is_blurred;
+} ledger_imbalance;
+ledger_entry *ledger_unbalanced(const ledger_imbalance *one);
+void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */); // where it is
 
 // ledger_cells.c: watches the dtypes of arrays behind a capsule; after the call, says who holds them in
 // `found`.

@@ -24,6 +24,7 @@
 // its own is not seen.
 #include "ledger.h"
 
+#include "ledger_dtypes.h"
 #include "ledger_views.h"
 #include "outside.h"
 
@@ -118,6 +119,9 @@ static __attribute__((no_sanitize("address"))) int is_of_before(const ledger_ent
 static int is_to_keep(void *block) {
     PyObject *object = NULL;
     ledger_entry *entry = entry_of(block, &object);
+    if (ledger_dtypes_array_bytes) {
+        ledger_dtypes_freed((uintptr_t)block);
+    }
     if (ledger_depth) {
         ledger_watch_freed((uintptr_t)block, (uintptr_t)object);
         entry = object ? ledger_find((uintptr_t)object) : entry_of(block, &object);
@@ -187,12 +191,15 @@ ledger_of_dying ledger_frees_dying(PyObject *object) {
     return (ledger_of_dying){is_others, PyTuple_CheckExact(object) ? PyTuple_GET_SIZE(object) : 0};
 }
 
-static void *born(void *block) {
+static void *born(void *block, size_t size) {
     if (births_run && ledger_is_open && block) {
         births_add(block);
     }
     if (ledger_cells_open && block) {
         ledger_cells_born(block);
+    }
+    if (size && size == ledger_dtypes_array_bytes && block) {
+        ledger_dtypes_born(block);
     }
     return block;
 }
@@ -203,13 +210,13 @@ static void *born(void *block) {
                    (uintptr_t)__builtin_return_address(0))
 
 static void *ledger_malloc(void *context, size_t size) {
-    void *block = born(before.malloc(before.ctx, size));
+    void *block = born(before.malloc(before.ctx, size), size);
     GIVEN(PyObject_Malloc, block, size);
     return block;
 }
 
 static void *ledger_calloc(void *context, size_t count, size_t size) {
-    void *block = born(before.calloc(before.ctx, count, size));
+    void *block = born(before.calloc(before.ctx, count, size), count * size);
     GIVEN(PyObject_Malloc, block, count * size);
     return block;
 }
@@ -278,6 +285,9 @@ static void *memory_realloc(void *context, void *block, size_t size) {
 
 static void memory_free(void *context, void *block) {
     outside_gone(block);
+    if (ledger_dtypes_array_bytes && block) {
+        ledger_dtypes_memory_freed((uintptr_t)block);
+    }
     ledger_freeing how = freeing_of(&before_memory, "PyMem_Free");
     if (!block || !ledger_is_open || !ledger_views_domain((uintptr_t)block, &how)) {
         before_memory.free(before_memory.ctx, block);

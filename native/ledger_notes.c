@@ -8,6 +8,7 @@
 #include "ledger_notes.h"
 
 #include "hooks.h"
+#include "ledger_dtypes.h"
 #include "ledger_views.h"
 #include "outside.h"
 
@@ -88,6 +89,9 @@ void ledger_note_after(const noted_call *call, PyObject *result, char role, int 
             note_listed(word_at(call, i));
         }
         char role = call->effects[i];
+        if (role == 'S' || (role == 's' && !failed)) {
+            ledger_dtypes_stolen(word_at(call, i));
+        }
         int is_stored = !failed && (role == '=' || role == '*' || (role == 'o' && !call->gave_none));
         PyObject **stored = is_stored ? (PyObject **)word_at(call, i) : NULL;
         if (stored) { // what was resized in place keeps its history

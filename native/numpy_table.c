@@ -19,6 +19,7 @@
 
 #include "calls.h"
 #include "ledger.h"
+#include "ledger_dtypes.h"
 #include "loaded.h"
 
 enum { RETURN_WORD = 25 }; // of what thunks.c kept: the six words, al and the vectors, then rbp
@@ -50,7 +51,7 @@ typedef struct {
 } code_range;
 
 static table_word words[ROWS];
-static int is_armed, is_counting;
+static int is_armed, is_counting, is_for_ledger;
 static int is_writable; // the table lies in memory that its file maps for writing: no page is asked about
 static char *caller_paths[NUMPY_CALLERS]; // owned: for as long as the process lives
 static uint8_t is_chosen[NUMPY_CALLERS];
@@ -160,14 +161,6 @@ static int object_choose(struct dl_phdr_info *object, size_t size, void *argumen
     return 0;
 }
 
-static PyObject *numpy_table_choose(PyObject *module, PyObject *paths) {
-    if (!PyFrozenSet_CheckExact(paths)) {
-        return PyErr_Format(PyExc_TypeError, "numpy_table_choose() takes a frozenset");
-    }
-    dl_iterate_phdr(object_choose, paths);
-    Py_RETURN_NONE;
-}
-
 // ----- the table ----------------------------------------------------------------------------------
 
 static uintptr_t thunk_of(uint32_t number) { return (uintptr_t)thunks_numpy + 32 * (uintptr_t)number; }
@@ -226,6 +219,62 @@ static int word_arm(uint32_t number, uintptr_t *place, got_grade grade) {
     return 1;
 }
 
+enum { NUMPY_TYPES = 24 }; // type numbers of its own dtypes (numpy/ndarraytypes.h), in NumPy 1 and 2
+
+// NumPy has one dtype of each number; what else it would give is made for who asks.
+static void tell_dtypes(void) {
+    for (uint32_t i = 0; i < ROWS; i++) {
+        PyObject *(*of_number)(int) = (PyObject * (*)(int)) words[i].before;
+        int is_it = table[i].row == capi_PyArray_DescrFromType && words[i].place;
+        for (int number = 0; is_it && number < NUMPY_TYPES; number++) {
+            _owned_ PyObject *dtype = of_number(number);
+            if (!dtype) {
+                PyErr_Clear();
+            } else if (compat_refcount(dtype) > 1) {
+                ledger_dtypes_know(dtype);
+            }
+        }
+    }
+}
+
+static int has_word(const uintptr_t *at, const uintptr_t *stop, uintptr_t word) {
+    int found = 0;
+    while (at < stop && !found) {
+        for (const uintptr_t *end = stop - at > 512 ? at + 512 : stop; at < end; at++) { // in vectors
+            found |= *at == word;
+        }
+    }
+    return found;
+}
+
+// Whether a chosen module keeps the table's address, as each does that calls NumPy through it.
+static int object_calls_numpy(struct dl_phdr_info *object, size_t size, void *address) {
+    uint32_t at = range_below(code_of(object).start);
+    int found = 0, is_ours = at < range_count && ranges[at].number != TAIL_CALLER &&
+                             is_chosen[ranges[at].number] && ranges[at].start == code_of(object).start;
+    for (int i = 0; is_ours && !found && i < object->dlpi_phnum; i++) {
+        const elf_segment *part = &object->dlpi_phdr[i];
+        uintptr_t start = (object->dlpi_addr + part->p_vaddr + 7) & ~(uintptr_t)7;
+        uintptr_t stop = object->dlpi_addr + part->p_vaddr + part->p_memsz;
+        if (part->p_type == PT_LOAD && part->p_flags & PF_W) {
+            found = has_word((const uintptr_t *)start, (const uintptr_t *)(stop & ~(uintptr_t)7),
+                             (uintptr_t)address);
+        }
+    }
+    return found;
+}
+
+static PyObject *numpy_table_choose(PyObject *module, PyObject *paths) {
+    if (!PyFrozenSet_CheckExact(paths)) {
+        return PyErr_Format(PyExc_TypeError, "numpy_table_choose() takes a frozenset");
+    }
+    dl_iterate_phdr(object_choose, paths);
+    if (is_armed && is_for_ledger) { // what comes now may call NumPy when it has begun
+        tell_dtypes();
+    }
+    Py_RETURN_NONE;
+}
+
 static PyObject *numpy_table_arm(PyObject *module, PyObject *args) {
     PyObject *capsule; // borrowed
     int grade;
@@ -242,13 +291,18 @@ static PyObject *numpy_table_arm(PyObject *module, PyObject *args) {
         armed += word_arm(i, found + table[i].places[abi], (got_grade)grade);
     }
     is_counting = grade == GOT_COUNT;
+    is_for_ledger = grade == GOT_LEDGER;
     is_armed = armed > 0;
+    if (is_armed && is_for_ledger && dl_iterate_phdr(object_calls_numpy, found)) {
+        tell_dtypes();
+    }
     return PyLong_FromLong(armed);
 }
 
 static PyObject *numpy_table_disarm(PyObject *module, PyObject *unused) {
     unsigned restored = 0, foreign = 0;
     is_armed = 0;
+    ledger_dtypes_deinit();
     memset(is_chosen, 0, sizeof is_chosen);
     calls_forget_pages();
     for (uint32_t i = 0; i < ROWS; i++) {

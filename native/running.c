@@ -4,6 +4,8 @@
 #define INSPECTOR_INTERNALS
 #include "native.h"
 
+#include <internal/pycore_runtime.h>
+
 #include "hooks.h"
 
 PyInterpreterState *running_main;
@@ -45,4 +47,29 @@ running_place running_where_held(void) {
 
 running_place running_where(void) {
     return running_has_gil() ? running_where_held() : (running_place){.no_gil = 1};
+}
+
+// Frames are begun at the top of the thread's stack of them. What a generator runs has its frame elsewhere; a
+// frame that is too large begins a stack of its own.
+enum { FRAME_WORDS = 128 };
+static char unused; // its address is no object
+
+running_moment running_now(void) {
+    PyThreadState *thread = compat_thread_unchecked();
+    if (!is_main(thread)) {
+        return (running_moment){0};
+    }
+    PyObject **top = thread->datastack_top;
+    PyObject **mark = top && thread->datastack_limit - top > FRAME_WORDS ? top : NULL;
+    if (mark) {
+        *mark = (PyObject *)(void *)&unused;
+    }
+    return (running_moment){thread, mark, compat_gil_switches(thread->interp)};
+}
+
+int running_was_alone(const running_moment *since) {
+    PyThreadState *thread = compat_thread_unchecked();
+    return since->mark && thread == since->thread && thread->datastack_top == since->mark &&
+           *since->mark == (PyObject *)(void *)&unused &&
+           compat_gil_switches(thread->interp) == since->switches;
 }

@@ -1,0 +1,143 @@
+"""A dtype stolen in a call that was given no array: the account of NumPy's own dtypes."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+import specimens
+
+import inspector
+from inspector.facts.leaks import Touch
+
+SOURCE = r"""
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <string.h>
+
+static PyArrayObject *input, *output; // of earlier calls
+static PyObject *array(PyArray_Descr *descr) {
+    return PyArray_Empty(1, PyArray_DIMS(input), descr, 0); // fault
+}
+static PyObject *owned(void) {
+    Py_INCREF(PyArray_DESCR(input));
+    return array(PyArray_DESCR(input));
+}
+static PyObject *keep(PyObject *self, PyObject *x) {
+    Py_XSETREF(input, (PyArrayObject *)Py_NewRef(x));
+    Py_CLEAR(output);
+    return Py_NewRef(Py_None);
+}
+static PyObject *run(PyObject *self, PyObject *args) {
+    const char *how;
+    PyObject *asked = NULL;
+    if (!PyArg_ParseTuple(args, "s|O", &how, &asked)) {
+        return NULL;
+    }
+    if (asked) {
+        Py_XDECREF(PyObject_CallNoArgs(asked));
+    }
+    if (strstr(how, "ends")) {
+        Py_CLEAR(output);
+    }
+    for (int i = 0; strstr(how, "many") && i < 40; i++) {
+        Py_DECREF(owned());
+    }
+    if (strstr(how, "other")) {
+        npy_intp count = 1;
+        Py_XDECREF(PyArray_SimpleNew(1, &count, NPY_DOUBLE));
+    }
+    if (strstr(how, "allows")) {
+        Py_BEGIN_ALLOW_THREADS
+        Py_END_ALLOW_THREADS
+    }
+    PyObject *made = strstr(how, "steals") ? array(PyArray_DESCR(input))
+                     : strstr(how, "asks for") ? array(PyArray_DescrFromType(NPY_DOUBLE)) : owned();
+    Py_XSETREF(output, (PyArrayObject *)made);
+    return Py_NewRef(Py_None);
+}
+static PyMethodDef methods[] = {
+    {"keep", keep, METH_O, NULL}, {"run", run, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "dtyped", NULL, -1, methods, NULL, NULL, NULL, NULL,
+};
+PyMODINIT_FUNC PyInit_dtyped(void) {
+    import_array();
+    return PyModule_Create(&definition);
+}
+"""
+IMMORTAL = sys.getrefcount(np.dtype("f8")) > 1 << 30  # NumPy 2.5 on CPython 3.13: no count says anything
+NAMES_ITS_DTYPE = np.lib.NumpyVersion(np.__version__) < "2.5.0"
+"""A block that was an array does."""
+DEATHS = ["ends, ", "many, ", "ends, many, other, "] if NAMES_ITS_DTYPE else []
+FAULT = SOURCE[: SOURCE.index("// fault")].count("\n") + 1
+
+
+@pytest.fixture(scope="module")
+def dtyped() -> Any:
+    return specimens.build("dtyped", SOURCE, flags=(f"-I{np.get_include()}",))
+
+
+@pytest.mark.skipif(IMMORTAL, reason="this NumPy's dtypes are immortal")
+@pytest.mark.parametrize("before", ["", *DEATHS])
+def test_a_stolen_dtype_is_told_on_the_first_call_with_its_line(dtyped: Any, before: str) -> None:
+    dtyped.keep(np.arange(3.0))
+    dtyped.run("makes")
+    with inspector.leaks("dtyped") as found:
+        dtyped.run(before + "steals")
+    (one,) = found.verdicts
+    assert (one.kind, one.object, one.certain, one.references) == (
+        "borrowed reference stolen", "dtype('float64')", True, 1,
+    )  # fmt: skip
+    assert isinstance(one.conversion, Touch)
+    assert (one.conversion.function, one.conversion.source) == ("PyArray_Empty", f"dtyped.c:{FAULT}")
+    assert one.method == "dtyped.run"
+
+
+@pytest.mark.parametrize("how", ["makes", "ends", "many", "ends, many, other", "asks for one", "allows"])
+def test_who_owns_what_is_stolen_is_not_accused(dtyped: Any, how: str) -> None:
+    """Arrays of earlier calls die, many come and go, several calls in one block."""
+    dtyped.keep(np.arange(3.0))
+    dtyped.run("makes")
+    with inspector.leaks("dtyped") as found:
+        for _ in range(5):
+            dtyped.run(how)
+    assert not found.verdicts
+
+
+def test_what_python_lets_go_of_meanwhile_is_not_the_callers(dtyped: Any) -> None:
+    """A list of dtypes that Python empties within the call: the count falls, and nothing shows who held."""
+    dtyped.keep(np.arange(3.0))
+    held = [np.dtype("f8")] * 100
+    with inspector.leaks("dtyped") as found:
+        dtyped.run("makes", held.clear)
+        held += [np.dtype("f8")] * 100
+        dtyped.run("makes", lambda: held.clear())
+    assert not found.verdicts
+
+
+def test_what_another_thread_lets_go_of_meanwhile_is_not_the_callers(dtyped: Any) -> None:
+    dtyped.keep(np.arange(3.0))
+    held: list[Any] = []
+    over = threading.Event()
+
+    def fills() -> None:
+        while not over.is_set():
+            held.append(np.dtype("f8"))
+            held.clear()
+
+    thread = threading.Thread(target=fills)
+    thread.start()
+    try:
+        with inspector.leaks("dtyped") as found:
+            for _ in range(2000):
+                dtyped.run("makes, allows")
+    finally:
+        over.set()
+        thread.join()
+    assert not found.verdicts
