@@ -107,9 +107,16 @@ static void note_tuple(PyObject *tuple, PyObject *keywords, witness *ret) {
 #define OBJECT(word) ((PyObject *)(word))
 #define OBJECTS(word) ((PyObject *const *)(word))
 
+// What a function is bound to is an argument, but for a module, and for the record of a binding framework,
+// which the caller never sees: pybind11's is a capsule, from its version 3 on an object of a type of its own.
+static int is_given(PyObject *self) {
+    return self && !PyModule_Check(self) && !PyCapsule_CheckExact(self) &&
+           strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) != 0;
+}
+
 static void note_arguments(call_convention convention, const uintptr_t words[5], witness *ret) {
     PyObject *self = convention == CALL_VECTOR ? NULL : OBJECT(words[0]);
-    if (self && !PyModule_Check(self) && !plain_note(&ret->plain, self, 0)) {
+    if (is_given(self) && !plain_note(&ret->plain, self, 0)) {
         note(self, 0, 0, ret);
     }
     switch (convention) {

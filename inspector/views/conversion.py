@@ -26,7 +26,7 @@ from inspector.views.gil import given_up
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.hosted import of_hosted
 from inspector.views.imported import of_imports, without_imports
-from inspector.views.sites import duration, place
+from inspector.views.sites import duration, place, unsaid
 from inspector.views.view import blocks
 
 PAGE = "docs/tracing.md"
@@ -106,6 +106,7 @@ def _row(copy: Copy, bytes_: int) -> Line:
         (
             *place(copy.site),
             Span("  " + (copy.site.text or copy.function) + times, "python"),
+            *unsaid(copy.site.text, copy.function),
             Span(f"  {copy.source} → {copy.result}{strided}", "dim"),
         ),
     )
@@ -255,7 +256,9 @@ def _branch(call: Call, label: str, said: str) -> Block:
     given = Span(f"  {shown}", "dim") if said else Span(f"({shown})")
     made = Span(f" → {_value(call.result)}" if isinstance(call.result, Value) else "", "dim")
     line = Line(
-        label, (name, given, Span(times), made, Span(failed, "danger")), text(duration(call.ns), "dim")
+        label,
+        (name, *unsaid(said, call.name), given, Span(times), made, Span(failed, "danger")),
+        text(duration(call.ns), "dim"),
     )
     return Fold(line, inner, INNER_SHOWN) if inner else line
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from inspector.facts.conversion import Site
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Span, text
@@ -23,3 +25,11 @@ def duration(ns: int | Unknown) -> str:
     if ns < 1e3:
         return f"{ns} ns"
     return f"{ns / 1e3:.1f} µs" if ns < 1e6 else f"{ns / 1e6:.1f} ms" if ns < 1e9 else f"{ns / 1e9:.2f} s"
+
+
+def unsaid(said: str, function: str) -> tuple[Span, ...]:
+    """The function that a line does not name: of an operator, of a call by another name or further inside."""
+    known = not function.startswith("place ") and re.search(r"\w+$", function)
+    if not said or not known or re.search(rf"\b{re.escape(known[0])}\b", said):
+        return ()
+    return (Span(f"  {function}", "native"),)

@@ -379,3 +379,30 @@ def test_a_bit_of_a_librarys_own_beside_the_count_of_arguments(specimens: Any) -
     (outer,) = t.calls
     (inner,) = outer.calls
     assert [value.text for value in inner.arguments] == [value.text for value in outer.arguments]
+
+
+BOUND = r"""
+#include <Python.h>
+static PyObject *twice(PyObject *self, PyObject *args) {
+    int number;
+    return PyArg_ParseTuple(args, "i", &number) ? PyLong_FromLong(2L * number) : NULL;
+}
+static PyMethodDef row = {"twice", twice, METH_VARARGS, NULL};
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "bound_to_a_record", NULL, -1};
+PyMODINIT_FUNC PyInit_bound_to_a_record(void) {
+    PyObject *module = PyModule_Create(&definition);
+    PyObject *record = PyCapsule_New(&row, "a record", NULL), *name = PyModule_GetNameObject(module);
+    PyModule_AddObject(module, "twice", PyCFunction_NewEx(&row, record, name));
+    return module;
+}
+"""
+
+
+def test_the_record_of_a_binding_framework_is_no_argument(specimens: Any) -> None:
+    """pybind11 binds its functions to a capsule, which the caller never gave."""
+    made = specimens.build("bound_to_a_record", BOUND)
+    with inspector.trace("bound_to_a_record") as t:
+        made.twice(21)
+    (call,) = t.calls
+    assert [value.text for value in call.arguments] == ["21"]
+    assert "made.twice(21) 21 → 42" in " ".join(t.tree().split())

@@ -304,3 +304,16 @@ def test_conversions_of_a_list_are_counted() -> None:
     counts = {one.function: one.times for one in t.conversions}
     assert counts["PyNumber_Float"] == 1000 and counts["PyFloat_FromDouble"] == 1000
     assert not any(call.macro_reads for call in t.calls)
+
+
+def test_a_function_that_its_line_does_not_name_is_named() -> None:
+    a, copied = np.arange(1000.0), np.ndarray.copy
+    with inspector.trace("numpy") as t:
+        copied(a)
+        a.copy()
+        a + 1
+    drawn = " ".join(t.tree().split())
+    assert "copied(a) numpy.ndarray.copy ndarray 8.0 kB" in drawn  # in the calls
+    assert "copied(a) numpy.ndarray.copy ndarray float64" in drawn  # in the copies
+    assert "a.copy() ndarray 8.0 kB" in drawn
+    assert "a + 1 numpy.add ndarray 8.0 kB, 1" in drawn
