@@ -63,6 +63,10 @@ static uint64_t compare(const samples_block *source, int told, const samples_blo
     return means ? compared : 0;
 }
 
+// Whether the C API was seen to lose a number: a call that reads one twice, as double and as int, may keep it
+// all the same, and says so from then on.
+static int scalars_lost;
+
 static int32_t said(const element *of) {
     Py_ssize_t length = of->length < 1 << 20 ? of->length : 1 << 20;
     return (int32_t)(of->kind | length << 8);
@@ -128,6 +132,9 @@ static void judge(const samples_block *source, const witnessed *given, const sam
     }
     loss found[RULE_COUNT] = {0};
     uint64_t compared = compare(source, told, result, from, found);
+    if (compared && found[RULE_kept].lost == compared && scalars_lost) {
+        write_one(RULE_kept, &found[RULE_kept], compared, source->count, given, depth);
+    }
     for (int rule = RULE_kept + 1; compared && rule < RULE_COUNT; rule++) {
         if (found[rule].lost) {
             write_one(rule, &found[rule], compared, source->count, given, depth);
@@ -198,6 +205,7 @@ void losses_scalar(PyObject *object, const void *value, uint32_t bytes, char kin
     }
     int rule = kind == 't' ? RULE_embedded_nul : scalar_rule(object, &before, &after, bytes);
     if (rule != RULE_kept) {
+        scalars_lost = 1;
         loss found = {.lost = 1, .before = before, .after = after};
         witnessed source = {.number = (uint8_t)argument};
         write_one(rule, &found, 1, 1, &source, depth);

@@ -15,17 +15,24 @@ from inspector.tracing.narrowed import narrowed
 from inspector.tracing.nesting import TOP, Nesting
 
 _WORDS: Final = {"embedded_nul": "embedded NUL"}
+_KEPT: Final = _native.LOSS_RULES.index("kept")
 _SHOWN: Final = 8
 """Characters of a text that a record holds."""
 
 
 def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
-    """One for each loss of like calls, in the order of the first; not again for a call that hands it on."""
+    """One for each loss of like calls, in the order of the first; not again for a call that hands it on.
+
+    What the C API lost of a number in a call that kept them all, by another reading, is none.
+    """
     rows = events.of_kind("LOSS")
     heads = np.searchsorted(nesting.heads, rows, side="right") - 1
+    is_kept = events.records["func"][rows] == _KEPT
+    keeping = set(heads[is_kept].tolist())
+    rows, heads = rows[~is_kept], heads[~is_kept]
     keys = [_key(events.records[row]) for row in rows.tolist()]
     inner = {(int(nesting.owner[head]), key) for head, key in zip(heads.tolist(), keys, strict=True)}
-    telling = {int(head) for head in heads if nesting.is_call[head]}
+    telling = keeping | {int(head) for head in heads if nesting.is_call[head]}
     found: dict[Any, LossEvidence] = {}
     times: Counter[Any] = Counter()
     for row, head, key in zip(rows.tolist(), heads.tolist(), keys, strict=True):

@@ -149,6 +149,21 @@ def test_it_is_told_once_by_the_call_that_converted() -> None:
     assert (loss.rule, loss.before, loss.after) == ("precision", str(2**53 + 1), repr(float(2**53)))
 
 
+def test_a_number_that_is_read_as_double_and_as_int_is_kept() -> None:
+    pd = pytest.importorskip("pandas", reason="cannot be installed")
+    with inspector.trace("numpy", "pandas") as t:
+        kept = pd.Series([2**53 + 1, 5])
+    assert kept.dtype == "int64" and kept[0] == 2**53 + 1
+    assert t.losses == ()
+    assert any(one.function == "PyFloat_AsDouble" for one in conversions(t.calls)), "nothing was tried"
+
+
+def conversions(calls: Any) -> Iterator[Any]:
+    for call in calls:
+        yield from call.conversions
+        yield from conversions(call.calls)
+
+
 def test_nulls_of_a_column_are_not_taken_for_values() -> None:
     pa = pytest.importorskip("pyarrow", reason="cannot be installed")
     column = pa.array([2**53 + 1, None, 3])
