@@ -124,6 +124,13 @@ class Recorder:
                 self.blocks.begin()
             self.watch = ImportWatch(self._widen)
             self.watch.begin()
+        except OSError as error:  # a file of records, where the disk is full
+            self.leave()
+            raise InspectorError(
+                f"cannot write {error.filename}: {error.strerror}.",
+                slug="unwritable-file",
+                do="give a folder with room for it",
+            ) from None
         except BaseException:
             self.leave()
             raise

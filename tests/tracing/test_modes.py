@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -139,3 +141,25 @@ def test_a_folder_that_takes_no_file(tmp_path: Any) -> None:
     with inspector.trace("numpy") as trace:  # nothing was left armed, and the turn was given back
         work(1)
     assert times(trace) == 1
+
+
+def test_a_folder_without_room_for_its_files(tmp_path: Any) -> None:
+    """A journal has its whole room from the beginning: a limit on the size of files is as a full disk."""
+    code = """
+import resource, signal, sys
+import numpy as np, inspector, inspector.errors
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+try:
+    with inspector.trace("numpy", keep=sys.argv[1]):
+        pass
+except inspector.errors.InspectorError as error:
+    print(error.slug, str(error).splitlines()[0])
+with inspector.trace("numpy") as t:
+    np.ones(1000).copy()
+print(len(t.copies))
+"""
+    ran = subprocess.run([sys.executable, "-P", "-c", code, tmp_path], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    refused, copies = ran.stdout.splitlines()
+    assert refused.startswith("unwritable-file cannot write ") and copies == "1"
