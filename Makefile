@@ -47,7 +47,7 @@ mutants: system ## three real extensions, mutated: what a debug build proves fau
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/python -P tests/specimens/mutation.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
-corpus: system ## the table of what a trace says of 274 operations, into docs/benchmarks.md
+corpus: system ## the table of what a trace says of 573 operations, into docs/benchmarks.md
 	@$(PYTHON3) .ci/trace_table.py corpus
 
 coverage: system ## the table of how much a trace sees of fourteen libraries, into docs/benchmarks.md

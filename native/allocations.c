@@ -27,30 +27,52 @@
 #include "got.h"
 #include "stacks.h"
 
+enum { CHUNK_SLACK = 64 }; // more than a chunk of glibc's may be larger than what was asked for
+
 int allocations_open;
 static struct timespec opened; // when: by the clock of files
+static int has_chunks;         // malloc is glibc's: a block's size stands in front of it
 
-void allocations_record(uint32_t slot, uint32_t func, const void *block, size_t bytes, const void *caller) {
+void allocations_record(const allocation *given) {
     event *record = ring_open();
     if (record) {
         *record = (event){.kind = EVENT_ALLOCATION,
-                          .slot = slot,
-                          .func = (uint16_t)func,
+                          .slot = given->slot,
+                          .func = (uint16_t)given->func,
                           .flags = EVENT_FLAG_NO_GIL,
-                          .obj = (uint64_t)(uintptr_t)block,
-                          .val = bytes,
-                          .aux = (uint64_t)(uintptr_t)caller,
+                          .obj = (uint64_t)(uintptr_t)given->block,
+                          .val = given->bytes,
+                          .aux = (uint64_t)(uintptr_t)given->caller,
+                          .lasti = (int32_t)(given->grown & UINT32_MAX),
+                          .refs = (int32_t)(given->grown >> 32),
                           .start = ring_start_ticks(),
                           .depth = ring_depth_byte(ring_here.depth)};
         ring_commit();
-        stacks_note(slot, ring_depth_byte(ring_here.depth));
+        stacks_note(given->slot, ring_depth_byte(ring_here.depth));
     }
+}
+
+// The size of a block as glibc writes it in front; 0 for what does not look like one. It is read guarded: a
+// block of another malloc may begin its mapping.
+static size_t chunk_bytes(uintptr_t block) {
+    uintptr_t header = 0;
+    int before = errno;
+    size_t got = block % 16 ? 0 : memory_read(block - sizeof header, &header, sizeof header);
+    errno = before;
+    size_t told = header & ~(uintptr_t)7;
+    return got && told % 16 == 0 && told <= PTRDIFF_MAX ? told : 0;
+}
+
+uintptr_t allocations_grown(const void *before, size_t bytes) {
+    uintptr_t where = (uintptr_t)before;
+    int counts = allocations_counts(bytes) && where && has_chunks;
+    return counts && chunk_bytes(where) >= ALLOCATIONS_LEAST_BYTES + CHUNK_SLACK ? where : 0;
 }
 
 // ----- hooks, one a signature ----------------------------------------------------------------------
 
 static void note(uint32_t slot, const void *block, size_t bytes) {
-    allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL);
+    allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL, 0);
 }
 
 #define CALL(type, ...) ((type)got_words_of[slot].original)(__VA_ARGS__)
@@ -83,17 +105,23 @@ static void *hook_product(size_t count, size_t each) { // a product that overflo
     return block;
 }
 
+static void note_grown(uint32_t slot, const void *block, size_t bytes, uintptr_t grown) {
+    allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL, grown);
+}
+
 static void *hook_grown(void *before, size_t bytes) {
     uint32_t slot = ring_here.slot;
+    uintptr_t grown = allocations_grown(before, bytes);
     void *block = CALL(void *(*)(void *, size_t), before, bytes);
-    note(slot, block, bytes);
+    note_grown(slot, block, bytes, grown);
     return block;
 }
 
 static void *hook_grown_product(void *before, size_t count, size_t each) {
     uint32_t slot = ring_here.slot;
+    uintptr_t grown = allocations_grown(before, count * each);
     void *block = CALL(void *(*)(void *, size_t, size_t), before, count, each);
-    note(slot, block, count * each);
+    note_grown(slot, block, count * each, grown);
     return block;
 }
 
@@ -122,7 +150,7 @@ static void *hook_mapped(void *wanted, size_t bytes, int access, int flags, int 
         CALL(void *(*)(void *, size_t, int, int, int, off_t), wanted, bytes, access, flags, file, offset);
     uintptr_t shown = flags & MAP_ANONYMOUS || is_new(file) ? 0 : (uintptr_t)file + 1;
     allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block == MAP_FAILED ? NULL : block,
-                     bytes, (const void *)shown);
+                     bytes, (const void *)shown, 0);
     return block;
 }
 
@@ -158,8 +186,16 @@ void allocations_find_addresses(void) {
     }
 }
 
+static int malloc_has_chunks(void) {
+    void *volatile block = malloc(5000);
+    int has = block && chunk_bytes((uintptr_t)block) >= 5008 && chunk_bytes((uintptr_t)block) <= 5040;
+    free(block);
+    return has;
+}
+
 static PyObject *allocations_set_open(PyObject *module, PyObject *open) {
     clock_gettime(CLOCK_REALTIME_COARSE, &opened);
+    has_chunks = malloc_has_chunks();
     allocations_open = open == Py_True;
     Py_RETURN_NONE;
 }

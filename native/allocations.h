@@ -44,14 +44,29 @@ enum {
 
 extern int allocations_open __attribute__((visibility("hidden"))); // blocks are recorded
 
-void allocations_record(uint32_t slot, uint32_t func, const void *block, size_t bytes, const void *caller);
+typedef struct {
+    uint32_t slot, func;
+    const void *block;
+    size_t bytes;
+    const void *caller;
+    uintptr_t grown; // where a block of this size that grew lay before; 0 for a new one
+} allocation;
+
+void allocations_record(const allocation *given);
+// Where a block lies that realloc is about to grow; 0 where it is smaller than those that are recorded, or
+// its size cannot be told.
+uintptr_t allocations_grown(const void *before, size_t bytes);
+
+static inline int allocations_counts(size_t bytes) {
+    return __builtin_expect(bytes >= ALLOCATIONS_LEAST_BYTES, 0) && allocations_open && !ring_here.quiet;
+}
 
 // A block was given. Smaller ones are let pass: they are many, and no payload worth naming.
 static inline void allocations_note(uint32_t slot, uint32_t func, const void *block, size_t bytes,
-                                    const void *caller) {
-    if (__builtin_expect(bytes >= ALLOCATIONS_LEAST_BYTES, 0) && block && allocations_open &&
-        !ring_here.quiet) {
-        allocations_record(slot, func, block, bytes, caller);
+                                    const void *caller, uintptr_t grown) {
+    if (allocations_counts(bytes) && block) {
+        allocation given = {slot, func, block, bytes, caller, grown};
+        allocations_record(&given);
     }
 }
 

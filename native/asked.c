@@ -76,14 +76,14 @@ static int read_rows(PyObject *rows, data_span *ret) {
 }
 
 // Calls it; nothing of that is recorded. New, or NULL with an exception.
-static PyObject *call_unrecorded(PyObject *callable, PyObject *argument) {
+static PyObject *call_unrecorded(PyObject *callable, PyObject *argument, PyObject *number) {
     uint32_t left = ring_here.left;
     ring_here.quiet++;
     ring_here.left = 1; // with no room in the ring its slow path is taken, which records nothing for now
     if (ring_here.ring) {
         ring_here.ring->limit = 0;
     }
-    PyObject *result = argument ? PyObject_CallOneArg(callable, argument) : PyObject_CallNoArgs(callable);
+    PyObject *result = PyObject_CallFunctionObjArgs(callable, argument, number, NULL);
     ring_here.left = left;
     ring_here.quiet--;
     return result;
@@ -95,7 +95,7 @@ int asked_spans(PyObject *object, uint32_t type, data_span *ret) {
     }
     PyObject *kind, *value, *trace; // owned, as they were
     PyErr_Fetch(&kind, &value, &trace);
-    PyObject *rows = call_unrecorded(adapter, object);
+    PyObject *rows = call_unrecorded(adapter, object, NULL);
     is_unknown[type] = rows == Py_None;
     is_steady[type] = rows && PyTuple_CheckExact(rows);
     int count = rows ? read_rows(rows, ret) : 0;
@@ -105,8 +105,24 @@ int asked_spans(PyObject *object, uint32_t type, data_span *ret) {
     return count;
 }
 
+PyObject *asked_further(PyObject *object, int after) {
+    _owned_ PyObject *number = adapter ? PyLong_FromLong(after) : NULL; // owned
+    PyObject *rows = number ? call_unrecorded(adapter, object, number) : NULL;
+    if (rows && !PyList_CheckExact(rows)) {
+        Py_CLEAR(rows);
+    }
+    PyErr_Clear();
+    return rows;
+}
+
+int asked_further_span(PyObject *rows, int at, data_span *ret) {
+    int is_told = rows && at < PyList_GET_SIZE(rows) && read_row(PyList_GET_ITEM(rows, at), ret);
+    PyErr_Clear();
+    return is_told && asked_is_there(ret);
+}
+
 static PyObject *asked_unrecorded(PyObject *module, PyObject *callable) {
-    return call_unrecorded(callable, NULL);
+    return call_unrecorded(callable, NULL, NULL);
 }
 
 int asked_is_steady(uint32_t type) { return type < TYPES_MAX && is_steady[type]; }
@@ -122,7 +138,7 @@ static PyObject *asked_begin(PyObject *module, PyObject *callable) {
 // A row as an adapter gives it, of an object whose struct tells.
 static PyObject *asked_own_span(PyObject *module, PyObject *object /* borrowed */) {
     data_span span = {0};
-    if (!spans_read(object, &span)) {
+    if (!spans_read_any(object, &span)) {
         Py_RETURN_NONE;
     }
     return Py_BuildValue("KKKiCiK()()", (unsigned long long)span.start, (unsigned long long)span.span_bytes,

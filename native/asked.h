@@ -4,8 +4,12 @@
 
 #include "spans.h"
 
-enum { ASKED_SPANS_MAX = 4 };
+enum { ASKED_SPANS_MAX = 8 };
 
+// The spans of an object behind the first so many (SPAN_MORE): rows, or NULL; new. Without an exception set.
+PyObject *asked_further(PyObject *object /* borrowed */, int after);
+// Row number `at` of those: 1, or 0 where there is none that can be read.
+int asked_further_span(PyObject *rows /* borrowed */, int at, data_span *ret);
 // How many spans an adapter tells, at most ASKED_SPANS_MAX; 0 for a type that none knows. With the GIL.
 int asked_spans(PyObject *object /* borrowed */, uint32_t type /* id in INTERNED */, data_span *ret);
 // Whether objects of the type keep their elements for life, so that a call's arguments may be asked about

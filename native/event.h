@@ -57,7 +57,9 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(VECTORCALL, "a call through an instance's vectorcall pointer returned: slot names it") \
     KIND(ALLOCATION, \
          "val bytes were given at obj by func, a row of ALLOCATORS; aux: where Python was asked from; " \
-         "of mmap the number of the file that they show, plus 1") \
+         "of mmap the number of the file that they show, plus 1; lasti and refs: the lower and upper half " \
+         "of " \
+         "where a block that grew lay before, 0 for a new one") \
     KIND(RELEASE, "the block at obj was freed") \
     KIND(GIL, "the GIL is released (func 0), taken (1), or the thread state is swapped (2)") \
     KIND(CALLBACK, "native code called Python: obj is the callable") \

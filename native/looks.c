@@ -69,6 +69,7 @@ int looks_ask(witnessed *ret, int room) {
         ret[i].span = told[i];
         ret[i].has_span = ret[i].told = 1;
         ret[i].further = i > 0;
+        ret[i].span.flags |= count > room ? SPAN_MORE : 0;
     }
     return count > 1 ? (count < room ? count : room) : 1;
 }

@@ -27,24 +27,26 @@ static uint8_t in_chain[DOMAINS];      // our functions are there, or another tr
 static const void *tried;              // the block of the last trial, as the raw domain saw it
 static size_t trial_bytes;             // 0: none is under way
 
-#define RECORDED(domain, block, bytes) \
-    allocations_note(0, ALLOCATION_PyMem_RawMalloc + (domain), block, bytes, __builtin_return_address(0))
+#define RECORDED(domain, block, bytes, grown) \
+    allocations_note(0, ALLOCATION_PyMem_RawMalloc + (domain), block, bytes, __builtin_return_address(0), \
+                     grown)
 
 #define DOMAIN(name, domain, seen) \
     static void *name##_malloc(void *context, size_t bytes) { \
         void *block = held[domain].malloc(context, bytes); \
         seen; \
-        RECORDED(domain, block, bytes); \
+        RECORDED(domain, block, bytes, 0); \
         return block; \
     } \
     static void *name##_calloc(void *context, size_t count, size_t each) { \
         void *block = held[domain].calloc(context, count, each); \
-        RECORDED(domain, block, count * each); \
+        RECORDED(domain, block, count * each, 0); \
         return block; \
     } \
     static void *name##_realloc(void *context, void *before, size_t bytes) { \
+        uintptr_t grown = allocations_grown(before, bytes); \
         void *block = held[domain].realloc(context, before, bytes); \
-        RECORDED(domain, block, bytes); \
+        RECORDED(domain, block, bytes, grown); \
         return block; \
     } \
     static void name##_free(void *context, void *block) { held[domain].free(context, block); }

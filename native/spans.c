@@ -185,6 +185,19 @@ int spans_read(PyObject *object, data_span *ret) {
     return 0;
 }
 
+// Of a subclass of str or bytes too: an object of its own says as much, but a trace would take each
+// numpy.str_ for a payload.
+int spans_read_any(PyObject *object, data_span *ret) {
+    if (spans_read(object, ret)) {
+        return 1;
+    }
+    if (PyBytes_Check(object)) {
+        return plain(PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object), 1, 'S', SPAN_READONLY | SPAN_OWNED,
+                     ret);
+    }
+    return PyUnicode_Check(object) && read_str(object, ret);
+}
+
 Py_ssize_t spans_items(PyObject *object) {
     return PyList_CheckExact(object) || PyTuple_CheckExact(object) ? Py_SIZE(object) : -1;
 }

@@ -6,7 +6,7 @@
 
 // OWNED: the object frees the bytes; LINKED: they come from an allocator inside its library, which no hook
 // sees; TOLD: an adapter told of them, not a struct that is read here; LINKS: the library has such an
-// allocator, wherever these bytes come from.
+// allocator, wherever these bytes come from; MORE: the object has more blocks than those that are told.
 enum {
     SPAN_C = 1,
     SPAN_F = 2,
@@ -14,7 +14,8 @@ enum {
     SPAN_OWNED = 8,
     SPAN_LINKED = 16,
     SPAN_TOLD = 32,
-    SPAN_LINKS = 64
+    SPAN_LINKS = 64,
+    SPAN_MORE = 128
 };
 
 enum { SPAN_AXES_MAX = 4 };
@@ -35,6 +36,7 @@ typedef struct {
 void spans_prepare(void);
 // 1 and the span, or 0 for an object whose struct tells of no bytes.
 int spans_read(PyObject *object /* borrowed */, data_span *ret);
+int spans_read_any(PyObject *object /* borrowed */, data_span *ret); // of subclasses of str and bytes too
 int spans_is_ndarray(PyObject *object /* borrowed */);
 // The items of an exact list or tuple; -1 for anything else.
 Py_ssize_t spans_items(PyObject *object /* borrowed */);

@@ -307,6 +307,33 @@ static void write_filled(const witness *seen, uint16_t depth) {
     }
 }
 
+// Further blocks of what has more than are kept, a table of many columns: asked for when the call is over,
+// and written behind the others; the last one of an object says whether there are still more.
+static __attribute__((noinline)) void write_further(const witnessed *seen, int count, int flags,
+                                                    uint16_t depth) {
+    for (int i = 0, first = 0; i < count; i++) {
+        first = seen[i].further ? first : i;
+        int is_last = i + 1 == count || !seen[i + 1].further;
+        if (!is_last || !seen[i].told || !(seen[i].span.flags & SPAN_MORE)) {
+            continue;
+        }
+        _owned_ PyObject *rows = asked_further(seen[i].object, i - first + 1); // owned
+        witnessed one = seen[i];
+        for (int at = 0; asked_further_span(rows, at, &one.span); at++) {
+            write_span(&one, flags, depth, 0);
+        }
+    }
+}
+
+static int has_further(const witnessed *seen, int count) {
+    for (int i = 0; i < count; i++) {
+        if (seen[i].told && seen[i].span.flags & SPAN_MORE) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static int write_call(const event *record, int failed, int given) {
     event *kept = ring_open();
     if (!kept) {
@@ -350,6 +377,12 @@ static void write_witnessed(call_convention convention, const uintptr_t words[5]
         if (has_span) {
             losses_write(&made[i], seen, record->depth);
         }
+    }
+    if (count && made[0].letter == 'o' && has_further(seen->arguments, seen->count)) {
+        write_further(seen->arguments, seen->count, 0, record->depth);
+    }
+    if (has_further(made, count)) {
+        write_further(made, count, EVENT_FLAG_OUTPUT, record->depth);
     }
     if (count && made[0].letter == 'n' && seen->count > 1) {
         write_filled(seen, record->depth);

@@ -7,7 +7,7 @@
 #include "plain.h"
 #include "spans.h"
 
-enum { WITNESS_MAX = 12, WITNESS_WORDS = 4 };
+enum { WITNESS_MAX = 16, WITNESS_WORDS = 4 };
 enum { TEXT_BYTES_LEAST = 4096 }; // PAYLOAD_BYTES of verdicts/copies.py: a shorter text is no payload
 
 // A continuation's letter (its `func`): what is known of argument number `slot`, or of the result (OUTPUT).

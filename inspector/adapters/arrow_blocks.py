@@ -68,6 +68,19 @@ def blocks(capsule: Any, exporter: str) -> tuple[Elements, ...]:
         _release(schema)
 
 
+def dictionary(schema_capsule: Any, array_capsule: Any, exporter: str) -> tuple[Elements, ...]:
+    """The blocks of the dictionary of an array that was exported; () for an array that has none.
+
+    The capsules give back what they hold when they go. Raises ValueError where they are none of an array's.
+    """
+    schema = _Schema.from_address(_pointer(schema_capsule, b"arrow_schema"))
+    array = _Array.from_address(_pointer(array_capsule, b"arrow_array"))
+    if not (schema.dictionary and array.dictionary):
+        return ()
+    rows = _of_array(schema.dictionary.contents, array.dictionary.contents)
+    return tuple(_elements(row, exporter) for row in rows if row[0])
+
+
 def _called(function: int, *given: ctypes.Structure) -> int:
     kind = ctypes.PYFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * len(given))
     return int(kind(function)(*map(ctypes.addressof, given)))
@@ -87,11 +100,13 @@ def _of_stream(stream: _Stream, schema: Any, exporter: str) -> Iterator[Elements
             rows = [row for row in _of_array(schema, batch) if row[0]]
         finally:
             _release(batch)
-        for address, length, typestr in rows:
-            size = int(typestr[2:])
-            yield Elements(
-                "Arrow C stream", address, (length,), (size,), size, typestr[1:], typestr, True, exporter
-            )
+        yield from (_elements(row, exporter) for row in rows)
+
+
+def _elements(row: tuple[int, int, str], exporter: str) -> Elements:
+    address, length, typestr = row
+    size = int(typestr[2:])
+    return Elements("Arrow C data", address, (length,), (size,), size, typestr[1:], typestr, True, exporter)
 
 
 def _of_array(schema: Any, array: Any) -> Iterator[tuple[int, int, str]]:

@@ -46,6 +46,8 @@ class Elements:
     flags: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
     aligned: bool | Unknown = NOT_SAID
+    linked: bool | None = None
+    """Whether an allocator that is linked into a library gave the bytes; None: as the adapter says of `x`."""
 
     @property
     def size(self) -> int:

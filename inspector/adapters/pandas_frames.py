@@ -198,11 +198,14 @@ def _elements(array: Any) -> Iterator[Elements]:
     if is_array(array):
         yield from NUMPY.elements(array)
         return
+    from inspector.adapters.pyarrow_buffers import ADAPTER as ARROW
+
     for buffer in array.buffers():
         if buffer is not None and buffer.is_cpu:
             yield Elements(
                 "Arrow buffer", buffer.address, (buffer.size,), (1,), 1, str(array.type), "B",
                 readonly=not buffer.is_mutable, exporter=type_name(type(array)),
+                linked=ARROW.is_linked(buffer),
             )  # fmt: skip
 
 

@@ -46,7 +46,9 @@ class PolarsFrames(Defaults):
         truths, dates, lists, categories) is where Arrow's C stream tells; of Python objects nothing is told.
         """
         return tuple(
-            block for _, column in self._columns(x) for block in _values(column) or _exported(column)
+            block
+            for _, column in self._columns(x)
+            for block in _values(column) or _codes(column) or _exported(column)
         )
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
@@ -122,6 +124,24 @@ def _values(series: Any) -> tuple[Elements, ...]:
     chunks = [series] if series.n_chunks() == 1 else series.get_chunks()[:MOST_CHUNKS]
     views = (_series(chunk).to_numpy_view() for chunk in chunks)
     return tuple(block for view in views if view is not None for block in NUMPY.elements(view))
+
+
+def _codes(series: Any) -> tuple[Elements, ...]:
+    """The codes of each chunk of categories, which are made anew to be exported: where polars points."""
+    if not series.len() or not str(series.dtype()).startswith("Categorical"):
+        return ()
+    chunks = [series] if series.n_chunks() == 1 else map(_series, series.get_chunks()[:MOST_CHUNKS])
+    physical = getattr(getattr(series.dtype(), "categories", None), "physical", None)
+    bits = str(physical()).removeprefix("UInt") if physical is not None else "32"
+    size, kind = int(bits) // 8, type_name(type(series))
+    return tuple(
+        Elements(
+            "as_single_ptr", chunk.as_single_ptr(), (chunk.len(),), (size,), size, f"u{size}", f"<u{size}",
+            True, kind,
+        )
+        for chunk in chunks
+        if chunk.len()
+    )  # fmt: skip
 
 
 def _exported(series: Any) -> tuple[Elements, ...]:

@@ -11,6 +11,7 @@ import ctypes
 import struct
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -111,7 +112,13 @@ class PyarrowBuffers(Defaults):
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
         """A block for each buffer; the values of numbers begin at the slice's offset."""
-        return tuple(block for _, buffer, block in _rows(x) if buffer.is_cpu)
+        rows = (row for row in _rows(x) if row[1].is_cpu)
+        own = (replace(block, linked=self.is_linked(buffer)) for _, buffer, block in rows)
+        return (*own, *(block for _, array in _few(x) for block in _of_dictionary(array)))
+
+    def is_linked(self, buffer: Any) -> bool:
+        """Whether Arrow's pool gave a buffer's bytes, or may have: of a class that is not known."""
+        return self._title(buffer) in ("owned", "")
 
     def spans(self, x: Any) -> tuple[Range, ...]:
         """The blocks, without those of no bytes."""
@@ -256,6 +263,16 @@ def _reader() -> Told:
     return Told(
         (Layer("wrapper", "RecordBatchReader", why, why, why, (said,), use, ("x.schema", "repr")),), why
     )
+
+
+def _of_dictionary(array: Any) -> tuple[Elements, ...]:
+    """What the codes stand for; by the C interface, for `array.dictionary` would be kept in the array."""
+    from inspector.adapters.arrow_blocks import dictionary
+
+    if type_name(type(array)) != "DictionaryArray":
+        return ()
+    schema, values = array.__arrow_c_array__()
+    return dictionary(schema, values, "DictionaryArray")
 
 
 def _object_of(buffer: Any) -> tuple[int, ...]:

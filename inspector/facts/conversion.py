@@ -152,6 +152,8 @@ class ByteEvidence:
     """The memory is a file's that was mapped meanwhile."""
     written: bool = False
     """Elements of the argument that it is were others before the call."""
+    partial: bool = False
+    """An argument has more blocks than were told, and the memory is no new one: it may be an argument's."""
     owned: bool = False
     """The result's own object frees the memory; else another one does, or nobody can tell."""
     frames: tuple[Place, ...] = ()

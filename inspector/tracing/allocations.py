@@ -9,7 +9,7 @@ import numpy as np
 
 from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
-from inspector.tracing import native_frames
+from inspector.tracing import asking, native_frames
 from inspector.tracing.allocation_slots import PYTHON
 from inspector.tracing.decode import COARSE_TICKS, FLAGS, KINDS, Events, Rows
 from inspector.tracing.span_flags import SPAN_LINKED, SPAN_LINKS, SPAN_OWNED
@@ -36,6 +36,24 @@ def callers(records: Rows, named: Callable[[int], str]) -> dict[int, str]:
     return {address: named(address) for address in told.tolist()}
 
 
+def _first_given(rows: Rows) -> Rows:
+    """Ticks when each block was first given: one that grew is what it was before; 0: there before the trace.
+
+    `rows` by time. A block that grew out of a small one, or of one whose size cannot be told, is new.
+    """
+    first = rows["start"].copy()
+    upper, lower = (rows[name].astype(np.uint32).astype(np.uint64) for name in ("refs", "lasti"))
+    grown = upper << np.uint64(32) | lower
+    if not grown.any():
+        return first
+    latest: dict[int, int] = {}
+    for number, (block, before) in enumerate(zip(rows["obj"].tolist(), grown.tolist(), strict=True)):
+        if before:
+            first[number] = first[latest[before]] if before in latest else 0
+        latest[block] = number
+    return first
+
+
 class Blocks:
     """The recorded blocks of a trace, by time."""
 
@@ -48,6 +66,7 @@ class Blocks:
         self._start_ticks = self._rows["start"]
         self._start = self._rows["obj"]
         self._stop = self._start + self._rows["val"]
+        self._first = _first_given(self._rows)
         self._packages: frozenset[str] | None = None
 
     def giver(self, result: Any, call: Any) -> str | Unknown:
@@ -62,8 +81,18 @@ class Blocks:
         if block is not None:
             return self._name(self._rows[block])
         if result["refs"] & SPAN_LINKED or self._links(call):
-            return f"{self._package(call)} ({LINKED})"
+            return f"{self._linker(call)} ({LINKED})"
         return _NOT_GIVEN
+
+    def _linker(self, call: Any) -> str:
+        """Whose own allocator gave memory: the function's package has one, or makes use of one that has."""
+        linking = self._linking()
+        return next(iter(linking)) if len(linking) == 1 and not self._links(call) else self._package(call)
+
+    def is_new(self, result: Any, call: Any) -> bool:
+        """Whether a result of a call lies in a block that was given since the call began."""
+        block = self._block(result, call) if call["start"] else None
+        return block is not None and bool(self._first[block] >= call["start"])
 
     def frames(self, result: Any, call: Any) -> tuple[Place, ...]:
         """The native frames that asked for the memory of a result, innermost first; () where none are."""
@@ -78,15 +107,16 @@ class Blocks:
         return self._package(call) in self._linking()
 
     def _linking(self) -> frozenset[str]:
-        """Packages of whose objects one was met, and that have an allocator of their own."""
+        """Packages that have an allocator of their own: of whose objects one was met, or that are there."""
         if self._packages is None:
             spans = self._events.records[self._events.of_kind("SPAN")]
-            types = np.unique(spans["type"][(spans["refs"] & (SPAN_LINKED | SPAN_LINKS)) != 0])
+            types = np.unique(spans["type"][(spans["refs"] & SPAN_LINKS) != 0])
             calls = self._events.records[self._events.of_kind("METHOD", "VECTORCALL")]
             slots = np.unique(calls["slot"][np.isin(calls["type"], types)]).tolist()
             names = [self._events.types[number] for number in types.tolist()]
             names += [self._events.modules.get(slot, "") for slot in slots]
-            self._packages = frozenset(name.partition(".")[0] for name in names)
+            packages = {name.partition(".")[0] for name in names}
+            self._packages = frozenset(packages | asking.linking())
         return self._packages
 
     def given(self, start: int, size: int) -> str | Unknown:
@@ -99,6 +129,11 @@ class Blocks:
         found = self._holding(start, size)
         return int(self._start_ticks[found]) if found is not None else 0
 
+    def has_grown(self, start: int, size: int) -> bool:
+        """Whether the memory is a block from before the trace that grew, and moved at most."""
+        found = self._holding(start, size)
+        return found is not None and not self._first[found] and not self._events.dropped
+
     def _holding(self, start: int, size: int) -> int | None:
         low, high = np.uint64(start), np.uint64(start + size)
         found = np.flatnonzero((self._start <= low) & (high <= self._stop))
@@ -109,18 +144,21 @@ class Blocks:
 
         Certain of objects that own a block of a hooked allocator (ndarray, bytes, ...) of 4 KiB and more; of
         views likely, for an allocator linked into a library may have given their memory during the call: ""
-        where the function's own library has one.
+        where the function's own library has one, and the object is not its own that says it is lent.
         """
         can_tell = self._events.givers and not self._events.dropped and call["start"]
         if not can_tell or result["refs"] & SPAN_LINKED or result["aux"] < LEAST_BYTES:
             return ""
         block = self._block(result, call)
-        if block is not None and self._rows["start"][block] >= call["start"]:
+        if block is not None and self._first[block] >= call["start"]:
             return ""
         if result["refs"] & SPAN_OWNED or block is not None:
             return "certain"
-        adapter_says_lent = result["refs"] & SPAN_LINKS
-        return "likely" if adapter_says_lent or not self._links(call) else ""
+        if not self._links(call):
+            return "likely"
+        package = self._events.types[int(result["type"])].partition(".")[0]
+        lent_by_another = result["refs"] & SPAN_LINKS and package == self._package(call)
+        return "likely" if lent_by_another else ""
 
     def shows_file(self, result: Any, call: Any) -> bool:
         """Whether a result of a call lies in a file that was mapped during the trace."""

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from inspector import _native
-from inspector.adapters.base import type_attribute, type_name
+from inspector.adapters.base import type_attribute, type_module, type_name
 from inspector.adapters.registry import shared
-from inspector.tracing.span_flags import SPAN_C, SPAN_LINKED, SPAN_LINKS, SPAN_READONLY, SPAN_TOLD
+from inspector.tracing.own_parts import own_parts
+from inspector.tracing.span_flags import (
+    SPAN_C,
+    SPAN_LINKED,
+    SPAN_LINKS,
+    SPAN_MORE,
+    SPAN_READONLY,
+    SPAN_TOLD,
+)
 
 if TYPE_CHECKING:
     from inspector.adapters.base import Adapter, Elements
     from inspector.facts.memory import Range
 
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
-MOST = 4
-"""Blocks told of one object."""
+MOST = 8
+"""Blocks told of one object before its call is over (native/asked.h)."""
+MOST_AFTER = 64
+"""Blocks told of one object when it is: tables have one for each column."""
+MOST_OF_ONE = 256
+"""Blocks told of an object that a user names, or that is alive beside it."""
+MOST_OWNERS = 16
 MOST_ASKED = 1000
 """Living objects of one type, the youngest, that are asked whether they hold some bytes."""
 
@@ -36,17 +49,51 @@ def prepare() -> bool:
 def spans(x: Any) -> list[Row] | None:
     """The blocks of `x`; None where no adapter knows its type."""
     adapter = shared().known(type(x))
-    return None if adapter is None else _rows(adapter, x)
+    if adapter is None:
+        return None
+    linked = SPAN_LINKED if _links(_last_owner(x)) else 0
+    return [(*row[:5], row[5] | linked, *row[6:]) for row in _rows(adapter, x, MOST_OF_ONE)]
 
 
-def shared_with_another(x: Any, start: int, size: int) -> bool:
-    """Whether another living object, which is no part of `x`, holds all these bytes.
+def _last_owner(x: Any) -> Any:
+    """What keeps the bytes of `x` alive in the end, where its adapter and those of its owners say so."""
+    owner = x
+    for _ in range(MOST_OWNERS):
+        adapter = shared().known(type(owner))
+        held = adapter.holds(owner) if adapter is not None else ()
+        if len(held) != 1:
+            break
+        owner = held[0][1]
+    return owner
 
-    Asked once of an object that a user names: those that Python's collector follows, whose adapters tell.
+
+def linking() -> frozenset[str]:
+    """Libraries here that have an allocator linked into them."""
+    return frozenset(one.library for one in shared().awake if one.links_allocator)
+
+
+def _links(x: Any) -> bool:
+    """Whether `x` is of such a library, and no object that adapters know: of those they say it themselves."""
+    return type_module(type(x)).partition(".")[0] in linking() and shared().known(type(x)) is None
+
+
+class Others:
+    """The blocks of other living objects, which are no part of `x`.
+
+    For an object that a user names. Those that Python's collector follows, and adapters know, are asked once.
     """
-    apart = {id(x), *(id(one) for one in gc.get_referents(x))}
-    rows = (row for one in _living() if id(one) not in apart for row in spans(one) or ())
-    return any(row[0] <= start and start + size <= row[0] + row[1] for row in rows)
+
+    def __init__(self, x: Any) -> None:
+        self._x: Any = x
+        self._extents: list[tuple[int, int]] | None = None
+
+    def hold(self, start: int, size: int) -> bool:
+        """Whether one of them holds all these bytes."""
+        if self._extents is None:
+            parts = own_parts(self._x)
+            rows = (row for one in _living() if id(one) not in parts for row in spans(one) or ())
+            self._extents = [(row[0], row[0] + row[1]) for row in rows]
+        return any(low <= start and start + size <= high for low, high in self._extents)
 
 
 def _living() -> Iterator[Any]:
@@ -62,14 +109,15 @@ def _living() -> Iterator[Any]:
                 yield one
 
 
-def asker() -> Callable[[Any], list[Row] | tuple[Row, ...] | None]:
-    """What the hooks ask: `spans`; a tuple for types whose objects may as well be asked after the call.
+def asker() -> Callable[..., list[Row] | tuple[Row, ...] | None]:
+    """What the hooks ask: `spans`; a tuple for types whose objects may as well be asked after the call. Asked
+    with a number, the blocks after so many.
 
     Good for one trace: adapters are remembered by the id of a type, which lives as long (native/interned.h).
     """
     known: dict[int, tuple[Adapter | None, bool]] = {}
 
-    def asked(x: Any) -> list[Row] | tuple[Row, ...] | None:
+    def asked(x: Any, after: int = 0) -> list[Row] | tuple[Row, ...] | None:
         kind = type(x)
         try:
             adapter, steady = known[id(kind)]
@@ -77,7 +125,9 @@ def asker() -> Callable[[Any], list[Row] | tuple[Row, ...] | None]:
             adapter, steady = known[id(kind)] = _telling(kind)
         if adapter is None:
             return None
-        return tuple(_rows(adapter, x)) if steady else _rows(adapter, x)
+        if after:
+            return _rows(adapter, x, MOST_AFTER)[after:]
+        return tuple(_rows(adapter, x, MOST)) if steady else _rows(adapter, x, MOST)
 
     return asked
 
@@ -90,11 +140,27 @@ def _telling(kind: type) -> tuple[Adapter | None, bool]:
     return adapter, type_name(kind) in adapter.steady
 
 
-def _rows(adapter: Adapter, x: Any) -> list[Row]:
-    linked = SPAN_LINKED if adapter.links_allocator and adapter.owns(x) is not False else 0
-    linked |= SPAN_TOLD | (SPAN_LINKS if adapter.links_allocator else 0)
-    rows = [_row(block, linked) for block in adapter.elements(x)[:MOST]]
-    return rows or [_plain(extent, linked) for extent in adapter.spans(x)[:MOST]]
+def _rows(adapter: Adapter, x: Any, most: int) -> list[Row]:
+    """The first `most` of its blocks; where there are more, each says so."""
+    blocks = adapter.elements(x)
+    links = adapter.links_allocator
+    asks = links and not all(block.linked is not None for block in blocks)
+    linked = SPAN_LINKED if asks and adapter.owns(x) is not False else 0
+    flags = SPAN_TOLD | (SPAN_LINKS if links else 0)
+    if not blocks:
+        linked = SPAN_LINKED if links and adapter.owns(x) is not False else 0
+        extents = adapter.spans(x)
+        return [_plain(extent, flags | linked | _more(extents, most)) for extent in extents[:most]]
+    flags |= _more(blocks, most)
+    return [_row(block, flags | _linked(block, linked)) for block in blocks[:most]]
+
+
+def _more(some: Sequence[object], most: int) -> int:
+    return SPAN_MORE if len(some) > most else 0
+
+
+def _linked(block: Elements, otherwise: int) -> int:
+    return otherwise if block.linked is None else SPAN_LINKED if block.linked else 0
 
 
 def lent(x: Any) -> list[Row] | None:
@@ -112,6 +178,7 @@ def lent(x: Any) -> list[Row] | None:
                 return None
             start = numpy.frombuffer(view, "u1").__array_interface__["data"][0]
             size, flags = view.nbytes, SPAN_C | SPAN_TOLD | (SPAN_READONLY if view.readonly else 0)
+            flags |= SPAN_LINKED if _links(x) else 0
     except (TypeError, ValueError, BufferError):
         return None
     return [(start, size, size, 1, "V", flags, start, (), ())]

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from inspector.facts.conversion import A_MAPPED_FILES, ByteEvidence, Call, Copy, Site
+from inspector.facts.conversion import A_MAPPED_FILES, ByteEvidence, Call, Copy, Site, Verdict
 from inspector.facts.unknown import Unknown
 from inspector.tracing import asking
 from inspector.tracing.allocations import LEAST_BYTES, Blocks
 from inspector.tracing.decode import COARSE_TICKS, FLAGS, Events, Rows
 from inspector.tracing.nesting import Nesting
-from inspector.tracing.span_flags import SPAN_LINKED
-from inspector.tracing.spans import Weighed, evidence, weigh
+from inspector.tracing.span_flags import SPAN_LINKED, SPAN_TOLD
+from inspector.tracing.spans import Weighed, evidence, in_part, weigh
 
 NO_CALL: Final = "no call that a hook sees"
 _ANOTHERS: Final = Unknown("it is another object's memory")
+_TOO_MANY: Final = Unknown("an object of its call has more blocks than a record tells of")
+_HELD_BY_ANOTHER: Final = "another object that is alive holds the same bytes"
+_NONE: Final = Unknown("it has no elements")
+_ITS_OWN: Final = Unknown("it is its own memory, from before")
 _A_FILES: Final = Unknown("it is a mapped file's")
 _NOWHERE: Final = Unknown("no recorded call gave it")
 _SITE: Final = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
@@ -44,12 +49,16 @@ class Belonging:
             return Unknown("no adapter knows where this type keeps its bytes, and it lends no buffer")
         if not rows:
             return Unknown("its library does not tell where its bytes are, or it has none")
-        found = [self._of_block(x, row) for row in rows if row[1]]
-        unknown = [one for one in found if isinstance(one, Unknown)]
-        told = {id(one): one for one in found if not isinstance(one, Unknown)}
-        return unknown[0] if unknown else tuple(told.values())
+        if not any(row[1] for row in rows):
+            return (_by_memory(rows[0], _NONE, "it has no elements: nothing is copied or shared", "made"),)
+        others = asking.Others(x)
+        found = [(row, self._of_block(id(x), row, others)) for row in rows if row[1]]
+        told = {id(one): one for _, one in found if not isinstance(one, Unknown)}
+        large = (one for row, one in found if row[1] >= LEAST_BYTES or not told)
+        unknown = next((one for one in large if isinstance(one, Unknown)), None)
+        return tuple(told.values()) if unknown is None else unknown
 
-    def _of_block(self, x: Any, row: asking.Row) -> ByteEvidence | Copy | Unknown:
+    def _of_block(self, x: int, row: asking.Row, others: asking.Others) -> ByteEvidence | Copy | Unknown:
         """The last call that put bytes there. Where none did: memory given during the trace tells for itself;
         of other memory the last call that handed it on.
         """
@@ -62,9 +71,22 @@ class Belonging:
         near = self._order[meets[self._order]]
         judged = [self._evidence(number) for number in near[::-1].tolist()]
         fresh = [one for one in judged if _put_bytes(one)]
-        if fresh or (judged and not given):
-            return (fresh or judged)[0]
-        return self._unseen(x, row)
+        one = (fresh or judged)[0] if fresh or (judged and not given) else None
+        one = self._told_in_part(x, row) if one is None and not given else one
+        if one is None:
+            return self._unseen(row, others)
+        if not one.partial:
+            return one
+        held = others.hold(row[0], row[1])
+        return _by_memory(row, _ANOTHERS, _HELD_BY_ANOTHER) if held else _TOO_MANY
+
+    def _told_in_part(self, x: int, row: asking.Row) -> ByteEvidence | None:
+        """What is known of other blocks by the call that gave the object, where it has too many to tell."""
+        if not row[5] & SPAN_TOLD:
+            return None
+        records, rows = self._events.records, self._all.results
+        mine = np.flatnonzero((records["obj"][rows] == x) & in_part(records, rows, self._all.heads))
+        return replace(self._evidence(int(mine[-1])), partial=True) if len(mine) else None
 
     def _ended(self) -> Rows:
         """Ticks at the end of each result's call."""
@@ -83,17 +105,19 @@ class Belonging:
             self._judged[number] = evidence(self._events, self._calls, self._blocks, way, *found)
         return self._judged[number]
 
-    def _unseen(self, x: Any, row: asking.Row) -> Copy | Unknown:
+    def _unseen(self, row: asking.Row, others: asking.Others) -> Copy | Unknown:
         """No recorded call knows the bytes: an operator, an index, code without a hook."""
         start, span_bytes = row[:2]
         if self._blocks.is_mapped_file(start, span_bytes):
             return _by_memory(row, _A_FILES, A_MAPPED_FILES)
+        if self._blocks.has_grown(start, span_bytes):
+            return _by_memory(row, _ITS_OWN, "its memory was there before the trace, and grew")
         if span_bytes >= LEAST_BYTES and not row[5] & SPAN_LINKED:
             giver = self._blocks.given(start, span_bytes)
             if not isinstance(giver, Unknown) or not self._events.dropped:
                 return _by_memory(row, giver, "its memory was there before the trace")
-        if asking.shared_with_another(x, start, span_bytes):
-            return _by_memory(row, _ANOTHERS, "another object that is alive holds the same bytes")
+        if others.hold(start, span_bytes):
+            return _by_memory(row, _ANOTHERS, _HELD_BY_ANOTHER)
         if self._events.dropped:
             return Unknown("no call that is still recorded gave these bytes: records were dropped (mode=)")
         if span_bytes < LEAST_BYTES:
@@ -101,15 +125,15 @@ class Belonging:
         return Unknown("no recorded call gave these bytes, and the library's own allocator is not hooked")
 
 
-def _by_memory(row: asking.Row, giver: str | Unknown, why_shared: str) -> Copy:
-    """Bytes that no call told of, by who gave their memory."""
+def _by_memory(row: asking.Row, giver: str | Unknown, why: str, verdict: Verdict = "shared") -> Copy:
+    """Bytes that no call told of, by who gave their memory; `why` where that was nobody in the trace."""
     fresh = not isinstance(giver, Unknown)
     return Copy(
-        verdict="copied" if fresh else "shared",
+        verdict="copied" if fresh else verdict,
         copied_bytes=row[2] if fresh else 0,
         span_bytes=row[1],
         confidence="likely",
-        reason="its memory was given during the trace" if fresh else why_shared,
+        reason="its memory was given during the trace" if fresh else why,
         avoid="",
         function=NO_CALL,
         times=1,

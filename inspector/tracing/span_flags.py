@@ -13,3 +13,5 @@ SPAN_TOLD: Final = 32
 """An adapter told of them."""
 SPAN_LINKS: Final = 64
 """Its library has such an allocator, whether or not these bytes come from it."""
+SPAN_MORE: Final = 128
+"""Its object has more blocks than those that are told."""

@@ -16,8 +16,9 @@ KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "S"
 
 
 def copies(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
-    """One Copy for each piece of evidence, the largest first; short texts are left out."""
-    made = [judged(one) for one in evidence if one.logical_bytes and not _is_text(one)]
+    """One Copy for each piece of evidence, the largest first, but for short texts and what is not known."""
+    told = (one for one in evidence if one.logical_bytes and not one.partial)
+    made = [judged(one) for one in told if not _is_text(one)]
     return tuple(sorted(made, key=lambda copy: -copy.copied_bytes))
 
 

@@ -101,16 +101,25 @@ def content(x: Any) -> bytes:
     if kind.startswith("pyarrow.") and hasattr(x, "to_pybytes"):
         return bytes(x.to_pybytes())
     if kind.startswith("pyarrow."):
-        return np.array(x.to_numpy(zero_copy_only=False)).tobytes()
+        return _numbers_or_text(x, x.to_pylist, zero_copy_only=False)
     if kind.startswith("pandas."):
-        return np.array(x.to_numpy(), copy=True).tobytes()
+        return _numbers_or_text(x, lambda: [*map(list, x.items())] if hasattr(x, "columns") else [*x])
     if kind.startswith("polars."):
-        return np.array(x.to_numpy(), copy=True).tobytes()
+        return _numbers_or_text(x, x.rows if hasattr(x, "rows") else x.to_list)
     if kind.startswith("bitarray."):
         return bytes(x.tobytes())
     if kind.startswith("_cffi_backend."):
         return bytes(x[:]) if type(x).__name__ == "buffer" else bytes(FFI.buffer(x)[:])
     return bytes(memoryview(x).tobytes()) if not isinstance(x, ctypes.Array) else bytes(x)
+
+
+def _numbers_or_text(x: Any, listed: Callable[[], Any], **options: Any) -> bytes:
+    """The bytes of numbers; of other values, or nested ones, what they say."""
+    try:
+        values = np.array(x.to_numpy(**options), copy=True)
+    except Exception:  # a type that NumPy has no word for
+        return repr(listed()).encode()
+    return repr(listed()).encode() if values.dtype.hasobject else values.tobytes()
 
 
 def shares(case: Case) -> bool:
@@ -641,14 +650,20 @@ class Told:
         kinds = {"shared" if copy.verdict in ("shared", "in place") else "fresh" for copy in self.copies}
         return kinds.pop() if len(kinds) == 1 else "mixed"
 
+    def is_what(self, expected: str) -> bool:
+        """Of an object's blocks some may be shared, and others new: letters, and where they begin."""
+        return self.verdict == expected or (self.verdict == "mixed" and expected == "shared")
+
     @property
     def names_the_allocator(self) -> bool:
-        """Of memory that was given in the trace."""
-        return all(isinstance(copy.allocator, str) for copy in self.copies)
+        """Of memory that was given in the trace; blocks under 4 KiB are not recorded."""
+        large = [copy for copy in self.copies if copy.span_bytes >= 4096]
+        return all(isinstance(copy.allocator, str) for copy in large)
 
 
 MODULES = {
     "bytes": (),
+    "pandas": ("pandas", "pyarrow"),
     "polars": ("polars", "pyarrow"),
     "others": ("lxml", "PIL", "scipy", "h5py", "numcodecs", "msgpack", "zmq", "numba"),
 }
@@ -677,12 +692,12 @@ def judge(cases: tuple[Case, ...]) -> None:
     wrong = []
     for case in cases:
         expected, one = "shared" if shares(case) else "fresh", told(case)
-        right.setdefault(case.library, []).append(one.verdict == expected)
+        right.setdefault(case.library, []).append(one.is_what(expected))
         hard += case.hard
         if one.verdict == "fresh":
             fresh += 1
             named += one.names_the_allocator
-        if one.verdict != expected:
+        if not one.is_what(expected):
             wrong.append(f"{case}: {one.verdict}, is {expected}; {one.unknown}")
     print("| library | operations | right |\n|---|---:|---:|")
     for library, answers in right.items():

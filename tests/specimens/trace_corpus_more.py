@@ -1,4 +1,4 @@
-"""Operations beside those of trace_corpus.py, chosen to be hard; as a program it prints the table of all."""
+"""Operations beside those of trace_corpus.py, chosen to be hard; more are in trace_corpus_further.py."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from trace_corpus import (
     fixed,
     frame,
     in_thread,
-    judge,
     matrix,
     numbers,
     octets,
@@ -462,7 +461,3 @@ MORE = tuple(
     for name, operation in operations.items()
 )
 EVERY = (*CASES, *MORE)
-
-
-if __name__ == "__main__":
-    judge(EVERY)

@@ -14,7 +14,9 @@ import pandas as pd
 import pytest
 
 import inspector
+from inspector.facts.unknown import Unknown
 from inspector.tracing import asking
+from inspector.tracing.own_parts import own_parts
 
 
 @pytest.fixture
@@ -26,9 +28,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def asker() -> Callable[[Any], Any]:
         ask = make()
 
-        def counted(x: Any) -> Any:
+        def counted(x: Any, *after: int) -> Any:
             names.append(type(x).__name__)
-            return ask(x)
+            return ask(x, *after)
 
         return counted
 
@@ -135,9 +137,39 @@ def test_many_objects_of_one_type_hide_none_of_another() -> None:
     target = np.asarray(holder)
     many = [weakref.ref(holder, lambda _: None) for _ in range(3 * asking.MOST_ASKED)]
     start = target.__array_interface__["data"][0]
-    assert asking.shared_with_another(target, start, target.nbytes)
-    assert not asking.shared_with_another(target, start, target.nbytes + 8)
+    others = asking.Others(target)
+    assert others.hold(start, target.nbytes)
+    assert not others.hold(start, target.nbytes + 8)
     assert len(many) == 3 * asking.MOST_ASKED
+
+
+def test_what_an_object_alone_holds_is_a_part_of_it() -> None:
+    """A nullable column holds an array of pandas', which an adapter knows as well: it is no other holder."""
+    column = pd.Series([1, 2, 3], dtype="Int64")
+    inside = id(column.array)
+    assert {id(column), inside} <= own_parts(column)
+    held = column.array
+    assert id(held) == inside and inside not in own_parts(column)
+
+
+def test_a_table_of_more_columns_than_are_kept_on_the_stack_is_told_whole() -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="cannot be installed")
+    table = pyarrow.table({f"c{n}": np.arange(2048.0) + n for n in range(40)})
+    with inspector.trace("pyarrow") as traced:
+        last = table.select(["c39", "c17"])
+        cast = table.cast(pyarrow.schema([(name, "float32") for name in table.column_names]))
+    assert {copy.verdict for copy in traced.of(last)} == {"shared"}
+    assert not any(copy.function.endswith("select") for copy in traced.copies)
+    assert sum(copy.copied_bytes for copy in traced.of(cast)) == cast.nbytes
+
+
+def test_of_a_table_of_still_more_columns_nothing_is_told_to_be_copied() -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="cannot be installed")
+    table = pyarrow.table({f"c{n}": np.arange(2048.0) + n for n in range(asking.MOST_AFTER + 8)})
+    with inspector.trace("pyarrow") as traced:
+        last = table.select([f"c{asking.MOST_AFTER + 5}"])
+    assert not any(copy.function.endswith("select") for copy in traced.copies)
+    assert isinstance(traced.of(last), Unknown)
 
 
 def test_many_arguments_that_are_asked_about_later_keep_their_places() -> None:

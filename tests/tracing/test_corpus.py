@@ -1,6 +1,6 @@
 """Verdicts on operations of many libraries, against a second method that knows nothing of the trace.
 
-The operations and the second method are in tests/specimens, trace_corpus.py and trace_corpus_more.py. Judged
+The operations and the second method are in tests/specimens, trace_corpus.py and those beside it. Judged
 is what the operation gave, `trace.of(result)`; what libraries do beside it stands in `trace.copies`.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from trace_corpus import Case, content, flip, numbers, shares, told
-from trace_corpus_more import EVERY
+from trace_corpus_further import EVERY, FURTHER
 
 import inspector
 from inspector.facts.unknown import Unknown
@@ -29,9 +29,12 @@ CASES_HERE = [
 def test_the_verdict_is_what_the_bytes_do(case: Case) -> None:
     expected = "shared" if shares(case) else "fresh"
     one = told(case)
-    assert one.verdict == expected, (one.unknown, one.copies)
+    assert one.is_what(expected), (one.unknown, one.copies)
     if expected == "fresh":
         assert one.names_the_allocator, [copy.allocator for copy in one.copies]
+    if case in FURTHER:
+        return  # of texts, nulls and codes the bytes are not those that are read
+    if expected == "fresh":
         told_bytes = sum(copy.copied_bytes for copy in one.copies)
         assert one.result_bytes <= told_bytes <= one.result_bytes + 64, (
             "a slice of fresh memory is a little less"
@@ -42,8 +45,8 @@ def test_the_verdict_is_what_the_bytes_do(case: Case) -> None:
 
 def test_the_corpus_is_what_was_promised() -> None:
     libraries = [case.library for case in EVERY]
-    assert len(EVERY) >= 400
-    assert sum(case.hard for case in EVERY) >= 200
+    assert len(EVERY) >= 560
+    assert sum(case.hard for case in EVERY) >= 400
     assert min(libraries.count(name) for name in set(libraries)) >= 12
 
 
