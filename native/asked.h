@@ -6,7 +6,7 @@
 
 enum { ASKED_SPANS_MAX = 8 };
 
-// The spans of an object behind the first so many (SPAN_MORE): rows, or NULL; new. Without an exception set.
+// The spans of an object behind the first so many: new rows, or NULL. Without an exception set.
 PyObject *asked_further(PyObject *object /* borrowed */, int after);
 // Row number `at` of those: 1, or 0 where there is none that can be read.
 int asked_further_span(PyObject *rows /* borrowed */, int at, data_span *ret);

@@ -326,12 +326,11 @@ static __attribute__((noinline)) void write_further(const witnessed *seen, int c
 }
 
 static int has_further(const witnessed *seen, int count) {
+    int has = 0;
     for (int i = 0; i < count; i++) {
-        if (seen[i].told && seen[i].span.flags & SPAN_MORE) {
-            return 1;
-        }
+        has |= seen[i].told && seen[i].span.flags & SPAN_MORE;
     }
-    return 0;
+    return has;
 }
 
 static int write_call(const event *record, int failed, int given) {

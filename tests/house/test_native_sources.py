@@ -143,4 +143,4 @@ def test_the_flags_of_a_span_are_numbered_alike_in_c_and_python() -> None:
         numbered.findall((sources.ROOT / path).read_text())
         for path in ("native/spans.h", "inspector/tracing/span_flags.py")
     )
-    assert len(table) == 7 and table == header
+    assert len(table) == 8 and table == header
