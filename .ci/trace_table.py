@@ -6,6 +6,7 @@
 Standard library only.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,7 +24,11 @@ def main(table):
     python = ready.ROOT / ready.ROOMS["libraries"][0] / "bin" / "python"
     program = ready.ROOT / "tests" / "specimens" / PROGRAMS[table]
     told = subprocess.run(
-        [str(python), "-P", str(program)], cwd=str(ready.BUILD), stdout=subprocess.PIPE, text=True
+        [str(python), "-P", str(program)],
+        cwd=str(ready.BUILD),
+        env={**os.environ, "PYTHONPATH": str(program.parent)},  # what stands beside it: -P leaves that out
+        stdout=subprocess.PIPE,
+        text=True,
     )
     if told.returncode:
         sys.exit(told.returncode)
