@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 
 #include "hooks.h"
+#include "ledger_statics.h"
 #include "ledger_views.h"
 
 enum { HEADER_WORDS = 2 };
@@ -297,6 +298,7 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
     spare(0);
     ledger_frees_deinit();
     ledger_views_deinit();
+    ledger_statics_deinit();
     ledger_table_deinit();
     Py_RETURN_NONE;
 }

@@ -14,6 +14,7 @@
 
 #include "hooks.h"
 #include "ledger_dtypes.h"
+#include "ledger_statics.h"
 #include "ledger_views.h"
 
 enum { FOLLOWED = 3 };
@@ -154,6 +155,7 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
     if (!ledger_depth && ledger_dtypes_known) {
         ledger_dtypes_begin();
     }
+    ledger_statics_look((void *)called->original);
     ledger_frame_enter(&frame, called->number, called->convention, words);
     // Given back on the way of a C++ exception too.
     call_frame *given_back __attribute__((cleanup(end))) = &frame;

@@ -12,8 +12,8 @@
 //
 // Limits and why. What is no array and holds a dtype dies in a block that shows its address, and a Python
 // function, or another thread, may let go of one in any way. Where one of these came between, or more than
-// BORN_MAX blocks of that size, a fall is no proof: nothing is told, and several runs may. C code that
-// overwrites a single reference of its own between two looks is taken for a thief.
+// BORN_MAX blocks of that size, a fall is no proof: nothing is told, and several runs may. What a static or a
+// field of the object kept and lets go of is known (ledger_frames_let_go); of a struct on the heap it is not.
 #include "ledger_dtypes.h"
 
 #include <string.h>
@@ -161,6 +161,7 @@ void ledger_dtypes_stolen(PyObject *object) {
         return;
     }
     Py_ssize_t lost = missing(row);
+    lost -= lost ? ledger_frames_let_go(object, lost) : 0;
     if (lost) {
         ledger_unbalanced(&(ledger_imbalance){
             .object = object, .change = -lost, .number = method - 1, .relation = LEDGER_DTYPE});

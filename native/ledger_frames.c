@@ -5,6 +5,7 @@
 #include "ledger_frames.h"
 
 #include "hooks.h"
+#include "ledger_statics.h"
 
 enum { ARGUMENTS_MAX = 12, WORDS_LOOKED_AT = 16 };
 
@@ -93,6 +94,46 @@ static void count_held(call_frame *frame, const PyObject *object, int change) {
     }
 }
 
+// C code keeps dtypes and bases in fields that no tp_traverse shows: what such a field lets go of in a call
+// of its object's method, or hands on to who steals it, was its own.
+static void keep_fields(call_frame *frame, PyObject *self) {
+    size_t bytes = (size_t)Py_TYPE(self)->tp_basicsize - sizeof(PyObject);
+    frame->field_count = (int)Py_MIN(bytes / sizeof *frame->fields, FIELDS_MAX);
+    frame->self = self;
+    memcpy(frame->fields, self + 1, (size_t)frame->field_count * sizeof *frame->fields);
+}
+
+// How many more of the fields point at it than before the call.
+static Py_ssize_t fields_gained(const call_frame *frame, const PyObject *object) {
+    if (!frame->self || ledger_is_placeholder(frame->self) || compat_refcount(frame->self) <= 0) {
+        return 0;
+    }
+    const uintptr_t *now = (const uintptr_t *)(frame->self + 1);
+    Py_ssize_t more = 0;
+    for (int i = 0; i < frame->field_count; i++) {
+        more += (now[i] == (uintptr_t)object) - (frame->fields[i] == (uintptr_t)object);
+    }
+    return more;
+}
+
+Py_ssize_t ledger_frames_let_go(const PyObject *object, Py_ssize_t most) {
+    Py_ssize_t fewer = 0;
+    for (const call_frame *frame = innermost; frame; frame = frame->outer) {
+        fewer += Py_MAX(-fields_gained(frame, object), 0);
+    }
+    return fewer < most ? fewer + ledger_statics_let_go(object, most - fewer) : most;
+}
+
+// What fields and statics hold since with a reference of their own, or held before.
+static void count_kept(call_frame *frame, watched *one) {
+    Py_ssize_t change = compat_refcount(one->object) - one->count - one->found;
+    if (change > 0) {
+        one->found += Py_MIN(Py_MAX(fields_gained(frame, one->object), 0), change);
+    } else if (change < 0) {
+        one->found -= ledger_frames_let_go(one->object, -change);
+    }
+}
+
 // ndarray.__setstate__, .dtype = and .__class__ = give an argument another dtype, base or class.
 void ledger_frame_compare(call_frame *frame) {
     for (int i = 0; i < frame->holder_count; i++) {
@@ -110,6 +151,12 @@ void ledger_frame_compare(call_frame *frame) {
             }
         }
     }
+    for (int i = 0; i < frame->count; i++) {
+        watched *one = &frame->items[i];
+        if ((one->relation == LEDGER_DTYPE || one->relation == LEDGER_BASE) && !one->died) {
+            count_kept(frame, one);
+        }
+    }
 }
 
 static void watch_items(call_frame *frame, PyObject *const *items, Py_ssize_t count) {
@@ -123,6 +170,9 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
     frame->is_method = convention != CALL_VECTOR && first && !PyModule_Check(first);
     if (convention != CALL_VECTOR) {
         watch_argument(frame, first, 0);
+    }
+    if (frame->is_method && !arrays_is(first) && !PyType_Check(first)) {
+        keep_fields(frame, first);
     }
     switch (convention) {
     case CALL_VARARGS:
@@ -221,7 +271,7 @@ void ledger_frame_charge(const call_frame *frame, const PyObject *object, Py_ssi
 void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
                         const uintptr_t words[5]) {
     frame->count = frame->holder_count = frame->behind_count = frame->behind_left_out = 0;
-    frame->capsule = NULL;
+    frame->capsule = frame->self = NULL;
     frame->number = number;
     frame->outer_method = method_now;
     frame->low = UINTPTR_MAX;

@@ -4,7 +4,7 @@
 
 #include "ledger.h"
 
-enum { WATCHED_MAX = 24, HOLDERS_MAX = 16, BEHIND_MAX = 16 };
+enum { WATCHED_MAX = 24, HOLDERS_MAX = 16, BEHIND_MAX = 16, FIELDS_MAX = 32 };
 
 typedef struct {
     PyObject *object; // borrowed: as long as the caller has it
@@ -34,6 +34,9 @@ typedef struct call_frame {
     PyObject *capsule;   // borrowed: the first that was given; NULL: none was
     behind_row behind[BEHIND_MAX];
     int behind_count, behind_left_out;
+    PyObject *self; // borrowed: a method's own object; NULL: its fields are not compared
+    uintptr_t fields[FIELDS_MAX];
+    int field_count;
     struct call_frame *outer; // borrowed: of this thread or another that waits for the GIL
 } call_frame;
 
@@ -51,6 +54,9 @@ static inline watched *ledger_frame_find(call_frame *frame, const PyObject *obje
     return NULL;
 }
 int ledger_frames_watch(const PyObject *object /* borrowed */); // whether an open call does
+// How many statics, and fields of open methods' own objects, pointed at it before and do no more; up to
+// `most`.
+Py_ssize_t ledger_frames_let_go(const PyObject *object /* borrowed */, Py_ssize_t most);
 void ledger_frame_compare(call_frame *frame); // after the call: what an argument let go of, or holds since
 // The frame answers for this change of a count: no call around it does.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);

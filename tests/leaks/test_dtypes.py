@@ -141,3 +141,87 @@ def test_what_another_thread_lets_go_of_meanwhile_is_not_the_callers(dtyped: Any
         over.set()
         thread.join()
     assert not found.verdicts
+
+
+KEEPER = r"""
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <Python.h>
+#include <numpy/arrayobject.h>
+
+typedef struct { PyObject_HEAD PyArray_Descr *descr; } Box;
+static PyArray_Descr *cached;
+static PyObject *made(PyArray_Descr *descr) {
+    npy_intp size = 3;
+    return PyArray_Empty(1, &size, descr, 0);
+}
+static PyObject *put(PyArray_Descr **place, PyObject *array) {
+    PyArray_Descr *descr = PyArray_DESCR((PyArrayObject *)array);
+    Py_XSETREF(*place, (PyArray_Descr *)Py_NewRef(descr));
+    return Py_NewRef(Py_None);
+}
+static PyObject *forget(PyArray_Descr **place) {
+    Py_CLEAR(*place);
+    return Py_NewRef(Py_None);
+}
+static PyObject *hand_on(PyArray_Descr **place) {
+    PyArray_Descr *own = *place;
+    *place = NULL;
+    return made(own);
+}
+static PyObject *keep(PyObject *self, PyObject *array) { return put(&cached, array); }
+static PyObject *clear(PyObject *self, PyObject *array) { return forget(&cached); }
+static PyObject *pass_on(PyObject *self, PyObject *array) { return hand_on(&cached); }
+static PyObject *steal(PyObject *self, PyObject *array) {
+    return made(PyArray_DESCR((PyArrayObject *)array));
+}
+static PyObject *box_keep(Box *box, PyObject *array) { return put(&box->descr, array); }
+static PyObject *box_clear(Box *box, PyObject *array) { return forget(&box->descr); }
+static PyObject *box_pass_on(Box *box, PyObject *array) { return hand_on(&box->descr); }
+static void box_dealloc(Box *box) { Py_XDECREF(box->descr); Py_TYPE(box)->tp_free(box); }
+#define METHODS(prefix) {"keep", (PyCFunction)prefix##keep, METH_O, NULL}, \
+    {"clear", (PyCFunction)prefix##clear, METH_O, NULL}, \
+    {"pass_on", (PyCFunction)prefix##pass_on, METH_O, NULL}
+static PyMethodDef of_box[] = {METHODS(box_), {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {METHODS(), {"steal", steal, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static PyTypeObject kind = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "keeper.Box",
+    .tp_basicsize = sizeof(Box), .tp_new = PyType_GenericNew,
+    .tp_dealloc = (destructor)box_dealloc, .tp_methods = of_box};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "keeper", .m_methods = methods};
+PyMODINIT_FUNC PyInit_keeper(void) {
+    import_array();
+    PyObject *module = PyType_Ready(&kind) ? NULL : PyModule_Create(&definition);
+    if (module && PyModule_AddType(module, &kind)) Py_CLEAR(module);
+    return module;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def keeper() -> Any:
+    return specimens.build("keeper", KEEPER, flags=(f"-I{np.get_include()}",))
+
+
+@pytest.mark.parametrize("place", ["static", "field"])
+@pytest.mark.parametrize("how", ["clear", "pass_on"])
+def test_a_reference_that_c_code_kept_itself_is_its_own(keeper: Any, place: str, how: str) -> None:
+    """A cache that is cleared, or whose reference is handed on to who steals it, twice."""
+    owner, array = keeper if place == "static" else keeper.Box(), np.arange(3.0)
+    owner.keep(array)
+    with inspector.leaks("keeper") as found:
+        getattr(owner, how)(array)
+        owner.keep(array)
+        getattr(owner, how)(array)
+    assert not found.verdicts
+
+
+@pytest.mark.skipif(IMMORTAL, reason="this NumPy's dtypes are immortal")
+@pytest.mark.parametrize("place", ["static", "field"])
+def test_a_theft_beside_it_is_told(keeper: Any, place: str) -> None:
+    owner, array = keeper if place == "static" else keeper.Box(), np.arange(3.0)
+    owner.keep(array)
+    with inspector.leaks("keeper") as found:
+        owner.clear(array)
+        keeper.steal(array)
+    (one,) = found.verdicts
+    assert (one.kind, one.certain, one.references) == ("borrowed reference stolen", True, 1)
+    assert one.method == "keeper.steal"
