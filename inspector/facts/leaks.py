@@ -120,7 +120,7 @@ class Dangling:
     """The freed block was kept apart: nobody has its address. Else it may be another's memory by now."""
     freed: Touch
     """The call that freed it."""
-    made: Touch | None
+    made: Touch | Unknown
     """The call that made the view, where one of a watched module did."""
 
 

@@ -300,8 +300,9 @@ def _dangling(found: Found, row: _native.DanglingRow) -> Dangling:
     symbol, source = _native_place(from_, found.slots.get(slot, "")) if from_ else (_BY_PYTHON, _BY_PYTHON)
     name = found.methods.get(method, "")
     freed = Touch("freed", function, "", name, symbol, source, site_of(found, code, offset), 0)
-    made = next((replace(_touch(found, one), role="viewed") for one in touches if one[0] == "n"), None)
+    made = next((replace(_touch(found, one), role="viewed") for one in touches if one[0] == "n"), _EARLIER)
     return Dangling(type_name(subject), Range(Address(start), Address(stop)), bool(kept), freed, made)
 
 
 _BY_PYTHON = Unknown("Python's own allocator was called")
+_EARLIER = Unknown("no watched module made it meanwhile")
