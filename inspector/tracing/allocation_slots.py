@@ -45,7 +45,8 @@ class AllocationSlots:
     """The slots through which libraries ask for memory, and Python's own allocators, while hooked."""
 
     def __init__(self) -> None:
-        self.armed = False
+        self.armed = self.outdone = False
+        self._patched = 0
 
     def begin(self) -> None:
         """Hook what is loaded. Raises RuntimeError in a second interpreter."""
@@ -59,12 +60,16 @@ class AllocationSlots:
 
     def widen(self) -> bool:
         """Hook what has been loaded since; whether that was anything."""
-        return self.armed and _native.allocations_arm()[0] > 0
+        new = _native.allocations_arm()[0] if self.armed else 0
+        self._patched += new
+        return new > 0
 
     def end(self) -> None:
         """Put everything back; a second call does nothing."""
         if self.armed:
             self.armed = False
             _native.allocations_open(False)
-            _native.allocations_disarm()
+            restored, others, gone, locked, domains = _native.allocations_disarm()
+            found_again = restored + gone + locked == self._patched
+            self.outdone = bool(others or domains) or not found_again
             atexit.unregister(self.end)

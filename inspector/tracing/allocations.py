@@ -21,6 +21,7 @@ _CPP: Final = "_Zn"
 _LEAST_ADDRESS: Final = 1 << 16
 """A smaller number in a block's record is a file's."""
 _NOT_RECORDED: Final = Unknown("allocations were not recorded")
+_OUTDONE: Final = Unknown("another tracer took the functions through which memory is asked for")
 _SMALL: Final = Unknown("blocks under 4 KiB are not recorded")
 _NO_CLOCK: Final = Unknown("without a clock a block cannot be told from an earlier one")
 _NOT_GIVEN: Final = Unknown(
@@ -82,7 +83,7 @@ class Blocks:
             return self._name(self._rows[block])
         if result["refs"] & SPAN_LINKED or self._links(call):
             return f"{self._linker(call)} ({LINKED})"
-        return _NOT_GIVEN
+        return _OUTDONE if self._events.outdone else _NOT_GIVEN
 
     def _linker(self, call: Any) -> str:
         """Whose own allocator gave memory: the function's package has one, or makes use of one that has."""
@@ -146,7 +147,8 @@ class Blocks:
         views likely, for an allocator linked into a library may have given their memory during the call: ""
         where the function's own library has one, and the object is not its own that says it is lent.
         """
-        can_tell = self._events.givers and not self._events.dropped and call["start"]
+        is_whole = self._events.givers and not self._events.outdone and not self._events.dropped
+        can_tell = is_whole and call["start"]
         if not can_tell or result["refs"] & SPAN_LINKED or result["aux"] < LEAST_BYTES:
             return ""
         block = self._block(result, call)

@@ -71,6 +71,8 @@ class Events:
     callers: dict[int, str] = field(default_factory=dict)
     """Return address in a record of Python's own allocators -> library, or "Python"."""
     givers: tuple[str, ...] = ()
+    outdone: bool = False
+    """Another tracer took slots through which memory is asked for: blocks are missing."""
     """Functions that give memory, by the number in an ALLOCATION record; empty: none was recorded."""
     materialized: tuple[Materialized, ...] = ()
     hosts: dict[int, str] = field(default_factory=dict)

@@ -206,7 +206,8 @@ class Recorder:
             called, modules = names() if self.grade != "count" else ({}, {})
             seen = with_pointers(tables.seen, words)
             tables = replace(tables, names=tables.names | called, modules=tables.modules | modules, seen=seen)
-            return self._events(rings, wall_ns, tables)
+            made = self._events(rings, wall_ns, tables)
+            return replace(made, outdone=self.blocks is not None and self.blocks.outdone)
         finally:
             self._forget()
 

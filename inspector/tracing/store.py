@@ -111,6 +111,7 @@ def head_of(events: Events) -> dict[str, Any]:
         "askers": {str(number): name for number, name in events.askers.items()},
         "callers": {str(address): name for address, name in events.callers.items()},
         "givers": list(events.givers),
+        "outdone": events.outdone,
         "materialized": [to_wire(one) for one in events.materialized],
         "hosts": {str(number): name for number, name in events.hosts.items()},
         "constants": {str(address): name for address, name in events.constants.items()},
@@ -184,6 +185,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
         askers=_numbered(head.get("askers", {})),
         callers=_numbered(head.get("callers", {})),
         givers=tuple(head.get("givers", ())),
+        outdone=bool(head.get("outdone")),
         hosts=_numbered(head.get("hosts", {})),
         skipped=head.get("skipped", 0),
         stacks={

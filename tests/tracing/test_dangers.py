@@ -321,3 +321,24 @@ def test_the_gated_grades_agree(busy: ModuleType) -> None:
     assert (
         {name: told[1].count(name) for name in counted} == counted == {"_Py_Dealloc": counted["_Py_Dealloc"]}
     )
+
+
+def test_memray_that_begins_and_ends_during_a_trace() -> None:
+    """It puts the plain functions back: blocks are missing, and a copy was told as shared memory."""
+    pytest.importorskip("memray", reason="cannot be installed")
+    code = """
+import sys, tempfile, memray
+import numpy as np, inspector
+a = np.arange(100_000.0)
+with inspector.trace("numpy") as alone:
+    a.copy()
+print(alone.copies[0].allocator)
+with inspector.trace("numpy") as t:
+    with memray.Tracker(tempfile.mkdtemp() + "/m"):
+        inside = a.copy()
+    after = a.copy()
+print(sum(copy.times for copy in t.copies), "another tracer" in str(t.copies[-1].allocator))
+"""
+    ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == ["_multiarray_umath (malloc)", "2 True"]
