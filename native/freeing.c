@@ -92,7 +92,7 @@ static void *hook_moved(void *block, size_t bytes) {
     if (known && (now || bytes)) {
         outside_put(&taken, now ? now : block, now ? bytes : taken.bytes);
     } else if (!block) {
-        outside_domain(OUTSIDE_realloc, now, bytes, frame, from);
+        outside_domain(OUTSIDE_realloc, now, bytes, frame, outside_follows(from));
     }
     return now;
 }

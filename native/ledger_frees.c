@@ -40,7 +40,7 @@ static kept_block kept[KEPT_MAX];              // owned
 static uint32_t kept_count, settled;
 static kept_block waiting[WAITING_MAX]; // owned; a ring
 static uint32_t waiting_next;
-static int is_installed;
+static int is_installed, is_bare, is_bare_memory; // bare: pymalloc and nothing else (outside_raw.c)
 static uint64_t kept_ever;
 
 static ledger_entry *entry_of(void *block, PyObject **ret) {
@@ -204,27 +204,37 @@ static void *born(void *block, size_t size) {
     return block;
 }
 
-// A block of a domain, for who asked for it: these functions are jumped to.
-#define GIVEN(domain, block, size) \
+// Blocks of a domain, for who asked for them: these functions are jumped to.
+#define FOLLOWS outside_follows((uintptr_t)__builtin_return_address(0))
+#define GIVEN(domain, block, size, follows) \
     outside_domain(OUTSIDE_##domain, block, size, (char *)__builtin_frame_address(0) + sizeof(void *), \
-                   (uintptr_t)__builtin_return_address(0))
+                   follows)
+
+static int is_apart(int bare, int follows) { return bare && (follows || outside_is_handing); }
 
 static void *ledger_malloc(void *context, size_t size) {
-    void *block = born(before.malloc(before.ctx, size), size);
-    GIVEN(PyObject_Malloc, block, size);
+    int follows = FOLLOWS;
+    void *block = born(
+        is_apart(is_bare, follows) ? outside_ask(&before, size, 0) : before.malloc(before.ctx, size), size);
+    GIVEN(PyObject_Malloc, block, size, follows);
     return block;
 }
 
 static void *ledger_calloc(void *context, size_t count, size_t size) {
-    void *block = born(before.calloc(before.ctx, count, size), count * size);
-    GIVEN(PyObject_Malloc, block, count * size);
+    int follows = FOLLOWS;
+    void *block = born(is_apart(is_bare, follows) ? outside_ask(&before, count * size, 1)
+                                                  : before.calloc(before.ctx, count, size),
+                       count * size);
+    GIVEN(PyObject_Malloc, block, count * size, follows);
     return block;
 }
 
 static void *ledger_realloc(void *context, void *block, size_t size) {
-    void *moved = outside_moved(&before, before.ctx, block, size);
+    int follows = !block && FOLLOWS;
+    void *moved = is_apart(is_bare, follows) ? outside_ask(&before, size, 0)
+                                             : outside_moved(&before, before.ctx, block, size);
     if (!block) {
-        GIVEN(PyObject_Malloc, moved, size);
+        GIVEN(PyObject_Malloc, moved, size, follows);
     }
     if (births_run && moved && moved != block && (births_remove(block) || ledger_is_open)) {
         births_add(moved);
@@ -259,21 +269,28 @@ static void ledger_free(void *context, void *block) {
 }
 
 static void *memory_malloc(void *context, size_t size) {
-    void *block = before_memory.malloc(before_memory.ctx, size);
-    GIVEN(PyMem_Malloc, block, size);
+    int follows = FOLLOWS;
+    void *block = is_apart(is_bare_memory, follows) ? outside_ask(&before_memory, size, 0)
+                                                    : before_memory.malloc(before_memory.ctx, size);
+    GIVEN(PyMem_Malloc, block, size, follows);
     return block;
 }
 
 static void *memory_calloc(void *context, size_t count, size_t size) {
-    void *block = before_memory.calloc(before_memory.ctx, count, size);
-    GIVEN(PyMem_Malloc, block, count * size);
+    int follows = FOLLOWS;
+    void *block = is_apart(is_bare_memory, follows) ? outside_ask(&before_memory, count * size, 1)
+                                                    : before_memory.calloc(before_memory.ctx, count, size);
+    GIVEN(PyMem_Malloc, block, count * size, follows);
     return block;
 }
 
 static void *memory_realloc(void *context, void *block, size_t size) {
-    void *moved = outside_moved(&before_memory, before_memory.ctx, block, size);
+    int follows = !block && FOLLOWS;
+    void *moved = is_apart(is_bare_memory, follows)
+                      ? outside_ask(&before_memory, size, 0)
+                      : outside_moved(&before_memory, before_memory.ctx, block, size);
     if (!block) {
-        GIVEN(PyMem_Malloc, moved, size);
+        GIVEN(PyMem_Malloc, moved, size, follows);
     }
     if (ledger_is_open && moved && block && moved != block) {
         ledger_freeing how = freeing_of(&before_memory, "PyMem_Realloc");
@@ -315,6 +332,8 @@ int ledger_frees_init(void) {
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &ours);
         PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &memory);
         outside_raw_begin();
+        is_bare = outside_is_bare(&before);
+        is_bare_memory = outside_is_bare(&before_memory);
         is_installed = 1;
     }
     return 0;

@@ -46,13 +46,14 @@
 #define GAVE_NONE_MEMORY(result) 0
 #define GAVE_NONE_NOTHING(result) 0
 
-#define BEGIN(name, args, effects) \
+#define BEGIN(name, args, effects, role) \
     void *const where[] = {ADDRESSES args NULL}; \
     noted_call call = {effects, \
                        where, \
                        (uintptr_t)__builtin_return_address(0), \
                        ring_here.slot, \
                        capi_##name, \
+                       role, \
                        0, \
                        0, \
                        0, \
@@ -62,7 +63,7 @@
 
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
     static type ledger_##name params { \
-        BEGIN(name, args, effects); \
+        BEGIN(name, args, effects, ROLE_##owns); \
         type result = ((type(*) params)got_words_of[call.slot].original)args; \
         int failed = call.took_gil ? 0 : FAILS_##fails(result); \
         call.gave_none = GAVE_NONE_##owns(result); \
@@ -71,7 +72,7 @@
     }
 #define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
     static void ledger_##name params { \
-        BEGIN(name, args, effects); \
+        BEGIN(name, args, effects, 0); \
         ((void(*) params)got_words_of[call.slot].original) args; \
         ledger_note_after(&call, NULL, 0, 0); \
     }

@@ -51,6 +51,9 @@ void ledger_note_before(noted_call *call) {
         }
         return;
     }
+    if (call->role == 'm') {
+        outside_hand_begin();
+    }
     if (call->row == capi_PyObject_Init) { // raw memory: an object only afterwards
         return;
     }
@@ -84,6 +87,7 @@ void ledger_note_after(const noted_call *call, PyObject *result, char role, int 
     if (call->is_quiet || !ledger_is_open) {
         return;
     }
+    outside_is_handing = 0;
     for (int i = 0; call->effects[i]; i++) {
         if (call->effects[i] == 'x' && !ledger_frees_reclaim(word_at(call, i), &call->dying)) {
             note_listed(word_at(call, i));

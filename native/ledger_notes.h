@@ -9,6 +9,7 @@ typedef struct {
     uintptr_t from;
     uint32_t slot;
     uint16_t row;
+    char role; // what becomes of the result
     uint8_t is_quiet, took_gil, gave_none;
     PyGILState_STATE gil;
     ledger_of_dying dying; // what it was that the call ends

@@ -33,6 +33,7 @@ enum { WAYS = 1 << 12, WAY_WORDS = 64, WAY_WORDS_LEAST = 32, NUMBER_BITS = 16, P
 enum { FILTER_LOG2 = 18 };
 
 uint32_t outside_count;
+uint8_t outside_is_handing;
 static room memory;
 static outside_block *rows;
 static size_t capacity;
@@ -188,13 +189,17 @@ void outside_given(int function, const void *block, size_t bytes, const void *fr
     lock_give();
 }
 
-void outside_domain(int function, const void *block, size_t bytes, const void *frame, uintptr_t from) {
+int outside_follows(uintptr_t from) { return run && !ring_here.quiet && outside_is_chosen(from); }
+
+void outside_domain(int function, const void *block, size_t bytes, const void *frame, int follows) {
     latest_block = ~(uintptr_t)block;
     latest_bytes = bytes;
-    if (__builtin_expect(run && outside_is_chosen(from), 0)) {
+    if (__builtin_expect(follows, 0)) {
         outside_given(function, block, bytes, frame);
     }
 }
+
+void outside_hand_begin(void) { outside_is_handing = run != 0; }
 
 void outside_handed_over(int row, const void *block, const void *frame) {
     lock_take();

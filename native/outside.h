@@ -54,9 +54,13 @@ extern uint32_t outside_count __attribute__((visibility("hidden"))); // blocks t
 // outside.c. None of these needs the GIL.
 // A block was given; `frame` is where the hook's caller has its return address.
 void outside_given(int function, const void *block, size_t bytes, const void *frame);
-// The same from an allocator of Python's, whose caller may be anybody: only chosen modules' count.
-void outside_domain(int function, const void *block, size_t bytes, const void *frame, uintptr_t from);
-// A function of the C-API, by its row, gave a block that belongs to the caller from now on. Needs the GIL.
+// Whether what is given to code at this address is followed now.
+int outside_follows(uintptr_t from);
+// The same as outside_given from an allocator of Python's, whose caller may be anybody.
+void outside_domain(int function, const void *block, size_t bytes, const void *frame, int follows);
+// A function of the C-API, by its row, is called, and gave a block that belongs to the caller from now on.
+// Needs the GIL.
+void outside_hand_begin(void);
 void outside_handed_over(int row, const void *block, const void *frame); // a word of the hook's frame
 void outside_gone_slow(const void *block);
 // Whether the block was known; it is no more. The other enters it again, where it lies then.
@@ -79,6 +83,10 @@ void outside_fresh_end(void);
 // outside_raw.c: what PyMem_RawFree takes back is told between these two, under the GIL.
 void outside_raw_begin(void);
 void outside_raw_end(void);
+// Between them: whether a domain is pymalloc and nothing else. Of such a one, a block that is in no pool.
+extern uint8_t outside_is_handing __attribute__((visibility("hidden"))); // as below, a call is under way
+int outside_is_bare(const PyMemAllocatorEx *domain);
+void *outside_ask(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed);
 
 static inline void outside_gone(const void *block) {
     if (__builtin_expect(outside_count, 0) && block) {

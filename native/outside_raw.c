@@ -1,11 +1,40 @@
-// Blocks that PyMem_RawFree takes back: the interpreter's own call of free is in no import slot that we see.
+// Blocks that PyMem_RawFree takes back, and small blocks that are asked of the raw domain while they are
+// followed.
+//
+// What PyMem_RawFree takes back: the interpreter's own call of free is in no import slot that we see.
+//
+// Small blocks: pymalloc gives the address of the block that was freed last, in the middle of a pool whose
+// other blocks everything points at: an old word, or a pointer to the next block, which is where this one
+// ends, would be taken for an owner. So while chosen modules' blocks are followed they come from malloc, as
+// those beyond 512 bytes do. pymalloc itself is asked, for a size that it hands on, and the raw domain gives
+// the size that was meant: so its count of blocks is right, it moves and frees such a block as any other that
+// is not its own, and the block is no larger than it was to be. Only where pymalloc stands bare: a tracer
+// (tracemalloc) would show the other size, a debug allocator gives no bare neighbours.
 //
 // The raw domain's functions may run in any thread without the GIL while they are replaced, a word at a time:
 // so ours take the context of those before them, and every mixture of old and new words works.
 #include "outside.h"
 
+enum { POOLED_MAX = 512, TRIAL = 24 };
+
 static PyMemAllocatorEx before_raw;
 static int stands; // ours are in the domain, or in the chain of somebody who came later
+static __thread size_t meant __attribute__((tls_model("initial-exec")));  // instead of POOLED_MAX + 1; 0: no
+static __thread int was_meant __attribute__((tls_model("initial-exec"))); // the raw domain gave it
+
+static size_t size_of(size_t bytes) {
+    size_t wanted = bytes == POOLED_MAX + 1 && meant ? meant : bytes;
+    was_meant |= wanted != bytes;
+    meant = 0;
+    return wanted;
+}
+
+static void *raw_malloc(void *context, size_t bytes) { return before_raw.malloc(context, size_of(bytes)); }
+
+static void *raw_calloc(void *context, size_t count, size_t each) {
+    return count == 1 ? before_raw.calloc(context, count, size_of(each))
+                      : before_raw.calloc(context, count, each);
+}
 
 static void raw_free(void *context, void *block) {
     outside_gone(block);
@@ -20,6 +49,8 @@ void outside_raw_begin(void) {
     if (!stands) {
         PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &before_raw);
         PyMemAllocatorEx ours = before_raw;
+        ours.malloc = raw_malloc;
+        ours.calloc = raw_calloc;
         ours.free = raw_free;
         ours.realloc = raw_realloc;
         PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &ours);
@@ -34,4 +65,27 @@ void outside_raw_end(void) {
         PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &before_raw);
         stands = 0;
     }
+}
+
+static void *ask(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
+    return is_zeroed ? domain->calloc(domain->ctx, 1, bytes) : domain->malloc(domain->ctx, bytes);
+}
+
+static void *ask_raw(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
+    meant = bytes ? bytes : 1;
+    void *block = ask(domain, POOLED_MAX + 1, is_zeroed);
+    meant = 0;
+    return block;
+}
+
+// A context is a tracer's, or a debug allocator's.
+int outside_is_bare(const PyMemAllocatorEx *domain) {
+    was_meant = 0;
+    void *block = domain->ctx ? NULL : ask_raw(domain, TRIAL, 0);
+    domain->free(domain->ctx, block);
+    return was_meant;
+}
+
+void *outside_ask(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
+    return bytes <= POOLED_MAX ? ask_raw(domain, bytes, is_zeroed) : ask(domain, bytes, is_zeroed);
 }

@@ -40,7 +40,7 @@ def lost(found: Any) -> list[Any]:
     return [one for one in found if one.kind == KIND]
 
 
-@pytest.mark.parametrize("name", [name for name in outside.LEAKED if name not in outside.USED_AGAIN])
+@pytest.mark.parametrize("name", outside.LEAKED)
 def test_a_lost_block_is_told_on_the_first_call(module: Any, name: str) -> None:
     with inspector.leaks("outside") as found:
         call(module, name)()
@@ -53,10 +53,9 @@ def test_a_lost_block_is_told_on_the_first_call(module: Any, name: str) -> None:
 
 @pytest.mark.parametrize("name", outside.LEAKED)
 def test_a_lost_block_is_told_by_several_runs(module: Any, name: str) -> None:
-    runs = 9 if name in outside.USED_AGAIN else 3
-    found = inspector.leaks("outside").run(call(module, name), runs)
+    found = inspector.leaks("outside").run(call(module, name))
     (one,) = lost(found)
-    assert one.certain and f"blocks lost by {runs} runs" in one.reason
+    assert one.certain and "blocks lost by 3 runs" in one.reason
     table = found.fact.outside[0]
     assert table.module == "outside" and len(set(table.blocks)) == 1 and sum(table.lost) >= 2
     assert "by allocating module" in found.report.to_text()

@@ -23,8 +23,6 @@ LEAKED: Final = {
     "wide_text_lost": "PyUnicode_AsWideCharString",
 }
 """Name -> the function that gave the block."""
-USED_AGAIN: Final = ("pymem_lost", "pyobject_memory_lost", "wide_text_lost")
-"""Of these, whose allocator gives old addresses: an old word may hide a block on the first call."""
 HONEST: Final = (
     "in_static", "chain_of_realloc", "freed_later", "inside_only", "end_only", "on_another_thread", "in_list",
     "as_number", "as_packed", "as_tagged", "inverted", "as_text", "in_capsule", "given_to_python",
