@@ -2,6 +2,8 @@
 #define INSPECTOR_INTERNALS
 #include "outside_search.h"
 
+enum { REST_MAX = 32 };
+
 // The bytes of a text or number that Python code chose: an address in them may be a handle. What stands
 // before and behind, a text's flags and the bytes that fill them up to a word, was never written as a whole.
 static __attribute__((no_sanitize("address"))) scan_range chosen_bytes(PyObject *object) {
@@ -17,21 +19,41 @@ static __attribute__((no_sanitize("address"))) scan_range chosen_bytes(PyObject 
     return (scan_range){at + sizeof(PyObject), UINTPTR_MAX};
 }
 
-// A type's memory ends where its members do; malloc gives some bytes more, with old words in them.
-static __attribute__((no_sanitize("address"))) int is_behind(const place *found, uintptr_t word) {
-    PyObject *object = found->object;
-    if (!object || !PyType_Check(object) || Py_TYPE(object)->tp_alloc != PyType_GenericAlloc) {
-        return 0;
-    }
-    size_t items = (size_t)(Py_SIZE(object) + 1) * (size_t)Py_TYPE(object)->tp_itemsize;
-    return word >= (uintptr_t)object + (size_t)Py_TYPE(object)->tp_basicsize + items;
-}
-
 typedef struct {
+    const search_view *view;
     const place *found;
     uintptr_t word;
     int is_kept;
 } kept_question;
+
+// Whether a type is the interpreter's own: its objects are as large as it says.
+static int is_builtin(const search_view *view, const PyTypeObject *type) {
+    for (size_t i = 0; i < view->static_count; i++) {
+        scan_range range = view->statics[i];
+        if ((uintptr_t)&PyType_Type >= range.start && (uintptr_t)&PyType_Type < range.stop) {
+            return (uintptr_t)type >= range.start && (uintptr_t)type < range.stop;
+        }
+    }
+    return 0;
+}
+
+// How many bytes an object asked for, where its type says; else SIZE_MAX. A type asks for an item too many.
+static __attribute__((no_sanitize("address"))) size_t size_of(const search_view *view, PyObject *object) {
+    const PyTypeObject *type = Py_TYPE(object);
+    int is_tuple = PyTuple_CheckExact(object);
+    int is_known = is_tuple || PyType_Check(object) || (type->tp_itemsize == 0 && is_builtin(view, type));
+    if (!is_known || type->tp_alloc != PyType_GenericAlloc) {
+        return SIZE_MAX;
+    }
+    size_t items = type->tp_itemsize ? (size_t)(Py_SIZE(object) + !is_tuple) : 0;
+    return (size_t)type->tp_basicsize + items * (size_t)type->tp_itemsize;
+}
+
+// An object ends where its members do; its allocator gives some bytes more, with old words in them.
+static __attribute__((no_sanitize("address"))) int is_behind(const kept_question *q) {
+    PyObject *object = q->found->object;
+    return object && q->word > (uintptr_t)object && q->word - (uintptr_t)object >= size_of(q->view, object);
+}
 
 static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
     kept_question *q = argument;
@@ -40,12 +62,18 @@ static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
         scan_range bytes = chosen_bytes(found->object);
         q->is_kept = q->word + sizeof q->word > bytes.start && q->word < bytes.stop;
     } else {
-        q->is_kept = found->kind != PLACE_STALE && found->kind != PLACE_OURS && !is_behind(found, q->word);
+        q->is_kept = found->kind != PLACE_STALE && found->kind != PLACE_OURS && !is_behind(q);
     }
 }
 
 // What went meanwhile keeps nothing.
-int outside_is_kept_by(const place *found, uintptr_t word) {
-    kept_question q = {found, word, 0};
+int outside_is_kept_by(const search_view *view, const place *found, uintptr_t word) {
+    kept_question q = {view, found, word, 0};
     return memory_guarded(kept_body, &q) == 0 && q.is_kept;
+}
+
+// What was asked for is rounded up, by less than a chunk: the rest holds what the block before it held there.
+int outside_is_rest_of(scan_range asked, const place *found, uintptr_t word) {
+    return found->kind == PLACE_BLOCK && word >= asked.stop && word < found->block.stop &&
+           asked.start >= found->block.start && found->block.stop - asked.stop < REST_MAX;
 }

@@ -115,10 +115,12 @@ static void take_hit(hunt *h, const scan_hit *hit) {
         return;
     }
     search_place_guarded(&h->s, hit->word, &found);
-    if (is_next_chunk(h, hit, &found)) {
+    uintptr_t start = h->needles[hit->needle].start;
+    scan_range asked = {start, start + h->blocks[hit->needle].bytes};
+    if (is_next_chunk(h, hit, &found) || outside_is_rest_of(asked, &found, hit->word)) {
         return;
     }
-    if (outside_is_kept_by(&found, hit->word)) {
+    if (outside_is_kept_by(&h->s.view, &found, hit->word)) {
         reach(h, hit->needle, hit->word, found.kind == PLACE_STALE ? PLACE_OBJECT : found.kind);
     }
 }
@@ -267,7 +269,7 @@ static int is_alive(void *context, uintptr_t word) {
         return 0; // what lies in a block that is followed was looked at as a pointer, or is text of its own
     }
     search_place_guarded(&h->s, word, &found);
-    return outside_is_kept_by(&found, word);
+    return outside_is_kept_by(&h->s.view, &found, word);
 }
 
 // Some lost blocks of each place that asked, as many as there is room for, by address.

@@ -38,7 +38,9 @@ typedef struct {
 } traces;
 
 // outside_kept.c: whether a word may keep the block it names; `found` is what it lies in.
-int outside_is_kept_by(const place *found, uintptr_t word);
+int outside_is_kept_by(const search_view *view, const place *found, uintptr_t word);
+// Whether a word lies in what an allocator gave beyond what was asked for, a block's own.
+int outside_is_rest_of(scan_range asked, const place *found, uintptr_t word);
 
 // The one of these ranges, in order and apart, that holds an address; -1: none.
 static inline ptrdiff_t ranges_at(const scan_range *rows, size_t count, uintptr_t address) {
