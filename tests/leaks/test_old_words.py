@@ -1,0 +1,152 @@
+"""Old words in memory: they name places where lost blocks lie now, and must not pass for owners."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import random
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import old_words
+import pytest
+import specimens
+
+import inspector
+
+pytestmark = pytest.mark.core
+KIND = "bytes leaked outside objects"
+LIBRARIES = ("-Wl,--no-as-needed", "-lstdc++")
+SIZES = (8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 172, 192, 256, 300, 384, 448, 512, 700, 1024, 3000)
+"""Most are multiples of 16: in a pool of pymalloc such a block ends where the next one begins."""
+DEBUG = pytest.mark.skipif(sys.flags.dev_mode, reason="debug allocators write all that malloc gave")
+
+
+@pytest.fixture(scope="module")
+def module() -> Any:
+    return specimens.build("oldwords", old_words.SOURCE, flags=LIBRARIES)
+
+
+def lost(found: Any) -> int:
+    """How many blocks are told, all of them certainly."""
+    told = [one for one in found if one.kind == KIND]
+    assert all(one.certain for one in told)
+    return sum(one.objects for one in told)
+
+
+def worn(chance: random.Random) -> list[object]:
+    """What a program does: it takes memory of many sizes, and gives back some of it."""
+    taken: list[object] = [{i: (i, str(i)) for i in range(chance.randrange(1000))}]
+    taken += [bytes(chance.randrange(2000)) for _ in range(300)]
+    exec(compile("".join(f"v{i} = [{i}]\n" for i in range(chance.randrange(100))), "some", "exec"), {})
+    return taken[:: chance.randrange(2, 5)]
+
+
+@DEBUG
+@pytest.mark.parametrize("family", ["PyMem_", "PyObject_", "malloc"])
+def test_nearly_all_forgotten_blocks_are_told_on_the_first_call(module: Any, family: str) -> None:
+    chance, heap, told = random.Random(family), [], []
+    kinds = [number for number, kind in enumerate(old_words.KINDS) if kind.startswith(family)]
+    for trial in range(33):
+        heap = [*heap[-3:], worn(chance)]
+        kind, size = chance.choice(kinds), chance.choice(SIZES)
+        with inspector.leaks("oldwords") as found, contextlib.suppress(ValueError):
+            module.forget(kind, size, trial % old_words.PATTERNS)
+        told.append(lost(found) == 1)
+    assert sum(told) >= 31, told  # 99.6 % where many were tried: docs/leaks.md
+
+
+@pytest.mark.parametrize("way", range(old_words.KEEPS + old_words.FREES))
+def test_no_kept_block_is_accused(module: Any, way: int) -> None:
+    chance, results = random.Random(way), []
+    with inspector.leaks("oldwords") as found:
+        for kind in [*range(len(old_words.KINDS))] * 3:
+            if way < old_words.KEEPS:
+                results.append(module.keep(kind, chance.choice(SIZES[1:]), way))
+            else:
+                module.freed(kind, chance.choice(SIZES[1:]), way - old_words.KEEPS)
+    assert not found.verdicts
+
+
+def test_a_word_in_what_a_blocks_own_size_was_rounded_up_by_keeps_it_not(module: Any) -> None:
+    with inspector.leaks("oldwords") as found:
+        module.in_own_rest()
+    assert lost(found) == 1
+
+
+@DEBUG
+def test_a_word_behind_the_members_of_an_object_keeps_no_block(module: Any) -> None:
+    with inspector.leaks("oldwords") as found:
+        cell, pair = module.behind_objects()
+    assert lost(found) == 1 and len(pair) == 2 and cell is not None
+
+
+def test_blocks_that_joined_the_top_of_the_heap_are_not_given_out_again(module: Any) -> None:
+    module.name_top()
+    with inspector.leaks("oldwords") as found:
+        module.forget_top()
+    assert lost(found) == 4
+
+
+@DEBUG
+@pytest.mark.parametrize("kind", ["PyMem_Malloc", "PyObject_Malloc", "PyMem_Calloc", "PyObject_Calloc"])
+def test_a_small_block_outlives_the_ledger_and_the_count_of_blocks_stays_right(
+    module: Any, kind: str
+) -> None:
+    number = old_words.KINDS.index(kind)
+
+    def turn(grows: int) -> None:
+        with inspector.leaks("oldwords"):
+            blocks = [module.give(number, size) for size in (1, 40, 100, 512) * 50]
+        assert [module.take(number, one, grows) for one in blocks] == [1] * 200
+
+    turn(0)
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for grows in (0, 400, 5000):
+        turn(grows)
+    gc.collect()
+    assert abs(sys.getallocatedblocks() - before) < 100  # of 600
+
+
+def test_tracemalloc_shows_the_size_that_was_asked_for(module: Any) -> None:
+    tracemalloc.start()
+    try:
+        with inspector.leaks("oldwords"):
+            before = tracemalloc.get_traced_memory()[0]
+            blocks = [module.give(0, 100) for _ in range(1000)]
+            after = tracemalloc.get_traced_memory()[0]
+        assert after - before < 200_000  # 1000 blocks, and the ints of their addresses
+        assert [module.take(0, one, 0) for one in blocks] == [1] * 1000
+    finally:
+        tracemalloc.stop()
+
+
+APART = """
+import sys
+sys.path[:0] = [{folders!r}]
+import inspector, oldwords
+told = 0
+for kind in range(10):
+    with inspector.leaks("oldwords") as found:
+        block = oldwords.give(kind if kind < 5 else 0, 100)
+    oldwords.take(kind if kind < 5 else 0, block, 300)
+    with inspector.leaks("oldwords") as found:
+        oldwords.forget(kind, 96, 0)
+    told += sum(one.kind == {kind!r} for one in found)
+print(told)
+"""
+
+
+@pytest.mark.parametrize("allocator", ["pymalloc", "malloc", "pymalloc_debug", "malloc_debug"])
+def test_each_allocator_of_python_is_left_as_it_was(allocator: str) -> None:
+    path: Path = specimens.library("oldwords", old_words.SOURCE, flags=LIBRARIES)
+    code = APART.format(folders=str(path.parent), kind=KIND)
+    ran = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, env={"PYTHONMALLOC": allocator}
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert int(ran.stdout) >= (5 if "debug" in allocator else 8)  # a debug allocator's stay in its pools
