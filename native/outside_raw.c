@@ -1,9 +1,9 @@
 // Blocks that PyMem_RawFree takes back, and small blocks that are asked of the raw domain while they are
 // followed.
 //
-// What PyMem_RawFree takes back: the interpreter's own call of free is in no import slot that we see.
+// The interpreter's own call of free is in no import slot that we see: hence the hooks of the raw domain.
 //
-// Small blocks: pymalloc gives the address of the block that was freed last, in the middle of a pool whose
+// pymalloc gives the address of the block that was freed last, in the middle of a pool whose
 // other blocks everything points at: an old word, or a pointer to the next block, which is where this one
 // ends, would be taken for an owner. So while chosen modules' blocks are followed they come from malloc, as
 // those beyond 512 bytes do. pymalloc itself is asked, for a size that it hands on, and the raw domain gives
@@ -81,8 +81,9 @@ static void *ask_raw(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed
 // A context is a tracer's, or a debug allocator's.
 int outside_is_bare(const PyMemAllocatorEx *domain) {
     was_meant = 0;
-    void *block = domain->ctx ? NULL : ask_raw(domain, TRIAL, 0);
-    domain->free(domain->ctx, block);
+    if (!domain->ctx) {
+        domain->free(NULL, ask_raw(domain, TRIAL, 0));
+    }
     return was_meant;
 }
 

@@ -149,8 +149,7 @@ static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, patter
         break;
     case 2: { // named by a struct that is freed
         struct node *one = malloc(sizeof *one);
-        one->next = NULL;
-        one->block = block;
+        *one = (struct node){NULL, block, {0}};
         use(one);
         free(one);
         break;
@@ -230,15 +229,13 @@ static PyObject *keep(PyObject *self, PyObject *args) { // kind, bytes, way
         break;
     case 3: {
         struct node *one = ask(kind == STRDUP ? MALLOC : kind, sizeof *one);
-        one->next = list;
-        one->block = block;
+        *one = (struct node){list, block, {0}};
         list = one;
         break;
     }
     case 4: {
         struct node *one = ask(kind == STRDUP ? MALLOC : kind, sizeof *one);
-        one->next = list;
-        one->block = block + bytes / 3;
+        *one = (struct node){list, block + bytes / 3, {0}};
         list = one;
         break;
     }
@@ -251,8 +248,7 @@ static PyObject *keep(PyObject *self, PyObject *args) { // kind, bytes, way
         return PyCapsule_New(block, NULL, NULL);
     case 7: { // in a struct, by its end
         struct node *one = ask(kind == STRDUP ? MALLOC : kind, sizeof *one);
-        one->next = list;
-        one->block = block + bytes;
+        *one = (struct node){list, block + bytes, {0}};
         list = one;
         break;
     }
@@ -323,9 +319,10 @@ static PyObject *behind_objects(PyObject *self, PyObject *unused) {
     block = NULL;
     return Py_BuildValue("(NN)", cell, pair);
 }
-enum { JOINED = 4, JOINED_BYTES = 20000 };
+enum { JOINED = 40, JOINED_BYTES = 20000 };
 static void *volatile *old_names;
 static PyObject *name_top(PyObject *self, PyObject *unused) { // blocks that are freed and join the heap's top
+    free(use(malloc(4 << 20))); // from then on glibc keeps so much at its heap's top
     old_names = malloc(JOINED * sizeof *old_names);
     for (int i = 0; i < JOINED; i++) {
         old_names[i] = malloc(JOINED_BYTES);
