@@ -33,16 +33,13 @@
     FUNCTION(_ZdlPvSt11align_val_t, deleted) \
     FUNCTION(_ZdlPvmSt11align_val_t, deleted)
 
-static __thread uintptr_t deleting_from __attribute__((tls_model("initial-exec")));
-static __thread uint32_t deleting_slot __attribute__((tls_model("initial-exec")));
-
 static void give_back(void *context, void *block) { free(block); }
 
 static ledger_freeing freeing_at(uint32_t slot, uintptr_t from, const char *function) {
-    int is_inner = deleting_from != 0;
+    int is_inner = ring_here.deleting != 0;
     return (ledger_freeing){.give_back = give_back,
-                            .from = is_inner ? deleting_from : from,
-                            .slot = is_inner ? deleting_slot : slot,
+                            .from = is_inner ? ring_here.deleting : from,
+                            .slot = is_inner ? ring_here.deleting_slot : slot,
                             .function = is_inner ? "operator delete" : function};
 }
 
@@ -99,10 +96,10 @@ static void *hook_moved(void *block, size_t bytes) {
 
 static void hook_deleted(void *block, uintptr_t second, uintptr_t third) {
     uint32_t slot = ring_here.slot;
-    deleting_from = (uintptr_t)__builtin_return_address(0);
-    deleting_slot = slot;
+    ring_here.deleting = (uintptr_t)__builtin_return_address(0);
+    ring_here.deleting_slot = slot;
     ((void (*)(void *, uintptr_t, uintptr_t))got_words_of[slot].original)(block, second, third);
-    deleting_from = 0;
+    ring_here.deleting = 0;
 }
 
 enum {

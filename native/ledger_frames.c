@@ -11,9 +11,8 @@ enum { ARGUMENTS_MAX = 12, WORDS_LOOKED_AT = 16 };
 
 uint32_t ledger_depth;
 static call_frame *innermost; // borrowed: on a C stack
-static __thread uint32_t method_now __attribute__((tls_model("initial-exec")));
 
-uint32_t ledger_method(void) { return method_now; }
+uint32_t ledger_method(void) { return ring_here.method; }
 
 static void watch(call_frame *frame, PyObject *object, int relation, int argument) {
     if (!object || compat_is_immortal(object) || object == Py_None || frame->count == WATCHED_MAX) {
@@ -273,14 +272,14 @@ void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention conv
     frame->count = frame->holder_count = frame->behind_count = frame->behind_left_out = 0;
     frame->capsule = frame->self = NULL;
     frame->number = number;
-    frame->outer_method = method_now;
+    frame->outer_method = ring_here.method;
     frame->low = UINTPTR_MAX;
     frame->high = 0;
     frame->outer = innermost;
     watch_arguments(frame, convention, words);
     innermost = frame;
     ledger_depth++;
-    method_now = number + 1;
+    ring_here.method = number + 1;
 }
 
 uint32_t ledger_frame_leave(call_frame *frame) {
@@ -290,6 +289,6 @@ uint32_t ledger_frame_leave(call_frame *frame) {
             break;
         }
     }
-    method_now = frame->outer_method;
+    ring_here.method = frame->outer_method;
     return --ledger_depth;
 }

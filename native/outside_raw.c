@@ -15,16 +15,22 @@
 // so ours take the context of those before them, and every mixture of old and new words works.
 #include "outside.h"
 
+#include <pthread.h>
+
 enum { POOLED_MAX = 512, TRIAL = 24 };
 
 static PyMemAllocatorEx before_raw;
-static int stands; // ours are in the domain, or in the chain of somebody who came later
-static __thread size_t meant __attribute__((tls_model("initial-exec")));  // instead of POOLED_MAX + 1; 0: no
-static __thread int was_meant __attribute__((tls_model("initial-exec"))); // the raw domain gave it
+static int stands;      // ours are in the domain, or in the chain of somebody who came later
+static size_t meant;    // instead of POOLED_MAX + 1; 0: no
+static pthread_t asker; // the thread that means it: others ask the raw domain without the GIL
+static int was_meant;   // the raw domain gave it
 
 static size_t size_of(size_t bytes) {
-    size_t wanted = bytes == POOLED_MAX + 1 && meant ? meant : bytes;
-    was_meant |= wanted != bytes;
+    if (bytes != POOLED_MAX + 1 || !meant || !pthread_equal(asker, pthread_self())) {
+        return bytes;
+    }
+    size_t wanted = meant;
+    was_meant = 1;
     meant = 0;
     return wanted;
 }
@@ -72,6 +78,7 @@ static void *ask(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
 }
 
 static void *ask_raw(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
+    asker = pthread_self();
     meant = bytes ? bytes : 1;
     void *block = ask(domain, POOLED_MAX + 1, is_zeroed);
     meant = 0;

@@ -255,7 +255,7 @@ void ring_end(void) {
 static void forked(void) {
     uint32_t depth = ring_here.depth;
     uintptr_t top = ring_here.top;
-    ring_here = (ring_thread){.depth = depth, .top = top};
+    ring_here = (ring_thread){.depth = depth, .top = top, .method = ring_here.method};
     ring_first = NULL;
     used_bytes = 0;
     if (ring_wanted.mode == RING_STREAM) {

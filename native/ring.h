@@ -70,7 +70,7 @@ typedef struct ring {
 
 _Static_assert(sizeof(ring) <= RING_HEADER_BYTES, "the head is one page");
 
-// All the thread-local memory of the tracer: 56 bytes of initial-exec TLS, of which an extension loaded late
+// All the thread-local memory of the tracer: 64 bytes of initial-exec TLS, of which an extension loaded late
 // has little (glibc: 1,664 bytes for all of them).
 typedef struct {
     ring *ring;     // owned by the thread until it leaves; NULL before its first record
@@ -81,9 +81,16 @@ typedef struct {
     uintptr_t top;  // stack address of the outermost open call
     uint32_t code;  // where in Python the GIL was released (foreign.c): id in INTERNED, 0 for nowhere
     int32_t lasti;
-    uintptr_t muted;  // sample: stack address of the call that is left out, with all in it; 0: none
-    uint64_t sampled; // sample: outermost calls from Python so far
+    uintptr_t muted; // sample: stack address of the call that is left out, with all in it; 0: none
+    union {
+        uint64_t sampled; // sample: outermost calls from Python so far
+        uintptr_t
+            deleting; // leaks (freeing.c): where operator delete, which runs, was called from; 0: it does not
+    };
+    uint32_t deleting_slot; // through which slot
+    uint32_t method; // leaks: 1 + number of the innermost call from Python that is open (ledger_frames.c)
 } ring_thread;
+_Static_assert(sizeof(ring_thread) <= 64, "what is promised");
 extern __thread ring_thread ring_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 #define RING_NO_CLOCK 0                                            // no clock is read
