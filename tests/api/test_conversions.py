@@ -70,7 +70,7 @@ def test_what_is_lost_is_counted_and_shown() -> None:
     [
         (pd.Series([2**53 + 1, None], dtype="Int64"), None),
         (pd.Series([True, None], dtype="boolean"), 0),
-        (np.array([np.float64(1.5), np.datetime64("NaT"), float("nan")], object), 0),
+        (np.array([np.float64(1.5), np.datetime64("NaT", "s"), float("nan")], object), 0),
         ([np.ones(2), 3], None),
         ({"a": 1}, None),
         ("text", None),
