@@ -341,4 +341,6 @@ print(sum(copy.times for copy in t.copies), "another tracer" in str(t.copies[-1]
 """
     ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == ["_multiarray_umath (malloc)", "2 True"]
+    giver, told = ran.stdout.splitlines()
+    by_malloc = giver == "_multiarray_umath (malloc)"  # NumPy 2.5 asks PyMem_RawMalloc, which memray leaves
+    assert told == f"2 {by_malloc}" and (by_malloc or giver == "_multiarray_umath (PyMem_RawMalloc)")
