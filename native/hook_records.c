@@ -56,14 +56,17 @@ void hook_lost(const hook_call *call, PyObject *object, char kind, const void *v
     if (kind == 'u' && PyLong_Check(object) && compat_is_negative(object) && _PyLong_NumBits(object) < 64) {
         return; // the caller may read the word with its sign: so does ctypes
     }
-    if (kind != 't') {
+    if (kind != 't' && kind != 's') {
         losses_scalar(object, value, bytes, kind, 0, depth);
         return;
+    }
+    if (kind == 's') { // who asks for no size has the text to its first NUL
+        whole = whole ? 0 : hook_utf8_bytes(object);
     }
     const char *start;
     memcpy(&start, value, sizeof start);
     if (start && strnlen(start, whole) < whole) {
-        losses_scalar(object, start, (uint32_t)whole, kind, 0, depth);
+        losses_scalar(object, start, (uint32_t)whole, 't', 0, depth);
     }
 }
 

@@ -213,6 +213,7 @@ static inline uint64_t hook_utf8_bytes(PyObject *text /* borrowed */) {
     (HOOK_IS(name, PyLong_AsUnsignedLongMask) || HOOK_IS(name, PyLong_AsUnsignedLongLongMask) ? 'u' \
      : HOOK_IS(name, PyFloat_AsDouble) || HOOK_IS(name, PyLong_AsDouble)                      ? 'f' \
      : HOOK_IS(name, PyUnicode_AsUTF8)                                                        ? 't' \
+     : HOOK_IS(name, PyUnicode_AsUTF8AndSize)                                                 ? 's' \
                                                                                               : 0)
 void hook_lost(const hook_call *call, PyObject *object /* borrowed */, char kind, const void *value,
                uint32_t bytes, uint64_t whole /* bytes of the whole text */);

@@ -37,6 +37,15 @@ static PyObject *text(PyObject *self, PyObject *object) {
     const char *start = PyUnicode_AsUTF8(object);
     return start ? PyUnicode_FromString(start) : NULL;
 }
+static PyObject *unsized(PyObject *self, PyObject *object) {
+    const char *start = PyUnicode_AsUTF8AndSize(object, NULL); // of the limited API
+    return start ? PyUnicode_FromString(start) : NULL;
+}
+static PyObject *sized(PyObject *self, PyObject *object) {
+    Py_ssize_t bytes;
+    const char *start = PyUnicode_AsUTF8AndSize(object, &bytes);
+    return start ? PyUnicode_FromStringAndSize(start, bytes) : NULL;
+}
 static PyObject *mask(PyObject *self, PyObject *object) {
     unsigned long number = PyLong_AsUnsignedLongMask(object);
     return PyErr_Occurred() ? NULL : PyLong_FromLong((long)number);
@@ -45,6 +54,7 @@ static PyMethodDef methods[] = {
     {"masked", masked, METH_VARARGS, NULL}, {"single", single, METH_VARARGS, NULL},
     {"inner", inner, METH_VARARGS, NULL},   {"real", real, METH_O, NULL},
     {"text", text, METH_O, NULL},           {"mask", mask, METH_O, NULL},
+    {"sized", sized, METH_O, NULL},         {"unsized", unsized, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "losing_x", NULL, -1, methods,
                                         NULL, NULL, NULL, NULL};
@@ -70,6 +80,7 @@ CASES = {
     "double of 2**53 + 1": ("real", (2**53 + 1,), None, "precision", "PyFloat_AsDouble"),
     "double of -2**63 + 1": ("real", (-(2**63) + 1,), None, "precision", "PyFloat_AsDouble"),
     "a NUL in a text": ("text", ("a\0b",), None, "embedded NUL", "PyUnicode_AsUTF8"),
+    "a NUL, no size": ("unsized", ("a\0b",), None, "embedded NUL", "PyUnicode_AsUTF8AndSize"),
 }
 
 
@@ -106,6 +117,9 @@ def test_what_is_kept_is_no_loss(losing: Any) -> None:
             losing.real(0.1) == 0.1,
             losing.single(0.5) == 0.5,
             losing.text("ab") == "ab",
+            losing.unsized("ab") == "ab",
+            losing.sized("a\0b") == "a\0b",
+            losing.sized("") == losing.unsized("") == "",
             losing.inner((3,), 4) == 7,
             losing.text("\u00e4\U0001f600") == "\u00e4\U0001f600",
         ]
