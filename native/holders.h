@@ -127,6 +127,7 @@ typedef struct {
     scan_range *stacks; // borrowed: in the scratch; live parts of C stacks, then dead ones
     size_t stack_count;
     const scan_runs *runs;        // borrowed: pages that exist
+    scan_range threadless;        // of one mapping: no thread's control block is in there
     scan_range own_statics;       // of this extension
     scan_range type_cache;        // in the interpreter: values are borrowed
     scan_range free_lists;        // in the interpreter: blocks kept for reuse, with what they held

@@ -94,6 +94,7 @@ static void learn_prefix_body(void *argument) {
 int search_view_init(search_view *ret, const scan_runs *runs, scratch *memory, PyObject *own_prefix) {
     PyInterpreterState *interpreter = PyInterpreterState_Get();
     ret->runs = runs;
+    ret->threadless = (scan_range){0, 0};
     ret->statics = scratch_alloc(memory, STATICS_MAX * sizeof *ret->statics);
     ret->stacks = scratch_alloc(memory, STACKS_MAX * sizeof *ret->stacks);
     if (!ret->statics || !ret->stacks || frames_init(&ret->frames, memory, own_prefix) < 0) {
@@ -266,19 +267,25 @@ static void place_in_block(const search_view *view, uintptr_t word, scan_range b
 }
 
 // The stack of a thread, live or kept by glibc for the next one, has the thread's control block at its top,
-// whose first and third word are its own address (tcbhead_t of x86-64). Looked for on pages that exist.
-static __attribute__((no_sanitize("address"))) int is_below_thread(const search_view *view,
-                                                                   const memory_map *map, uintptr_t word) {
+// whose first and third word are its own address (tcbhead_t of x86-64). Looked for on pages that exist, and
+// where a word of the same mapping was looked for none before, behind that.
+static __attribute__((no_sanitize("address"))) int is_below_thread(search_view *view, const memory_map *map,
+                                                                   uintptr_t word) {
+    scan_range *none = &view->threadless;
+    int is_known = word >= none->start && word < none->stop;
+    uintptr_t from = is_known ? none->stop : word;
+    uintptr_t stop = map->stop - word < STACK_BYTES_MAX ? map->stop : word + STACK_BYTES_MAX;
     for (size_t i = 0; i < view->runs->count; i++) {
         scan_range run = view->runs->rows[i];
-        uintptr_t at = (run.start > word ? run.start : word) & ~(uintptr_t)63;
-        for (; at + 64 <= run.stop && at < map->stop && at - word < STACK_BYTES_MAX; at += 64) {
+        uintptr_t at = (run.start > from ? run.start : from) & ~(uintptr_t)63;
+        for (; at + 64 <= run.stop && at < stop; at += 64) {
             const uintptr_t *block = (const uintptr_t *)at;
             if (at > word && block[0] == at && block[2] == at) {
                 return 1;
             }
         }
     }
+    *none = (scan_range){is_known ? none->start : word, stop > from ? stop : from};
     return 0;
 }
 
