@@ -83,7 +83,7 @@ def dtyped() -> Any:
     return specimens.build("dtyped", SOURCE, flags=(f"-I{np.get_include()}",))
 
 
-@pytest.mark.skipif(IMMORTAL, reason="this NumPy's dtypes are immortal")
+@pytest.mark.skipif(IMMORTAL, reason="not on CPython with this NumPy: its dtypes are immortal")
 @pytest.mark.parametrize("before", ["", *DEATHS])
 def test_a_stolen_dtype_is_told_on_the_first_call_with_its_line(dtyped: Any, before: str) -> None:
     dtyped.keep(np.arange(3.0))
@@ -214,7 +214,7 @@ def test_a_reference_that_c_code_kept_itself_is_its_own(keeper: Any, place: str,
     assert not found.verdicts
 
 
-@pytest.mark.skipif(IMMORTAL, reason="this NumPy's dtypes are immortal")
+@pytest.mark.skipif(IMMORTAL, reason="not on CPython with this NumPy: its dtypes are immortal")
 @pytest.mark.parametrize("place", ["static", "field"])
 def test_a_theft_beside_it_is_told(keeper: Any, place: str) -> None:
     owner, array = keeper if place == "static" else keeper.Box(), np.arange(3.0)

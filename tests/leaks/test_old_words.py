@@ -23,7 +23,9 @@ KIND = "bytes leaked outside objects"
 LIBRARIES = ("-Wl,--no-as-needed", "-lstdc++")
 SIZES = (8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 160, 172, 192, 256, 300, 384, 448, 512, 700, 1024, 3000)
 """Most are multiples of 16: in a pool of pymalloc such a block ends where the next one begins."""
-DEBUG = pytest.mark.skipif(sys.flags.dev_mode, reason="debug allocators write all that malloc gave")
+DEBUG = pytest.mark.skipif(
+    sys.flags.dev_mode, reason="not on CPython -X dev: debug allocators write all that malloc gave"
+)
 
 
 @pytest.fixture(scope="module")

@@ -182,7 +182,7 @@ def test_a_null_that_a_column_keeps_is_no_loss() -> None:
 @pytest.mark.parametrize("cast", ["compute.cast", "Array.cast"])
 def test_a_dispatcher_converts_where_it_is_asked_to(cast: str) -> None:
     compute = pytest.importorskip("pyarrow.compute", reason="cannot be installed")
-    pa = pytest.importorskip("pyarrow")
+    pa = pytest.importorskip("pyarrow", reason="cannot be installed")
     column = pa.array([1.5, 2.0, -3.5])
     with inspector.trace("pyarrow") as t:
         if cast == "Array.cast":
