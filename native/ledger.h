@@ -147,6 +147,7 @@ void ledger_frees_deinit(void);
 void ledger_frees_retire(void); // the allocator is put back, where nobody listens any more
 // A call from Python begins, and the outermost one ends: blocks that waited for its end are given back.
 void ledger_frees_settle(void);
+extern int ledger_frees_waiting __attribute__((visibility("hidden"))); // whether there is something to settle
 uint64_t ledger_frees_kept(void);
 typedef struct {
     int is_others;   // it was lent to the module, or the module gave it away

@@ -33,6 +33,9 @@ static int visit_result(PyObject *object, void *argument) {
             return 0;
         }
     }
+    if (PyLong_CheckExact(object) || PyFloat_CheckExact(object)) { // most results: nothing stands behind them
+        return 0;
+    }
     ledger_views_look(object);
     if (walk->depth < FOLLOWED && compat_refcount(object) == 1) {
         result_walk inner = {walk->frame, walk->depth + 1};
@@ -128,12 +131,14 @@ static void note_result(PyObject *result, uint32_t number) {
 }
 
 static void end(call_frame **place) {
-    ledger_cells_end(*place);
+    if ((*place)->capsule) {
+        ledger_cells_end(*place);
+    }
     if (ledger_frame_leave(*place) > 0) {
         return;
     }
     ledger_dtypes_end();
-    if (ledger_is_open) {
+    if (ledger_is_open && ledger_frees_waiting) {
         ledger_frees_settle();
     }
 }
@@ -178,7 +183,9 @@ uintptr_t ledger_call(const ledger_called *called, const uintptr_t words[5]) {
             PyErr_Clear();
         }
     }
-    ledger_cells_leave(&frame);
+    if (frame.capsule) {
+        ledger_cells_leave(&frame);
+    }
     ledger_frame_compare(&frame);
     for (int i = 0; i < frame.count; i++) {
         weigh(&frame, &frame.items[i]);

@@ -73,12 +73,16 @@ static void watch_held(call_frame *frame, PyObject *object, int argument) {
 }
 
 static void watch_argument(call_frame *frame, PyObject *object, int argument) {
-    if (!object || PyModule_CheckExact(object) || PyType_Check(object) || PyModule_Check(object)) {
+    if (!object || PyModule_CheckExact(object) || PyType_Check(object)) {
+        return;
+    }
+    int is_plain = PyLong_CheckExact(object) || PyUnicode_CheckExact(object) || PyFloat_CheckExact(object);
+    if (!is_plain && PyModule_Check(object)) { // a walk along its bases
         return;
     }
     watch(frame, object, LEDGER_ITSELF, argument);
-    if (PyLong_CheckExact(object) || PyUnicode_CheckExact(object) || PyFloat_CheckExact(object)) {
-        return; // most of all; nothing stands behind them
+    if (is_plain) { // most of all; nothing stands behind them
+        return;
     }
     if (PyCapsule_CheckExact(object)) {
         watch_behind(frame, object, argument);

@@ -38,6 +38,7 @@ typedef struct {
 static PyMemAllocatorEx before, before_memory; // of the domains of objects, and of other memory
 static kept_block kept[KEPT_MAX];              // owned
 static uint32_t kept_count, settled;
+int ledger_frees_waiting;               // kept_count > settled
 static kept_block waiting[WAITING_MAX]; // owned; a ring
 static uint32_t waiting_next;
 static int is_installed, is_bare, is_bare_memory; // bare: pymalloc and nothing else (outside_raw.c)
@@ -147,6 +148,7 @@ static int is_to_keep(void *block) {
         return 0;
     }
     kept[kept_count++] = kill(block, object, entry);
+    ledger_frees_waiting = 1;
     return 1;
 }
 
@@ -182,6 +184,7 @@ int ledger_frees_reclaim(PyObject *dead, const ledger_of_dying *was) {
         PyObject_GC_UnTrack(again);
     }
     kept[kept_count++] = kill((char *)again - entry->header, again, entry);
+    ledger_frees_waiting = 1;
     return 1;
 }
 
@@ -357,6 +360,7 @@ void ledger_frees_settle(void) {
         }
     }
     kept_count = settled = stay;
+    ledger_frees_waiting = 0;
 }
 
 static void give_all_back(const kept_block *blocks, uint32_t count) {
