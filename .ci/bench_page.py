@@ -8,6 +8,7 @@ import datetime
 import os
 import platform
 import re
+from pathlib import Path
 
 import ready
 
@@ -36,9 +37,18 @@ def section(bench, rows, version, load):
     """What is measured, where and when, and the table."""
     asks = ast.get_docstring(ast.parse(bench.read_text())).partition("\n")[0]
     day = datetime.date.today().isoformat()
-    where = f"CPython {version}, Linux {platform.release()}, {os.cpu_count()} cores, {day}, load {load:.1f}."
+    where = f"CPython {version}, Linux {platform.release()}, {cores()}, {day}, load {load:.1f}."
     name = bench.stem.partition("_")[2]
     return "\n".join([f"### {name}", "", f"{asks} {where}", "", HEAD, *map(drawn, rows)])
+
+
+def cores():
+    """How many, and of which processor: what a call costs is a matter of that."""
+    told = Path("/proc/cpuinfo").read_text()
+    name = next(
+        (line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("model name")), ""
+    )
+    return f"{os.cpu_count()} cores" + (f" of {name.replace('(R)', '')}" if name else "")
 
 
 def drawn(row):
