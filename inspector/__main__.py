@@ -2,7 +2,7 @@
 
 import sys
 
-from inspector.cli import main
+from inspector.faces.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

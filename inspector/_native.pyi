@@ -388,7 +388,7 @@ def walk_listen(file: int, patience_ms: int, /) -> bool:
 
 # --- glances.c ---------------------------------------------------------------------------------
 
-def glance_holders(
+def quick_referrers(
     subject: Subject,
     namespaces: tuple[dict[Any, Any], ...],
     layouts: tuple[tuple[type, tuple[int, ...]], ...],
@@ -549,7 +549,7 @@ EVENT_KINDS: tuple[tuple[str, int, str], ...]
 """What `kind` of a record says: (name, number, meaning)."""
 EVENT_FLAGS: tuple[tuple[str, int, str], ...]
 """The bits of `flags`: (name, mask, meaning)."""
-FOLDED_KINDS: tuple[tuple[str, int, str], ...]
+COMPACT_KINDS: tuple[tuple[str, int, str], ...]
 """What a half byte of `refs_delta` says in a record with FOLDED: (name, number, meaning)."""
 RING_HEADER: tuple[tuple[str, str, int, str], ...]
 """The fields at the start of a ring's file, whose records begin at byte 4096; as EVENT_FIELDS."""
@@ -711,7 +711,7 @@ CAPI_ROWS: tuple[tuple[str, str, str, str, str, str, str, str, str, str, str, st
 """The hooked C-API functions, by the number that `func` of a CAPI record holds.
 
 (name, result type, parameters, obj, val, aux, keep, fails, owns, effects, direction, form): the columns of
-native/capi.def as text; `form` is "call", "variadic" or "entry".
+native/trace/capi/capi.def as text; `form` is "call", "variadic" or "entry".
 """
 
 # --- got.c -------------------------------------------------------------------------------------
@@ -739,7 +739,7 @@ def got_slots() -> list[tuple[int, str, str, int, int, int, int, int, int, int, 
     changed it while it was patched).
     """
 
-def got_without_thunk() -> list[tuple[str, int]]:
+def got_without_trampoline() -> list[tuple[str, int]]:
     """(path, slots) of each loaded object that came when all thunks of the process were given away.
 
     Of the slots that import Python's C API; they are never hooked in this process.
@@ -819,14 +819,14 @@ def writes_disarm() -> tuple[
 
 # --- hits.c ------------------------------------------------------------------------------------
 
-def hits_arm(addresses: list[int], threads: list[int], only: int, budget: int, /) -> None:
+def hardware_breakpoints_arm(addresses: list[int], threads: list[int], only: int, budget: int, /) -> None:
     """Count each time one of at most four addresses is reached, in these threads and those they start.
 
     `only`: hits of this thread alone; 0 for all. `budget` hits are recorded. Raises OSError as
     perf_event_open(2) fails; RuntimeError while this or a watch on writes is armed.
     """
 
-def hits_disarm() -> tuple[
+def hardware_breakpoints_disarm() -> tuple[
     list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
     list[int],
 ]:
@@ -948,14 +948,14 @@ def allocations_open(open: bool, /) -> None:
 # --- ledger.c ----------------------------------------------------------------------------------
 
 LEDGER_FLAGS: dict[str, int]
-"""The bits of a row's flags (native/ledger.h)."""
+"""The bits of a row's flags (native/leaks/entries/entry.h)."""
 LEDGER_RELATIONS: tuple[str, ...]
 """What the object of a row was to the argument of the unbalanced call."""
 LEDGER_FAULTS: tuple[str, ...]
 """The kinds of faults, by number."""
 
 LedgerTouch = tuple[str, int, int, int, int, int, int, int]
-"""Role (a letter of native/ledger.h), row of CAPI_ROWS or -1, slot, return address, id in INTERNED of the
+"""Role (a letter of native/leaks/entries/entry.h), row of CAPI_ROWS or -1, slot, return address, id in INTERNED of the
 running code, offset in its bytecode, 1 + number of the method (0: none), change of the count."""
 
 LedgerRow = tuple[Subject | None, int, str, int, int, int, int, int, int, int, int, int, list[LedgerTouch]]
@@ -1020,10 +1020,10 @@ def freeing_arm() -> int:
 def freeing_disarm() -> None:
     """Restore them."""
 
-OUTSIDE_FUNCTIONS: tuple[str, ...]
-"""Names of the functions that gave a block: numbers in OutsideRow."""
+RAW_MEMORY_FUNCTIONS: tuple[str, ...]
+"""Names of the functions that gave a block: numbers in RawMemoryRow."""
 
-OutsideRow = tuple[int, int, int, int, int, tuple[int, ...], int, int, int, int, int, int, str]
+RawMemoryRow = tuple[int, int, int, int, int, tuple[int, ...], int, int, int, int, int, int, str]
 """Address, bytes asked for, run, function, number of its native frames, these (return addresses, innermost
 first), code id, offset, 1 + number of the method; 0: lost, 1: only lost blocks point at it, 2: reached;
 1: its allocator says that it is given out, -1: it does not say; the word that reaches it (0: none), and what
@@ -1031,31 +1031,31 @@ that is part of: "object", "block", "frame", "static", "stack", "mapping", "disg
 tagged or packed pointer holds its address), "" (not known); "untraced": lost, and there was no room to look
 for such a disguise."""
 
-def outside_open() -> None:
+def raw_memory_open() -> None:
     """Begin to follow blocks that chosen modules get from malloc and its kin, and who frees them.
 
-    Nothing is noted before outside_run. Raises RuntimeError while it is open.
+    Nothing is noted before raw_memory_run. Raises RuntimeError while it is open.
     """
 
-def outside_run(number: int, /) -> None:
+def raw_memory_run(number: int, /) -> None:
     """What is given from now on belongs to this run, 1 to 255; 0: it is not noted."""
 
-def outside_arm(paths: frozenset[str], /) -> int:
+def raw_memory_arm(paths: frozenset[str], /) -> int:
     """Patch the slots by which these loaded files ask for memory; how many. Their code's blocks of Python's
     own allocators count from now on, too."""
 
-def outside_disarm() -> None:
+def raw_memory_disarm() -> None:
     """Restore those slots."""
 
-def outside_search(
+def raw_memory_search(
     leave_out: Sequence[tuple[int, int]], own_prefix: str, /
-) -> tuple[list[OutsideRow], int, int]:
+) -> tuple[list[RawMemoryRow], int, int]:
     """Search memory for pointers into the blocks that are not freed: (rows, bytes searched, nanoseconds)."""
 
-def outside_close() -> int:
+def raw_memory_close() -> int:
     """Forget all blocks and listen no more; how many there was no room for."""
 
-def outside_traces(
+def raw_memory_disguised(
     blocks: Sequence[tuple[int, int]], ranges: Sequence[tuple[int, int]], way: int, /
 ) -> list[int]:
     """Search ranges of memory for addresses of up to 64 blocks in disguise: of each block, by address, a word
@@ -1064,20 +1064,20 @@ def outside_traces(
     `way` 0: the fastest; 1: as on a processor without AVX2; 2: each word by itself. Raises ValueError.
     """
 
-# --- surplus.c ---------------------------------------------------------------------------------
+# --- unexplained.c ---------------------------------------------------------------------------------
 
-SurplusRow = tuple[Subject, str, int, tuple[int, ...]]
-"""The object, its type, the note that met it first, and its surplus in that note and each later one."""
+UnexplainedRow = tuple[Subject, str, int, tuple[int, ...]]
+"""The object, its type, the note that met it first, and its unexplained references in that note and each later one."""
 
-def surplus_note(limit: int, /) -> tuple[list[SurplusRow], int]:
-    """Note the surplus of every object: its references that nothing the gc sees holds.
+def unexplained_note(limit: int, /) -> tuple[list[UnexplainedRow], int]:
+    """Note the unexplained references of every object: those that nothing the gc sees holds.
 
-    `limit` 0: no more than that. Else the last note: up to `limit` objects whose surplus grew with every
+    `limit` 0: no more than that. Else the last note: up to `limit` objects whose count of them grew with every
     note, or fell with every one, or that came after the first note and have one; and how many more there
     were. What was noted is forgotten then. At most 8 notes. Raises ValueError, MemoryError.
     """
 
-def surplus_forget() -> None:
+def unexplained_forget() -> None:
     """Forget all notes."""
 
 # --- traps.c -----------------------------------------------------------------------------------

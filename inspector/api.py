@@ -61,7 +61,7 @@ def inspect(
     secret names (facts/secret.py). A probe that fails leaves an Unknown in its column.
     """
     from inspector._native import Subject
-    from inspector.call_arguments import leave_out_call
+    from inspector.objects.layouts.call_references import leave_out_call
 
     subject = Subject(x)
     del x
@@ -84,11 +84,11 @@ def inspect(
 
 def _console_width() -> int:
     """Cells of a line at R's prompt; 0 where no R shows what is given."""
-    from inspector.ownership.r_holders import is_embedded
+    from inspector.objects.ownership.r_holders import is_embedded
 
     if not is_embedded():
         return 0
-    from inspector.r_structs import console_width
+    from inspector.objects.layouts.r_objects import console_width
 
     return console_width()
 
@@ -103,7 +103,7 @@ def _caller() -> FrameType | None:
 
 def _typed(frame: FrameType | None) -> str:
     """What the user typed as the argument; "" where the source cannot tell."""
-    from inspector.call_site import argument_text
+    from inspector.objects.call_site import argument_text
 
     if frame is None:
         return ""
@@ -152,7 +152,9 @@ def _asked(room: str, probe: str, *arguments: Any, **options: Any) -> Any:
     The exception's text is left out: it may be user code.
     """
     try:
-        return getattr(importlib.import_module(f"inspector.probes.{room}"), probe)(*arguments, **options)
+        return getattr(importlib.import_module(f"inspector.objects.probes.{room}"), probe)(
+            *arguments, **options
+        )
     except Exception as error:
         return Unknown(f"{FAILED} {type(error).__name__}")
 
@@ -160,7 +162,7 @@ def _asked(room: str, probe: str, *arguments: Any, **options: Any) -> Any:
 def _lazy(subject: Subject) -> Any:
     """The column of a lazy vector; None for any other object."""
     from inspector._native import LazyVector
-    from inspector.classes import type_bases
+    from inspector.objects.classes import type_bases
 
     if not any(base is LazyVector for base in type_bases(type(subject.get()))):
         return None
@@ -179,7 +181,7 @@ def materialization(x: Any) -> Materialization:
 
     subject = Subject(x)
     del x
-    from inspector.probes.materialization import materialization
+    from inspector.objects.probes.materialization import materialization
 
     return materialization(subject)
 
@@ -193,7 +195,7 @@ def aliases(x: Any, *, names: Names | None = None) -> Aliases:
 
     subject = Subject(x)
     del x
-    from inspector.probes.aliases import aliases
+    from inspector.objects.probes.aliases import aliases
 
     return aliases(subject, names)
 
@@ -216,7 +218,7 @@ def findings(x: Any) -> tuple[Finding, ...]:
 def refcount(x: Any) -> int | ImmortalType:
     """The true reference count of `x`: without the tool's own reference and the call's temporaries."""
     from inspector._native import Subject
-    from inspector.call_arguments import leave_out_call
+    from inspector.objects.layouts.call_references import leave_out_call
 
     subject = Subject(x)
     del x
@@ -230,12 +232,12 @@ def owners(
 ) -> Owners:
     """Who holds `x`, by name; with `scan` the process's memory is searched, native code included."""
     from inspector._native import Subject
-    from inspector.call_arguments import leave_out_call
+    from inspector.objects.layouts.call_references import leave_out_call
 
     subject = Subject(x)
     del x
     leave_out_call(subject)
-    from inspector.probes.refs import owners
+    from inspector.objects.probes.refs import owners
 
     return owners(subject, names or {}, scan=scan, progress=progress)
 
@@ -243,12 +245,12 @@ def owners(
 def chain(x: Any, *, names: Names | None = None) -> Chain:
     """The shortest path of owners from a root (module, frame, IPython namespace) to `x`."""
     from inspector._native import Subject
-    from inspector.call_arguments import leave_out_call
+    from inspector.objects.layouts.call_references import leave_out_call
 
     subject = Subject(x)
     del x
     leave_out_call(subject)
-    from inspector.probes.chain import chain
+    from inspector.objects.probes.chain import chain
 
     return chain(subject, names or {})
 
@@ -256,12 +258,12 @@ def chain(x: Any, *, names: Names | None = None) -> Chain:
 def retained(x: Any) -> Retained:
     """What only `x` keeps alive: the objects and bytes freed together with it."""
     from inspector._native import Subject
-    from inspector.call_arguments import leave_out_call
+    from inspector.objects.layouts.call_references import leave_out_call
 
     subject = Subject(x)
     del x
     leave_out_call(subject)
-    from inspector.probes.retained import retained
+    from inspector.objects.probes.retained import retained
 
     return retained(subject)
 
@@ -272,7 +274,7 @@ def shares(a: Any, b: Any) -> Sharing:
 
     first, second = Subject(a), Subject(b)
     del a, b
-    from inspector.probes.sharing import sharing
+    from inspector.objects.probes.sharing import sharing
 
     return sharing(first, second)
 
@@ -312,7 +314,7 @@ def namespace(names: Mapping[str, Any], *, hidden: Collection[str] = (), limit: 
     At most `limit` names, the heaviest, modules and functions not among them; None: all. `hidden` ones are
     left out. Runs no user code.
     """
-    from inspector.probes.namespace import namespace
+    from inspector.objects.probes.namespace import namespace
 
     if type(names) is not dict:
         raise InspectorError(
@@ -333,7 +335,7 @@ def adapters_left_out() -> dict[str, str]:
 
 def heap(*, retained: int = 0) -> Heap:
     """Census of the live objects by type; retained bytes for the first `retained` types."""
-    from inspector.probes.heap import heap
+    from inspector.objects.probes.heap import heap
 
     return heap(retained)
 
@@ -350,7 +352,7 @@ def listen(terminal: int, patience_s: float) -> bool:
 
 def snapshot(names: Mapping[str, Any] | None = None) -> Snapshot:
     """The heap and a namespace's names now; `snapshot() - earlier` is what changed between."""
-    from inspector.probes.heap import snapshot
+    from inspector.objects.probes.heap import snapshot
 
     return snapshot(names or {})
 
@@ -359,7 +361,7 @@ def doctor() -> Machine:
     """What works on this machine: extension, gdb, attach, watchpoints, page residency, symbols, libraries."""
     from inspector.debugger import gdb
     from inspector.facts.machine import Machine
-    from inspector.probes.machine import checks
+    from inspector.objects.probes.machine import checks
 
     extension, *others = checks()
     return Machine((extension, gdb.check(), *others))
@@ -376,8 +378,8 @@ def compile_c(
     What is known of the build is the module's `__compiled__` (facts/compiled.py). C without Python objects is
     called through cffi and lets the GIL go. Raises InspectorError `c-does-not-compile` with the wrong lines.
     """
-    from inspector.compiler.module import compiled
-    from inspector.compiler.recipe import Recipe
+    from inspector.sessions.compiler.module import compiled
+    from inspector.sessions.compiler.recipe import Recipe
 
     lists: dict[str, Any] = {
         key: value if isinstance(value, str) else tuple(value) for key, value in more.items()

@@ -68,8 +68,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     kept = _no_leaks(item)
     if not found and kept is None:
         return (yield)
-    from inspector import promises
     from inspector.errors import InspectorError
+    from inspector.sessions import promises
 
     is_over = False
     try:
@@ -98,7 +98,7 @@ def _no_leaks(item: pytest.Item) -> Any:
     modules = marker.args if marker is not None else tuple(item.config.getoption("--inspect-leaks"))
     if marker is None and not modules:
         return None
-    from inspector.leaked import no_leaks
+    from inspector.sessions.leaks import no_leaks
 
     return no_leaks(*modules)
 

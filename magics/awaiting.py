@@ -13,7 +13,7 @@ from types import CodeType
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from inspector.unwarned import unwarned
+from inspector.objects.quiet_compile import unwarned
 
 _CALLS = ("get_ipython().run_cell_magic('inspect',", "get_ipython().run_cell_magic('inspect_trace',")
 FLAG = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT

@@ -7,8 +7,8 @@ from typing import Any
 
 from inspector.magics import progress
 
-from inspector.cluster.client import on
 from inspector.errors import InspectorError
+from inspector.faces.cluster.client import on
 from inspector.report import Report
 
 

@@ -11,7 +11,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from inspector.errors import InspectorError
-from inspector.unwarned import unwarned
+from inspector.objects.quiet_compile import unwarned
 
 _LONG = re.compile(r"--[a-z][a-z-]*")
 _WORD = re.compile(r"""(?:"[^"]*"|'[^']*')(?=\s|$)|\S+""")

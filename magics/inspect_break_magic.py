@@ -12,10 +12,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import parse_argstring
 
-from inspector import running
-from inspector.arguments import BREAK, DRAW, LIVE, PLACES
 from inspector.errors import InspectorError
+from inspector.faces.arguments import BREAK, DRAW, LIVE, PLACES
 from inspector.report import Report
+from inspector.sessions import running
 
 
 @magics_class

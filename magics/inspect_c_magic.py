@@ -15,12 +15,13 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import parse_argstring
 
-from inspector import api, called
-from inspector.arguments import C_CELL
+from inspector import api
 from inspector.errors import InspectorError
+from inspector.faces.arguments import C_CELL
 from inspector.facts.compiled import CellCall
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
+from inspector.sessions import compiled_call
 
 SECTIONS: Final = ("support", "init", "cleanup", "code")
 _SECTION = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+inspector[ \t]+(\w+)[ \t]*$", re.MULTILINE)
@@ -99,7 +100,7 @@ class CMagics(Magics):
                 do=f"make it first: {missing[0]} = ...",
             )
         arguments = {name: self.shell.user_ns[name] for name in inputs}
-        result, fact, error = called.call_c(
+        result, fact, error = compiled_call.call_c(
             function, arguments, isolate=options.isolate, trace=options.trace, cells=cells.numbers(self.shell)
         )
         if error is None and not isinstance(result, Unknown):

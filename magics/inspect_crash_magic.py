@@ -8,9 +8,9 @@ from inspector.magics import showing
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
-from inspector import running
 from inspector.errors import InspectorError
 from inspector.report import Report
+from inspector.sessions import running
 
 
 @magics_class

@@ -10,10 +10,10 @@ from inspector.magics import cell_frames, showing
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
-from inspector import running
 from inspector.errors import InspectorError
 from inspector.facts.stack import Stop
 from inspector.report import Report
+from inspector.sessions import running
 
 FIRST_STOP_S: Final = 60.0
 STEP_S: Final = 30.0

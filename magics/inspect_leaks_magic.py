@@ -14,14 +14,14 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import parse_argstring
 
-from inspector import leaked
-from inspector.arguments import DRAW, LEAKS, ON, WRITE
 from inspector.errors import InspectorError
+from inspector.faces.arguments import DRAW, LEAKS, ON, WRITE
 from inspector.report import Report
+from inspector.sessions import leaks
 
 if TYPE_CHECKING:
-    from inspector.cluster.blocks import ClusterLeaked
-    from inspector.leaked import Leaked
+    from inspector.faces.cluster.blocks import ClusterLeaked
+    from inspector.sessions.leaks import Leaked
 
 WIDTH = 80
 """Cells a line of the text form."""
@@ -70,7 +70,7 @@ class InspectLeaksMagics(Magics):
         """Once, or by the repeat rule; what was found is shown too where the cell raises."""
         if options.on:
             return self._on_workers(prepared, options)
-        found = leaked.leaks(*options.modules or (), cells=cells.numbers(self.shell))
+        found = leaks.leaks(*options.modules or (), cells=cells.numbers(self.shell))
         if options.isolate and options.repeat is None:
             raise InspectorError(
                 "--isolate goes with --repeat.", slug="bad-option", do="--repeat 3 --isolate"
@@ -82,7 +82,7 @@ class InspectLeaksMagics(Magics):
         return found
 
     def _on_workers(self, prepared: cells.Prepared, options: argparse.Namespace) -> ClusterLeaked:
-        from inspector.cluster.client import on
+        from inspector.faces.cluster.client import on
 
         if options.repeat is not None:
             raise InspectorError(

@@ -18,12 +18,13 @@ from inspector.magics.writing import drawn
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
-from inspector import api, graph, previewed
-from inspector.arguments import DRAW, LOOK, ON, PREVIEW, VIEWS, WRITE
+from inspector import api
 from inspector.errors import InspectorError
+from inspector.faces.arguments import DRAW, LOOK, ON, PREVIEW, VIEWS, WRITE
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
+from inspector.sessions import graph, preview
 
 
 @magics_class
@@ -150,9 +151,9 @@ class InspectMagics(Magics, Defaults):
             )
         x, facts = self._value(expressions[0]), dict[str, Any]()
         if options.to:
-            facts["previews"] = previewed.conversions(x, options.to)
+            facts["previews"] = preview.conversions(x, options.to)
         if options.after:
-            facts["prediction"] = previewed.after(x, options.after, self.shell.user_ns)
+            facts["prediction"] = preview.after(x, options.after, self.shell.user_ns)
         return Report(expressions[0], facts)
 
     def _two(self, first: str, second: str) -> Report:

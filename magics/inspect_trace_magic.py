@@ -17,8 +17,8 @@ from inspector.magics.writing import drawn
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
-from inspector import traced
-from inspector.arguments import (
+from inspector.errors import InspectorError
+from inspector.faces.arguments import (
     DRAW,
     LIVE,
     MODULES,
@@ -29,12 +29,12 @@ from inspector.arguments import (
     only_here,
     recording,
 )
-from inspector.errors import InspectorError
 from inspector.report import Report
+from inspector.sessions.trace import Traced, part, trace
 
 if TYPE_CHECKING:
-    from inspector.cluster.blocks import ClusterTraced
-    from inspector.traced import Traced
+    from inspector.faces.cluster.blocks import ClusterTraced
+    from inspector.sessions.trace import Traced
 
 
 WIDTH = 80
@@ -88,12 +88,12 @@ class InspectTraceMagics(Magics):
             showing.refuse(error, "inspect_trace", cell)
 
     def _view(self, report: Report, options: argparse.Namespace, trace: Traced | ClusterTraced) -> Any:
-        live = options.live and isinstance(trace, traced.Traced)
+        live = options.live and isinstance(trace, Traced)
         return chosen.view(self.shell, report, options, trace=trace) if live else None
 
     def _drawn(self, trace: Traced | ClusterTraced, options: argparse.Namespace) -> Report | None:
         """The report as the options draw it; None where they ask for JSON, which is printed."""
-        report = drawn(traced.part(trace, options), options)
+        report = drawn(part(trace, options), options)
         if not options.json:
             return report
         print(report.to_json())
@@ -125,7 +125,7 @@ class InspectTraceMagics(Magics):
     def _traced(self, options: argparse.Namespace) -> Iterator[Traced | ClusterTraced]:
         """The trace of the block; it is shown too where the block raises."""
         if options.on:
-            from inspector.cluster.client import on
+            from inspector.faces.cluster.client import on
 
             client = evaluate(options.on, self.shell.user_ns, showing.calling_frame())
             with (
@@ -140,10 +140,10 @@ class InspectTraceMagics(Magics):
 
     def _traced_here(self, options: argparse.Namespace, heard: progress.Heard) -> Iterator[Traced]:
         numbers = cells.numbers(self.shell)
-        trace = traced.trace(*options.modules or (), cells=numbers, told=heard, **recording(options))
-        shown = showing.shown_if_raised(lambda: drawn(traced.part(trace, options), options))
-        with shown, _value_shown_afterwards(), trace:
-            yield trace
+        traced = trace(*options.modules or (), cells=numbers, told=heard, **recording(options))
+        shown = showing.shown_if_raised(lambda: drawn(part(traced, options), options))
+        with shown, _value_shown_afterwards(), traced:
+            yield traced
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import parse_argstring
 
-from inspector import running
-from inspector.arguments import DRAW, Option
 from inspector.errors import InspectorError
+from inspector.faces.arguments import DRAW, Option
 from inspector.report import Report
+from inspector.sessions import running
 
 WATCH = (
     Option(("expression",), {"nargs": "+", "help": "what is watched: x, x[3:4], obj"}),

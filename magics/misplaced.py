@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from inspector.arguments import LOOK, PREVIEW
 from inspector.errors import InspectorError
+from inspector.faces.arguments import LOOK, PREVIEW
 
 _ONE: Final = "one object"
 _NAMES: Final = "the table of your names"

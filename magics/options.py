@@ -11,8 +11,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics
 from IPython.core.magic_arguments import argument, magic_arguments
 
-from inspector.arguments import Option
 from inspector.errors import InspectorError
+from inspector.faces.arguments import Option
 
 
 def declared(name: str, *options: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 from IPython.display import DisplayHandle, display
 
-from inspector import so_far
 from inspector.errors import InspectorError
+from inspector.faces import progress_text
 
 _FIRST_S = 0.5
 _EVERY_S = 0.1
@@ -48,7 +48,7 @@ def bar(wanted: bool, walks: bool = False) -> Iterator[Told | None]:
 @contextmanager
 def of_workers() -> Iterator[Told]:
     """What a cluster tells its progress to; an interrupt leaves the workers that have not answered alone."""
-    drawn = _Bar(so_far.answered)
+    drawn = _Bar(progress_text.answered)
     try:
         yield drawn.told
     except KeyboardInterrupt:
@@ -68,7 +68,7 @@ def of_trace() -> Iterator[Heard]:
     drawn = _Bar()
 
     def heard(records: int, seconds: float) -> None:
-        drawn.waits(so_far.traced(records, seconds))
+        drawn.waits(progress_text.traced(records, seconds))
 
     try:
         yield heard
@@ -79,7 +79,7 @@ def of_trace() -> Iterator[Heard]:
 class _Bar:
     """Text and `<progress>` under one display id, so that it reads without widgets too."""
 
-    def __init__(self, words: Callable[[int, int], str] = so_far.searched) -> None:
+    def __init__(self, words: Callable[[int, int], str] = progress_text.searched) -> None:
         self.words = words
         self.due = time.monotonic() + _FIRST_S
         self.handle: DisplayHandle | None = None

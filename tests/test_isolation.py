@@ -10,8 +10,8 @@ import time
 import psutil
 import pytest
 
-from inspector import isolation
 from inspector.facts.unknown import Unknown
+from inspector.objects import isolation
 
 pytestmark = pytest.mark.core
 ROOM = 64 * 2**20

@@ -14,8 +14,8 @@ import pytest
 import specimens
 
 import inspector
-from inspector.line_program import rows_of
-from inspector.line_table import source_line
+from inspector.binaries.line_program import rows_of
+from inspector.binaries.line_table import source_line
 
 pytestmark = pytest.mark.core
 SOURCE = r"""

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from inspector import _native
+from inspector.binaries.mappings import kind_of, mapping
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.mappings import kind_of, mapping
 
 pytestmark = pytest.mark.core
 

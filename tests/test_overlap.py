@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from soak import rounds
 
-from inspector import overlap
+from inspector.objects.layouts import overlap
 
 pytestmark = pytest.mark.core
 

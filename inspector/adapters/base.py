@@ -10,10 +10,10 @@ from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from inspector.adapters.formats import format_name, letter, number_text
-from inspector.classes import type_bases, type_namespace
-from inspector.classes import type_name as type_name  # adapters take it from here
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
+from inspector.objects.classes import type_bases, type_namespace
+from inspector.objects.classes import type_name as type_name  # adapters take it from here
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told

@@ -9,7 +9,7 @@ from inspector import _native
 from inspector.adapters.base import Defaults
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.r_structs import DATA, ITEM_BYTES, TYPES, header, references_text
+from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, TYPES, header, references_text
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told

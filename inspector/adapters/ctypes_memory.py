@@ -7,8 +7,8 @@ from typing import Any
 
 from inspector.adapters.base import Defaults, Elements, type_attribute, type_module
 from inspector.adapters.language import asked
-from inspector.classes import type_bases, type_namespace
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_bases, type_namespace
 
 _CDATA = ctypes.Structure.__mro__[-2]
 _BASE = type_attribute(_CDATA, "_b_base_").__get__

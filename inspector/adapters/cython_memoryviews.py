@@ -14,8 +14,8 @@ from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
 from inspector.adapters.formats import format_name
 from inspector.adapters.registry import numbers
-from inspector.classes import type_bases, type_namespace
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_bases, type_namespace
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told

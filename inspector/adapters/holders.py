@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from inspector._native import Subject
 from inspector.adapters.base import Defaults, Elements, type_name
-from inspector.classes import type_bases
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_bases
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Evidence, Layer, Told

@@ -110,7 +110,7 @@ def spare(x: Any) -> int:
 
 def storage_of(place: Range) -> tuple[Any, str]:
     """Where a range lies: the word, and the mapping."""
-    from inspector.mappings import plain_mapping
+    from inspector.binaries.mappings import plain_mapping
 
     found = plain_mapping(place) if place.bytes else Unknown("no bytes")
     if isinstance(found, Unknown):

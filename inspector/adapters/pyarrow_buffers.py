@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector import _native
 from inspector.adapters.base import Column, Defaults, Elements, type_module, type_name
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_array
-from inspector.classes import type_bases
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
-from inspector.overlap import merged
+from inspector.objects.classes import type_bases
+from inspector.objects.layouts.overlap import merged
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Finding, Layer, Told

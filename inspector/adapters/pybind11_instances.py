@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_module, type_name
-from inspector.classes import type_bases
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_bases
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told

@@ -13,9 +13,9 @@ from types import ModuleType
 
 from inspector.adapters import trial
 from inspector.adapters.base import Adapter, Defaults, type_attribute, type_module
-from inspector.classes import type_bases
 from inspector.errors import InspectorWarning
 from inspector.facts.record import dataclass
+from inspector.objects.classes import type_bases
 
 ENTRY_POINTS = "inspector.adapters"
 _NOT_ADAPTERS = (

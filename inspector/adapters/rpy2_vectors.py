@@ -12,7 +12,7 @@ from inspector.adapters.formats import number_text
 from inspector.adapters.registry import numbers
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.r_structs import (
+from inspector.objects.layouts.r_objects import (
     DATA,
     ENVIRONMENT,
     ITEM_BYTES,

@@ -8,7 +8,7 @@ from typing import Any
 from inspector.adapters.registry import adapter_of
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address
-from inspector.overlap import merged
+from inspector.objects.layouts.overlap import merged
 
 
 def numeric_spans(objects: Iterable[Any], least_bytes: int = 1 << 16) -> tuple[Range, ...]:

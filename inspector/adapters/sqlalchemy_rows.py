@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from inspector.adapters.base import Defaults, stored, type_attribute, type_name
-from inspector.classes import type_bases
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import type_bases
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_module, type_name
 from inspector.adapters.formats import number_text
-from inspector.classes import type_bases
 from inspector.facts.unknown import Unknown
-from inspector.tensor_structs import CPU, META, Storage, Tensor, storage, tensor
+from inspector.objects.classes import type_bases
+from inspector.objects.layouts.torch_tensors import CPU, META, Storage, Tensor, storage, tensor
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told

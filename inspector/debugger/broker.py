@@ -25,11 +25,12 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from inspector.debugger import healing, preflight, proc
+from inspector.debugger import healing, preflight
 from inspector.debugger.child import SILENT_S, Gdb
 from inspector.debugger.lines import Lines, Message
+from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
-from inspector.isolation import leave_parent
+from inspector.objects.isolation import leave_parent
 
 TICK_S: Final = 1.0
 LEAVE_S: Final = 3.0

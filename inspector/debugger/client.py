@@ -184,7 +184,7 @@ def allow_tracer(pid: int) -> None:
 
 @contextlib.contextmanager
 def guarded(client: Client) -> Iterator[tuple[int, int] | None]:
-    """This process with the guard of native/traps.c armed and the broker allowed to trace it."""
+    """This process with the guard of native/watch/breakpoint_guard.c armed and the broker allowed to trace it."""
     from inspector import _native
 
     table = _native.traps_arm()

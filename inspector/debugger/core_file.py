@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from inspector.debugger.outside import reader, stack_of
+from inspector.debugger.stacks import reader, stack_of
 from inspector.errors import InspectorError
 from inspector.facts.crash import Crash
 from inspector.facts.stack import Stack, Stacks

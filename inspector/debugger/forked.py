@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from inspector.debugger import proc, stepped
+from inspector.debugger import stepped
 from inspector.debugger.client import Client
-from inspector.debugger.places import asked
+from inspector.debugger.memory import proc
+from inspector.debugger.presets.places import asked
 from inspector.debugger.stepped import Answer
 from inspector.errors import InspectorError
-from inspector.isolation import fork_waiting, running_threads
+from inspector.objects.isolation import fork_waiting, running_threads
 
 UNSAFE: Final = ("libgomp", "libtorch", "libcuda", "libiomp")
 """Libraries whose threads do not survive a fork: the child would wait for them for ever."""

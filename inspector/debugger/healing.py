@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from inspector.debugger import proc
+from inspector.debugger.memory import proc
 
 INT3: Final = 0xCC
 _PIECE_BYTES: Final = 1 << 20

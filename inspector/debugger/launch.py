@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from inspector.debugger.client import ATTACH_S, Client, python
-from inspector.debugger.places import Asked
+from inspector.debugger.presets.places import Asked
 from inspector.debugger.session import gathered
 from inspector.errors import InspectorError
 from inspector.facts.stack import Hits

@@ -10,7 +10,7 @@ from typing import Self
 
 from inspector.debugger import stepped
 from inspector.debugger.client import Client
-from inspector.debugger.places import asked
+from inspector.debugger.presets.places import asked
 from inspector.errors import InspectorError
 
 _LEAVE_S = 30.0

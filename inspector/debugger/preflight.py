@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from inspector.debugger import proc
+from inspector.debugger.memory import proc
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.unknown import Unknown
-from inspector.isolation import run
+from inspector.objects.isolation import run
 
 _PTRACE_SEIZE: Final = 0x4206  # ptrace(2)
 _DEADLINE_S: Final = 5.0

@@ -11,8 +11,8 @@ from typing import Any, Final, Self
 
 from inspector import _native
 from inspector.debugger.client import ATTACH_S, Client, guarded
-from inspector.debugger.hardware import HardwareHits, armed
-from inspector.debugger.places import Asked, asked
+from inspector.debugger.hardware_breakpoints import HardwareHits, armed
+from inspector.debugger.presets.places import Asked, asked
 from inspector.errors import InspectorError
 from inspector.facts.stack import Argument, Frame, Hit, Hits, PlaceCount, Stack
 from inspector.facts.unknown import Unknown

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from inspector.debugger.client import ATTACH_S, Client
-from inspector.debugger.places import Asked
+from inspector.debugger.presets.places import Asked
 from inspector.facts.stack import Stop
 from inspector.facts.wire import from_wire
 
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 def begin(client: Client, places: Sequence[Asked]) -> bool:
     """Attach, plant, go on; from then on it stops at the places and at crashes.
 
-    True when the process has the guard of native/traps.c, and so outlives a gdb that is killed.
+    True when the process has the guard of native/watch/breakpoint_guard.c, and so outlives a gdb that is killed.
     """
     wanted = [place._asdict() for place in places]
     told = client.call("start", ATTACH_S, places=wanted, signals=True, interactive=True)

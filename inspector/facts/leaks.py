@@ -148,7 +148,7 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class RawMemory:
     """Blocks of memory, no objects, that a module got at one place and did not free; a number a run."""
 
     module: str
@@ -223,7 +223,7 @@ class Leaks:
     """Import slots of the chosen modules."""
     unlike: int = 0
     """Of those left out, objects of origins of which none was searched: nothing is known of them."""
-    outside: tuple[Outside, ...] = ()
+    raw_memory: tuple[RawMemory, ...] = ()
     """Blocks outside objects that are lost, or (several runs) that every run left more of."""
     notes: tuple[str, ...] = ()
 

@@ -8,7 +8,7 @@ from itertools import islice
 from types import CodeType
 
 from inspector.facts.unknown import Unknown
-from inspector.unwarned import unwarned
+from inspector.objects.quiet_compile import unwarned
 
 LONGEST = 40
 """Characters of source text shown where no call can be made out."""

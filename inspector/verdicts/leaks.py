@@ -70,7 +70,7 @@ def kept(suspects: Iterable[Suspect]) -> tuple[KeptByC, ...]:
     groups: dict[tuple[str, str, str], int] = {}
     for one in suspects:
         missing = one.references - one.certain_owners
-        if not one.died and 0 < missing <= one.possible_owners and _surplus(one) > 0:
+        if not one.died and 0 < missing <= one.possible_owners and _unexplained(one) > 0:
             where = (one.type_name, one.native_holder, _method(one))
             groups[where] = groups.get(where, 0) + 1
     return tuple(KeptByC(name, count, holder, method) for (name, holder, method), count in groups.items())
@@ -83,7 +83,7 @@ def _together(group: Sequence[Verdict]) -> Verdict:
     )
 
 
-def _surplus(one: Suspect) -> int:
+def _unexplained(one: Suspect) -> int:
     """References that the region added, as far as counts tell."""
     return one.balance if one.balance else one.references - (0 if one.fresh else one.baseline)
 
@@ -98,7 +98,7 @@ def _verdict(one: Suspect, alone: bool) -> Verdict | None:
         )
     if one.balance < 0:
         return _of_fallen(one)
-    return _of_surplus(one, alone)
+    return _of_unexplained(one, alone)
 
 
 def _of_dead(one: Suspect) -> Verdict | None:
@@ -125,9 +125,9 @@ def _of_fallen(one: Suspect) -> Verdict | None:
     return None
 
 
-def _of_surplus(one: Suspect, alone: bool) -> Verdict | None:
+def _of_unexplained(one: Suspect, alone: bool) -> Verdict | None:
     unexplained = one.references - one.certain_owners - one.possible_owners
-    leaked = min(_surplus(one), unexplained)
+    leaked = min(_unexplained(one), unexplained)
     shared = not one.fresh and not one.balance  # others take references too: only an exact account counts
     if leaked <= 0 or (shared and (one.possible_owners or one.borrowing or unexplained != leaked)):
         return None

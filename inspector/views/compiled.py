@@ -183,9 +183,9 @@ def _findings(fact: CellCall) -> tuple[Line, ...]:
 
 def _finding(row: Balanced) -> Line:
     assert isinstance(row.references_before, int) and isinstance(row.references_after, int)
-    surplus = row.references_after - row.references_before - row.held
-    many = f"{abs(surplus)} reference{'s' if abs(surplus) != 1 else ''}"
-    if surplus < 0:
+    unexplained = row.references_after - row.references_before - row.held
+    many = f"{abs(unexplained)} reference{'s' if abs(unexplained) != 1 else ''}"
+    if unexplained < 0:
         words = f"over-released: {row.shown} of {row.name} lost {many}: borrowed, then stolen or released"
         cure = "Py_INCREF it before the call that steals it"
     else:

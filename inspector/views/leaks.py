@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from inspector.facts.conversion import Site
-from inspector.facts.leaks import KeptByC, Leaks, Outside, Touch, Verdict
+from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, text
-from inspector.views.outside import of_outside
+from inspector.views.raw_memory import of_raw_memory
 from inspector.views.view import blocks
 
 PAGE = "docs/leaks.md"
@@ -43,7 +43,7 @@ def of_leaks(fact: Leaks) -> tuple[Block, ...]:
         lines.append(_left_by_imports(fact))
     if fact.kept:
         lines.append(_kept(fact.kept))
-    lines += of_outside(fact.outside, fact.runs)
+    lines += of_raw_memory(fact.raw_memory, fact.runs)
     return (*lines, _looked(fact), *(Line("note", text(note, "dim")) for note in fact.notes))
 
 
@@ -195,8 +195,8 @@ def sample() -> tuple[Leaks, ...]:
     )  # fmt: skip
     table = Touch("allocated", "calloc", "", "heldmod.intern", "grow", "heldmod.c:61", line, 0)
     outside = (
-        Outside("heldmod", (1, 1, 1), (64, 64, 64), (1, 1, 1), (), "", (asked, caller)),
-        Outside("heldmod", (1, 2, 1), (32, 64, 32), (0, 0, 0), (), "static table of heldmod.so", (table,)),
+        RawMemory("heldmod", (1, 1, 1), (64, 64, 64), (1, 1, 1), (), "", (asked, caller)),
+        RawMemory("heldmod", (1, 2, 1), (32, 64, 32), (0, 0, 0), (), "static table of heldmod.so", (table,)),
     )
     kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
     once = Leaks((leak, stolen), (kept,), 3, 0, 0, 0, 1, 2_400_000, 9_000_000, 41_000_000, 12)

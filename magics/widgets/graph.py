@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from inspector.magics.widgets.base import View, amount, said, source
 
-from inspector import graph
 from inspector.facts.graph import Edge, Graph, Step
 from inspector.report import Report
+from inspector.sessions import graph
 
 MOST_NODES: Final = 20_000
 """Nodes that one view remembers the types of; beyond, no more steps are answered."""

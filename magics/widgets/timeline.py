@@ -14,7 +14,7 @@ from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
 if TYPE_CHECKING:
-    from inspector.traced import Traced
+    from inspector.sessions.trace import Traced
 
 MOST_NODES: Final = 100_000
 MOST_COPIES: Final = 2_000

@@ -183,8 +183,8 @@ def test_quantized_and_nested_have_their_storage(told: Callable[[Any], Told]) ->
 def test_files_and_shared_memory_are_told_by_their_addresses(
     told: Callable[[Any], Told], tmp_path: Path
 ) -> None:
+    from inspector.binaries.mappings import mapping
     from inspector.facts.memory import Mapping
-    from inspector.mappings import mapping
 
     (tmp_path / "x.bin").write_bytes(bytes(64))
     torch.save(torch.ones(1000), tmp_path / "s.pt")
@@ -218,11 +218,11 @@ def test_a_subclass_is_not_asked(told: Callable[[Any], Told]) -> None:
 
 
 def test_an_unknown_struct_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspector import tensor_structs
     from inspector.facts.unknown import Unknown
+    from inspector.objects.layouts import torch_tensors
 
     x = torch.ones(2)
-    monkeypatch.setattr(tensor_structs, "VTABLES", {})
+    monkeypatch.setattr(torch_tensors, "VTABLES", {})
     told = adapter(x).layers(x)
     assert isinstance(told.state, Unknown) and adapter(x).elements(x) == ()
 

@@ -73,10 +73,10 @@ def test_compare_tells_what_differs_and_what_is_shared() -> None:
 
 def test_a_probe_that_really_fails_costs_its_own_column(monkeypatch: pytest.MonkeyPatch) -> None:
     """The probe of the layout is really broken: the module it needs raises at its first use."""
-    broken = types.ModuleType("inspector.probes.layout")
+    broken = types.ModuleType("inspector.objects.probes.layout")
     exec("def layout(subject):\n    return 1 / 0\n", broken.__dict__)
-    monkeypatch.setitem(sys.modules, "inspector.probes.layout", broken)
-    monkeypatch.setattr("inspector.probes.layout", broken)
+    monkeypatch.setitem(sys.modules, "inspector.objects.probes.layout", broken)
+    monkeypatch.setattr("inspector.objects.probes.layout", broken)
     report = inspector.inspect(np.arange(3), name="x")
     assert report.layout == Unknown("the probe failed with ZeroDivisionError")
     assert set(report.unanswered) == {"layout"}

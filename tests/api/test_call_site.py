@@ -7,7 +7,7 @@ import functools
 import pytest
 
 import inspector
-from inspector.call_site import as_typed
+from inspector.objects.call_site import as_typed
 
 pytestmark = pytest.mark.core
 

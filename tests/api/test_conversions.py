@@ -17,13 +17,13 @@ import pytest
 from programs import inspector as command
 
 import inspector
-from inspector import previewed
 from inspector.errors import InspectorError
 from inspector.facts.preview import Preview
 from inspector.facts.unknown import Unknown
-from inspector.preview import consumers
-from inspector.preview.features import features
+from inspector.objects.preview import consumers
+from inspector.objects.preview.features import features
 from inspector.report import Report, from_text
+from inspector.sessions import preview
 from inspector.verdicts.rules import RULES, ruled
 
 
@@ -103,7 +103,7 @@ def test_nothing_changes_here(fingerprint: Callable[[object], Any]) -> None:
     modules = set(sys.modules)
     for x in subjects:
         inspector.conversions(x, ["numpy", "pyarrow"])
-        previewed.after(x, "x * 2", {"x": x})
+        preview.after(x, "x * 2", {"x": x})
     del x
     assert [(fingerprint(x), inspector.materialization(x).state) for x in subjects] == before
     assert not {name for name in set(sys.modules) - modules if not name.startswith("inspector")}
@@ -111,10 +111,10 @@ def test_nothing_changes_here(fingerprint: Callable[[object], Any]) -> None:
 
 def test_after_an_expression() -> None:
     y = np.arange(1000.0)[::-1]
-    told = previewed.after(y, "np.ascontiguousarray(y)", {"np": np, "y": y})
+    told = preview.after(y, "np.ascontiguousarray(y)", {"np": np, "y": y})
     if not isinstance(told.copies, Unknown):
         assert [(copy.copied_bytes, copy.verdict) for copy in told.copies] == [(8000, "copied")]
-        assert "ZeroDivisionError" in previewed.after(y, "1 / 0", {}).fails
+        assert "ZeroDivisionError" in preview.after(y, "1 / 0", {}).fails
 
 
 def test_an_unknown_library_is_refused() -> None:
@@ -141,7 +141,7 @@ ELSEWHERE = ("torch", "polars", "jax")
 
 @pytest.mark.parametrize("rule", [r for r in RULES if r.consumer not in ELSEWHERE and r.kinds != ("Tensor",)])
 def test_each_rule_is_what_the_library_does(rule: Any) -> None:
-    from inspector.preview.trying import tried
+    from inspector.objects.preview.trying import tried
 
     used = 0
     for x in itertools.chain(*(SAMPLES[kind] for kind in rule.kinds)):
@@ -162,9 +162,9 @@ def call_only(call: Callable[[], Any]) -> list[tuple[str, str, int]]:
 RULED = """
 import importlib, json, sys, warnings
 import numpy as np, inspector
-from inspector.preview.consumers import CONSUMERS
-from inspector.preview.features import features
-from inspector.preview.trying import tried
+from inspector.objects.preview.consumers import CONSUMERS
+from inspector.objects.preview.features import features
+from inspector.objects.preview.trying import tried
 warnings.simplefilter("ignore")
 library = importlib.import_module(sys.argv[1])
 def traces(call): call(); return []
@@ -237,12 +237,12 @@ class Huge:
     def __array__(self, *given, **named):
         return np.ones(1 << 30)
 
-previewed.MEMORY_BYTES = 1 << 30
+preview.MEMORY_BYTES = 1 << 30
 began = time.monotonic()
 (slow,) = inspector.conversions(Slow(), ["numpy"]).rows
 took = time.monotonic() - began
 (huge,) = inspector.conversions(Huge(), ["numpy"]).rows
-after = previewed.after(np.ones(3), "Slow().__array__()", {"Slow": Slow})
+after = preview.after(np.ones(3), "Slow().__array__()", {"Slow": Slow})
 told = [slow.found, str(slow.copies), took, huge.found, huge.fails, huge.reason, str(after.copies)]
 print(json.dumps(told))
 """

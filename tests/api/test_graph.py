@@ -7,7 +7,7 @@ import gc
 import pytest
 from fingerprints import fingerprint
 
-from inspector.graph import graph, step
+from inspector.sessions.graph import graph, step
 
 pytestmark = pytest.mark.core
 

@@ -15,8 +15,8 @@ from bench import best, row
 from distributed import Client, LocalCluster, wait
 
 import inspector
-from inspector.cluster import joining
-from inspector.cluster.asking import Told, ask_all, read_answer
+from inspector.faces.cluster import joining
+from inspector.faces.cluster.asking import Told, ask_all, read_answer
 from inspector.facts.wire import SCHEMA, to_wire
 
 ROWS = 10_000_000

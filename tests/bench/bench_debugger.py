@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bench import best, row
 
-from inspector import running
 from inspector.debugger.session import Breakpoints
+from inspector.sessions import running
 
 HITS = 100
 PLACE, ELSEWHERE = "PyFloat_FromString", "PyList_Reverse"

@@ -20,7 +20,7 @@ from bench import best, row
 
 from inspector import _native
 from inspector._native import Subject
-from inspector.probes.chain import chain
+from inspector.objects.probes.chain import chain
 
 OBJECTS = int(os.environ.get("HEAP_OBJECTS", "1000000"))
 SIZE = f"{OBJECTS:.0e} gc objects".replace("e+0", "e")

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from bench import best, row
 
-from inspector import running
 from inspector.debugger import preflight
-from inspector.visited import Visited
+from inspector.sessions import running
+from inspector.sessions.trace_attached import Visited
 
 WRITES = 1000
 OBJECTS = 200_000

@@ -14,7 +14,7 @@ import statistics
 from bench import best, row
 
 from inspector import _native
-from inspector.probes.refs import owners
+from inspector.objects.probes.refs import owners
 
 OBJECTS = 1_000_000
 SUBJECTS = 5

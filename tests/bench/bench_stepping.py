@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bench import best, row
 
-from inspector import running
 from inspector.debugger import preflight
+from inspector.sessions import running
 
 PLACE = "PyFloat_FromString"
 LOOP = "import time, sys\nprint(flush=True)\nwhile True:\n    float('1.5'); time.sleep(0.001)\n"

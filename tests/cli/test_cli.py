@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from programs import SCRIPTS, in_terminal, inspector
 
-from inspector.arguments import DRAW, LOOK, WRITE
-from inspector.cli import commands
+from inspector.faces.arguments import DRAW, LOOK, WRITE
+from inspector.faces.cli import commands
 from inspector.report import from_text
 
 pytestmark = pytest.mark.core
@@ -56,7 +56,7 @@ def test_help_lists_commands_by_job_within_80_columns() -> None:
 
 def test_help_imports_neither_rich_nor_numpy_nor_ipython() -> None:
     code = (
-        "import sys\nfrom inspector.cli import main\n"
+        "import sys\nfrom inspector.faces.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "print([m for m in ('rich', 'numpy', 'IPython', 'inspector._native') if m in sys.modules])"
     )

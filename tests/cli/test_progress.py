@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from inspector import api
-from inspector.cli import progress
+from inspector.faces.cli import progress
 
 pytestmark = pytest.mark.core
 

@@ -50,7 +50,7 @@ def left_armed(client: Any) -> dict[str, tuple[bool, list[str]]]:
     """Worker -> (whether a trace or a ledger runs, plugins of a block that are left)."""
 
     def look(dask_worker: Any) -> tuple[bool, list[str]]:
-        from inspector.tracing import recorder
+        from inspector.tracing.record import recorder
 
         free = recorder._one_at_a_time.acquire(blocking=False)
         if free:

@@ -273,7 +273,7 @@ def test_a_worker_without_the_extension_joins_and_is_a_row(
 
 
 def test_a_worker_that_does_not_answer_is_a_row(client: Any, asked: Any, workers: list[str]) -> None:
-    from inspector.cluster.asking import ask_all
+    from inspector.faces.cluster.asking import ask_all
 
     pids = client.run(os.getpid)
     os.kill(pids[workers[1]], signal.SIGSTOP)
@@ -290,7 +290,7 @@ def test_a_worker_that_does_not_answer_is_a_row(client: Any, asked: Any, workers
 
 def test_another_version_is_a_row(client: Any, asked: Any, workers: list[str]) -> None:
     def pretend(number: int) -> None:
-        import inspector.cluster.worker as there
+        import inspector.faces.cluster.worker as there
 
         there.SCHEMA = number
 
@@ -305,8 +305,8 @@ def test_another_version_is_a_row(client: Any, asked: Any, workers: list[str]) -
 
 def test_a_row_of_an_earlier_version_is_a_row(asked: Any, workers: list[str]) -> None:
     """One that lacks what a worker tells today."""
-    from inspector.cluster import worker
-    from inspector.cluster.asking import read_answer
+    from inspector.faces.cluster import worker
+    from inspector.faces.cluster.asking import read_answer
 
     earlier = dict.fromkeys(("keys", "managed_bytes", "spilled_bytes", "rss_bytes", "pid"), 1)
     row = {"name": "0", "versions": {"native-inspector": "0.0.9"}, **earlier}

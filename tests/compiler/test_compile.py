@@ -313,7 +313,7 @@ def test_a_leak_and_an_exception_are_seen() -> None:
     ],
 )
 def test_a_crash_apart_costs_nothing(code: str, words: str) -> None:
-    from inspector.compiler import call
+    from inspector.sessions.compiler import call
 
     module = inspector.compile_c(code, name="crash", inputs=("x",))
     result, fact = call.apart(module.crash, {"x": np.ones(1)})
@@ -380,7 +380,7 @@ def test_plain_c_has_no_table_to_trace() -> None:
 
 
 def test_a_loop_apart_is_ended_by_its_deadline() -> None:
-    from inspector.compiler import call
+    from inspector.sessions.compiler import call
 
     module = inspector.compile_c("for (volatile int i = 0; i == 0;) ;", name="loop", inputs=("x",))
     result, _ = call.apart(module.loop, {"x": np.ones(1)}, deadline_s=0.5)

@@ -13,7 +13,8 @@ from typing import Any
 
 import specimens
 
-from inspector.debugger import healing, proc
+from inspector.debugger import healing
+from inspector.debugger.memory import proc
 
 PROBE = r"""
 #include <Python.h>

@@ -20,15 +20,16 @@ import hosts
 import pytest
 from debugged import Program, until
 
-from inspector import isolation, running
-from inspector.debugger import proc
 from inspector.debugger.attach.attached import Attached
 from inspector.debugger.attach.look import look
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.still_memory import StillMemory
+from inspector.debugger.memory import proc
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.unknown import Immortal
+from inspector.objects import isolation
 from inspector.report import Report
+from inspector.sessions import running
 
 pytestmark = [
     pytest.mark.debugger,
@@ -355,7 +356,7 @@ def test_signals_that_come_while_it_stands_still_arrive() -> None:
 
 
 def test_the_terminal_asks_and_answers(capsys: pytest.CaptureFixture[str]) -> None:
-    from inspector.cli import main
+    from inspector.faces.cli import main
 
     with target(sys.executable) as (program, _):
         pid = str(program.pid)

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from debugged import Program, library
 
-from inspector import running, traced
 from inspector.errors import InspectorError
 from inspector.facts.crash import Crash
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
+from inspector.sessions import running, trace
 
 pytestmark = [
     pytest.mark.debugger,
@@ -111,7 +111,7 @@ def test_a_core_file_says_of_what_and_where_it_died(core: Path) -> None:
 def test_both_remains_are_one_crash_and_the_terminal_draws_it(
     core: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from inspector.cli import main
+    from inspector.faces.cli import main
 
     assert ended(tmp_path, "crash") == -signal.SIGSEGV
     assert main(["crash", str(core), str(tmp_path)]) == 0
@@ -132,5 +132,5 @@ def test_what_is_no_crash_is_refused(tmp_path: Path) -> None:
             running.crash(str(path))
         assert (caught.value.slug, caught.value.exit_code) == (slug, 2)
     with pytest.raises(InspectorError) as caught:
-        traced.trace(keep="/proc/nowhere")
+        trace.trace(keep="/proc/nowhere")
     assert caught.value.slug == "unwritable-file"

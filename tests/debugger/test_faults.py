@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from debugged import Program, ends, until
 
-from inspector.debugger import healing, proc
+from inspector.debugger import healing
+from inspector.debugger.memory import proc
 
 pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.timeout(300)]
 ROUNDS = 100 if os.environ.get("INSPECTOR_SOAK") == "1" else 10

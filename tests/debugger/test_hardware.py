@@ -9,10 +9,11 @@ import pytest
 from debugged import Program, told
 from fingerprints import fingerprint
 
-from inspector import _native, running
-from inspector.debugger import hardware
-from inspector.debugger.places import asked
+from inspector import _native
+from inspector.debugger import hardware_breakpoints
+from inspector.debugger.presets.places import asked
 from inspector.errors import InspectorError
+from inspector.sessions import running
 
 pytestmark = [pytest.mark.core, pytest.mark.debugger]
 
@@ -57,7 +58,11 @@ def said() -> list[dict[str, Any]]:
 
 def test_hits_have_both_stacks_in_their_true_order(said: list[dict[str, Any]]) -> None:
     facts = said[0]["facts"]
-    assert facts["means"] == hardware.MEANS and facts["ended"] == "" and said[0]["state"] == "running"
+    assert (
+        facts["means"] == hardware_breakpoints.MEANS
+        and facts["ended"] == ""
+        and said[0]["state"] == "running"
+    )
     first = facts["hits"][0]
     frames = [(f["kind"], f["function"]) for f in first["stack"]["frames"] if not f["plumbing"]]
     assert frames[:3] == [("native", "storm_probe"), ("native", "probe"), ("python", "inner")]
@@ -85,7 +90,7 @@ def test_here_nothing_is_disturbed_and_the_signal_goes_back() -> None:
     with running.breakpoints("PyFloat_FromString", record="count") as found:
         for _ in range(20):
             float("1.5")
-    assert found.facts.means == hardware.MEANS and found.facts.places[0].hits == 20
+    assert found.facts.means == hardware_breakpoints.MEANS and found.facts.places[0].hits == 20
     assert fingerprint(x) == was and signal.getsignal(signal.SIGTRAP) == before
 
 
@@ -102,9 +107,9 @@ def test_one_session_at_a_time_and_no_place_is_added() -> None:
             found.add("PyFloat_FromDouble")
         assert caught.value.slug == "bad-place"
         with pytest.raises(RuntimeError):
-            _native.hits_arm([1], [threading.get_native_id()], 0, 1)
+            _native.hardware_breakpoints_arm([1], [threading.get_native_id()], 0, 1)
     with pytest.raises(ValueError, match="four"):
-        _native.hits_arm([1, 2, 3, 4, 5], [threading.get_native_id()], 0, 1)
+        _native.hardware_breakpoints_arm([1, 2, 3, 4, 5], [threading.get_native_id()], 0, 1)
 
 
 FALLS_BACK = """
@@ -135,6 +140,8 @@ def test_where_the_system_refuses_gdb_does_it() -> None:
     ],
 )
 def test_what_the_processor_cannot_do_is_left_to_gdb(places: list[str]) -> None:
-    assert hardware.armed(asked(places, None, ()), "count", 1, 40, all_threads=False) is None
-    assert hardware.armed(asked(["PyList_Sort"], None, ()), "full", 1, 40, all_threads=False) is None
-    assert _native.hits_disarm() == ([], [])
+    assert hardware_breakpoints.armed(asked(places, None, ()), "count", 1, 40, all_threads=False) is None
+    assert (
+        hardware_breakpoints.armed(asked(["PyList_Sort"], None, ()), "full", 1, 40, all_threads=False) is None
+    )
+    assert _native.hardware_breakpoints_disarm() == ([], [])

@@ -12,8 +12,8 @@ import reticulated
 from debugged import PREPARE, Program, library, until
 from programs import inspector
 
-from inspector.debugger import proc
-from inspector.debugger.merge import marked, merged
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.merge import marked, merged
 from inspector.facts.stack import Frame
 from inspector.facts.unknown import Unknown
 

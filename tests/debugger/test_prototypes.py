@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.debugger.location_table import line_of
+from inspector.debugger.memory.location_table import line_of
 from inspector.debugger.presets import names, of_cpython, preset_named
-from inspector.debugger.prototypes import parsed
+from inspector.debugger.presets.prototypes import parsed
 from inspector.errors import InspectorError
 
 pytestmark = pytest.mark.core

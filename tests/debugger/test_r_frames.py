@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from inspector.debugger.r_frames import Context, contexts, placed
-from inspector.debugger.remote_memory import RemoteMemory
+from inspector.debugger.memory.r_frames import Context, contexts, placed
+from inspector.debugger.memory.remote_memory import RemoteMemory
 from inspector.facts.stack import Frame
 from inspector.facts.unknown import Unknown
 

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from debugged import Program, ends, until
 
-from inspector import running
-from inspector.debugger import proc
 from inspector.debugger.live import Live
+from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
+from inspector.sessions import running
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
 SOAK = os.environ.get("INSPECTOR_SOAK") == "1"

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 from debugged import Program, ends, until
 
-from inspector import isolation
-from inspector.debugger import proc
+from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
-from inspector.visited import Visited
+from inspector.objects import isolation
+from inspector.sessions.trace_attached import Visited
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
 SOAK = os.environ.get("INSPECTOR_SOAK") == "1"
@@ -190,7 +190,7 @@ def test_a_kernel_that_is_interrupted_while_its_child_is_stopped() -> None:
 DUMB = """
 from inspector.debugger.session import Breakpoints
 from inspector.errors import InspectorError
-from inspector.visited import Visited
+from inspector.sessions.trace_attached import Visited
 try:
     with Breakpoints("PyLong_FromLong"):
         say(slug="entered")

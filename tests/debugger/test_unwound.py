@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from debugged import Program
 
-from inspector.debugger.remote_memory import RemoteMemory
-from inspector.debugger.unwound import Registers, Unwound
+from inspector.debugger.memory.remote_memory import RemoteMemory
+from inspector.debugger.memory.unwound import Registers, Unwound
 
 pytestmark = pytest.mark.core
 WORDS = 64

@@ -16,11 +16,12 @@ import hosts
 import pytest
 from debugged import Program, until
 
-from inspector import running
-from inspector.debugger import healing, proc
+from inspector.debugger import healing
+from inspector.debugger.memory import proc
 from inspector.errors import TargetGone
 from inspector.facts.conversion import Trace
 from inspector.facts.remote import Samples
+from inspector.sessions import running
 
 pytestmark = [
     pytest.mark.debugger,

@@ -16,13 +16,14 @@ import numpy as np
 import pytest
 import specimens
 
-from inspector import _native, running
+from inspector import _native
 from inspector.errors import InspectorError
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.facts.write import Writes
-from inspector.probes.machine import writes as probed
+from inspector.objects.probes.machine import writes as probed
 from inspector.report import Report
+from inspector.sessions import running
 
 WIDE = r"""
 #define _GNU_SOURCE

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import specimens
 
-from inspector import running
 from inspector.errors import InspectorError
 from inspector.facts.wire import from_wire, to_wire
 from inspector.facts.write import Writes
-from inspector.probes.machine import writes as probed
+from inspector.objects.probes.machine import writes as probed
+from inspector.sessions import running
 
 STORE = r"""
 #include <Python.h>

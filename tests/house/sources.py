@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = sorted([*ROOT.glob("inspector/**/*.py"), *ROOT.glob("magics/**/*.py")])
-C = sorted([*ROOT.glob("native/*.c"), *ROOT.glob("native/*.h")])
+C = sorted([*ROOT.glob("native/**/*.c"), *ROOT.glob("native/**/*.h")])
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
 
 

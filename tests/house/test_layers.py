@@ -4,186 +4,121 @@ from __future__ import annotations
 
 import re
 import sys
+from graphlib import TopologicalSorter
 
 import pytest
 import sources
 
-FLOOR_1 = {"facts", "errors", "classes", "referents", "unwarned"}
-FLOOR_2 = {
-    *FLOOR_1,
-    "_native",
-    "adapters",
-    "isolation",
-    "places",
-    "symbol_table",
-    "cython_lines",
-    "line_table",
-    "line_program",
-    "inlined_calls",
-    "mappings",
-    "strides",
-    "overlap",
-    "r_structs",
-    "tensor_structs",
-    "call_site",
-    "call_arguments",
-    "stack_height",
-    "ownership",
-    "layers",
+FLOOR_1 = {"facts", "errors"}
+FLOOR_2 = {*FLOOR_1, "_native", "binaries", "adapters", "objects", "objects.layouts"}
+OBJECT = {*FLOOR_2, "objects.ownership", "objects.layers"}
+LISTENS = {*FLOOR_2, "tracing.events"}
+FLOOR_3 = {
+    *OBJECT,
+    "objects.probes",
+    "objects.preview",
+    "tracing.events",
+    "tracing.arm",
+    "tracing.record",
+    "tracing.ask",
+    "ledger",
+    "debugger",
+    "debugger.memory",
+    "debugger.presets",
+    "debugger.attach",
+    "debugger.watch",
+    "lazy",
+    "sessions.compiler",
+    "verdicts",
 }
-FLOOR_3 = {*FLOOR_2, "probes", "tracing", "preview", "debugger", "lazy", "compiler", "verdicts"}
-FLOOR_5 = {
-    *FLOOR_3,
-    "views",
-    "report",
-    "traced",
-    "leaked",
-    "launched",
-    "promises",
-    "previewed",
-    "called",
-    "api",
-    "running",
-    "visited",
-    "graph",
-    "cluster",
-    "arguments",
-}
-FACE = {
-    "api",
-    "traced",
-    "leaked",
-    "launched",
-    "leaked_launched",
-    "previewed",
-    "called",
-    "running",
-    "graph",
-    "report",
-    "errors",
-    "arguments",
-    "so_far",
-    "given_modules",
-    "facts",
-    "unwarned",
-}
-VERBS = {*FACE, "cluster"}
+FACE = {"api", "sessions", "report", "errors", "facts", "faces", "objects"}
+VERBS = {*FACE, "faces.cluster"}
 
 MAY_IMPORT = {
-    "inspector": FLOOR_5 | {"magics"},  # the door: names resolved on first use
+    "inspector": {*FLOOR_3, *VERBS, "magics", "views"},  # the door: names resolved on first use
     "facts": {"errors"},
     "errors": set(),
-    "given_modules": {"errors", "classes"},
-    "places": {*FLOOR_1, "_native", "mappings", "symbol_table"},
-    "symbol_table": FLOOR_1,
-    "line_table": {*FLOOR_1, "cython_lines", "inlined_calls", "line_program"},
-    "cython_lines": set(),
-    "line_program": set(),
-    "inlined_calls": set(),
-    "mappings": {*FLOOR_1, "_native"},
-    "strides": set(),  # arithmetic
-    "overlap": {"facts"},  # arithmetic; facts for their cheaper dataclass
-    "r_structs": {*FLOOR_1, "_native"},
-    "tensor_structs": {"_native"},
-    "isolation": FLOOR_1,
-    "call_site": {"unwarned"},
-    "classes": set(),
-    "referents": set(),
-    "unwarned": set(),
-    "call_arguments": {"_native", "stack_height"},
-    "stack_height": set(),
-    "adapters": {*FLOOR_1, "_native", "places", "mappings", "overlap", "r_structs", "tensor_structs"},
-    "ownership": {*FLOOR_1, "_native", "places", "r_structs", "stack_height"},
-    "layers": {*FLOOR_1, "_native", "adapters", "mappings", "overlap"},
-    "probes": FLOOR_2,
-    "tracing": FLOOR_2,
-    "debugger": FLOOR_2,
+    "binaries": {*FLOOR_1, "_native"},
+    "objects": FLOOR_1,  # a class as C stores it, a forked child, a call as it was written
+    "objects.layouts": {*FLOOR_1, "_native"},
+    "adapters": FLOOR_2,
+    "objects.ownership": FLOOR_2,
+    "objects.layers": FLOOR_2,
+    "objects.probes": OBJECT,
+    "objects.preview": OBJECT,
+    "tracing": set(),
+    "tracing.events": FLOOR_2,
+    "tracing.arm": LISTENS,
+    "tracing.record": {*LISTENS, "tracing.arm"},
+    "tracing.ask": {*LISTENS, "tracing.record"},
+    "ledger": {*LISTENS, "tracing.arm", "tracing.record", "objects.ownership"},
+    "debugger.memory": FLOOR_2,
+    "debugger.presets": {*FLOOR_2, "debugger.memory"},
+    "debugger": {*FLOOR_2, "debugger.memory", "debugger.presets"},
+    "debugger.inside": {*FLOOR_2, "debugger.memory", "debugger.presets", "debugger"},
+    "debugger.attach": {*FLOOR_2, "debugger.memory", "debugger"},
+    "debugger.watch": {*FLOOR_2, "debugger.memory", "debugger.attach"},
     "lazy": FLOOR_2,
-    "compiler": FLOOR_2,
+    "sessions.compiler": FLOOR_2,
     "verdicts": FLOOR_1,
     "views": {"facts"},
     "report": {*FLOOR_1, "views"},
-    "api": FLOOR_3 | {"report", "views"},
-    "running": FLOOR_3 | {"visited", "traced", "launched"},
-    "visited": {*FLOOR_1, "given_modules", "debugger", "launched", "traced"},
-    "graph": FLOOR_3,
-    "traced": {*FLOOR_1, "given_modules", "tracing", "verdicts", "report"},
-    "promises": {*FLOOR_1, "given_modules", "tracing", "traced"},
-    "launched": {*FLOOR_1, "tracing", "traced"},
-    "preview": FLOOR_2,
-    "previewed": {*FLOOR_2, "preview", "verdicts", "traced", "api"},
-    "called": FLOOR_3 | {"traced", "leaked"},
-    "leaked": {
-        *FLOOR_1,
-        "given_modules",
-        "_native",
-        "tracing",
-        "verdicts",
-        "report",
-        "leaked_apart",
-        "leaked_outside",
-    },
-    "leaked_apart": {*FLOOR_1, "isolation", "verdicts"},
-    "leaked_launched": {*FLOOR_1, "_native", "tracing", "verdicts", "report", "leaked", "launched"},
-    "leaked_outside": {*FLOOR_1, "tracing", "verdicts"},
-    "arguments": FLOOR_1,
-    "so_far": set(),  # words
-    "cli": VERBS | {"screens"},  # the commands that open them
-    "__main__": {"cli"},
-    "cluster": FACE,
-    "startup": FACE,
-    "pytest_plugin": FACE | {"promises"},
-    "magics": VERBS | {"views"},
-    "screens": FACE | {"views"},
+    "api": {*FLOOR_3, "report", "views"},
+    "sessions": {*FLOOR_3, "api", "report"},
+    "faces": FLOOR_1,  # options as data, words of progress
+    "faces.cli": {*VERBS, "faces.screens"},  # the commands that open them
+    "faces.cluster": FACE,
+    "faces.screens": {*FACE, "views"},
+    "faces.startup": FACE,
+    "__main__": {"faces.cli"},
+    "pytest_plugin": FACE,
+    "magics": {*VERBS, "views"},
 }
-TOGETHER = {
-    "facts",
-    "ownership",
-    "layers",
-    "adapters",
-    "debugger",
-    "tracing",
-    "preview",
-    "lazy",
-    "compiler",
-    "verdicts",
-    "views",
-    "cluster",
-    "cli",
-    "magics",
-    "screens",
-}
-"""Rooms whose files may import each other. Probes never do: what two of them need lives on floor 2."""
+APART = {"objects.probes"}
+"""Rooms whose files never import each other: what two of them need lies in a room below."""
 
 OUTSIDE = {
-    "rich": {"views", "report", "cli", "magics", "screens"},
-    "textual": {"screens"},
+    "rich": {"views", "report", "faces.cli", "magics", "faces.screens"},
+    "textual": {"faces.screens"},
     "IPython": {"magics", "inspector"},
     "ipywidgets": {"magics"},
     "anywidget": {"magics"},
     "traitlets": {"magics"},
-    "numpy": {"adapters", "lazy", "compiler", "tracing"},
+    "numpy": {
+        "adapters",
+        "lazy",
+        "sessions.compiler",
+        "tracing.events",
+        "tracing.record",
+        "tracing.ask",
+        "ledger",
+    },
     "pandas": {"adapters"},
-    "pyarrow": {"tracing"},
-    "psutil": {"mappings", "probes", "debugger"},
-    "elftools": {"symbol_table", "line_table", "compiler"},
-    "cffi": {"compiler"},
-    "gdb": {"debugger"},
+    "pyarrow": {"tracing.ask"},
+    "psutil": {"binaries", "objects.probes", "debugger", "debugger.memory", "debugger.attach"},
+    "elftools": {"binaries", "sessions.compiler"},
+    "cffi": {"sessions.compiler"},
+    "gdb": {"debugger.inside"},
     "pystack": {"debugger"},
-    "distributed": {"cluster"},
-    "dask": {"cluster"},
-    "cloudpickle": {"cluster"},
+    "distributed": {"faces.cluster"},
+    "dask": {"faces.cluster"},
+    "cloudpickle": {"faces.cluster"},
     "pytest": {"pytest_plugin"},
-    "shtab": {"cli"},
+    "shtab": {"faces.cli"},
 }
 """Library -> the rooms that may import it."""
-RESERVED = {"subprocess": {"debugger", "compiler", "doctor", "tracing"}, "multiprocessing": set()}
+RESERVED = {
+    "subprocess": {"debugger", "debugger.attach", "sessions.compiler", "tracing.record"},
+    "multiprocessing": set(),
+}
 """Standard library modules that belong to some rooms only."""
 
 
 def room(module: str) -> str:
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 else parts[0]
+    """The room of a module: the longest name of the table that it begins with."""
+    parts = module.split(".")[1:]
+    nearest = (".".join(parts[:n]) for n in (2, 1) if ".".join(parts[:n]) in {*MAY_IMPORT, "_native"})
+    return next(nearest, parts[0] if parts else "inspector")
 
 
 def complaints(path: sources.Path, text: str = "") -> list[str]:
@@ -193,7 +128,7 @@ def complaints(path: sources.Path, text: str = "") -> list[str]:
         where = f"{sources.name(path)}:{line}: {here}"
         if top_name == "inspector":
             there = room(target)
-            own = here == there and (here in TOGETHER or sources.module(path) == target)
+            own = here == there and (here not in APART or sources.module(path) == target)
             if not own and there not in MAY_IMPORT.get(here, set()):
                 found.append(f"{where} may not import {target}")
         elif top_name in sys.stdlib_module_names:
@@ -244,9 +179,19 @@ def test_the_judge_sees_lazy_relative_and_type_imports() -> None:
     supposed = sources.ROOT / "inspector" / "facts" / "supposed.py"
     text = (
         "import numpy\nfrom ..views import view\nfrom typing import TYPE_CHECKING\n"
-        "if TYPE_CHECKING:\n    from inspector.probes import refs\n"
+        "if TYPE_CHECKING:\n    from inspector.objects.probes import refs\n"
         "def f():\n    import inspector.api\n    importlib.import_module('inspector.magics')\n"
     )
     caught = {re.search(r"import (\S+)", line)[1] for line in complaints(supposed, text)}  # type: ignore[index]
-    rooms = {"inspector.views.view", "inspector.probes.refs", "inspector.api", "inspector.magics"}
+    rooms = {"inspector.views.view", "inspector.objects.probes.refs", "inspector.api", "inspector.magics"}
     assert caught == {"numpy"} | rooms
+
+
+def test_no_circle_between_rooms() -> None:
+    graph = {here: set() for here in MAY_IMPORT}  # type: dict[str, set[str]]
+    for path in sources.PYTHON:
+        here = room(sources.module(path))
+        there = {room(target) for target, _, _ in sources.imports(path) if target.startswith("inspector.")}
+        graph[here] |= there - {here}
+    graph["inspector"] = set()  # the door resolves names on first use
+    TopologicalSorter(graph).prepare()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import pytest
 import sources
@@ -17,6 +18,11 @@ PROSE_MIN = 0.10
 """Share of lines that hold a comment; 0.15 is the aim: this number may only go up."""
 FUNCTION = re.compile(
     r"^(?!static|#|typedef|extern)\w[\w \*]*?(\w+)\((?:[^;{}()]|\([^;{}()]*\))*\) \{", re.MULTILINE
+)
+INLINE = re.compile(r"^static (?:inline )?\w[\w \*]*?(\w+)\((?:[^;{}()]|\([^;{}()]*\))*\) \{", re.MULTILINE)
+STATIC = re.compile(r"^static (?:inline )?\w[\w \*]*?\b(\w+)\(", re.MULTILINE)
+PROTOTYPES = re.compile(
+    r"^(?!typedef|#|static)\w[\w \*]*?\b\w+\((?:[^;{}()]|\([^;{}()]*\))*\)[^;{}]*;", re.MULTILINE
 )
 PARTS = sorted(path for path in sources.C if path.suffix == ".c")
 
@@ -75,45 +81,89 @@ def test_the_lint_sees_a_missing_word() -> None:
 
 
 def called(texts: dict[str, str]) -> dict[str, set[str]]:
-    """Parts by the parts whose functions they name."""
-    code = {part: re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL) for part, text in texts.items()}
-    homes = {function: part for part, text in code.items() for function in FUNCTION.findall(text)}
-    words = {part: set(re.findall(r"\w+", text)) for part, text in code.items()}
-    return {part: {homes[word] for word in words[part] & set(homes)} - {part} for part in code}
+    """Parts by the parts whose functions they name; a header's inline functions are its part's own."""
+    code = {name: _code(name, text) for name, text in texts.items()}
+    homes = {
+        function: name[:-2]
+        for name, text in code.items()
+        for function in (FUNCTION if name.endswith(".c") else INLINE).findall(text)
+    }
+    found: dict[str, set[str]] = {name[:-2]: set() for name in code}
+    for name, text in code.items():
+        words = set(re.findall(r"(?<![.>])\b\w+", text)) - set(STATIC.findall(text))
+        found[name[:-2]] |= {homes[word] for word in words & set(homes)} - {name[:-2]}
+    return found
 
 
-def circle(texts: dict[str, str]) -> list[str]:
-    """Parts that call each other in a circle, the first named twice; [] where none do."""
+def _code(name: str, text: str) -> str:
+    """Without comments and declarations: what a file offers or is told of is no call."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL)
+    text = re.sub(r"^extern [^;]*;|^ *PART\(\w+\)", "", text, flags=re.MULTILINE)
+    return PROTOTYPES.sub("", text) if name.endswith(".h") else text
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Names that lead to each other in a circle, the first named twice; [] where none do."""
     try:
-        TopologicalSorter(called(texts)).prepare()
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []
 
 
-def test_calls_between_parts_go_down() -> None:
-    assert circle({sources.name(path): path.read_text() for path in PARTS}) == []
+def rooms(graph: dict[str, set[str]]) -> dict[str, set[str]]:
+    """The same graph of the parts' folders."""
+    found: dict[str, set[str]] = {}
+    for name, others in graph.items():
+        here = name.rpartition("/")[0]
+        found.setdefault(here, set()).update({other.rpartition("/")[0] for other in others} - {here})
+    return found
+
+
+def test_calls_between_parts_and_between_rooms_go_down() -> None:
+    graph = called({sources.name(path): path.read_text() for path in sources.C})
+    assert circle(graph) == [] and circle(rooms(graph)) == []
+
+
+def test_includes_go_down() -> None:
+    """No file of a room includes a header of a room that calls it."""
+    graph: dict[str, set[str]] = {}
+    for path in sources.C:
+        included = {
+            Path(one).parent.as_posix()
+            for one in re.findall(r'#include "([\w./]+/\w+\.\w+)"', path.read_text())
+        }
+        here = path.parent.relative_to(sources.ROOT / "native").as_posix()
+        graph.setdefault(here, set()).update(included - {here})
+    assert circle(graph) == []
 
 
 def test_the_lint_sees_a_circle() -> None:
     down = {"a.c": "int above(void) {\n    return below();\n}\n", "b.c": "int below(void) {\n}\n"}
-    assert called(down) == {"a.c": {"b.c"}, "b.c": set()} and circle(down) == []
-    assert set(circle({**down, "b.c": "int below(void) {\n    return above(); // up\n}\n"})) == {"a.c", "b.c"}
-    assert circle({**down, "b.c": "int below(void) { // not above()\n}\n"}) == []
+    assert called(down) == {"a": {"b"}, "b": set()} and circle(called(down)) == []
+    up = {"b.c": "int below(void) {\n    return above(); // up\n}\n"}
+    assert set(circle(called({**down, **up}))) == {"a", "b"}
+    assert circle(called({**down, "b.c": "int below(void) { // not above()\n}\n"})) == []
     macro = "EACH(0, row)\n\nvoid *below(void (*each)(int), int n) {\n    return above(); // up\n}\n"
-    assert set(circle({**down, "b.c": macro})) == {"a.c", "b.c"}
+    assert set(circle(called({**down, "b.c": macro}))) == {"a", "b"}
+    inline = {"b.h": "static inline int under(void) {\n    return above();\n}\nint below(void);\n"}
+    assert set(circle(called({**down, **inline}))) == {"a", "b"}
+    assert circle(called({**down, "b.h": "int above(void); // declared only\n"})) == []
+    assert rooms({"x/a": {"y/b"}, "y/b": {"x/c"}, "x/c": set()}) == {"x": {"y"}, "y": {"x"}}
 
 
 @pytest.mark.parametrize("path", PARTS, ids=sources.name)
 def test_a_part_includes_no_other_part(path: sources.Path) -> None:
-    tables = {table.name for table in (sources.ROOT / "native").glob("*.def")}
-    own_headers = {header.name for header in sources.C if header.suffix == ".h"} | tables | {"docstrings.h"}
-    included = set(re.findall(r'#include "([\w.]+)"', path.read_text()))
+    native = sources.ROOT / "native"
+    tables = {table.relative_to(native).as_posix() for table in native.glob("**/*.def")}
+    headers = {one.relative_to(native).as_posix() for one in sources.C if one.suffix == ".h"}
+    own_headers = headers | tables | {"docstrings.h"}
+    included = set(re.findall(r'#include "([\w./]+)"', path.read_text()))
     assert included <= own_headers
 
 
 def test_every_part_is_in_the_list() -> None:
-    listed = set(LISTED.findall((sources.ROOT / "native" / "native.h").read_text()))
+    listed = set(LISTED.findall((sources.ROOT / "native" / "module" / "native.h").read_text()))
     defined = {called for path in PARTS for called in DEFINED.findall(path.read_text())}
     assert defined == listed
 
@@ -137,10 +187,10 @@ def test_there_is_enough_prose() -> None:
 
 
 def test_the_flags_of_a_span_are_numbered_alike_in_c_and_python() -> None:
-    """native/spans.h numbers them; a launched program reads them without the extension's tables."""
+    """native/objects/spans.h numbers them; a launched program reads them without the extension's tables."""
     numbered = re.compile(r"^ *(SPAN_[A-Z]+)(?:: Final)? = (\d+)\b", re.MULTILINE)
     header, table = (
         numbered.findall((sources.ROOT / path).read_text())
-        for path in ("native/spans.h", "inspector/tracing/span_flags.py")
+        for path in ("native/objects/spans.h", "inspector/tracing/events/span_flags.py")
     )
     assert len(table) == 8 and table == header

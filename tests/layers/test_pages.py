@@ -12,12 +12,12 @@ import fingerprints
 import pytest
 
 from inspector import _native
+from inspector.binaries.mappings import mapping
 from inspector.facts.materialization import Residency
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-from inspector.layers import smaps
-from inspector.layers.pages import residency
-from inspector.mappings import mapping
+from inspector.objects.layers import smaps
+from inspector.objects.layers.pages import residency
 
 pytestmark = pytest.mark.core
 PAGE = mmap.PAGESIZE

@@ -14,7 +14,7 @@ import specimens
 import inspector
 from inspector import _native
 from inspector.facts.unknown import Unknown
-from inspector.probes.layout import layout
+from inspector.objects.probes.layout import layout
 
 pytestmark = pytest.mark.core
 
@@ -26,7 +26,7 @@ def module() -> Iterator[Any]:
     built.end()
 
 
-def told(found: inspector.leaked.Leaked) -> list[Any]:
+def told(found: inspector.sessions.leaks.Leaked) -> list[Any]:
     """The verdicts on views."""
     return [one for one in found if one.kind == "dangling view"]
 

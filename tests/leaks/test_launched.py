@@ -16,7 +16,7 @@ from leak_corpus import FAULTS, HONEST, SOURCE, line_of
 from programs import inspector
 
 from inspector.errors import InspectorError
-from inspector.leaked_launched import launch
+from inspector.sessions.leaks_launched import launch
 
 pytestmark = pytest.mark.core
 HOST = r"""

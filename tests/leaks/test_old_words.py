@@ -16,7 +16,7 @@ import pytest
 import specimens
 
 import inspector
-from inspector import isolation
+from inspector.objects import isolation
 
 pytestmark = pytest.mark.core
 KIND = "bytes leaked outside objects"

@@ -56,7 +56,7 @@ def test_a_lost_block_is_told_by_several_runs(module: Any, name: str) -> None:
     found = inspector.leaks("outside").run(call(module, name))
     (one,) = lost(found)
     assert one.certain and "blocks lost by 3 runs" in one.reason
-    table = found.fact.outside[0]
+    table = found.fact.raw_memory[0]
     assert table.module == "outside" and len(set(table.blocks)) == 1 and sum(table.lost) >= 2
     assert "by allocating module" in found.report.to_text()
     assert json.loads(found.report.to_json())
@@ -66,7 +66,7 @@ def test_a_lost_block_is_told_by_several_runs(module: Any, name: str) -> None:
 def test_nothing_honest_is_accused(module: Any, name: str) -> None:
     with inspector.leaks("outside") as found:
         result = call(module, name)()
-    assert not found.verdicts and not found.fact.outside
+    assert not found.verdicts and not found.fact.raw_memory
     del result
     results = []
     again = inspector.leaks("outside").run(lambda: results.append(call(module, name)()))
@@ -75,7 +75,7 @@ def test_nothing_honest_is_accused(module: Any, name: str) -> None:
 
 def test_what_a_static_keeps_is_listed(module: Any) -> None:
     found = inspector.leaks("outside").run(module.in_static)
-    (one,) = found.fact.outside
+    (one,) = found.fact.raw_memory
     assert (one.bytes, one.lost) == ((200, 200, 200), (0, 0, 0))
     assert one.holder == "static cache of outside"
     assert "a cache or a list?" in found.report.to_text()
@@ -174,7 +174,7 @@ def test_words_that_an_object_never_wrote_keep_no_block() -> None:
         kept.append(types)
         if sum(one.objects for one in lost(found)) == written:
             break
-    assert written and sum(one.objects for one in lost(found)) == written, found.fact.outside
+    assert written and sum(one.objects for one in lost(found)) == written, found.fact.raw_memory
 
 
 IN_KERNEL = r"""

@@ -8,7 +8,7 @@ import pytest
 import specimens
 
 import inspector
-from inspector.tracing.outside import RUNS_MAX, Outside
+from inspector.ledger.raw_memory import RUNS_MAX, RawMemory
 
 pytestmark = pytest.mark.core
 
@@ -75,7 +75,7 @@ def test_freed_blocks_in_a_list_of_mallocs_keep_nothing() -> None:
 
 
 def test_more_runs_than_a_block_can_number() -> None:
-    outside = Outside()
+    outside = RawMemory()
     outside.open()
     try:
         for _ in range(RUNS_MAX + 5):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from inspector.leaked_launched import launch
+from inspector.sessions.leaks_launched import launch
 
 pytestmark = pytest.mark.r
 DANGLES = """

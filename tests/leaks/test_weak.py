@@ -11,7 +11,7 @@ import pytest
 import specimens
 
 from inspector import _native
-from inspector.tracing.hidden import hidden_owners
+from inspector.ledger.hidden_owners import hidden_owners
 
 pytestmark = pytest.mark.core
 

@@ -11,8 +11,8 @@ from debugged import library, until
 from jupyter_client import BlockingKernelClient
 from kernels import shown
 
-from inspector import running
-from inspector.debugger import proc
+from inspector.debugger.memory import proc
+from inspector.sessions import running
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(240)]
 

@@ -17,8 +17,9 @@ from jupyter_client.blocking.client import BlockingKernelClient
 from kernels import shown
 from programs import inspector
 
-from inspector import running
-from inspector.debugger import healing, proc
+from inspector.debugger import healing
+from inspector.debugger.memory import proc
+from inspector.sessions import running
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.probes.machine import writes as probed
+from inspector.objects.probes.machine import writes as probed
 
 pytestmark = pytest.mark.skipif(
     probed().state != "ok", reason="cannot be installed: watchpoints of this machine"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from inspector import _native
-from inspector.ownership.layouts import layouts
+from inspector.objects.ownership.layouts import layouts
 
 pytestmark = pytest.mark.core
 
@@ -70,7 +70,7 @@ WALKS: dict[str, Callable[[Any], tuple[Any, tuple[Any, ...]]]] = {
         ((_native.Subject(Thing()),), (), layouts(), "/nowhere/"),
     ),
     "addresses in disguise": lambda rows: (
-        _native.outside_traces,
+        _native.raw_memory_disguised,
         ([(id(rows), id(rows) + 40)], [(id(rows[0]), id(rows[0]) + 40)], 0),
     ),
 }

@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 from inspector import _native
-from inspector.tracing import numpy_table
+from inspector.tracing.arm import numpy_table
 
 pytestmark = pytest.mark.core
 ROWS = {name: capi_calls.ALL_ROWS[name] for name in sorted(capi_calls.IN_A_TABLE)}
@@ -260,7 +260,7 @@ def test_numpy_imported_while_armed_is_hooked(calls: types.ModuleType) -> None:
 LATE = """
 import importlib.machinery, importlib.util, struct, sys
 from inspector import _native
-from inspector.tracing.sources import CapiSlots
+from inspector.tracing.arm.capi_slots import CapiSlots
 assert "numpy" not in sys.modules
 with CapiSlots(("numpy_calls",)):
     import numpy

@@ -46,7 +46,7 @@ class Memory:
 
     def found(self, blocks: list[tuple[int, int]], way: int, stop: int | None = None) -> list[int]:
         """Offset of a word for each block; -1: none."""
-        told = _native.outside_traces(blocks, [(self.start, stop or self.range[1])], way)
+        told = _native.raw_memory_disguised(blocks, [(self.start, stop or self.range[1])], way)
         return [word - self.start if word else -1 for word in told]
 
 

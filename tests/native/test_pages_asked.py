@@ -25,7 +25,7 @@ import json, mmap, sys
 sys.path.insert(0, {specimens!r})
 import refused_calls
 from inspector._native import Subject, scan_words
-from inspector.probes.refs import owners
+from inspector.objects.probes.refs import owners
 
 class Thing: pass
 class Holder: pass

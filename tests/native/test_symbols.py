@@ -6,9 +6,9 @@ import math
 import pytest
 
 from inspector import _native
+from inspector.binaries.addresses import place, readable
+from inspector.binaries.symbol_table import symbol_table
 from inspector.facts.unknown import Unknown
-from inspector.places import place, readable
-from inspector.symbol_table import symbol_table
 
 pytestmark = pytest.mark.core
 

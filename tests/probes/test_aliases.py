@@ -83,7 +83,7 @@ import resource
 import _asyncio
 import numpy as np
 import inspector
-from inspector.probes.held import held
+from inspector.objects.probes.held import held
 from inspector._native import Subject
 
 has = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

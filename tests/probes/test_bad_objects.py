@@ -10,7 +10,7 @@ import inspector
 from inspector._native import Subject
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
-from inspector.probes.object import details, object_
+from inspector.objects.probes.object import details, object_
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view

@@ -17,8 +17,8 @@ import pytest
 from inspector._native import Subject, own_attributes
 from inspector.facts.buffer import Buffer, Exposure
 from inspector.facts.unknown import Unknown
-from inspector.probes.buffer import buffer
-from inspector.probes.layout import layout
+from inspector.objects.probes.buffer import buffer
+from inspector.objects.probes.layout import layout
 
 pytestmark = pytest.mark.core
 

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from inspector._native import Subject
 from inspector.facts.chain import Chain
-from inspector.probes.chain import chain
+from inspector.objects.probes.chain import chain
 
 pytestmark = pytest.mark.core
 
@@ -320,7 +320,7 @@ def test_an_object_at_an_odd_place_is_followed_in_a_large_layer(far_crowd: list[
 THROUGH_SMALL_OBJECTS = """
 import numpy as np
 from inspector._native import Subject
-from inspector.probes.chain import chain
+from inspector.objects.probes.chain import chain
 
 class Slotted:
     __slots__ = ("kept",)

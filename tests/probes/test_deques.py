@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import unnamed
 
-from inspector.probes.refs import owners
+from inspector.objects.probes.refs import owners
 
 pytestmark = pytest.mark.core
 

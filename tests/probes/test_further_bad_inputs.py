@@ -18,7 +18,7 @@ import specimens
 import inspector
 from inspector import _native
 from inspector.facts.unknown import Unknown
-from inspector.probes.refs import owners
+from inspector.objects.probes.refs import owners
 
 pytestmark = pytest.mark.core
 

@@ -20,7 +20,7 @@ from inspector import _native
 from inspector._native import Subject
 from inspector.errors import InspectorError
 from inspector.facts.heap import Heap, TypeCount
-from inspector.probes.heap import heap, snapshot
+from inspector.objects.probes.heap import heap, snapshot
 
 pytestmark = pytest.mark.core
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import strides
 from inspector._native import Subject
 from inspector.facts.layout import Layout
 from inspector.facts.unknown import Unknown
-from inspector.probes.layout import layout
+from inspector.objects.layouts import strides
+from inspector.objects.probes.layout import layout
 
 pytestmark = pytest.mark.core
 

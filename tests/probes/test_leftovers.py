@@ -14,10 +14,10 @@ import unnamed
 from allocators import DEBUG
 
 from inspector import _native
-from inspector.ownership.layouts import layouts
-from inspector.places import place
-from inspector.probes import refs
-from inspector.probes.refs import HITS_MAX, owners
+from inspector.binaries.addresses import place
+from inspector.objects.ownership.layouts import layouts
+from inspector.objects.probes import refs
+from inspector.objects.probes.refs import HITS_MAX, owners
 
 pytestmark = pytest.mark.core
 

@@ -13,7 +13,7 @@ import pytest
 
 from inspector.facts.machine import Check
 from inspector.facts.unknown import Unknown
-from inspector.probes import machine
+from inspector.objects.probes import machine
 from inspector.views.view import view
 
 pytestmark = pytest.mark.core
@@ -55,9 +55,7 @@ def test_residency_works_wherever_proc_is_mounted() -> None:
 
 
 def test_the_libraries_are_not_imported() -> None:
-    script = (
-        "from inspector.probes import machine; machine.libraries(); import sys; print('numpy' in sys.modules)"
-    )
+    script = "from inspector.objects.probes import machine; machine.libraries(); import sys; print('numpy' in sys.modules)"
     told = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout == "False\n"
 
@@ -76,7 +74,7 @@ def test_the_view_says_the_state_in_words_and_how_to_mend(state: str) -> None:
 
 
 def test_an_unforkable_process_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspector import isolation
+    from inspector.objects import isolation
 
     monkeypatch.setattr(isolation, "run", lambda *a: Unknown("not forked: 1 other thread running"))
     assert machine.attach().state == "part"

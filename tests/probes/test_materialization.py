@@ -33,7 +33,7 @@ import inspector
 from inspector import lazy
 from inspector.facts.materialization import STATES, Materialization, Residency
 from inspector.facts.unknown import Unknown
-from inspector.layers import plain
+from inspector.objects.layers import plain
 
 pytestmark = [
     pytest.mark.core,

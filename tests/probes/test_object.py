@@ -13,7 +13,7 @@ import specimens
 from inspector._native import Subject
 from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
-from inspector.probes.object import details, object_
+from inspector.objects.probes.object import details, object_
 
 pytestmark = pytest.mark.core
 

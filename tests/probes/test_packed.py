@@ -13,8 +13,8 @@ import unnamed
 
 from inspector import _native
 from inspector.facts.refs import Scan
-from inspector.ownership.layouts import layouts
-from inspector.probes.refs import HITS_MAX, owners
+from inspector.objects.ownership.layouts import layouts
+from inspector.objects.probes.refs import HITS_MAX, owners
 
 pytestmark = pytest.mark.core
 

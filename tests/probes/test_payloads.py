@@ -10,7 +10,7 @@ import pytest
 
 from inspector._native import Subject
 from inspector.facts.refs import Owners, Scan
-from inspector.probes.refs import owners
+from inspector.objects.probes.refs import owners
 
 pytestmark = pytest.mark.core
 

@@ -26,7 +26,7 @@ import inspector
 from inspector import _native
 from inspector.facts.refs import OWNER_KINDS, Owner, Owners
 from inspector.facts.unknown import Immortal, Unknown
-from inspector.probes.refs import owners, refs
+from inspector.objects.probes.refs import owners, refs
 
 pytestmark = pytest.mark.core
 
@@ -969,7 +969,7 @@ def test_progress_is_told_and_may_stop() -> None:
 ALLOCATORS = ["malloc", "malloc_debug", "pymalloc_debug", "debug"]
 UNDER_ALLOCATOR = """
 from inspector._native import Subject
-from inspector.probes.refs import owners
+from inspector.objects.probes.refs import owners
 class Thing: pass
 class Plain: pass
 thing = Thing()

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given, settings
 
 from inspector._native import Subject
 from inspector.facts.refs import Retained
-from inspector.probes.heap import heap
-from inspector.probes.retained import retained
+from inspector.objects.probes.heap import heap
+from inspector.objects.probes.retained import retained
 
 pytestmark = pytest.mark.core
 

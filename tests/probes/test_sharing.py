@@ -13,7 +13,7 @@ from soak import rounds
 from inspector._native import Subject
 from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Unknown
-from inspector.probes.sharing import pairs, sharing
+from inspector.objects.probes.sharing import pairs, sharing
 
 pytestmark = pytest.mark.core
 

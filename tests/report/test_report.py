@@ -97,7 +97,7 @@ def test_a_saved_report_draws_where_the_extension_is_missing(tmp_path: Path) -> 
         f"report = inspector.load({str(tmp_path / 'rows.json')!r})\n"
         "print(report, end=''); report.to_html(); report.to_svg()\n"
         "rich.console.Console(file=sys.stderr, width=80).print(report)\n"
-        "assert not any(name.startswith('inspector.probes') for name in sys.modules)\n"
+        "assert not any(name.startswith('inspector.objects.probes') for name in sys.modules)\n"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd="/")
     assert ran.returncode == 0, ran.stderr

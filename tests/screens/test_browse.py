@@ -13,11 +13,11 @@ import pytest
 from textual.widgets import DataTable, Input, Static, Tree
 
 import inspector
+from inspector.faces.screens import branches
+from inspector.faces.screens.browse import Browse
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.unknown import Address
 from inspector.report import Report
-from inspector.screens import branches
-from inspector.screens.browse import Browse
 
 EVIL = "[bold]\u202e<script>\x1b[31m"
 
@@ -104,7 +104,7 @@ def test_a_search_is_bounded_and_in_order() -> None:
     assert len(list(branches.found(deep, "down"))) == 3000
 
 
-COMMAND = "import sys; {before}; from inspector.cli import main; sys.exit(main({words!r}))"
+COMMAND = "import sys; {before}; from inspector.faces.cli import main; sys.exit(main({words!r}))"
 
 
 def main(*words: str, before: str = "pass", terminal: bool = False) -> tuple[int, str]:

@@ -8,11 +8,11 @@ import sys
 
 from textual.widgets import DataTable, Static, Tree
 
-from inspector import running
 from inspector.errors import TargetGone
+from inspector.faces.screens.live import Live
 from inspector.facts.stack import Frame, Stack, Stacks
 from inspector.facts.unknown import Unknown
-from inspector.screens.live import Live
+from inspector.sessions import running
 
 FRAMES = (
     Frame("native", "PyNumber_Add", "libpython3.so", Unknown("no debug information"), False),

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
+from inspector.faces.screens.browse import Browse
+from inspector.faces.screens.live import Live
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.stack import Frame, Stack, Stacks
 from inspector.facts.unknown import Address, Unknown
 from inspector.report import Report
-from inspector.screens.browse import Browse
-from inspector.screens.live import Live
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures" / "views"
 SIZE = (124, 24)

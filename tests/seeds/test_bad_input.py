@@ -135,7 +135,7 @@ abort();
 
 @pytest.fixture
 def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
-    from inspector.compiler import call
+    from inspector.sessions.compiler import call
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 

@@ -16,13 +16,13 @@ import hosts
 import numpy
 import pytest
 
-from inspector import running
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Trace
 from inspector.facts.hosted import HostCall, Hosted
 from inspector.facts.unknown import Unknown
-from inspector.launched import Launched, launch
 from inspector.report import Report
+from inspector.sessions import running
+from inspector.sessions.trace_launched import Launched, launch
 
 pytestmark = pytest.mark.skipif(
     not Path(hosts.shared()).exists(), reason="not on CPython without a shared libpython"

@@ -212,8 +212,8 @@ class TestTorch:
         assert inspector.inspect(freed).materialization.state == "freed"
 
     def test_the_parsers_signatures_and_their_order(self, torch: Any) -> None:
-        from inspector.debugger.remote_memory import RemoteMemory
-        from inspector.debugger.torch_values import parser_text, signature_text
+        from inspector.debugger.memory.remote_memory import RemoteMemory
+        from inspector.debugger.memory.torch_values import parser_text, signature_text
 
         torch.addcmul(torch.ones(1), torch.ones(1), torch.ones(1))  # makes the parser
         memory = RemoteMemory(os.getpid())

@@ -119,7 +119,7 @@ def warm(mode: str, package: str, module: str, names: list[str]) -> None:
     tests = named(names)
     if mode == "leaks":
         import inspector
-        from inspector.line_table import source_line
+        from inspector.binaries.line_table import source_line
 
         source_line(file, 0)
         inspector.leaks(package).run(suite([tests[0].id()]))

@@ -186,11 +186,11 @@ def finished_between() -> list[str]:
     for _ in range(2):
         watched._once(lambda: resized.begin(fresh()))
         resized.finish()
-    rows = _native.surplus_note(0)[0]
+    rows = _native.unexplained_note(0)[0]
     for left in (0, 0, 1 << 12):
         watched._once(lambda: resized.begin(fresh()))
         resized.finish()
-        rows, _ = _native.surplus_note(left)
+        rows, _ = _native.unexplained_note(left)
     return [name for _, name, first, _ in rows if first and name == "tuple"]
 
 

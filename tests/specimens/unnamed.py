@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from inspector import _native
-from inspector.probes.refs import owners
+from inspector.objects.probes.refs import owners
 
 TRIES = 50
 

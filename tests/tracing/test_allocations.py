@@ -20,7 +20,7 @@ import pytest
 import inspector
 from inspector import _native
 from inspector.facts.unknown import Unknown
-from inspector.tracing.allocation_slots import AllocationSlots
+from inspector.tracing.arm.allocation_slots import AllocationSlots
 
 pytestmark = pytest.mark.core
 COUNT = 4096

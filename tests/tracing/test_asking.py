@@ -15,15 +15,15 @@ import pytest
 
 import inspector
 from inspector.facts.unknown import Unknown
-from inspector.tracing import asking
-from inspector.tracing.own_parts import own_parts
+from inspector.tracing.record import reported_spans
+from inspector.tracing.record.own_parts import own_parts
 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the types of the objects that were asked about."""
     names: list[str] = []
-    make = asking.asker
+    make = reported_spans.asker
 
     def asker() -> Callable[[Any], Any]:
         ask = make()
@@ -34,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return counted
 
-    monkeypatch.setattr(asking, "asker", asker)
+    monkeypatch.setattr(reported_spans, "asker", asker)
     return names
 
 
@@ -85,7 +85,7 @@ def judged(index: pd.Index) -> tuple[list[Any], list[Any]]:
 def test_what_is_asked_after_a_call_tells_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     index = pd.Index(np.arange(1000))
     later = judged(index)
-    monkeypatch.setattr(asking, "asker", lambda: asking.spans)
+    monkeypatch.setattr(reported_spans, "asker", lambda: reported_spans.spans)
     assert later == judged(index)
     assert ("copied", 8000) in later[0][2] and later[0][1][0][1] == 0
     assert any(function.endswith("copyto") and size == 8000 for function, size, _, _ in later[1])
@@ -135,12 +135,12 @@ def test_an_array_whose_memory_is_not_there_is_not_read() -> None:
 def test_many_objects_of_one_type_hide_none_of_another() -> None:
     holder = pd.Series(np.arange(1000.0))
     target = np.asarray(holder)
-    many = [weakref.ref(holder, lambda _: None) for _ in range(3 * asking.MOST_ASKED)]
+    many = [weakref.ref(holder, lambda _: None) for _ in range(3 * reported_spans.MOST_ASKED)]
     start = target.__array_interface__["data"][0]
-    others = asking.Others(target)
+    others = reported_spans.Others(target)
     assert others.hold(start, target.nbytes)
     assert not others.hold(start, target.nbytes + 8)
-    assert len(many) == 3 * asking.MOST_ASKED
+    assert len(many) == 3 * reported_spans.MOST_ASKED
 
 
 def test_what_an_object_alone_holds_is_a_part_of_it() -> None:
@@ -165,9 +165,9 @@ def test_a_table_of_more_columns_than_are_kept_on_the_stack_is_told_whole() -> N
 
 def test_of_a_table_of_still_more_columns_nothing_is_told_to_be_copied() -> None:
     pyarrow = pytest.importorskip("pyarrow", reason="cannot be installed")
-    table = pyarrow.table({f"c{n}": np.arange(2048.0) + n for n in range(asking.MOST_AFTER + 8)})
+    table = pyarrow.table({f"c{n}": np.arange(2048.0) + n for n in range(reported_spans.MOST_AFTER + 8)})
     with inspector.trace("pyarrow") as traced:
-        last = table.select([f"c{asking.MOST_AFTER + 5}"])
+        last = table.select([f"c{reported_spans.MOST_AFTER + 5}"])
     assert not any(copy.function.endswith("select") for copy in traced.copies)
     assert isinstance(traced.of(last), Unknown)
 

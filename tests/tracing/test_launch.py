@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 from programs import inspector
 
-from inspector import launched, trace
+from inspector import trace
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Trace
 from inspector.facts.unknown import Unknown
 from inspector.report import from_text
+from inspector.sessions import trace_launched
 
 HOST = r"""
 #include <Python.h>
@@ -232,7 +233,7 @@ def test_who_gave_the_memory_is_told_as_in_one_process(tmp_path: Path, how: tupl
     path.write_text(MEMORY)
     with trace("numpy", "array") as here:
         exec(compile(MEMORY, str(path), "exec"), {})
-    ran = launched.launch([sys.executable, str(path), *how], "numpy", "array")
+    ran = trace_launched.launch([sys.executable, str(path), *how], "numpy", "array")
     assert ran.code == (-signal.SIGKILL if how else 0)
     assert given(ran.trace.fact) == given(here.fact)
     assert len(given(here.fact)) == 4
@@ -259,7 +260,7 @@ def test_how_far_a_launched_program_is(tmp_path: Path) -> None:
 
     code = f"import array, os, time\nwhile not os.path.exists({str(go_on)!r}):\n"
     code += " array.array('d', [1.0]).tobytes(); time.sleep(0.01)"
-    ran = launched.launch([sys.executable, "-c", code], "array", told=told)
+    ran = trace_launched.launch([sys.executable, "-c", code], "array", told=told)
     assert ran.code == 0 and len(said) >= 1
     assert said == sorted(said) and said[-1][0] > 2
 
@@ -276,14 +277,14 @@ def test_a_python_without_a_build_is_told_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """Where ours does not fit, the program's own is taken if it is the same version."""
-    real = launched.settings
+    real = trace_launched.settings
     more = {"package": str(tmp_path)}
-    monkeypatch.setattr(launched, "settings", lambda *given: {**real(*given), **more})
+    monkeypatch.setattr(trace_launched, "settings", lambda *given: {**real(*given), **more})
     command = [sys.executable, "-c", "import array; array.array('d', [1.0]).tobytes()"]
-    assert "array.array.tobytes" in names(launched.launch(command, "array").trace.fact)
+    assert "array.array.tobytes" in names(trace_launched.launch(command, "array").trace.fact)
     more["version"] = "0"
     with pytest.raises(InspectorError) as caught:
-        launched.launch(command, "array")
+        trace_launched.launch(command, "array")
     assert caught.value.slug == "no-build"
     assert caught.value.do == f"{sys.executable} -m pip install native-inspector"
     assert capfd.readouterr() == ("", "")
@@ -332,8 +333,8 @@ SAMPLED = "import array\nrow = array.array('d', [1.0])\nfor _ in range(1000): ro
 
 
 def test_a_launched_program_is_sampled_and_says_what_was_left_out() -> None:
-    ran = launched.launch([sys.executable, "-c", SAMPLED], "array", mode="sample", every=10)
-    whole = launched.launch([sys.executable, "-c", SAMPLED], "array").trace.fact
+    ran = trace_launched.launch([sys.executable, "-c", SAMPLED], "array", mode="sample", every=10)
+    whole = trace_launched.launch([sys.executable, "-c", SAMPLED], "array").trace.fact
     fact = ran.trace.fact
     counts = [sum(one.times for one in found.copies) for found in (fact, whole)]
     assert counts == [101, 1001]  # with the array from the list
@@ -343,5 +344,5 @@ def test_a_launched_program_is_sampled_and_says_what_was_left_out() -> None:
 @pytest.mark.parametrize("wrong", [{"mode": "sample", "every": 0}, {"mode": "some"}, {"mode": "stream"}])
 def test_a_wrong_sample_of_a_launched_program_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(InspectorError) as error:
-        launched.launch([sys.executable, "-c", ""], **wrong)
+        trace_launched.launch([sys.executable, "-c", ""], **wrong)
     assert error.value.slug == "bad-option"

@@ -12,7 +12,7 @@ import pytest
 
 import inspector
 from inspector.errors import InspectorError
-from inspector.tracing import materializing
+from inspector.tracing.arm import materializing
 
 pytest_plugins = ("pytester",)
 

@@ -16,7 +16,7 @@ import pytest
 import inspector
 from inspector import _native
 from inspector.errors import InspectorError, InspectorWarning
-from inspector.tracing import recorder, streamed
+from inspector.tracing.record import recorder, streamed
 
 pytestmark = pytest.mark.core
 ROWS = [float(i) for i in range(1_000)]

@@ -15,7 +15,7 @@ from programs import inspector as run
 import inspector
 from inspector.facts.conversion import Call
 from inspector.report import from_text
-from inspector.tracing.targets import Targets
+from inspector.tracing.arm.targets import Targets
 
 pytestmark = pytest.mark.core
 

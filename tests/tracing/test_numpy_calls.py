@@ -15,7 +15,7 @@ from soak import rounds
 import inspector
 from inspector import _native
 from inspector.facts.unknown import Unknown
-from inspector.tracing import numpy_table
+from inspector.tracing.arm import numpy_table
 
 pytestmark = pytest.mark.core
 

@@ -12,8 +12,8 @@ import pytest
 
 import inspector
 from inspector.errors import InspectorError
-from inspector.tracing import store
-from inspector.tracing.decode import Events
+from inspector.tracing.ask import store
+from inspector.tracing.events.decode import Events
 
 pytestmark = pytest.mark.core
 

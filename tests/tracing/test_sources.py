@@ -17,7 +17,7 @@ from events import decode, function
 
 from inspector import _native
 from inspector.errors import InspectorError
-from inspector.tracing.sources import CapiSlots, Restored
+from inspector.tracing.arm.capi_slots import CapiSlots, Restored
 
 pytestmark = pytest.mark.core
 CREATE = ExtensionFileLoader.create_module
@@ -99,7 +99,7 @@ def test_a_package_takes_its_shared_libraries_in(ring: None) -> None:
 
 def test_a_process_that_ends_while_armed_ends_well(gcd: ModuleType) -> None:
     child = (
-        "import sys, json\nfrom inspector import _native\nfrom inspector.tracing.sources import CapiSlots\n"
+        "import sys, json\nfrom inspector import _native\nfrom inspector.tracing.arm.capi_slots import CapiSlots\n"
         "_native.ring_begin('', 4096, 'last', 1, 0, 1 << 26, -1)\n"
         "CapiSlots(grade='deep').begin()\nimport decimal, zlib, numpy\nprint(numpy.arange(3).tolist())\n"
     )
@@ -119,7 +119,7 @@ code = '''
 import sys
 sys.path[:] = PATH
 try:
-    from inspector.tracing.sources import CapiSlots
+    from inspector.tracing.arm.capi_slots import CapiSlots
     CapiSlots().begin()
 except ImportError as error:
     assert "interpreter" in str(error), error
@@ -152,7 +152,7 @@ import inspector
 from inspector import _native
 full, late, folder = sys.argv[1:]
 kept = []
-while not _native.got_without_thunk():
+while not _native.got_without_trampoline():
     path = shutil.copy(full, f"{folder}/copy{len(kept)}.so")
     kept.append(ctypes.PyDLL(path))
     assert _native.got_arm(frozenset([path]), 0)

@@ -13,7 +13,7 @@ from soak import rounds
 import inspector
 from inspector import _native
 from inspector.facts.conversion import Call
-from inspector.tracing.targets import subclasses
+from inspector.tracing.arm.targets import subclasses
 
 pytestmark = pytest.mark.core
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from inspector._native import Subject
-from inspector.probes.buffer import buffer
-from inspector.probes.sharing import pairs, sharing
+from inspector.objects.probes.buffer import buffer
+from inspector.objects.probes.sharing import pairs, sharing
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view

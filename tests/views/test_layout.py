@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import strides
 from inspector._native import Subject
 from inspector.facts.layout import Layout
 from inspector.facts.unknown import Unknown
-from inspector.probes.layout import layout
+from inspector.objects.layouts import strides
+from inspector.objects.probes.layout import layout
 from inspector.views.grammar import Picture
 from inspector.views.plain import cells
 from inspector.views.rows import Drawing

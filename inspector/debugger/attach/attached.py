@@ -12,7 +12,7 @@ from inspector.debugger.attach.held import AGAIN_S, held
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime, runtime
 from inspector.debugger.attach.sampling import opened, sampled
-from inspector.debugger.remote_memory import RemoteMemory
+from inspector.debugger.memory.remote_memory import RemoteMemory
 from inspector.errors import InspectorError
 from inspector.facts.refs import Owners
 from inspector.facts.remote import Remote, Samples
@@ -50,7 +50,7 @@ class Attached:
 
     def stacks(self) -> Stacks:
         """Its threads now, both kinds of frames in one order; Python frames alone where pystack cannot."""
-        from inspector.debugger.outside import stacks
+        from inspector.debugger.stacks import stacks
 
         try:
             return stacks(self.pid)

@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any, Final
 
 from inspector import _native
-from inspector.debugger import proc
 from inspector.debugger.attach.safe_point import Choice, Python, Spot, Turn, choice, spots, told, turn
-from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 
 STOP_S: Final = 1.0
 AGAIN_S: Final = 0.02

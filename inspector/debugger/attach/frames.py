@@ -9,7 +9,7 @@ from typing import Final
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
-from inspector.debugger.remote_memory import Unreadable
+from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 

@@ -14,13 +14,14 @@ from functools import partial
 from typing import Any, Final
 
 from inspector import _native
-from inspector.debugger import preflight, proc
+from inspector.debugger import preflight
 from inspector.debugger.attach.still_memory import StillMemory
-from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
-from inspector.isolation import run
+from inspector.objects.isolation import run
 
 STOP_S: Final = 2.0
 """A thread that does not stop by then sleeps in the kernel; the process is left."""

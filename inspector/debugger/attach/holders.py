@@ -12,7 +12,6 @@ from collections import Counter
 from typing import Final
 
 from inspector import _native
-from inspector.debugger import proc
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.frames import frame_slots
 from inspector.debugger.attach.look import references
@@ -21,6 +20,7 @@ from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.path import resolved
 from inspector.debugger.attach.runtime import Runtime
 from inspector.debugger.attach.untracked import untracked
+from inspector.debugger.memory import proc
 from inspector.facts.refs import Owner, Owners, Scan
 from inspector.facts.unknown import ImmortalType, Unknown
 

@@ -6,13 +6,13 @@ import struct
 from itertools import islice
 from typing import Final
 
-from inspector.debugger import proc
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.module_globals import Global, of_global
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.path import followed, root
 from inspector.debugger.attach.runtime import Runtime
-from inspector.debugger.remote_memory import Unreadable
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.facts.remote import Entry, Remote
 from inspector.facts.unknown import Address, Immortal, ImmortalType, Unknown
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.objects import Objects
-from inspector.debugger.remote_memory import Unreadable
+from inspector.debugger.memory.remote_memory import Unreadable
 
 
 class Global(NamedTuple):

@@ -6,15 +6,15 @@ from bisect import bisect_right
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from inspector.debugger import proc
+from inspector.binaries.symbol_table import Elf, SymbolTable, elf, symbol_table
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.module_globals import scopes
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.runtime import Runtime
-from inspector.debugger.remote_memory import Unreadable
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
-from inspector.symbol_table import Elf, SymbolTable, elf, symbol_table
 
 INSIDE, ITEMS, ENTRIES, VALUES, TABLE, ATTRIBUTES = range(6)
 """How a word is held: `_native.remote_holders`."""

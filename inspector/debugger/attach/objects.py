@@ -9,9 +9,9 @@ from typing import Final
 
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.object_layout import ObjectLayout
-from inspector.debugger.python_layout import Layout
-from inspector.debugger.python_values import Values
-from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.memory.python_layout import Layout
+from inspector.debugger.memory.python_values import Values
+from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 
 ENTRIES_MAX: Final = 1 << 22
 """Entries of one dict that are looked at."""

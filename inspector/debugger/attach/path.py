@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.module_globals import with_global
 from inspector.debugger.attach.objects import Objects
-from inspector.debugger.remote_memory import Unreadable
+from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.errors import InspectorError
-from inspector.unwarned import unwarned
+from inspector.objects.quiet_compile import unwarned
 
 NAMES_TOLD: Final = 6
 

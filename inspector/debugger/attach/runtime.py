@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from inspector.debugger import proc
+from inspector.binaries.symbol_table import Elf, elf
 from inspector.debugger.attach.object_layout import LAYOUTS, ObjectLayout
 from inspector.debugger.attach.objects import Objects
-from inspector.debugger.python_layout import Layout, layout
-from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.python_layout import Layout, layout
+from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError
 from inspector.facts.unknown import Unknown
-from inspector.symbol_table import Elf, elf
 
 _RUNTIME: Final = "_PyRuntime"
 _VERSION: Final = "Py_Version"

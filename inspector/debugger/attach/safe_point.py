@@ -12,9 +12,9 @@ import struct
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from inspector.debugger import proc
 from inspector.debugger.attach import object_layout as at
-from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 
 READ: Final = (0, 19, 45, 47, 43, 288)
 """read, readv, recvfrom, recvmsg, accept, accept4: of a pipe, a socket, a terminal."""

@@ -9,10 +9,11 @@ import time
 from collections import Counter
 from typing import Final
 
-from inspector.debugger import preflight, proc
+from inspector.debugger import preflight
 from inspector.debugger.attach.runtime import Runtime
-from inspector.debugger.python_frames import PythonFrames
-from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.python_frames import PythonFrames
+from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError
 from inspector.facts.remote import Sampled, Samples
 from inspector.facts.stack import Frame, Stack, Stacks

@@ -11,8 +11,8 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Final
 
-from inspector.debugger import proc
-from inspector.debugger.remote_memory import RemoteMemory, Unreadable
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 
 _PAGE: Final = 4096
 _PAGES_MAX: Final = 16_384

@@ -13,7 +13,7 @@ from typing import Final
 from inspector.debugger.attach import object_layout as at
 from inspector.debugger.attach.naming import ENTRIES, INSIDE, Holding
 from inspector.debugger.attach.objects import Objects
-from inspector.debugger.remote_memory import Unreadable
+from inspector.debugger.memory.remote_memory import Unreadable
 
 _TUPLE_BYTES: Final = 8192
 _KEYS_BYTES: Final = 1 << 16

@@ -8,12 +8,12 @@ from bisect import bisect_left
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
-from inspector.debugger import proc
+from inspector.binaries.symbol_table import elf, symbol_table
 from inspector.debugger.attach.runtime import Runtime
 from inspector.debugger.client import python
-from inspector.debugger.remote_memory import RemoteMemory
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.remote_memory import RemoteMemory
 from inspector.facts.unknown import Unknown
-from inspector.symbol_table import elf, symbol_table
 
 PATIENCE_S: Final = 30.0
 """Beyond the deadline: a safe point came, and what is called there takes its time."""

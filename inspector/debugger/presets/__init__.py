@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.debugger.prototypes import parsed
+from inspector.debugger.presets.prototypes import parsed
 from inspector.errors import InspectorError
 
 _FOLDER = Path(__file__).parent

@@ -1,0 +1,1 @@
+"""Native code as files: ELF symbols, DWARF lines, inlined calls, Cython lines, mappings, addresses."""

@@ -1,0 +1,143 @@
+"""Source lines of native code: the DWARF lines of a file, read a unit at a time, bounded in bytes.
+
+Code that was inlined from a header (Py_DECREF, pybind11's `object.attr`) is told by the line of the
+source that called it: what a header calls in another one is nobody's own line.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any, Final
+
+from inspector.binaries.cython_lines import cython_line
+from inspector.binaries.inlined_calls import inlined_calls, ranges_of, template_types
+from inspector.binaries.line_program import rows_of
+from inspector.facts.unknown import Unknown
+
+TABLE_BYTES_MAX: Final = 16 << 20
+"""Files with larger line tables are not read."""
+_NONE: Final = Unknown("no debug information: compile with -g")
+_NO_LINE: Final = Unknown("no line is told for this address")
+_HEADERS: Final = ("", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp", ".tcc")
+Place = tuple[str, int]
+"""File without its folders, and line."""
+
+
+def source_line(library: str, address: int, *, begins: bool = False) -> str | Unknown:
+    """ "heldmod.c:14" for an address of the file `library`; Unknown without debug information (DWARF).
+
+    For C that Cython wrote, while it is there: "heldmod.pyx:3 (heldmod.c:2345)".
+
+    `begins`: a function begins there; of several rows for the address the first is its own line. What a
+    header's template made for a lambda is told by the lambda's.
+    """
+    from elftools.common.exceptions import DWARFError, ELFError
+
+    try:
+        dwarf = _dwarf(library)
+        if isinstance(dwarf, Unknown):
+            return dwarf
+        unit = _unit(dwarf, address)
+        found = _place(dwarf, unit, address, begins) if unit is not None else None
+    except (OSError, ELFError, DWARFError, KeyError, IndexError, ValueError) as error:
+        return Unknown(f"no lines: {error}")
+    return _said(library, dwarf, unit, found) if found else _NO_LINE
+
+
+def _said(library: str, dwarf: Any, unit: Any, found: Place) -> str:
+    """ "heldmod.c:14"; where Cython wrote the C, and it is there: "heldmod.pyx:3 (heldmod.c:2345)"."""
+    said = f"{found[0]}:{found[1]}"
+    if PurePosixPath(found[0]).suffix not in (".c", ".cpp"):
+        return said
+    try:
+        files = (*_paths(dwarf, unit, found[0]), Path(library).with_name(found[0]))
+        written = cython_line(files, found[1], Path(library).stat().st_mtime_ns)
+    except (OSError, IndexError, KeyError):
+        return said
+    return f"{written} ({said})" if written else said
+
+
+def _place(dwarf: Any, unit: Any, address: int, begins: bool) -> Place | None:
+    starts, numbered, names = _rows(dwarf, unit)
+    at = bisect_right(starts, address) - 1
+    if begins and at >= 0:
+        at = bisect_left(starts, starts[at])
+    row = numbered[at] if at >= 0 else None
+    if row is None:
+        return None
+    found = names.get(row[0], "?"), row[1]
+    if not _in_header(found):
+        return found
+    inside = [*template_types(dwarf, unit, address)] if begins else []
+    inside += inlined_calls(dwarf, unit, address)
+    called = [(names.get(file, "?"), line) for file, line in inside]
+    return next((one for one in called if not _in_header(one)), called[-1] if called else found)
+
+
+def _in_header(place: Place) -> bool:
+    return PurePosixPath(place[0]).suffix in _HEADERS
+
+
+@lru_cache(8)
+def _dwarf(library: str) -> Any:
+    from elftools.elf.elffile import ELFFile
+
+    with open(library, "rb") as stream:  # noqa: PTH123 - read and closed here
+        elf = ELFFile(stream)
+        section = elf.get_section_by_name(".debug_line")
+        if section is None:
+            return _NONE
+        if section["sh_size"] > TABLE_BYTES_MAX:
+            return Unknown(f"line table of {section['sh_size'] / 1e6:.0f} MB: not read")
+        return elf.get_dwarf_info()
+
+
+def _unit(dwarf: Any, address: int) -> Any:
+    """The unit that made the code there, or None."""
+    units = _units(dwarf)
+    at = bisect_right(units, address, key=lambda row: row[0]) - 1
+    return units[at][2] if at >= 0 and address < units[at][1] else None
+
+
+@lru_cache(8)
+def _units(dwarf: Any) -> list[tuple[int, int, Any]]:
+    """Starts, stops and units of all pieces of code, in order."""
+    found = [
+        (*span, unit) for unit in dwarf.iter_CUs() for span in ranges_of(dwarf, unit, unit.get_top_DIE())
+    ]
+    return sorted(found, key=lambda row: row[:2])
+
+
+@lru_cache(64)
+def _rows(dwarf: Any, unit: Any) -> tuple[list[int], list[tuple[int, int] | None], dict[int, str]]:
+    """Addresses in order, what begins at each (None: a sequence ended there), names of files by number."""
+    program = dwarf.line_program_for_CU(unit)
+    if program is None:
+        return [], [], {}
+    rows = rows_of(program)
+    return [row[0] for row in rows], [row[2] for row in rows], _names(program)
+
+
+def _names(program: Any) -> dict[int, str]:
+    """Number of a file -> its name without folders; numbers begin with 1 up to DWARF 4, with 0 in DWARF 5."""
+    first = 0 if program.header["version"] >= 5 else 1
+    entries = program.header["file_entry"]
+    return {
+        number: entry.name.decode("utf-8", "replace").rpartition("/")[2]
+        for number, entry in enumerate(entries, first)
+    }
+
+
+@lru_cache(64)
+def _paths(dwarf: Any, unit: Any, name: str) -> tuple[Path, ...]:
+    """Where files of that name lay when the unit was compiled."""
+    header = dwarf.line_program_for_CU(unit).header
+    folders = [one.decode("utf-8", "replace") for one in header["include_directory"]]
+    if header["version"] < 5:
+        folders.insert(0, "")
+    made_in = unit.get_top_DIE().attributes.get("DW_AT_comp_dir")
+    home = Path(made_in.value.decode("utf-8", "replace") if made_in else "/")
+    named = [(entry.dir_index, entry.name.decode("utf-8", "replace")) for entry in header["file_entry"]]
+    return tuple(home / folders[at] / path for at, path in named if path.rpartition("/")[2] == name)

@@ -1,0 +1,1 @@
+"""What runs inside gdb's own Python: the agent, breakpoints that collect, stepping."""

@@ -1,0 +1,325 @@
+"""The agent: runs in gdb's own Python, takes requests from the broker, and never leaves a thread stopped.
+
+gdb is in non-stop mode: every thread reports its own stop, so what needs the process to stand waits until
+all of them have. Requests arrive in a thread of their own and are carried out on gdb's (`gdb.post_event`);
+at a breakpoint nothing is sent, for the broker could be waiting for us.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import gdb
+
+from inspector.debugger import healing
+from inspector.debugger.inside.collecting import Collection, PlaceBreakpoint
+from inspector.debugger.inside.planted import Planted, guard
+from inspector.debugger.inside.stepping import GOES, Stepper
+from inspector.debugger.inside.target_reader import TargetReader
+from inspector.debugger.lines import Lines, Message
+from inspector.debugger.memory import proc
+from inspector.errors import InspectorError
+from inspector.objects.isolation import leave_parent
+
+LEAVE_S: Final = 4.0
+"""Without anybody to talk to, gdb leaves within this or ends as it is."""
+AGAIN_S: Final = 1.0
+CRASHES: Final = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
+_STOP_AT_CRASHES: Final = f"handle {' '.join(CRASHES)} stop print pass"
+_SETTINGS: Final = (
+    "set breakpoint pending on",
+    "set print thread-events off",
+    "set print inferior-events off",
+    "set print frame-arguments none",
+    "set width 0",
+    "set height 0",
+    "set may-call-functions off",
+    "set follow-fork-mode parent",
+    "set detach-on-fork on",
+    "set displaced-stepping off",
+    "handle all nostop print pass",
+    "handle SIGINT nostop print pass",
+)
+
+
+class Agent:
+    """One target, from attach to leave."""
+
+    def __init__(self, lines: Lines, folder: str) -> None:
+        self.lines, self.folder = lines, folder
+        self.state = "starting"
+        self.collection: Collection | None = None
+        self.planted = Planted()
+        self.reader: TargetReader | None = None
+        self.stepper: Stepper | None = None
+        self._waiting: list[Callable[[], None]] = []
+        self._quitting = False
+        self._counted: dict[str, Any] = {}
+        gdb.events.stop.connect(self._stopped)
+        gdb.events.exited.connect(self._exited)
+        gdb.events.new_objfile.connect(self._loaded)
+        gdb.events.breakpoint_modified.connect(self._loaded)
+        gdb.events.clear_objfiles.connect(self._replaced)
+
+    # --- requests --------------------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Read requests until the broker is gone; in a thread of its own."""
+        try:
+            while True:
+                for message in self.lines.receive():
+                    gdb.post_event(partial(self._do, message))
+        except (EOFError, ValueError, OSError):
+            gdb.post_event(self.quit)
+
+    def _do(self, message: Message) -> None:
+        reply = partial(self._reply, message.pop("id"))
+        do = getattr(self, "do_" + message.pop("do"))
+        self._guarded(reply, lambda: do(reply, message))
+
+    def _guarded(self, reply: Callable[..., None], action: Callable[[], None]) -> None:
+        """Run `action`; what it raises is the answer."""
+        try:
+            action()
+        except InspectorError as error:
+            reply(error={"what": error.what, "slug": error.slug, "why": error.why, "do": error.do})
+        except Exception as error:
+            reply(error=_refused(error))
+
+    def _reply(self, number: int, **said: Any) -> None:
+        try:
+            self.lines.send(id=number, state=self.state, **said)
+        except OSError:
+            self.quit()
+
+    def event(self, **said: Any) -> None:
+        """Tell every client."""
+        try:
+            self.lines.send(state=self.state, **said)
+        except OSError:
+            self.quit()
+
+    def do_ping(self, reply: Callable[..., None], message: Message) -> None:
+        """A sign of life."""
+        reply()
+
+    def do_attach(self, reply: Callable[..., None], message: Message) -> None:
+        """Attach, plant, resume: all at once, for the client may be what stands still meanwhile."""
+        begin = time.perf_counter_ns()
+        settings = message.get("settings_inside", ())
+        for setting in (*settings, *((_STOP_AT_CRASHES,) if message.get("signals") else ())):
+            gdb.execute(setting, to_string=True)
+
+        def standing() -> None:
+            self.reader = TargetReader(message["pid"])
+            self.planted = Planted(*message.get("guard") or guard())
+            self.collection = Collection(self.reader, self.folder, message)
+            self.stepper = Stepper(self.reader) if message.get("interactive") else None
+            refused = self.plant(message["places"])
+            self.resume()
+            frozen_ns = time.perf_counter_ns() - begin
+            counts = self.collection.counts()
+            reply(frozen_ns=frozen_ns, refused=refused, guarded=bool(self.planted), **counts)
+
+        self.when_standing(lambda: self._guarded(reply, standing))
+        gdb.execute(f"attach {message['pid']}", to_string=True)
+
+    def do_command(self, reply: Callable[..., None], message: Message) -> None:
+        """A person's word, while the process stands."""
+        if self.stepper is None or not gdb.selected_inferior().pid:
+            raise RuntimeError("nothing is stopped here")
+        before, self.state = self.state, "running" if message["word"] in GOES else self.state
+        try:
+            self.stepper.command(reply, message["word"], message["argument"])
+        except Exception:
+            self.state = before
+            raise
+
+    def do_add(self, reply: Callable[..., None], message: Message) -> None:
+        """Plant more places while the process runs."""
+        reply(refused=self.plant(message["places"]))
+
+    def do_counts(self, reply: Callable[..., None], message: Message) -> None:
+        """What was counted so far."""
+        reply(**self.counts())
+
+    def counts(self) -> dict[str, Any]:
+        """What was counted so far, or until the breakpoints were taken away."""
+        if self.collection is not None and self.state not in ("leaving", "gone"):
+            self._counted = self.collection.counts()
+        return self._counted
+
+    def do_leave(self, reply: Callable[..., None], message: Message) -> None:
+        """Take everything away and let go; answers when the process is free."""
+        self.leave(lambda: reply(**self.counts()))
+
+    def do_quit(self, reply: Callable[..., None], message: Message) -> None:
+        """Leave, and end gdb."""
+        self.quit()
+
+    # --- the process -----------------------------------------------------------------------------
+
+    def plant(self, places: list[dict[str, Any]]) -> list[str]:
+        """Breakpoints for the places; one sentence for each that gdb refuses."""
+        refused = []
+        for asked in places:
+            try:
+                assert self.collection is not None
+                found = PlaceBreakpoint(self.collection, asked)
+                self.collection.places[found.number] = found
+            except (gdb.error, RuntimeError) as error:
+                refused.append(f"{asked['place']}: {error}")
+        self.planted.tell()
+        return refused
+
+    def resume(self) -> None:
+        """Let every thread go on."""
+        self.state = "running"
+        if gdb.selected_inferior().pid:
+            gdb.execute("continue -a &", to_string=True)
+
+    def when_standing(self, action: Callable[[], None]) -> None:
+        """Run `action` once every thread has stopped."""
+        self._waiting.append(action)
+
+    def stop_all(self, action: Callable[[], None]) -> None:
+        """Stop every thread, then run `action`; asked again while a thread does not answer."""
+        self.when_standing(action)
+        if self._standing():
+            self._look()
+            return
+        gdb.execute("interrupt -a", to_string=True)
+        self._later(AGAIN_S, self._insist)
+
+    def _insist(self) -> None:
+        if self._waiting and gdb.selected_inferior().pid:
+            self._look()
+        if self._waiting and gdb.selected_inferior().pid:
+            gdb.execute("interrupt -a", to_string=True)
+            self._later(AGAIN_S, self._insist)
+
+    def _later(self, seconds: float, action: Callable[[], None]) -> None:
+        timer = threading.Timer(seconds, partial(gdb.post_event, action))
+        timer.daemon = True
+        timer.start()
+
+    def _standing(self) -> bool:
+        inferior = gdb.selected_inferior()
+        return not inferior.pid or not any(thread.is_running() for thread in inferior.threads())
+
+    def _stopped(self, event: gdb.StopEvent) -> None:
+        if self._waiting:
+            gdb.post_event(self._look)
+        elif self.stepper is not None:
+            self.state = "stopped"
+            gdb.post_event(partial(self.stepper.stopped, event.inferior_thread, _reason(event)))
+        elif isinstance(event, gdb.SignalEvent) and event.stop_signal in CRASHES:
+            gdb.post_event(partial(self._crashed, event.inferior_thread, event.stop_signal))
+
+    def _crashed(self, thread: gdb.InferiorThread | None, name: str) -> None:
+        """Record where a fatal signal came, and let the program have it."""
+        if thread is None or not thread.is_valid() or thread.is_running():
+            return
+        thread.switch()
+        if self.collection is not None:
+            self.collection.record(name, None)
+        gdb.execute("continue &", to_string=True)
+
+    def _look(self) -> None:
+        while self._waiting and self._standing():
+            self._waiting.pop(0)()
+
+    def leave(self, then: Callable[[], None]) -> None:
+        """Stop all, take every breakpoint away, detach, then `then`."""
+        if not gdb.selected_inferior().pid:
+            self.state = "gone"
+            then()
+            return
+
+        def standing() -> None:
+            self.counts()
+            self.state = "leaving"
+            for planted in gdb.breakpoints():
+                planted.delete()
+            self.planted.forget()
+            if gdb.selected_inferior().pid:
+                gdb.execute("detach", to_string=True)
+            self.state = "gone"
+            then()
+
+        self.stop_all(standing)
+
+    def quit(self) -> None:
+        """Leave if need be, then end gdb; by force when that takes too long."""
+        if self._quitting:
+            return
+        self._quitting = True
+        last = threading.Timer(LEAVE_S, self._end_by_force)
+        last.daemon = True
+        last.start()
+        self.leave(lambda: os._exit(0))
+
+    def _end_by_force(self) -> None:
+        """Leaving took too long, and nobody may be there to heal: a child of ours does it after gdb."""
+        pid = self.reader.pid if self.reader is not None else 0
+        leave_parent(os.devnull)
+        limit = time.monotonic() + LEAVE_S
+        while pid and proc.tracer(pid) and time.monotonic() < limit:
+            time.sleep(0.01)
+        if pid:
+            healing.heal(pid)
+        os._exit(3)
+
+    def _exited(self, event: gdb.ExitedEvent) -> None:
+        self.counts()
+        self.state = "gone"
+        code = getattr(event, "exit_code", None)
+        if self.stepper is not None:
+            gdb.post_event(partial(self.stepper.ended, code))
+        gdb.post_event(lambda: self.event(event="exited", code=code))
+        if self._quitting:
+            gdb.post_event(lambda: os._exit(0))
+
+    def _loaded(self, event: Any) -> None:
+        """Libraries came, or a pending place was found: its addresses into the guard's table."""
+        if self.reader is not None:
+            self.reader.forget()
+        if isinstance(event, PlaceBreakpoint) and not event.pending:
+            event.leave_out_stubs()
+        if self.state == "running":
+            self.planted.tell()
+
+    def _replaced(self, event: Any) -> None:
+        if self.reader is not None:
+            self.reader.restart()
+
+
+def _reason(event: gdb.StopEvent) -> str:
+    if isinstance(event, gdb.SignalEvent):
+        return event.stop_signal
+    if isinstance(event, gdb.BreakpointEvent):
+        return "watchpoint" if event.breakpoints[0].type != gdb.BP_BREAKPOINT else "breakpoint"
+    return "step"
+
+
+def _refused(error: Exception) -> dict[str, str]:
+    said = InspectorError(
+        "gdb refused.", slug="gdb-refused", why=f"{type(error).__name__}: {error}"[:300], do="see `why`"
+    )
+    return {"what": said.what, "slug": said.slug, "why": said.why, "do": said.do}
+
+
+def start() -> None:
+    """Called by gdb's command line: take the socket over and serve."""
+    stream = socket.socket(fileno=int(os.environ.pop("INSPECTOR_AGENT_FD")))
+    stream.set_inheritable(False)
+    for setting in _SETTINGS:
+        gdb.execute(setting, to_string=True)
+    agent = Agent(Lines(stream), os.environ.pop("INSPECTOR_AGENT_FOLDER"))
+    threading.Thread(target=agent.serve, daemon=True).start()

@@ -1,0 +1,153 @@
+"""Inside gdb: breakpoints that record each hit into a file and let the program go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import gdb
+
+from inspector.debugger.inside.target_reader import TargetReader
+from inspector.debugger.presets.prototypes import Prototype, parsed
+from inspector.facts.stack import Frame
+from inspector.facts.wire import to_wire
+
+MODES: Final = ("full", "stacks", "python", "native", "arguments", "count")
+
+
+class Spool:
+    """A file of JSON lines that is whole at every moment: a killed gdb takes no hit with it.
+
+    Frames are written once and named by number after that.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._frames: dict[Frame, int] = {}
+        self._numbers: dict[int, int] = {}  # by id() of what is in _frames: no text is hashed again
+
+    def write(self, row: dict[str, Any], frames: tuple[Frame, ...]) -> None:
+        """Append one hit, and the frames not seen before."""
+        lines, numbers = [], []
+        for frame in frames:
+            number = self._numbers.get(id(frame))
+            if number is None and (number := self._frames.get(frame)) is None:
+                number = self._numbers[id(frame)] = self._frames[frame] = len(self._frames)
+                lines.append(json.dumps({"frame": to_wire(frame)}))
+            numbers.append(number)
+        lines.append(json.dumps({**row, "frames": numbers}))
+        os.write(self._file, "".join(line + "\n" for line in lines).encode())
+
+
+class Collection:
+    """What all breakpoints of a session share: the reader, the spool, the budget, the threads wanted."""
+
+    def __init__(self, reader: TargetReader, folder: str, options: dict[str, Any]) -> None:
+        self.reader = reader
+        self.spool = Spool(Path(folder) / "hits.jsonl")
+        self.mode: str = options.get("mode", "full")
+        self.budget: int = options.get("budget", 1000)
+        self.depth: int = options.get("depth", 40)
+        self.threads = frozenset(options.get("threads", ()))
+        self.watch_word: int = (options.get("guard") or (0, 0))[0]
+        self.interactive: bool = options.get("interactive", False)
+        self.recorded = self.failed = self.stopped_ns = 0
+        self.places: dict[int, PlaceBreakpoint] = {}
+
+    def wanted(self) -> bool:
+        """Whether the selected thread's hit is one that was asked for, not the tool's own."""
+        if self.threads and gdb.selected_thread().ptid[1] not in self.threads:
+            return False
+        return not self.watch_word or self.reader.memory.word(self.watch_word + 8) == 1
+
+    def record(self, place: str, prototype: Prototype | None) -> None:
+        """Write one hit of the selected thread."""
+        self.recorded += 1
+        thread = gdb.selected_thread().ptid[1]
+        row: dict[str, Any] = {"n": self.recorded, "place": place, "at": time.monotonic_ns()}
+        frames: tuple[Frame, ...] = ()
+        frame = gdb.newest_frame()
+        if self.mode in ("full", "arguments"):
+            found = self.reader.native_values().arguments(frame, prototype)
+            row["arguments"] = [to_wire(argument) for argument in found]
+        if self.mode != "arguments":
+            stack = self.reader.stack(thread, self.depth, self.mode)
+            row["thread"], row["name"], row["cut"] = thread, stack.name, stack.cut
+            row["python"] = to_wire(stack.python)
+            frames = stack.frames
+        self.spool.write(row, frames)
+
+    def counts(self) -> dict[str, Any]:
+        """What was counted so far; plain values."""
+        return {
+            "recorded": self.recorded,
+            "failed": self.failed,
+            "stopped_ns": self.stopped_ns,
+            "places": [place.counts() for place in self.places.values()],
+        }
+
+
+class PlaceBreakpoint(gdb.Breakpoint):
+    """One place that was asked for; it may stand for several addresses."""
+
+    def __init__(self, collection: Collection, asked: dict[str, Any]) -> None:
+        super().__init__(asked["spec"])
+        self.silent = True
+        self.collection, self.typed = collection, asked["place"]
+        self.prototype: Prototype | None = parsed(asked["prototype"]) if asked.get("prototype") else None
+        self.hits = 0
+        self.says = ""
+        self.only_if: str = asked.get("condition", "")
+        self.leave_out_stubs()
+
+    def leave_out_stubs(self) -> None:
+        """A linker's stub (name@plt) leads to the function itself: it would be counted twice."""
+        for location in self.locations if not self.pending else ():
+            said = gdb.execute(f"info symbol {location.address:#x}", to_string=True)
+            if "@plt" in said or " section .plt" in said:
+                location.enabled = False
+
+    def stop(self) -> bool:
+        """Called by gdb at each hit; False lets the program go on. No message is sent from here."""
+        begin = time.perf_counter_ns()
+        collection = self.collection
+        try:
+            if not collection.wanted() or not self.holds():
+                return False
+            self.hits += 1
+            if collection.interactive:
+                return True
+            if collection.mode == "count":
+                return False
+            if collection.recorded < collection.budget:
+                collection.record(self.typed, self.prototype)
+            elif not self.says:
+                self.says = f"budget of {collection.budget:,} hits reached: switched off, the program goes on"
+                gdb.post_event(partial(setattr, self, "enabled", False))
+        except Exception as error:
+            collection.failed += 1
+            self.says = self.says or f"a hit could not be recorded: {type(error).__name__}: {error}"[:200]
+        finally:
+            collection.stopped_ns += time.perf_counter_ns() - begin
+        return False
+
+    def holds(self) -> bool:
+        """Whether the place's condition is true here; gdb's own conditions give way to `stop`."""
+        if not self.only_if:
+            return True
+        try:
+            return bool(gdb.parse_and_eval(self.only_if))
+        except (gdb.error, RuntimeError) as error:
+            self.says = self.says or f"the condition cannot be told here: {error}"[:200]
+            return False
+
+    def counts(self) -> dict[str, Any]:
+        """For the client."""
+        locations = [] if self.pending else [location for location in self.locations if location.enabled]
+        pending = "in no library loaded so far: absent, or stripped"
+        says = self.says or (pending if self.pending else "")
+        return {"place": self.typed, "locations": len(locations), "hits": self.hits, "says": says}

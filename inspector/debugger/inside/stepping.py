@@ -1,0 +1,88 @@
+"""Inside gdb: a process stopped for a person: step, next, finish, continue, up, down, print, watch.
+
+What lets the process go on answers when it has stopped again, or has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import gdb
+
+from inspector.debugger.inside.target_reader import TargetReader
+from inspector.facts.stack import Argument, Stop
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import to_wire
+
+GOES: Final = {"step": "step &", "next": "next &", "finish": "finish &", "continue": "continue -a &"}
+_LOOKS: Final = {"up": "up-silently", "down": "down-silently"}
+_DEPTH: Final = 60
+
+
+class Stepper:
+    """The thread that stopped, and whoever waits for the next stop."""
+
+    def __init__(self, reader: TargetReader) -> None:
+        self._reader = reader
+        self._waiting: Callable[..., None] | None = None
+        self._stop: dict[str, Any] | None = None
+
+    def command(self, reply: Callable[..., None], word: str, argument: str) -> bool:
+        """Carry one command out; True when the process goes on by it."""
+        if word in GOES:
+            self._stop = None
+            gdb.execute(GOES[word], to_string=True)
+            self._waiting = reply
+            return True
+        if word == "await":
+            self.answer(reply)
+            return False
+        if word in _LOOKS:
+            gdb.execute(f"{_LOOKS[word]} {int(argument or 1)}", to_string=True)
+        says = self._said(word, argument)
+        reply(stop=to_wire(self._fact("", says)))
+        return False
+
+    def answer(self, reply: Callable[..., None]) -> None:
+        """Tell the stop there is, or the next one."""
+        if self._stop is not None:
+            reply(**self._stop)
+        else:
+            self._waiting = reply
+
+    def _said(self, word: str, argument: str) -> tuple[Argument, ...]:
+        if word == "print":
+            value = gdb.parse_and_eval(argument)
+            text = self._reader.native_values().text(value)
+            return (Argument(argument, str(value.type), text, "debug"),)
+        if word == "watch":
+            watch = gdb.Breakpoint(argument, gdb.BP_WATCHPOINT)
+            return (Argument(f"watch {watch.number}", "", argument, "debug"),)
+        return ()
+
+    def stopped(self, thread: gdb.InferiorThread | None, reason: str) -> None:
+        """A thread has stopped: look at it, tell whoever waits."""
+        if thread is not None and thread.is_valid():
+            thread.switch()
+        self._tell(stop=to_wire(self._fact(reason, ())))
+
+    def ended(self, code: int | None) -> None:
+        """The process is no more."""
+        self._tell(exited=code if code is not None else -1)
+
+    def _tell(self, **said: Any) -> None:
+        self._stop = said
+        if self._waiting is not None:
+            reply, self._waiting = self._waiting, None
+            reply(**said)
+
+    def _fact(self, reason: str, says: tuple[Argument, ...]) -> Stop:
+        frame = gdb.selected_frame()
+        thread = gdb.selected_thread().ptid[1]
+        stack = self._reader.stack(thread, _DEPTH)
+        variables = self._reader.native_values().locals(frame)
+        name = frame.name() or f"{frame.pc():#x}"
+        sal = frame.find_sal()
+        line = f"{sal.symtab.fullname()}:{sal.line}" if sal.symtab else Unknown("no debug information")
+        return Stop(reason, name, line, variables, says, stack)

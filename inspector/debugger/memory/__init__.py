@@ -1,0 +1,1 @@
+"""Another process read from its memory: Python's and R's frames and values, native stacks, merged."""

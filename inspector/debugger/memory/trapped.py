@@ -1,0 +1,46 @@
+"""A thread that was caught by a trap in this process: its native and Python frames as one stack."""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+from pathlib import PurePath
+from typing import Final
+
+from inspector.binaries.addresses import place
+from inspector.debugger.memory import proc
+from inspector.debugger.memory.merge import marked, merged
+from inspector.facts.stack import Frame, Stack
+from inspector.facts.unknown import Unknown
+
+DEPTH: Final = 40
+"""Native frames that a record has room for (native/watch/writes.h)."""
+_NO_LINE: Final = Unknown("no debug information is read here")
+
+
+def stack_of(
+    thread: int, native: list[int], python: list[tuple[str, str, int, int]], depth: int = DEPTH
+) -> Stack:
+    """The stack of a record of `_native.writes_disarm` or `hardware_breakpoints_disarm`."""
+    frames = merged(map(_native_frame, native[:depth]), _segments(python))
+    own = os.getpid()
+    name = threading.main_thread().name if thread == own else proc.thread_name(own, thread)
+    return Stack(thread, name, frames, platform.python_version(), len(native) >= depth)
+
+
+def _native_frame(address: int) -> Frame:
+    where = place(address - 1)  # a return address is one behind its call
+    library = where.library if isinstance(where.library, Unknown) else PurePath(where.library).name
+    name = f"{address:#x}" if isinstance(where.symbol, Unknown) else where.symbol
+    return marked(Frame("native", name, library, _NO_LINE, False))
+
+
+def _segments(rows: list[tuple[str, str, int, int]]) -> list[list[Frame]]:
+    """Python frames by entry from C, innermost first."""
+    found: list[list[Frame]] = [[]]
+    for name, file, line, from_c in rows:
+        found[-1].append(Frame("python", name, file, f"{file}:{line}", False))
+        if from_c:
+            found.append([])
+    return [segment for segment in found if segment]

@@ -1,0 +1,99 @@
+"""What of an object can be watched: the bytes it lays open, its count, a stored attribute."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final, NamedTuple
+
+from inspector.adapters.registry import adapter_of
+from inspector.debugger.attach.objects import Objects
+from inspector.debugger.attach.runtime import runtime
+from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
+from inspector.errors import InspectorError
+
+WORDS_MAX: Final = 4
+"""Watchpoints of the processor (Intel 64 manual, volume 3: DR0 to DR3), of 8 aligned bytes each."""
+BYTES_MAX: Final = 256 << 20
+"""A copy of what is watched is kept, to notice what was written unseen."""
+_LETTERS: Final = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u8": "Q", "u4": "I"}
+"""Kind and bytes of an element -> struct's letter."""
+
+
+class Watched(NamedTuple):
+    """A range of bytes, and how its words are shown."""
+
+    name: str
+    address: int
+    bytes: int
+    letter: str
+    """struct's letter of an element; "" for hex."""
+
+
+def watched(x: Any, part: str) -> Watched:
+    """What is to be watched. Raises InspectorError: nothing-to-watch, too-wide, bad-option."""
+    if part == "refcount":
+        return Watched("refcount", id(x), 8, "q") if _is_counted() else Watched("refcount", id(x), 4, "I")
+    if part.startswith("."):
+        return Watched(part, _slot(x, part[1:]), 8, "")
+    if part != "bytes":
+        raise InspectorError(
+            f"not a part of an object: {part[:40]!r}.", slug="bad-option", do="bytes, refcount or .attribute"
+        )
+    adapter = adapter_of(type(x))
+    spans = adapter.spans(x) if adapter is not None else ()
+    if len(spans) != 1:
+        raise InspectorError(
+            f"a {type(x).__name__} lays no single range of bytes open.",
+            slug="nothing-to-watch",
+            why="bytes are watched of arrays, tensors, buffers and their elements",
+            do="an element, x[3:4], or part='refcount' or part='.attribute'",
+        )
+    size = spans[0].stop - spans[0].start
+    if not 0 < size <= BYTES_MAX:
+        raise InspectorError(
+            f"{size:,} bytes cannot be watched.",
+            slug="too-wide",
+            why=f"a copy of what is watched is kept, of {BYTES_MAX >> 20:,} MiB at most",
+            do="watch a part, x[:1000], or an element, x[3:4]",
+        )
+    letter = _LETTERS.get(getattr(getattr(x, "dtype", None), "str", "")[1:], "")
+    return Watched("bytes", spans[0].start, size, letter)
+
+
+def _is_counted() -> bool:
+    """Whether the count fills the whole word (3.11); from 3.12 on it is its low half."""
+    import sys
+
+    return sys.version_info < (3, 12)
+
+
+def _slot(x: Any, name: str) -> int:
+    """Where an attribute is stored: a slot, the instance's values, an entry of its dict."""
+    memory = RemoteMemory(os.getpid())
+    try:
+        found = runtime(memory)
+        objects = Objects(memory, found.frames, found.where)
+        for said, _, slot in objects.attributes(id(x)):
+            if said == name:
+                return slot
+    except Unreadable:
+        pass
+    finally:
+        memory.close()
+    raise InspectorError(
+        f"a {type(x).__name__} stores no attribute {name[:40]!r}.",
+        slug="nothing-to-watch",
+        why="what a property computes has no place in memory",
+        do="watch what it is computed from",
+    )
+
+
+def words(what: Watched) -> list[tuple[int, int]]:
+    """The range in aligned words of 8, 4, 2 or 1 bytes; [] where it takes more than WORDS_MAX."""
+    at, stop = what.address, what.address + what.bytes
+    found: list[tuple[int, int]] = []
+    while at < stop and len(found) <= WORDS_MAX:
+        size = next(size for size in (8, 4, 2, 1) if at % size == 0 and at + size <= stop)
+        found.append((at, size))
+        at += size
+    return found if len(found) <= WORDS_MAX else []

@@ -1,0 +1,33 @@
+"""What a process that died left: stacks of a core, its last calls.
+
+inspector crash core.4711           a core file
+inspector crash FOLDER              where `inspector trace --keep FOLDER` kept its rings
+inspector crash core.4711 FOLDER    both of one crash
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from inspector.errors import EXIT_DONE
+from inspector.faces.arguments import DRAW, WRITE, add_options
+
+GROUP = "look at running programs"
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "paths", nargs="+", metavar="CORE|FOLDER", help="a core file, a folder of a kept trace"
+    )
+    add_options(parser, DRAW, WRITE)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, draw."""
+    from inspector.faces.cli.output import show
+    from inspector.report import Report
+    from inspector.sessions import running
+
+    show(Report("crash", {"crash": running.crash(*options.paths)}), options)
+    return EXIT_DONE

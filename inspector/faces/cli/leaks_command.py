@@ -1,0 +1,86 @@
+"""References that native code lost, stole or released too often.
+
+It is run as python would:
+
+  inspector leaks script.py ARGS          a script, with its arguments
+  inspector leaks -m pytest tests/        a module, as python -m runs it
+  inspector leaks --of mymodule app.py    what the extension module mymodule did
+  inspector leaks -- PROGRAM ARGS         any program that is or embeds Python
+
+What the program prints comes first; with --json it goes to stderr. Exit code 1: a certain fault was found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
+from inspector.faces.arguments import DRAW, WRITE, add_options
+
+if TYPE_CHECKING:
+    from inspector.sessions.leaks import Leaked
+    from inspector.sessions.leaks_launched import Judged
+
+GROUP = "look at running programs"
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--of", dest="modules", metavar="MODULE", action="append", help="watch this extension module only"
+    )
+    parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
+    add_options(parser, DRAW, WRITE)
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
+    parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the program under the ledger, and draw the verdicts."""
+    from inspector.faces.cli.output import show
+    from inspector.faces.cli.program import behind_dashes
+
+    found, failure = (_launched if behind_dashes(options) else _run_here)(options)
+    show(found.report, options)
+    if failure is not None:
+        raise failure
+    return EXIT_FINDINGS if any(one.certain for one in found.fact) else EXIT_DONE
+
+
+def _run_here(options: argparse.Namespace) -> tuple[Leaked, InspectorError | None]:
+    """Run a script or a module in this process: its verdicts, and how it failed."""
+    from inspector.faces.cli.program import readable
+    from inspector.faces.cli.program import run as run_program
+    from inspector.sessions import leaks
+
+    if not options.module:
+        readable(options.program)
+    beside = Path.cwd() if options.module else Path(options.program).resolve().parent
+    sys.path[0] = str(beside)  # where the watched module may lie
+    found = leaks.leaks(*options.modules or ())
+    try:
+        with found:
+            run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
+    except InspectorError as error:
+        if error.slug != "script-failed":
+            raise
+        return found, error
+    return found, None
+
+
+def _launched(options: argparse.Namespace) -> tuple[Judged, InspectorError | None]:
+    """Run a program of its own: its verdicts, and how it failed."""
+    from inspector.faces.cli.program import how_it_ended
+    from inspector.sessions import leaks_launched
+
+    command = [options.program, *options.arguments]
+    found = leaks_launched.launch(
+        command, *options.modules or (), children=options.children, quiet=options.json
+    )
+    for note in found.notes:
+        sys.stderr.write(f"inspector: {note}\n")
+    return found, how_it_ended(options.program, found.code)

@@ -1,0 +1,110 @@
+"""Watch a program's stacks on a screen, in one order with Python's.
+
+  inspector live --pid 4711            a running process
+  inspector live app.py ARGS           a script, started as python would
+
+It is sampled once a second and stands still for some milliseconds each time. What a
+script prints goes to a file, whose name is said at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GROUP = "look at running programs"
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--pid", type=int, metavar="PID", help="the process to watch")
+    parser.add_argument("--every", type=seconds, default=1.0, metavar="S", help="seconds between samples (1)")
+    parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a Python file to start")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+
+
+def seconds(text: str) -> float:
+    """Seconds from an option: 0.1 to 3,600."""
+    value = float(text)
+    if not 0.1 <= value <= 3600:
+        raise argparse.ArgumentTypeError(f"0.1 to 3600 seconds, not {text}")
+    return value
+
+
+def run(options: argparse.Namespace) -> int:
+    """Open the screen; a script that is started ends with it."""
+    from inspector.faces.screens import opening
+
+    if (options.pid is None) == (options.script is None):
+        raise InspectorError(
+            "give a process or a script." if options.pid is None else "give a process or a script, not both.",
+            slug="bad-option",
+            do="inspector live --pid PID, or inspector live SCRIPT ARGS",
+        )
+    opening.check("`inspector stacks PID` prints the stacks once")
+    if options.pid is not None:
+        return _watched(options.pid, options.every)
+    return _started(options)
+
+
+def _watched(pid: int, every_s: float) -> int:
+    """The screen over a process; it is looked at once before, so that a refusal is a plain error."""
+    from inspector.faces.screens.live import Live
+    from inspector.sessions import running
+
+    first = running.stacks(pid)
+    Live(lambda: running.stacks(pid), f"{first.program} ({pid})", every_s).run()
+    return EXIT_DONE
+
+
+def _started(options: argparse.Namespace) -> int:
+    import os
+    import signal
+    import sys
+    import tempfile
+    from pathlib import Path
+
+    from inspector.faces.cli.program import readable
+
+    readable(options.script)
+    handle, name = tempfile.mkstemp(prefix="inspector-live-", suffix=".txt")
+    pid = _spawned([sys.executable, options.script, *options.arguments], handle)
+    os.close(handle)
+    try:
+        _watched(pid, options.every)
+    finally:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if not ended:
+            os.kill(pid, signal.SIGTERM)
+            _, status = os.waitpid(pid, 0)
+    return _told(options.script, Path(name), os.waitstatus_to_exitcode(status), bool(ended))
+
+
+def _spawned(command: list[str], output: int) -> int:
+    """The pid of a program whose output goes to a file; it reads nothing."""
+    import os
+
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, output, 1),
+        (os.POSIX_SPAWN_DUP2, output, 2),
+    ]
+    return os.posix_spawn(command[0], command, os.environ, file_actions=actions)
+
+
+def _told(script: str, output: Path, code: int, by_itself: bool) -> int:
+    """Say how it ended and where its output is; 1 where it failed by itself."""
+    import sys
+
+    how = f"ended with code {code}" if by_itself else "was ended with the screen"
+    if output.stat().st_size:
+        how += f"; what it printed: {output}"
+    else:
+        output.unlink()
+    sys.stderr.write(f"{script} {how}\n")
+    return EXIT_FINDINGS if by_itself and code else EXIT_DONE

@@ -1,0 +1,61 @@
+"""A report to the terminal, a pipe or a file, as the options say."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from inspector.errors import InspectorError
+from inspector.faces.cli.width import columns
+from inspector.report import Report
+
+
+def show(report: Report, options: argparse.Namespace) -> None:
+    """Print the report as the options DRAW and WRITE say; colours only on a terminal without NO_COLOR."""
+    report = report.drawn(
+        width=options.width or columns(),
+        everything=options.all,
+        explain=options.explain,
+        verbose=options.verbose,
+    )
+    for path, text in ((options.svg, report.to_svg), (options.html, report.to_page)):
+        if path:
+            _write(path, text())
+    if options.json:
+        _print(report.to_json() + "\n")
+    elif sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+        _coloured(report, options.width)
+    else:
+        _print(report.to_text(sys.stdout.encoding))
+
+
+def _coloured(report: Report, width: int | None) -> None:
+    from rich.console import Console
+
+    Console(highlight=False, soft_wrap=False, width=width).print(report, end="")
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader has had enough: no error
+        raise
+    except OSError as error:
+        raise _unwritable("the output", error) from None
+
+
+def _write(path: str, text: str) -> None:
+    from pathlib import Path
+
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(what: str, error: OSError) -> InspectorError:
+    return InspectorError(
+        f"cannot write {what}: {error.strerror}.", slug="unwritable-file", do="give another path"
+    )

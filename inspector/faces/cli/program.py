@@ -1,0 +1,78 @@
+"""Run a script or a module as `python` would, inside this process; how a program of its own ended."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from inspector.errors import InspectorError
+from inspector.faces.cli.target import ProgramFailed, failed, running, said, source_of
+
+
+def behind_dashes(options: argparse.Namespace) -> bool:
+    """Whether PROGRAM was typed behind `--`; argparse takes that word away."""
+    words: list[str] = options.words
+    at = len(words) - len(options.arguments) - 1
+    return words[at - 1 : at + 1] == ["--", options.program]
+
+
+def how_it_ended(program: str, code: int) -> InspectorError | None:
+    """The error for a program of its own that exited with `code`, or was ended by signal -`code`; 0: none."""
+    if not code:
+        return None
+    how = f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exited with {code}"
+    return ProgramFailed(
+        f"{program[:60]} {how}.",
+        slug="script-failed",
+        why="what it did until then is shown",
+        do="see whether it runs without inspector",
+    )
+
+
+def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool) -> None:
+    """Run it to its end; `quiet` sends what it prints to stderr.
+
+    Raises ProgramFailed where it raised or exited with a code other than 0.
+    """
+    with _arguments(program, arguments, as_module), running(quiet):
+        try:
+            _run(program, as_module)
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                raise failed(f"{program} exited with {error.code!r:.60}", error) from None
+        except ProgramFailed:
+            raise
+        except BaseException as error:
+            raise failed(f"{program} raised {said(error)}", error) from None
+
+
+def readable(program: str) -> None:
+    """Refuse a script that cannot be read, before anything is traced."""
+    source_of(Path(program))
+
+
+def _run(program: str, as_module: bool) -> None:
+    if as_module:
+        runpy.run_module(program, run_name="__main__", alter_sys=True)
+        return
+    import types
+
+    source = source_of(Path(program))
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__file__=program, __builtins__=__builtins__)
+    sys.modules["__main__"] = main
+    exec(compile(source, program, "exec"), main.__dict__)
+
+
+@contextmanager
+def _arguments(program: str, arguments: Sequence[str], as_module: bool) -> Iterator[None]:
+    """sys.argv and sys.path[0] as the program expects them."""
+    sys.argv = [program, *arguments]
+    sys.path[0] = os.getcwd() if as_module else os.path.dirname(os.path.abspath(program))  # noqa: PTH109, PTH100, PTH120
+    yield

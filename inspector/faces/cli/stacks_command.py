@@ -1,0 +1,26 @@
+"""The threads of a running process, native and Python frames."""
+
+from __future__ import annotations
+
+import argparse
+
+from inspector.errors import EXIT_DONE
+from inspector.faces.arguments import DRAW, WRITE, add_options
+
+GROUP = "look at running programs"
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("pid", type=int, help="the process")
+    add_options(parser, DRAW, WRITE)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw the stacks."""
+    from inspector.faces.cli.output import show
+    from inspector.report import Report
+    from inspector.sessions import running
+
+    show(Report("stacks", {"stacks": running.stacks(options.pid)}), options)
+    return EXIT_DONE

@@ -1,0 +1,135 @@
+"""What a program copies and converts at the border of native code.
+
+It is run as python would:
+
+  inspector trace script.py ARGS       a script, with its arguments
+  inspector trace -m package ARGS      a module, as python -m runs it
+  inspector trace --of numpy app.py    functions of numpy only
+  inspector trace --scheduler ADDRESS app.py   what the workers of a Dask cluster copy
+  inspector trace -- PROGRAM ARGS      any program that is or embeds Python
+
+What the program prints comes first; with --json it goes to stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from inspector.errors import EXIT_DONE, InspectorError
+from inspector.faces.arguments import DRAW, ONLY, TRACE, WRITE, add_options, only_here, recording
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from inspector.sessions.trace import Traced
+
+GROUP = "look at running programs"
+WORKER_EVENTS = 1 << 20
+"""Records of each worker that a Parquet file takes; the last ones."""
+
+
+def prepare(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--of", dest="modules", metavar="MODULE", action="append", help="trace this module only"
+    )
+    parser.add_argument(
+        "-o", "--out", "--save", metavar="FILE", help="save the trace; as Parquet where it ends in .parquet"
+    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="trace the workers of this Dask cluster")
+    parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
+    parser.add_argument("--keep", metavar="FOLDER", help="where a script's last records outlive a crash")
+    add_options(parser, TRACE, ONLY, DRAW, WRITE)
+    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
+    parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the program traced, and draw the trace."""
+    from inspector.faces.cli.program import behind_dashes
+
+    how = _on_workers if options.scheduler else _launched if behind_dashes(options) else _run_here
+    modes = ("ring", "sample") if how is _launched else ("ring",)
+    if how is not _run_here and (option := only_here(options, modes)):
+        raise InspectorError(
+            f"{option} is for a script or a module.",
+            slug="bad-option",
+            why="workers keep their last records, launched programs those or a sample, no native frames; "
+            "a launched host's pointers are hooked without being asked for",
+            do="leave it out",
+        )
+    trace, failure = how(options)
+    from inspector.faces.cli.output import show
+    from inspector.sessions.trace import part
+
+    if options.out:
+        trace.save(options.out)
+    show(part(trace, options), options)
+    if failure is not None:
+        raise failure
+    return EXIT_DONE
+
+
+def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
+    """Run a script or a module in this process: its trace, and how it failed."""
+    from inspector.faces.cli import progress
+    from inspector.sessions import trace as sessions
+
+    with progress.traced() as told:
+        how = recording(options)
+        trace = sessions.trace(*options.modules or (), keep=options.keep, told=told, **how)
+        return _run_within(trace, options)
+
+
+def _on_workers(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
+    """The same while the workers of its cluster are traced."""
+    from inspector.faces import progress_text
+    from inspector.faces.cli.progress import Progress
+    from inspector.faces.cluster.client import on
+
+    progress = Progress(progress_text.answered)
+    cluster = on(options.scheduler, progress)
+    events = WORKER_EVENTS if str(options.out or "").endswith(".parquet") else 0
+    try:
+        return _run_within(cluster.trace(*options.modules or (), events=events), options)
+    finally:
+        progress.clear()
+        cluster.client.close()
+
+
+def _run_within(
+    block: AbstractContextManager[Any], options: argparse.Namespace
+) -> tuple[Any, InspectorError | None]:
+    from inspector.faces.cli.program import readable
+    from inspector.faces.cli.program import run as run_program
+
+    if not options.module:
+        readable(options.program)
+    trace: Any = None
+    try:
+        with block as trace:
+            run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
+    except InspectorError as error:
+        if error.slug != "script-failed":
+            raise
+        return trace, error
+    return trace, None
+
+
+def _launched(options: argparse.Namespace) -> tuple[Traced, InspectorError | None]:
+    """Run a program of its own: its trace, and how it failed."""
+    from inspector.faces.cli import progress
+    from inspector.faces.cli.program import how_it_ended
+    from inspector.sessions import trace_launched
+
+    command = [options.program, *options.arguments]
+    asked = {"grade": options.grade, "mode": options.mode, "every": options.every}
+    asked |= {"children": options.children, "quiet": options.json}
+    with progress.traced() as told:
+        made = trace_launched.launch(command, *options.modules or (), told=told, **asked)
+    for note in made.notes:
+        sys.stderr.write(f"inspector: {note}\n")
+    return made.trace, how_it_ended(options.program, made.code)

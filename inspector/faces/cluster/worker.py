@@ -1,0 +1,156 @@
+"""What runs on a worker when it is asked: the api's verbs on the values of its keys; JSON text comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from inspector import api
+from inspector.faces.cluster import leaking, tracing, transfers
+from inspector.faces.cluster.held import actors, in_memory
+from inspector.facts.cluster import Danger, Kept, WorkerTypes
+from inspector.facts.namespace import Namespace
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import SCHEMA, to_wire
+
+HOLDER: Final = "worker.data"
+ACTORS: Final = "worker.state.actors"
+KEPT_ASKED: Final = 20
+"""Values that live on whose owners are searched for."""
+
+
+def told(verb: str, options: Mapping[str, Any], worker: Any) -> str:
+    """The answer to `verb` and the worker itself, as JSON text."""
+    answer = VERBS[verb](worker, **options)
+    return json.dumps({"schema": SCHEMA, "worker": described(worker), "answer": answer})
+
+
+def described(worker: Any) -> dict[str, Any]:
+    """Who the worker is, and the memory that Dask and the kernel count for it."""
+    return {
+        "name": str(worker.name),
+        "pid": os.getpid(),
+        "versions": _versions(),
+        "self_tests": api.adapters_left_out(),
+        "keys": len(worker.data),
+        "managed_bytes": int(worker.state.nbytes),
+        "spilled_bytes": _spilled(worker.data),
+        "rss_bytes": int(worker.monitor.get_process_memory()),
+    }
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"python": platform.python_version()}
+    for name in ("native-inspector", "distributed", "numpy", "pandas", "pyarrow"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "absent"
+    return found
+
+
+def _spilled(values: Any) -> Any:
+    total = getattr(values, "spilled_total", None)
+    return {"unknown": "this worker does not count what it spills"} if total is None else int(total.memory)
+
+
+def keys(worker: Any, limit: int) -> dict[str, Any]:
+    """The table of the keys in memory, as the table of a namespace."""
+    named = {str(key): value for key, value in in_memory(worker).items()}
+    table = without_one_reference(api.namespace(named, limit=limit))
+    tasks = {str(key): task.nbytes or 0 for key, task in worker.state.tasks.items()}
+    managed = [tasks.get(row.name, 0) for row in table.rows]
+    return {"table": to_wire(table), "managed_bytes": managed}
+
+
+def without_one_reference(table: Namespace) -> Namespace:
+    """The table as it is without the dict that it was made from."""
+    rows = (
+        replace(row, references=row.references - 1) if isinstance(row.references, int) else row
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows))
+
+
+def holds(worker: Any, key: str) -> bool:
+    """Whether the value of a key, or its actor, is in memory here."""
+    return any(str(one) == key for one in (*in_memory(worker), *actors(worker)))
+
+
+def card(worker: Any, key: str, scan: bool, also: list[str]) -> dict[str, Any]:
+    """The report of the value of one key; {} where it is not in memory here."""
+    for table, holder in ((in_memory(worker), HOLDER), (actors(worker), ACTORS)):
+        for one in [one for one in table if str(one) == key]:
+            report = api.inspect(table[one], name=key, names={id(table): holder}, scan=scan, also=tuple(also))
+            return report.to_wire()
+    return {}
+
+
+def heap(worker: Any, types: int) -> dict[str, Any]:
+    """The census of this process, the heaviest types, and what only the keys keep alive."""
+    found = api.heap()
+    rows = WorkerTypes(worker.address, found.objects, found.bytes, found.types[:types])
+    kept = api.retained(in_memory(worker))
+    return {"census": to_wire(rows), "retained_bytes": kept.retained_bytes}
+
+
+def findings(worker: Any, limit: int) -> dict[str, Any]:
+    """Dangers of the keys in memory, and values that outlive their keys."""
+    dangers = [
+        Danger(worker.address, str(key), danger)
+        for key in list(in_memory(worker))[:limit]
+        for danger in _dangers(worker, key)
+    ]
+    follower = worker.plugins.get("inspector")
+    alive = [] if follower is None else [key for key, one in follower.finished.items() if one() is not None]
+    kept = [to_wire(one) for key in alive[:KEPT_ASKED] if (one := _kept(worker, follower, key)) is not None]
+    unfollowed = 0 if follower is None else len(follower.unfollowed)
+    return {"dangers": [to_wire(one) for one in dangers], "kept": kept, "unfollowed": unfollowed}
+
+
+def _dangers(worker: Any, key: Any) -> Any:
+    try:
+        return api.findings(in_memory(worker)[key])
+    except KeyError:  # released meanwhile
+        return ()
+
+
+def _kept(worker: Any, follower: Any, key: Any) -> Kept | None:
+    report = api.inspect(follower.finished[key](), name=str(key), scan=True)
+    if report.object.type_name == "NoneType":  # died meanwhile
+        return None
+    owners = report.refs.owners
+    return Kept(
+        worker=worker.address,
+        key=str(key),
+        type_name=report.object.type_name,
+        bytes=_bytes(report),
+        owners=tuple(dict.fromkeys(owner.short for owner in owners if owner.certain)),
+        unnamed=owners.unstored,
+    )
+
+
+def _bytes(report: Any) -> int | Unknown:
+    found = report.materialization
+    return found if isinstance(found, Unknown) else found.retained_bytes
+
+
+VERBS: Final[dict[str, Callable[..., Any]]] = {
+    "keys": keys,
+    "holds": holds,
+    "card": card,
+    "heap": heap,
+    "findings": findings,
+    "transfers": transfers.lately,
+    "armed": tracing.armed,
+    "copies": tracing.copies,
+    "remains": tracing.remains,
+    "leaks": leaking.leaks,
+}
+"""Verb -> what answers it."""

@@ -1,0 +1,126 @@
+"""References that every run of the same code adds, or takes: CPython's -R rule, an object at a time.
+
+What the ledger cannot see (macros, type slots, functions without a row) moves counts all the same. A count
+less the references that the gc sees is what nothing explains; it is noted between runs (native/leaks/unexplained.c).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import defaultdict
+from dataclasses import replace
+from itertools import pairwise
+from typing import Final, cast
+
+from inspector import _native
+from inspector.facts.leaks import Drift
+from inspector.ledger.hidden_owners import hidden_owners
+from inspector.ledger.suspects import BORROWING, owners_of, said, shown
+from inspector.objects.classes import is_heap_type
+from inspector.objects.ownership.rows import is_kind
+
+ROWS_MAX: Final = 1 << 12
+SEARCHED_MAX: Final = 256
+LIKE_MAX: Final = 8
+"""Objects of one type, made in one run, whose owners are searched."""
+SHARED: Final = 1 << 8
+"""References beyond which owners are not searched: everybody holds None."""
+
+
+class Growth:
+    """Notes between runs: one before the first, one after each."""
+
+    RUNS_MAX: Final = 7
+    RUNS_LEAST: Final = 3
+    """Fewer runs prove no drift."""
+
+    def note(self) -> None:
+        """Note the unexplained references of every object. Garbage is collected first."""
+        gc.collect()
+        _native.unexplained_note(0)
+
+    def end(self) -> tuple[Drift, ...]:
+        """The last note: what every run moved, as far as no owner in memory explains it."""
+        gc.collect()
+        rows, _ = _native.unexplained_note(ROWS_MAX)
+        return _drifts(rows)
+
+    def forget(self) -> None:
+        """Let go of all notes; a second call does nothing."""
+        _native.unexplained_forget()
+
+
+def _drifts(rows: list[_native.UnexplainedRow]) -> tuple[Drift, ...]:
+    runs = max((first + len(counts) - 1 for _, _, first, counts in rows), default=0)
+    kept = [row for row in rows if row[2] == 0]
+    births: dict[str, dict[int, list[_native.UnexplainedRow]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row[2]:
+            births[row[1]][row[2]].append(row)
+    grown = {name: runs_of for name, runs_of in births.items() if len(runs_of) == runs}
+    asked = kept + [row for each in grown.values() for some in each.values() for row in some[:LIKE_MAX]]
+    found = _explained(asked[:SEARCHED_MAX])
+    moved = [found[row[0].address] for row in kept if row[0].address in found]
+    drifts = (*moved, *_grown(grown, found))
+    return tuple(one for one in drifts if len(one.changes) >= Growth.RUNS_LEAST and _is_open(one))
+
+
+def _grown(grown: dict[str, dict[int, list[_native.UnexplainedRow]]], found: dict[int, Drift]) -> list[Drift]:
+    """One drift a type of which each run left objects that nothing found owns."""
+    drifts = []
+    for runs_of in grown.values():
+        each = [
+            [one for row in rows if (one := found.get(row[0].address)) is not None and _is_open(one)]
+            for _, rows in sorted(runs_of.items())
+        ]
+        if all(each):
+            counts = tuple(len(rows) for _, rows in sorted(runs_of.items()))
+            drifts.append(replace(each[-1][-1], changes=counts, objects=sum(counts)))
+    return drifts
+
+
+def _is_open(one: Drift) -> bool:
+    """Whether owners that memory shows leave something unexplained."""
+    fell = one.changes[0] < 0
+    return fell or not one.searched or one.references > one.certain_owners + one.possible_owners
+
+
+def _explained(rows: list[_native.UnexplainedRow]) -> dict[int, Drift]:
+    searched = [subject for subject, *_ in rows if _count(subject) < SHARED]
+    owners, did = owners_of(searched)
+    if did["truncated"]:  # not all places were looked at: what is missing proves nothing
+        rows, owners = [row for row in rows if not row[2]], {}
+    hidden = hidden_owners(searched)
+    drifts = {}
+    for subject, name, first, counts in rows:
+        some = owners.get(subject.address, ())
+        certain = sum(one.references for one in some if one.certain)
+        borrowing = sum(one.references for one in some if not one.certain and one.kind in BORROWING)
+        drifts[subject.address] = Drift(
+            shown=shown(subject),
+            type_name=name,
+            fresh=first > 0,
+            changes=tuple(b - a for a, b in pairwise(counts)) or (1,),
+            objects=1,
+            references=_count(subject),
+            searched=_count(subject) < SHARED and not did["truncated"],
+            certain_owners=certain,
+            possible_owners=sum(one.references for one in some)
+            - certain
+            - borrowing
+            + len(hidden.get(subject.address, ())),
+            borrowing=borrowing,
+            owners=tuple(said(one) for one in some[:4]),
+            heap_type=_is_heap_type(subject.get()),
+        )
+    return drifts
+
+
+def _is_heap_type(value: object) -> bool:
+    return is_kind(value, type) and is_heap_type(cast(type, value))
+
+
+def _count(subject: _native.Subject) -> int:
+    """Its references; SHARED where the count means nothing."""
+    count = subject.refcount()
+    return SHARED if count is None else count

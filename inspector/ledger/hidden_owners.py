@@ -1,0 +1,88 @@
+"""Owners that no traversal tells: fields of live objects whose type leaves them out of tp_traverse, and the
+callback of a weak reference, which is given the reference itself when its object dies.
+
+Cython's functions keep their annotations so. The gc must not follow what it is not told of, and neither does
+the search for owners; but before an object is called leaked, such a field counts as a possible owner.
+"""
+
+from __future__ import annotations
+
+import gc
+import types
+import weakref
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from inspector import _native
+from inspector.objects.classes import type_bases
+from inspector.objects.referents import referents
+
+WORDS_MAX: Final = 1 << 14
+_BYTES: Final = type.__dict__["__basicsize__"].__get__
+_WEAK_LIST_AT: Final = type.__dict__["__weakrefoffset__"].__get__
+_WEAK: Final = (weakref.ref, weakref.ProxyType, weakref.CallableProxyType)
+_WEAK_BYTES: Final = weakref.ref.__basicsize__
+_REFERENT: Final = weakref.ref.__call__
+_CALLBACK: Final = weakref.ref.__dict__["__callback__"].__get__
+_BY_CALLBACK: Final = "its callback, once its object dies"
+"""pybind11's way to act at a death: a weak reference that nobody holds, released by its callback."""
+_TELLING: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
+"""They report all that they own; other words of their frames are left over from what the block was before."""
+
+
+def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, ...]]:
+    """Address -> types of the live gc objects that hold it in a field they do not report; a callback."""
+    if not subjects:
+        return {}
+    needles = sorted((subject.address, subject.address + 1) for subject in subjects)
+    words = sorted(_native.scan_words(needles, _native.ledger_rooms(), WORDS_MAX)[0])
+    found = {subject.address: [_BY_CALLBACK] for subject in subjects if _waits(subject)}
+    for holder, offset, address in _within(words):
+        if type(holder) not in _TELLING and not _is_weak(holder, offset) and not _reports(holder, address):
+            found.setdefault(address, []).append(f"<{type(holder).__name__}> +{offset:#x}")
+    return {address: tuple(some) for address, some in found.items()}
+
+
+def _waits(subject: _native.Subject) -> bool:
+    """Whether it is a weak reference whose callback is still to come."""
+    one = subject.get()
+    is_weak = any(base is weakref.ref for base in type_bases(type(one)))
+    return is_weak and _CALLBACK(one) is not None and _REFERENT(one) is not None
+
+
+def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
+    """The words, in order, that stand in the struct of a live gc object: object, offset, what is there.
+
+    Of objects that lie before a word the nearest counts alone: a type may tell more bytes than it has.
+    """
+    places = [word for word, _ in words]
+    nearest: list[Any] = [None] * len(words)
+    for holder in gc.get_objects() if words else ():
+        at = bisect_left(places, id(holder))
+        if at < len(places) and (nearest[at] is None or id(nearest[at]) < id(holder)):
+            nearest[at] = holder
+    before = None
+    for (place, address), holder in zip(words, nearest, strict=True):
+        before = before if holder is None else holder
+        if before is not None and place < id(before) + _own_bytes(before):
+            yield before, place - id(before), address
+
+
+def _is_weak(holder: Any, offset: int) -> bool:
+    """Whether the field owns nothing by rule: of a weak reference all but its callback, which it reports
+    (Include/cpython/weakrefobject.h); of any object the head of the list of its weak references.
+    """
+    kind = type(holder)
+    if offset == _WEAK_LIST_AT(kind):
+        return True
+    return any(base is weak for base in type_bases(kind) for weak in _WEAK) and offset < _WEAK_BYTES
+
+
+def _own_bytes(x: Any) -> int:
+    """Bytes of the struct alone, of its type's own telling."""
+    return int(_BYTES(type(x)))
+
+
+def _reports(holder: Any, address: int) -> bool:
+    return any(id(x) == address for x in referents((holder,)))

@@ -1,0 +1,153 @@
+"""The ledger while code runs: hooks that note references armed, and everything put back on every way out.
+
+What it finds is raw (`Found`): suspects.py asks for owners and makes facts of it. A trace and a ledger
+exclude each other: function pointers are the process's own.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from inspector import _native
+from inspector.ledger.raw_memory import RawMemory
+from inspector.tracing.arm.bound_functions import authored
+from inspector.tracing.arm.capi_slots import CapiSlots
+from inspector.tracing.arm.imports import ImportWatch
+from inspector.tracing.arm.targets import Targets
+from inspector.tracing.arm.type_slots import TypeSlots
+from inspector.tracing.record.recorder import take_turn, turn_is_over
+
+SUSPECTS_MAX: Final = 1 << 14
+"""Objects handed over at the end; the rest are counted."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What the ledger held when it was closed; `release` must be called."""
+
+    rows: list[_native.LedgerRow]
+    faults: list[_native.LedgerFault]
+    left_out: int
+    not_noted: int
+    methods: Mapping[int, str]
+    """1 + number of a method -> its name."""
+    slots: Mapping[int, str]
+    """Number of a slot -> its module."""
+    hosts: frozenset[str]
+    """Those of them that are, or belong to, a program that embeds this Python."""
+    interned: list[Any]
+    cells: Mapping[str, int]
+    wall_ns: int
+    dangling: list[_native.DanglingRow]
+    without_trampoline: Mapping[str, int] = field(default_factory=dict)
+    """Path of an object that was wanted -> import slots that could not be hooked."""
+    authored: Mapping[int, int] = field(default_factory=dict)
+    """1 + number of a method -> address of the author's function, where a binding has one for all of them."""
+    frames_from: int = 0
+    """Address on the stack at and above which frames of a host run still; 0: none but what is over."""
+
+    def release(self, keep: set[int]) -> None:
+        """Free what was kept apart, but for the addresses in `keep`; a second call does nothing."""
+        self.rows, self.dangling = [], []
+        _native.ledger_release(keep)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Arms and disarms; `modules` as in `inspector.trace`, none: every extension module."""
+
+    modules: tuple[str, ...]
+    cells: Mapping[str, int] = field(default_factory=dict)
+    hosts: bool = False
+    """Note what a program that embeds this Python obtains, too."""
+    late: bool = False
+    """Modules may come that cannot be found yet: a program has not set its path."""
+    raw_memory: RawMemory = field(default_factory=RawMemory)
+    found: Targets = field(default_factory=Targets)
+    numbers: list[int] = field(default_factory=list)
+    slots: CapiSlots | None = None
+    types: TypeSlots = field(default_factory=lambda: TypeSlots(for_ledger=True))
+    watch: ImportWatch | None = None
+    began_ns: int = 0
+    passed_over: str = ""
+    """The file (`co_filename`, that object) whose frames call what is watched, and are no caller's."""
+
+    def start(self) -> None:
+        """Arm. Raises InspectorError `trace-running` while a trace or another ledger runs."""
+        self.found, self.numbers = Targets(self.modules, buffers=False), []
+        self.types = TypeSlots(for_ledger=True)
+        if not self.late:
+            self.found.require()
+        take_turn()
+        try:
+            self._arm()
+            self.raw_memory.open()
+            modules = self.modules or self.found.packages()
+            self.slots = CapiSlots(modules, "ledger", self.hosts, also=_native.raw_memory_arm)
+            self.slots.begin()
+            self.watch = ImportWatch(self._arm)
+            self.watch.begin()
+            _native.ledger_open(self.passed_over)
+            self.raw_memory.begin_run()
+            self.began_ns = time.monotonic_ns()
+        except BaseException:
+            self.stop().release(set())
+            self.raw_memory.close()
+            raise
+
+    def _arm(self) -> None:
+        """Hook the functions that have been imported since."""
+        _native.freeing_arm()
+        self.found.look()
+        self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
+        self.types.widen(self.found.types)
+
+    def stop(self, frames_from: int = 0) -> Found:
+        """Disarm, and hand over what was noted; `frames_from` as in `Found`."""
+        wall_ns = time.monotonic_ns() - self.began_ns
+        try:
+            hosts = frozenset((self.slots and self.slots.hosts) or ())
+            without_trampoline = self.slots.without_trampoline() if self.slots else {}
+            self._disarm()
+            written = zip(self.numbers, map(authored, self.found.callables), strict=False)
+            own = {number + 1: address for number, address in written if address}
+            self.found.callables.clear()  # our references to what is judged now
+            self.found.types.clear()
+            rows, faults, left_out, not_noted, _kept, dangling = _native.ledger_close(SUSPECTS_MAX)
+            slots = {slot[0]: slot[1] for slot in _native.got_slots()}
+            slots |= {slot[0]: slot[1] for slot in _native.numpy_table_slots()}
+            methods = {number + 1: name for number, name in zip(self.numbers, self.found.names, strict=False)}
+            methods |= {number + 1: name for number, name in self.types.names.items()}
+            return Found(
+                rows=rows,
+                faults=faults,
+                left_out=left_out,
+                not_noted=not_noted,
+                methods=methods,
+                slots=slots,
+                hosts=hosts,
+                interned=_native.interned(),
+                cells=self.cells,
+                wall_ns=wall_ns,
+                dangling=dangling,
+                without_trampoline=without_trampoline,
+                authored=own,
+                frames_from=frames_from,
+            )
+        finally:
+            _native.interned_clear()
+            turn_is_over()
+
+    def _disarm(self) -> None:
+        self.raw_memory.end_run()
+        if self.watch is not None:
+            self.watch.end()
+        if self.slots is not None:
+            self.slots.end()
+        self.types.end()
+        _native.calls_disarm()
+        _native.freeing_disarm()
+        self.watch = self.slots = None

@@ -1,0 +1,308 @@
+"""What a closed ledger found becomes facts: each suspicious object with its count, and the owners that one
+search of memory finds for all of them."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import CodeType
+from typing import Any, Final
+
+from inspector import _native
+from inspector.binaries.addresses import place
+from inspector.facts.conversion import Site
+from inspector.facts.leaks import Dangling, Fault, Relation, Role, Suspect, Touch
+from inspector.facts.memory import Range
+from inspector.facts.refs import Owner
+from inspector.facts.unknown import Address, Unknown
+from inspector.ledger.hidden_owners import hidden_owners
+from inspector.ledger.ledger import Found
+from inspector.objects.classes import full_name
+from inspector.objects.ownership.layouts import layouts
+from inspector.objects.ownership.naming import Context, owner
+from inspector.objects.ownership.rows import rows, type_name
+from inspector.objects.ownership.second_look import look, module_namespaces
+from inspector.tracing.events import capi_rows
+from inspector.tracing.events.code_places import NOWHERE, site
+from inspector.tracing.events.name_tables import library_of
+from inspector.tracing.events.native_lines import native_line
+
+SEARCHED_MAX: Final = 512
+LIKE_MAX: Final = 16
+"""Objects of one origin whose owners are searched."""
+HITS_MAX: Final = 1 << 17
+OWNERS_SHOWN: Final = 4
+SHOWN_CHARS: Final = 40
+BORROWING: Final = ("stack", "unknown holder")
+_OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
+_ROLES: Final[dict[str, Role]] = {
+    "n": "new", "b": "borrowed", "S": "stolen", "s": "stolen", "+": "kept", "-": "released", "=": "stored",
+    "o": "borrowed", "*": "replaced", "x": "died", "B": "unbalanced", "r": "returned",
+}  # fmt: skip
+_RELATIONS: Final[tuple[Relation, ...]] = ("itself", "dtype", "base", "type")
+_BY_RESULT: Final = ("n", "b")
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The facts, and what the search took."""
+
+    suspects: tuple[Suspect, ...]
+    faults: tuple[Fault, ...]
+    dangling: tuple[Dangling, ...]
+    left_out: int
+    unlike: int
+    scan_ns: int
+    scanned_bytes: int
+
+
+def searched(found: Found) -> Searched:
+    """Facts of everything suspicious; owners are searched once, for all together."""
+    chosen, left_out, unlike = _chosen(found)
+    owners, did = owners_of([row[0] for row in chosen if row[0] is not None], found.frames_from)
+    if did["truncated"]:  # not all places were looked at: what is missing proves nothing
+        chosen = [row for row in chosen if row[3] & _native.LEDGER_FLAGS["DEAD"]]
+        left_out = unlike = len(found.rows) - len(chosen)
+    unexplained = [row[0] for row in chosen if row[0] is not None and _is_unexplained(row, owners)]
+    hidden = hidden_owners(unexplained)
+    suspects = tuple(_suspect(found, row, owners.get(row[1], ()), hidden.get(row[1], ())) for row in chosen)
+    faults = tuple(_fault(found, row) for row in found.faults)
+    dangling = tuple(_dangling(found, row) for row in found.dangling)
+    return Searched(
+        suspects=suspects,
+        faults=faults,
+        dangling=dangling,
+        left_out=left_out + found.left_out,
+        unlike=unlike + found.left_out,
+        scan_ns=did["scan_ns"],
+        scanned_bytes=did["scanned_bytes"],
+    )
+
+
+def _chosen(found: Found) -> tuple[list[_native.LedgerRow], int, int]:
+    """A few of each origin: objects made at one place are alike. How many are left out; of them, of origins
+    of which none was chosen.
+
+    First those released after their death, then what calls from Python or a host's own made, then imports.
+    """
+    over = _native.LEDGER_FLAGS["OVER"]
+    seen: Counter[tuple[Any, ...]] = Counter()
+    chosen: list[_native.LedgerRow] = []
+    unlike = 0
+    for row in sorted(found.rows, key=lambda row: (not row[3] & over, not _was_called(found, row))):
+        origin = _origin(row)
+        has_room = len(chosen) < SEARCHED_MAX
+        seen[origin] += has_room
+        unlike += not seen[origin]
+        if has_room and seen[origin] <= LIKE_MAX:
+            chosen.append(row)
+    return chosen, len(found.rows) - len(chosen), unlike
+
+
+def _origin(row: _native.LedgerRow) -> tuple[Any, ...]:
+    first = row[12][0] if row[12] else ()
+    return (row[2], row[3] & _native.LEDGER_FLAGS["DEAD"], *first[:4], *first[6:7])
+
+
+def _was_called(found: Found, row: _native.LedgerRow) -> bool:
+    """Whether a call from Python or of a host concerned it; else the import of a module did."""
+    return any(touch[6] or found.slots.get(touch[2], "") in found.hosts for touch in row[12])
+
+
+def owners_of(
+    subjects: list[_native.Subject], frames_from: int = 0
+) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
+    """Address -> its owners, and what the search did; `frames_from` as in `Found`."""
+    if not subjects:
+        return {}, {"scan_ns": 0, "scanned_bytes": 0, "truncated": 0}
+    leave_out = _native.ledger_rooms()
+    context = Context({})
+    seen, did = _native.find_holders(
+        tuple(subjects), leave_out, layouts(), _OWN_CODE, HITS_MAX, None, module_namespaces()
+    )
+    found = rows(seen)
+    del seen
+    look(found, context, _OWN_CODE, leave_out)
+    owners: dict[int, list[Owner]] = {}
+    for row in found:
+        one = owner(row, context)
+        if one is not None and not _holds_nothing(one, subjects[row.subject], frames_from):
+            owners.setdefault(subjects[row.subject].address, []).append(one)
+    return {address: _sorted(some) for address, some in owners.items()}, dict(did)
+
+
+def _holds_nothing(one: Owner, subject: _native.Subject, frames_from: int) -> bool:
+    """Whether it is left over: CPython's free lists still name what they gave out, and our own stack what
+    passed; its frames began before the code that is judged, or are over, but for a host's."""
+    if one.kind == "stack":
+        if frames_from and int(one.address) >= frames_from:
+            return False
+        mapping = _native.mapping_at(int(one.address))
+        is_main = threading.current_thread() is threading.main_thread()
+        return is_main and mapping is not None and mapping[4] == "[stack]"
+    is_name = type(subject.get()) is str  # the cache of attributes owns the names it knows
+    return one.kind == "static" and one.symbol == "_PyRuntime" and not is_name
+
+
+def _is_unexplained(row: _native.LedgerRow, owners: dict[int, tuple[Owner, ...]]) -> bool:
+    return row[5] > sum(one.references for one in owners.get(row[1], ()))
+
+
+def _sorted(some: list[Owner]) -> tuple[Owner, ...]:
+    return tuple(sorted(some, key=lambda one: (not one.certain, one.kind in BORROWING)))
+
+
+def _suspect(
+    found: Found, row: _native.LedgerRow, owners: tuple[Owner, ...], hidden: tuple[str, ...]
+) -> Suspect:
+    subject, address, kind, flags, baseline, count, _seen, balance, calls, falls, relation, _, touches = row
+    masks = _native.LEDGER_FLAGS
+    certain = sum(one.references for one in owners if one.certain)
+    died = bool(flags & (masks["DEAD"] | masks["LISTED"]))
+    return Suspect(
+        shown=kind.rpartition(".")[2] if subject is None or died else shown(subject),
+        type_name=kind,
+        address=Address(address),
+        relation=_RELATIONS[relation],
+        fresh=bool(flags & masks["FRESH"]),
+        died=died,
+        references=count if died or subject is None else _settled(subject, count, flags, certain),
+        baseline=baseline,
+        certain_owners=certain,
+        possible_owners=sum(one.references for one in owners if not one.certain and one.kind not in BORROWING)
+        + len(hidden),
+        borrowing=sum(one.references for one in owners if not one.certain and one.kind in BORROWING),
+        owners=(*(said(one) for one in owners[:OWNERS_SHOWN]), *hidden[:1]),
+        native_holder=_native_holder(owners, hidden),
+        balance=balance,
+        unbalanced_calls=calls,
+        falls_in_a_row=falls,
+        blurred=bool(flags & masks["BLURRED"]),
+        touches=tuple(_touch(found, touch) for touch in touches),
+    )
+
+
+def _settled(subject: _native.Subject, count: int, flags: int, owners: int) -> int:
+    """The count that accuses least, where another thread has moved it since the ledger was closed."""
+    now = subject.refcount()
+    if now is None:
+        return count
+    now -= bool(flags & _native.LEDGER_FLAGS["HELD"])
+    return max(count, now) if owners > count else min(count, now)
+
+
+def _native_holder(owners: tuple[Owner, ...], hidden: tuple[str, ...]) -> str:
+    possible = [said(one) for one in owners if not one.certain and one.kind not in BORROWING]
+    return next(iter((*possible, *hidden)), "")
+
+
+def said(one: Owner) -> str:
+    """An owner in a few words."""
+    return f"{one.holder} {one.key}".strip()
+
+
+def shown(subject: _native.Subject) -> str:
+    """Type and value, where it can be told without running code: "str 'k2'", "class pickle.Pickler"."""
+    kind = type_name(subject)
+    text = _native.preview(subject, ())
+    if text and text.startswith("class "):
+        return f"class {full_name(subject.get())}"
+    if text is None and kind.endswith("DType"):
+        return f"dtype({_native_name(subject)!r})"
+    if not text or len(text) > SHOWN_CHARS:
+        return kind
+    return text if text.startswith(kind) else f"{kind} {text}"
+
+
+def _native_name(subject: _native.Subject) -> str:
+    """NumPy's name of a dtype: its own C code, no user's."""
+    import numpy
+
+    return str(numpy.dtype.name.__get__(subject.get()))
+
+
+def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
+    letter, number, slot, from_, code, offset, method, change = row
+    name = capi_rows.name(number) if number >= 0 else ""
+    symbol, source = (
+        _native_place(from_, found.slots.get(slot, "")) if number >= 0 else _function_place(found, method)
+    )
+    return Touch(
+        role=_ROLES[letter],
+        function=name,
+        parameter=_parameter(number, letter) if number >= 0 and letter not in _BY_RESULT else "",
+        method=found.methods.get(method, "") or _host(found, slot),
+        symbol=symbol,
+        source=source,
+        site=site_of(found, code, offset),
+        change=change,
+    )
+
+
+def _host(found: Found, slot: int) -> str:
+    """The host that made the call; "" where it was none."""
+    path = found.slots.get(slot, "")
+    return library_of(path) if path in found.hosts else ""
+
+
+def _function_place(found: Found, method: int) -> tuple[str | Unknown, str | Unknown]:
+    """Symbol of the C function that Python called, and the line where it begins."""
+    address = found.authored.get(method, 0) or (_native.calls_function(method - 1) if method else 0)
+    return native_line(address, begins=True) if address else (_CALLED, _CALLED)
+
+
+_CALLED = Unknown("a call from Python")
+
+
+def _native_place(address: int, module: str) -> tuple[str | Unknown, str | Unknown]:
+    """Symbol and source line of a call: the address it returns to, less one. A tail call left none."""
+    spot = place(address - 1)
+    if spot.library != module:
+        tail = Unknown("the C function ended with this call: it left no return address")
+        return tail, tail
+    return native_line(address - 1)
+
+
+def _parameter(number: int, letter: str) -> str:
+    """Name of the first parameter with this letter in the column of effects."""
+    row = _native.CAPI_ROWS[number]
+    at = row[9].find(letter)
+    names = [part.split()[-1].lstrip("*") for part in row[2].strip("()").split(",") if part.split()]
+    return names[at] if 0 <= at < len(names) else ""
+
+
+def site_of(found: Found, code: int, offset: int) -> Site:
+    """The line of Python that a number of code and an offset mean while `found` is there."""
+    known = found.interned[code] if code < len(found.interned) else None
+    return site(known, offset, found.cells) if isinstance(known, CodeType) else NOWHERE
+
+
+_KINDS: Final = {
+    "NULL_WITHOUT_EXCEPTION": "NULL without an exception",
+    "RESULT_WITH_EXCEPTION": "result with an exception set",
+    "WITHOUT_GIL": "C-API call without the GIL",
+    "DIED_IN_CALL": "over-released",
+    "RETURNED_UNOWNED": "borrowed reference stolen",
+}
+
+
+def _fault(found: Found, row: _native.LedgerFault) -> Fault:
+    kind, number, slot, from_, code, offset, method, address = row
+    touch = _touch(found, ("B", number, slot, from_, code, offset, method, 0))
+    object_ = f"object at {address:#x}" if address else ""
+    return Fault(_KINDS[_native.LEDGER_FAULTS[kind]], touch, object_)  # type: ignore[arg-type]
+
+
+def _dangling(found: Found, row: _native.DanglingRow) -> Dangling:
+    subject, start, stop, kept, function, slot, from_, code, offset, method, touches = row
+    symbol, source = _native_place(from_, found.slots.get(slot, "")) if from_ else (_BY_PYTHON, _BY_PYTHON)
+    name = found.methods.get(method, "")
+    freed = Touch("freed", function, "", name, symbol, source, site_of(found, code, offset), 0)
+    made = next((replace(_touch(found, one), role="viewed") for one in touches if one[0] == "n"), _EARLIER)
+    return Dangling(type_name(subject), Range(Address(start), Address(stop)), bool(kept), freed, made)
+
+
+_BY_PYTHON = Unknown("Python's own allocator was called")
+_EARLIER = Unknown("no watched module made it meanwhile")

@@ -1,0 +1,92 @@
+"""What the user typed as the argument of a call: the name a report carries when none was given."""
+
+from __future__ import annotations
+
+import linecache
+from itertools import islice
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+from inspector.objects.quiet_compile import unwarned
+
+if TYPE_CHECKING:
+    import ast
+
+LONGEST_CHARACTERS = 60
+"""A longer expression is cut."""
+_MAGICS = {"run_line_magic": "%", "run_cell_magic": "%%"}
+
+
+def argument_text(frame: FrameType, function: str) -> str:
+    """The first argument in the call of `function` that `frame` is in; "" where the source cannot tell.
+
+    Reads the source file by linecache (notebook cells are in it); runs nothing.
+    """
+    import ast
+
+    call = _call(_source(frame))
+    if call is None or _name(call.func) != function:
+        return ""
+    by_name = [keyword.value for keyword in call.keywords if keyword.arg == "x"]
+    first = next(iter([*call.args, *by_name]), None)
+    if first is None or isinstance(first, ast.Starred):
+        return ""
+    text = " ".join(ast.unparse(first).split())
+    return text if len(text) <= LONGEST_CHARACTERS else text[: LONGEST_CHARACTERS - 1] + "…"
+
+
+def _source(frame: FrameType) -> str:
+    """The text of the instruction that runs now."""
+    return instruction_text(frame.f_code, frame.f_lasti, frame.f_globals)
+
+
+def instruction_text(code: CodeType, instruction: int, names: dict[str, Any] | None = None) -> str:
+    """The source text of an instruction of `code`, by its offset in bytes; "" where it cannot be had.
+
+    PEP 657 positions: columns are UTF-8 bytes. `names`: the module's globals, for sources in archives.
+    """
+    positions = next(islice(code.co_positions(), instruction // 2, None), None)
+    if positions is None or None in positions:
+        return ""
+    first, last, start, stop = positions
+    assert first is not None and last is not None
+    lines = linecache.getlines(code.co_filename, names)[first - 1 : last]
+    if len(lines) != last - first + 1:
+        return ""
+    rows = [line.encode() for line in lines]
+    rows[-1] = rows[-1][:stop]
+    rows[0] = rows[0][start:]
+    return b"".join(rows).decode(errors="replace")
+
+
+def as_typed(text: str) -> str:
+    """The text of a call as the user typed it: of `%name line` and `%%name line` IPython makes a call.
+
+    A magic of a cell is told by its own line, without the body.
+    """
+    import ast
+
+    call = _call(text) if text.startswith("get_ipython().run_") else None
+    sign = _MAGICS.get(_name(call.func)) if call else None
+    values = [word.value for word in call.args if isinstance(word, ast.Constant)] if call and sign else []
+    words = [value for value in values if isinstance(value, str)]
+    return f"{sign}{words[0]} {words[1]}".rstrip() if len(words) >= 2 else text
+
+
+def _call(source: str) -> ast.Call | None:
+    import ast
+
+    try:
+        with unwarned():
+            node = ast.parse(f"({source})", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return node if isinstance(node, ast.Call) else None
+
+
+def _name(function: ast.expr) -> str:
+    import ast
+
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

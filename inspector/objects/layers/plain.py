@@ -1,0 +1,169 @@
+"""Objects of the language that need no adapter: builtin values and containers, and instances of classes.
+
+An instance keeps its attributes as plain values before the object until somebody asks for its `__dict__`;
+asking makes the dict, which takes memory and stays. So it is read from the words before the object, and
+believed only where a dict lies at that address.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import types
+from typing import TYPE_CHECKING, Any
+
+from inspector import _native
+from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.facts.unknown import Unknown
+from inspector.objects.classes import is_heap_type, type_bases, type_namespace
+from inspector.objects.layers import text_caches
+
+if TYPE_CHECKING:
+    from inspector.adapters.told import Layer, Told
+
+WORD = 8
+_VALUES = (int, float, complex, bool, str, type(None), type(...), type(NotImplemented), slice)
+_CONTAINERS = (list, tuple, dict, set, frozenset)
+_CODE = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.CodeType,
+    types.FrameType,
+    object,
+)
+_BUILTIN = {id(kind): kind in _CONTAINERS for kind in (*_VALUES, *_CONTAINERS, *_CODE)}
+"""id of a type -> whether its items lie outside the object's struct. By id: no metaclass is asked to hash."""
+_FLAGS = type.__dict__["__flags__"].__get__
+_MANAGED_DICT = 1 << 4
+MOST_CLASSES = 32
+
+
+class Plain(Defaults):
+    """Builtin values, containers and code: computed, and their own."""
+
+    def layers(self, x: Any) -> Told:
+        """One layer; a container's items lie in the heap."""
+        from inspector.adapters.told import Layer, Told, of_type
+
+        name = type_name(type(x))
+        storage: Any = "heap" if _BUILTIN[id(type(x))] else "inline"
+        evidence = (of_type(name), *(text_caches.evidence(x) if type(x) is str else ()))
+        return Told((Layer("wrapper", name, "computed", storage, "owned", evidence),))
+
+
+class Instances(Defaults):
+    """Instances of classes: what their attributes are kept in; what the class means by them is unknown."""
+
+    def layers(self, x: Any) -> Told:
+        """The instance, its dict, its cached properties."""
+        from inspector.adapters.told import Layer, Told, of_type
+
+        name = type_name(type(x))
+        why = Unknown(f"opaque: no adapter knows {name}")
+        wrapper = Layer("wrapper", name, why, "heap", "owned", (of_type(name),))
+        return Told((wrapper, *_dict_layers(x)), state=why)
+
+
+def plain(kind: type) -> Plain | Instances | None:
+    """Who answers for a type that no adapter knows; None for an opaque type of C."""
+    if id(kind) in _BUILTIN:
+        return PLAIN
+    return INSTANCES if is_heap_type(kind) and _is_python(kind) else None
+
+
+def _is_python(kind: type) -> bool:
+    """Whether all classes above `kind` but `object` are class statements: no C struct hides bytes."""
+    above = [base for base in type_bases(kind)[:MOST_CLASSES] if base is not object]
+    rows = (_native.type_layout(_native.Subject(base)) for base in above)
+    return all(row is not None and not row["origin"] for row in rows)
+
+
+def _dict_layers(x: Any) -> tuple[Layer, ...]:
+    from inspector.adapters.told import Layer, field
+
+    kind = type(x)
+    if not _FLAGS(kind) & _MANAGED_DICT:
+        return ()
+    if not knows_instance_dicts():
+        why = Unknown("this interpreter keeps the dicts of instances elsewhere")
+        return (Layer("container", "__dict__", why, why, why, depth=1),)
+    made = instance_dict(x)
+    there = made is not None
+    layer = Layer(
+        "container",
+        "__dict__" if there else "attributes without a dict",
+        "computed" if there else "lazy",
+        "heap",
+        "owned",
+        (field("word before the object", "a dict" if there else "no dict"),),
+        () if there else ("x.__dict__", "vars()", "dir()"),
+        () if there else ("x.attribute", "repr"),
+        depth=1,
+    )
+    return (layer, *_cached(kind, made or {}))
+
+
+class _Probe:
+    """An instance whose dict is not made until it is asked for."""
+
+
+@functools.cache
+def knows_instance_dicts() -> bool:
+    """The self test: no dict is seen before `vars()` made one, and then that one."""
+    x = _Probe()
+    x.a = 1  # type: ignore[attr-defined]
+    before = instance_dict(x)
+    made = vars(x)
+    return before is None and instance_dict(x) is made
+
+
+def instance_dict(x: Any) -> dict[str, Any] | None:
+    """The dict of an instance with a managed one (PEP 412; 3.11 to 3.14); None where it is not made yet."""
+    raw = _native.read(id(x) - 3 * WORD, WORD)
+    word = int.from_bytes(raw or b"", "little")
+    if not word or word & 1:
+        return None
+    found = next((held for held in gc.get_referents(x) if id(held) == word and type(held) is dict), None)
+    return found if found is not None else _dict_at(word)
+
+
+def _dict_at(word: int) -> dict[str, Any] | None:
+    """The dict at an address, where the memory there begins as one: 3.13's gc visits inline values only."""
+    if _native.read(word + WORD, WORD) != id(dict).to_bytes(WORD, "little"):
+        return None
+    import ctypes
+
+    made: dict[str, Any] = ctypes.cast(word, ctypes.py_object).value
+    return made
+
+
+def _cached(kind: type, attributes: dict[str, Any]) -> tuple[Layer, ...]:
+    """A layer for the cached properties of the class: which of them have been computed."""
+    from inspector.adapters.told import Layer, attribute
+
+    names = list(_cached_properties(kind))
+    if not names:
+        return ()
+    done = [name for name in names if name in attributes]
+    value: Any = "computed" if len(done) == len(names) else "partial" if done else "lazy"
+    waiting = tuple(f"x.{name}" for name in names if name not in done)
+    seen = tuple(attribute(f"x.__dict__[{name!r}]", "there" if name in done else "absent") for name in names)
+    what = f"cached properties, {len(done)} of {len(names)}"
+    return (Layer("container", what, value, "heap", "owned", seen, waiting, depth=1),)
+
+
+def _cached_properties(kind: type) -> list[str]:
+    from functools import cached_property
+
+    found = []
+    for base in type_bases(kind)[:MOST_CLASSES]:
+        if type_module(base) != "builtins":
+            namespace = type_namespace(base)
+            found += [name for name, value in namespace.items() if type(value) is cached_property]
+    return found
+
+
+PLAIN, INSTANCES = Plain(), Instances()

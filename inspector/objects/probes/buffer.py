@@ -1,0 +1,174 @@
+"""Where an object's bytes are, who owns them, and which protocols would hand them out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from inspector import _native
+from inspector.adapters.base import Adapter, Elements, blocks_of, type_attribute, type_name
+from inspector.adapters.registry import adapter_of
+from inspector.adapters.told import DERIVED
+from inspector.facts.unknown import Address, Unknown
+
+if TYPE_CHECKING:  # most objects lay no bytes open: the facts of those that do are imported when one comes
+    from inspector.facts.buffer import Buffer, Exposure, Holder, Spoken
+
+PROTOCOLS = {
+    "__array_interface__": "__array_interface__",
+    "__array_struct__": "__array_struct__",
+    "__cuda_array_interface__": "__cuda_array_interface__",
+    "__dlpack__": "DLPack",
+    "__arrow_c_array__": "Arrow C data",
+    "__arrow_c_stream__": "Arrow C stream",
+}
+"""Attribute on the type -> how the protocol is called."""
+
+MOST_HOLDERS = 16
+NOT_ASKED = Unknown("not asked")
+
+
+def buffer(subject: _native.Subject, ask: bool = False) -> Buffer | None:
+    """The column `buffer`; None where the object lays no bytes open, so that the column does not apply.
+
+    Nothing of the user's is run. `ask=True` asks each protocol in turn and releases what it answers.
+    """
+    kind = type(subject.get())
+    adapter = adapter_of(kind)
+    blocks = adapter.elements(subject.get()) if adapter is not None else ()
+    spoken = _spoken(subject, kind, blocks, ask)
+    if not spoken and (adapter is None or not (blocks or adapter.names(subject.get()))):
+        return None
+    return _compose(subject, adapter, blocks, spoken)
+
+
+def _compose(
+    subject: _native.Subject,
+    adapter: Adapter | None,
+    blocks: tuple[Elements, ...],
+    spoken: tuple[Spoken, ...],
+) -> Buffer:
+    from inspector.facts.buffer import Buffer, Exposure
+
+    nobody = (
+        Unknown(NOT_ASKED.reason)
+        if adapter is None
+        else Unknown("none here: closed, released, empty or not made yet")
+    )
+    many = blocks_of(adapter, subject.get(), blocks) if adapter is not None else 0
+    if many > 1:
+        nobody = Unknown(f"{many:,} blocks, each in a place of its own")
+    answers = [row.exposure for row in spoken if isinstance(row.exposure, Exposure)]
+    one = answers[0] if answers and many < 2 else None
+    return Buffer(
+        logical_bytes=_logical(subject, adapter, answers[: max(1, len(blocks))], many) if answers else nobody,
+        range=one.range if one else nobody,
+        mapping=one.mapping if one else nobody,
+        owns=adapter.owns(subject.get()) if adapter else NOT_ASKED,
+        holders=holders(subject),
+        readonly=all(answer.readonly for answer in answers) if answers else nobody,
+        exports=adapter.exports(subject.get()) if adapter else NOT_ASKED,
+        spoken=spoken,
+        facts=adapter.names(subject.get()) if adapter else (),
+    )
+
+
+def _logical(
+    subject: _native.Subject, adapter: Adapter | None, answers: Sequence[Exposure], many: int
+) -> int | Unknown:
+    """The blocks' sum; what the adapter says where it looked at some of the blocks only."""
+    if adapter is not None and many > max(1, len(answers)):
+        told = adapter.layers(subject.get()).logical_bytes
+        if told is not DERIVED:
+            return told
+    return sum(prod(answer.shape) * answer.itemsize_bytes for answer in answers)
+
+
+def _spoken(
+    subject: _native.Subject, kind: type, blocks: tuple[Elements, ...], asking: bool
+) -> tuple[Spoken, ...]:
+    """Protocols found in the type's struct, its classes' namespaces and the object's own attributes, where
+    NumPy and others look too; called only when `asking`."""
+    found = [(name, name) for name in ("buffer",) if _native.speaks_buffer(kind)]
+    own = _native.own_attributes(subject.get(), tuple(PROTOCOLS))
+    found += [row for row in PROTOCOLS.items() if row[0] in own or type_attribute(kind, row[0]) is not None]
+    if not blocks and not found:
+        return ()
+    from inspector.facts.buffer import Spoken
+
+    rows = [Spoken(block.protocol, exposure(block)) for block in blocks]
+    for attribute, protocol in found:
+        if protocol not in {row.protocol for row in rows}:
+            rows.append(Spoken(protocol, _asked(subject, attribute) if asking else NOT_ASKED))
+    return tuple(rows)
+
+
+def _asked(subject: _native.Subject, attribute: str) -> Exposure | Unknown:
+    from inspector.adapters.protocols import ask
+
+    answer = ask(subject.get(), attribute)
+    return answer if isinstance(answer, Unknown) else exposure(answer)
+
+
+def exposure(block: Elements) -> Exposure:
+    """A block as the fact of what a protocol says."""
+    from inspector.binaries.mappings import mapping
+    from inspector.facts.buffer import Exposure
+
+    return Exposure(
+        protocol=block.protocol,
+        address=Address(block.address),
+        shape=block.shape,
+        strides_bytes=block.strides_bytes,
+        itemsize_bytes=block.itemsize_bytes,
+        format=block.typestr,
+        flags=block.flags,
+        readonly=block.readonly,
+        exporter=block.exporter,
+        range=block.range,
+        mapping=mapping(block.range),
+    )
+
+
+def holders(subject: _native.Subject) -> tuple[Holder, ...]:
+    """From the object's base to the owner of its bytes, nearest first; at most MOST_HOLDERS."""
+    seen = {subject.address}
+    found: list[Holder] = []
+    waiting = _held_by(subject, seen)
+    while waiting and len(found) < MOST_HOLDERS:
+        relation, holder = waiting.pop(0)
+        found.append(_holder(relation, holder))
+        waiting += _held_by(holder, seen)
+    return tuple(found)
+
+
+def _held_by(subject: _native.Subject, seen: set[int]) -> list[tuple[str, _native.Subject]]:
+    """Each holder that was not seen yet, in its one Subject, so that its refcount can be told exactly."""
+    adapter = adapter_of(type(subject.get()))
+    held: list[tuple[str, _native.Subject]] = []
+    for relation, owner in adapter.holds(subject.get()) if adapter else ():
+        if id(owner) not in seen:
+            seen.add(id(owner))
+            held.append((relation, _native.Subject(owner)))
+    return held
+
+
+def _holder(relation: str, subject: _native.Subject) -> Holder:
+    from inspector.facts.buffer import Holder
+
+    name = type_name(type(subject.get()))
+    adapter = adapter_of(type(subject.get()))
+    blocks: tuple[Elements, ...] = adapter.elements(subject.get()) if adapter else ()
+    references = subject.refcount()
+    stranger = Unknown(f"{name} lays no bytes open" if adapter else f"no adapter knows {name}")
+    return Holder(
+        name=(adapter.called(subject.get()) if adapter else "") or name,
+        type_name=name,
+        address=Address(subject.address),
+        relation=relation,
+        owns=adapter.owns(subject.get()) if adapter else stranger,
+        bytes=sum(block.size * block.itemsize_bytes for block in blocks) if blocks else stranger,
+        range=blocks[0].range if len(blocks) == 1 else stranger,
+        references=Unknown("immortal: its count has no meaning") if references is None else references,
+    )

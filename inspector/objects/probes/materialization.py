@@ -1,0 +1,149 @@
+"""Is the data there? The column `materialization`: an object's layers, its pages, its dangers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector import _native
+from inspector.adapters.base import type_module, type_name
+from inspector.adapters.registry import adapter_of, problems
+from inspector.adapters.told import DERIVED
+from inspector.facts.materialization import (
+    NO_BYTES,
+    NOT_RECORDED,
+    Evidence,
+    Layer,
+    Materialization,
+    Residency,
+)
+from inspector.facts.unknown import Unknown
+from inspector.objects.layers.dangers import dangers
+from inspector.objects.layers.headline import headline
+from inspector.objects.layers.pages import residency
+from inspector.objects.layers.plain import plain
+from inspector.objects.layers.stack import Stack, retained_bytes, stack
+
+STRIP_CELLS = 48
+
+
+def materialization(subject: _native.Subject) -> Materialization:
+    """What there is of the object: read from its fields, its mappings and the kernel's page tables.
+
+    Nothing is computed, brought in, or called that is the user's.
+    """
+    x = subject.get()
+    adapter = adapter_of(type(x))
+    told = adapter or (None if _broken(type(x)) else plain(type(x)))
+    return _opaque(x) if told is None else _of_stack(x, stack(x, told))
+
+
+def _of_stack(x: Any, of: Stack) -> Materialization:
+    pages = residency(of.spans, STRIP_CELLS, of.places)
+    retained = of.told.retained_bytes if of.told.retained_bytes is not DERIVED else retained_bytes(x, of)
+    layers = tuple(_resident(layer, of, pages) for layer in of.layers)
+    amounts = _amounts(of, pages)
+    return Materialization(
+        state=headline(of, pages),
+        layers=(*layers, *_pages_layer(of, pages)),
+        layers_left_out=of.left_out,
+        logical_bytes=_logical(of),
+        retained_bytes=retained,
+        **amounts,
+        waits_for=of.told.waits_for,
+        materialized_by=of.told.materialized_by,
+        findings=tuple(dangers(of, retained)),
+    )
+
+
+def _resident(layer: Layer, of: Stack, pages: Residency | Unknown) -> Layer:
+    """The layer with its pages; those of an object's only buffer are the object's."""
+    if not layer.spans:
+        return layer
+    own = pages if layer.spans == of.spans else residency(layer.spans, 0, of.places)
+    return Layer(
+        layer.level,
+        layer.what,
+        layer.value,
+        layer.storage,
+        layer.title,
+        layer.evidence,
+        layer.would,
+        layer.would_not,
+        layer.spans,
+        layer.depth,
+        own,
+    )
+
+
+def _pages_layer(of: Stack, pages: Residency | Unknown) -> tuple[Layer, ...]:
+    if not of.spans:
+        return ()
+    last = [layer for layer in of.layers if layer.spans][-1]
+    if isinstance(pages, Unknown):
+        return (Layer("pages", "unknown", last.value, last.storage, last.title, depth=2, residency=pages),)
+    count = -(-pages.span_bytes // pages.page_bytes)
+    there = -(-pages.resident_bytes // pages.page_bytes)
+    says = f"{there:,} of {count:,} in memory"
+    evidence = (Evidence("system call", pages.way, says),)
+    return (Layer("pages", says, last.value, last.storage, last.title, evidence, depth=2, residency=pages),)
+
+
+def _logical(of: Stack) -> int | Unknown:
+    if of.told.logical_bytes is not DERIVED:
+        return of.told.logical_bytes
+    if of.blocks:
+        return sum(block.size * block.itemsize_bytes for block in of.blocks)
+    return sum(span.bytes for span in of.spans) if of.spans else NO_BYTES
+
+
+def _amounts(of: Stack, pages: Residency | Unknown) -> dict[str, Any]:
+    """The six amounts and their sums; all 0 for an object whose elements do not exist or lie elsewhere."""
+    if isinstance(pages, Residency):
+        span_bytes, resident_bytes = pages.span_bytes, pages.resident_bytes
+        return _named(
+            pages, span_bytes, resident_bytes, resident_bytes / span_bytes if span_bytes else NO_BYTES
+        )
+    known = pages is NO_BYTES
+    value: int | Unknown = 0 if known else pages
+    return _named(None, value, value, NO_BYTES if known else pages)
+
+
+def _named(
+    pages: Residency | None, span: int | Unknown, resident: int | Unknown, fraction: float | Unknown
+) -> dict[str, Any]:
+    return {
+        "private_bytes": pages.private_bytes if pages else span,
+        "zero_page_bytes": pages.zero_page_bytes if pages else span,
+        "file_bytes": pages.file_bytes if pages else span,
+        "shared_bytes": pages.shared_bytes if pages else span,
+        "swapped_bytes": pages.swapped_bytes if pages else span,
+        "absent_bytes": pages.absent_bytes if pages else span,
+        "span_bytes": span,
+        "resident_bytes": resident,
+        "resident_fraction": fraction,
+    }
+
+
+def _broken(kind: type) -> str:
+    """Why the adapter of the type's library was left out; "" where it was not."""
+    library = type_module(kind).partition(".")[0]
+    found = (problem.reason for problem in problems() if problem.library == library)
+    return next((f"the adapter of {library} is left out: {reason}" for reason in found), "")
+
+
+def _opaque(x: Any) -> Materialization:
+    """An object of a type that no adapter knows."""
+    kind = type(x)
+    why = Unknown(f"opaque: {_broken(kind) or f'no adapter knows {type_name(kind)}'}")
+    layer = Layer("wrapper", type_name(kind), why, why, why, (Evidence("type", "type(x)", type_name(kind)),))
+    return Materialization(
+        state=why,
+        layers=(layer,),
+        layers_left_out=0,
+        logical_bytes=why,
+        retained_bytes=why,
+        **_named(None, why, why, why),
+        waits_for="",
+        materialized_by=NOT_RECORDED,
+        findings=(),
+    )

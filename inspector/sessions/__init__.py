@@ -1,0 +1,1 @@
+"""The verbs that a user holds over time: traces, leaks, previews, promises, compiled calls, debugging."""

@@ -1,0 +1,105 @@
+"""The verb `graph`: an object's holders and what it holds, one step; the next step by a node's address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from inspector._native import Subject
+    from inspector.facts.graph import Edge, Graph, Step
+    from inspector.facts.refs import Owner
+
+ROOTS: Final = (
+    "global",
+    "local",
+    "history",
+    "module state",
+    "thread-local",
+    "context variable",
+    "static",
+    "heap block",
+    "stack",
+    "mapping",
+    "unknown holder",
+)
+"""Kinds of owners behind which nothing is asked: the object's path to a root ends there."""
+MOST: Final = 60
+
+
+def graph(x: Any, *, names: Mapping[int, str] | None = None) -> Graph:
+    """Who holds `x` (memory is searched), what it holds, and the path to it from a root.
+
+    `names`: id of a dict -> how the user knows it. Runs no user code.
+    """
+    from inspector._native import Subject
+    from inspector.objects.layouts.call_references import leave_out_call
+
+    subject = Subject(x)
+    del x
+    leave_out_call(subject)
+    from inspector.facts.graph import Graph
+    from inspector.facts.unknown import Address
+    from inspector.objects.ownership.rows import type_name
+    from inspector.objects.probes.chain import chain
+    from inspector.objects.probes.held import held
+
+    path = tuple(owner.short for owner in chain(subject, names or {}).owners)
+    return Graph(
+        type_name(subject), Address(subject.address), path, _holders(subject, names or {}), held(subject)
+    )
+
+
+def step(address: int, type_name: str, up: bool, *, names: Mapping[int, str] | None = None) -> Step:
+    """The neighbours of the object of that type at an address: who holds it, or what it holds.
+
+    Where there is none any more the step has no edges and says so: a graph keeps nothing alive.
+    """
+    from inspector.facts.graph import Step
+    from inspector.objects.probes.held import at, held
+
+    subject = at(address, type_name)
+    if subject is None:
+        return Step((), 0, f"no {type_name} is at {address:#x} any more")
+    return _holders(subject, names or {}) if up else held(subject)
+
+
+def _holders(subject: Subject, names: Mapping[int, str]) -> Step:
+    from inspector.facts.graph import Step
+    from inspector.facts.unknown import ImmortalType, Unknown
+    from inspector.objects.probes.refs import owners
+
+    found = owners(subject, names, scan=True)
+    edges = tuple(sorted((_edge(owner) for owner in found.owners[:MOST]), key=_order))
+    count = found.references
+    said = (
+        "never freed"
+        if isinstance(count, ImmortalType)
+        else f"{count:,} reference{'' if count == 1 else 's'}"
+    )
+    scan = "" if isinstance(found.scan, Unknown) else f"; {found.scan.scanned_bytes / 1e6:,.0f} MB searched"
+    return Step(edges, len(found.owners) - len(edges), f"{said}, {found.named} named{scan}")
+
+
+def _order(edge: Edge) -> tuple[bool, bool, str, str]:
+    """What is sure first, then what can be walked on from; never as it happens to lie in memory."""
+    return not edge.certain, edge.root, edge.label, edge.key
+
+
+def _edge(owner: Owner) -> Edge:
+    from inspector.facts.graph import Edge
+    from inspector.objects.ownership.rows import type_name
+    from inspector.objects.probes.held import tracked
+
+    root = owner.kind in ROOTS or not owner.certain
+    holder = None if root else tracked(owner.address)
+    return Edge(
+        key=owner.key,
+        kind=owner.kind,
+        label=owner.holder,
+        type_name="" if holder is None else type_name(holder),
+        address=owner.address,
+        references=owner.references,
+        certain=owner.certain,
+        root=root or holder is None,
+    )

@@ -1,0 +1,91 @@
+"""The verb `leaks` in a forked child: a fault that ends the process is a verdict, and costs nothing here.
+
+The first child runs the code as `Leaked.run` does. Where it dies a second one runs it once, watched from the
+start: the ledger keeps what was freed too early apart, so that child often lives and names the fault.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from inspector.errors import InspectorError
+from inspector.facts.conversion import Site
+from inspector.facts.leaks import Leaks, Touch
+from inspector.facts.unknown import Unknown
+
+DEADLINE_S: Final = 600.0
+MEMORY_BYTES: Final = 1 << 33
+DIARY_BYTES: Final = 1 << 16
+COPY: Final = "a copy of this process"
+DIED: Final = "the child died of "
+_LINE: Final = re.compile(rb'File "([^"]+)", line (\d+) in (\S+)')
+
+
+def apart(whole: Callable[[], Leaks], once: Callable[[], Leaks]) -> Leaks:
+    """What `whole` finds in a child; where that dies, a verdict on the crash, and what `once` finds.
+
+    Raises InspectorError `not-isolated` where no child can be made, or it ends without an answer.
+    """
+    from inspector.verdicts.leaks import crash
+
+    found, place = _told(whole)
+    if isinstance(found, Leaks):
+        return found
+    again, watched = _told(once)
+    verdict = crash(_signal(found), place, COPY, watched=_is_ours(place))
+    if isinstance(again, Leaks):
+        return replace(again, verdicts=(*again.verdicts, verdict))
+    later = crash(_signal(again), watched, COPY, watched=True)
+    return Leaks((verdict, later), (), 0, 0, 0, 0, 1, 0, 0, 0, 0)
+
+
+def _told(function: Callable[[], Leaks]) -> tuple[Leaks | Unknown, Touch | Unknown]:
+    """What the child found, or why not, and where it stood when it died."""
+    from inspector.facts.wire import from_wire, to_wire
+    from inspector.objects import isolation
+
+    diary = os.memfd_create("crash")
+    try:
+
+        def watched() -> Any:
+            faulthandler.enable(diary, all_threads=False)
+            return to_wire(function())
+
+        told = isolation.run(watched, DEADLINE_S, MEMORY_BYTES)
+        return told if isinstance(told, Unknown) else from_wire(Leaks, told), _place(diary)
+    finally:
+        os.close(diary)
+
+
+def _is_ours(place: Touch | Unknown) -> bool:
+    """Whether it died in our own code: then it may be our fault."""
+    own = str(Path(__file__).parents[1])
+    return isinstance(place, Touch) and str(place.site.file).startswith(own)
+
+
+def _signal(found: Leaks | Unknown) -> str:
+    reason = found.reason if isinstance(found, Unknown) else ""
+    if not reason.startswith(DIED):
+        raise InspectorError(
+            f"the code gave no answer in a copy of this process: {reason}.",
+            slug="not-isolated",
+            do="run it without isolate, or as a program: inspector leaks script.py",
+        )
+    return reason.removeprefix(DIED)
+
+
+def _place(diary: int) -> Touch | Unknown:
+    """The innermost Python line of what faulthandler wrote."""
+    lines = _LINE.findall(os.pread(diary, DIARY_BYTES, 0))
+    if not lines:
+        return Unknown("no Python code was running")
+    file, line, function = (part.decode(errors="replace") for part in lines[0])
+    here = Unknown("it did not return")
+    site = Site(file, int(line), function, Unknown("not told by a crash"), "")
+    return Touch("unbalanced", "", "", "", here, here, site, 0)

@@ -1,0 +1,140 @@
+"""The verb leaks on a program that is launched: its own Python opens the ledger, and judges at its end."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.errors import InspectorError
+from inspector.facts.leaks import Leaks
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire, to_wire
+from inspector.sessions import trace_launched
+
+if TYPE_CHECKING:
+    from inspector.report import Report
+
+CRASHES: Final = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
+"""Signals by which native code ends its own process."""
+NOT_TOLD: Final = Unknown("where a signal ended the program is not known: inspector debug shows it")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdicts on a program, and how the program ended."""
+
+    fact: Leaks
+    code: int
+    """Its exit code; -N: signal N."""
+    notes: tuple[str, ...]
+    """What of it was not watched, a sentence each."""
+
+    @property
+    def report(self) -> Report:
+        """The verdicts as they are shown."""
+        from inspector.report import Report
+
+        return Report("leaks", {"leaks": self.fact})
+
+
+def launch(command: Sequence[str], *modules: str, children: bool = False, quiet: bool = False) -> Judged:
+    """Run `command`, a program that is or embeds Python, under the ledger.
+
+    Its Python opens the ledger at its start, as `trace_launched.launch` begins a trace, and judges when it ends, or
+    when the process exits without ending it. What the program itself obtains by the C-API is watched too
+    where no module is named. `children`, `quiet`: as `trace_launched.launch` takes them. Raises InspectorError
+    `no-program`, `no-python`, `python-isolated`, `no-build`, `no-verdicts`, and what `leaks` raises.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="inspector-leaks-"))
+    try:
+        own = {"begins": __name__, "elftools": _folder("elftools")}
+        asked = trace_launched.settings(folder, modules, "ledger", children) | own
+        ended, pid = trace_launched.ran(command, asked, quiet)
+        if unknown := trace_launched.told(folder, "unknown", pid):
+            raise InspectorError(unknown["what"], slug=unknown["slug"], do="name a module that it imports")
+        told = trace_launched.told(folder, "leaks", pid)
+        fact = from_wire(Leaks, told) if told is not None else _not_told(command[0], ended.code)
+        return Judged(fact, ended.code, trace_launched.others(folder))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder(package: str) -> str:
+    spec = find_spec(package)
+    return str(Path(spec.origin).parent) if spec is not None and spec.origin else ""
+
+
+def _not_told(program: str, code: int) -> Leaks:
+    """A crash is a verdict; any other end without one is an error."""
+    from inspector.verdicts.leaks import crash
+
+    name = signal.Signals(-code).name if code < 0 else ""
+    if name in CRASHES:
+        return Leaks((crash(name, NOT_TOLD, "the program", watched=True),), (), 0, 0, 0, 0, 1, 0, 0, 0, 0)
+    left = f"left with code {code}, past its exit handlers"
+    how = f"was ended by signal {-code} ({name})" if name else left
+    raise InspectorError(
+        f"{program[:60]} {how}: its ledger went with it.",
+        slug="no-verdicts",
+        why="counts and owners are judged in the program itself, when its Python or its process ends",
+        do="let it end by itself: no kill, os._exit or exec",
+    )
+
+
+def begin(settings: dict[str, Any]) -> None:
+    """In the program: open the ledger, from now to the end of its Python or of its process."""
+    from inspector import _native
+    from inspector.ledger import suspects  # noqa: F401 - before the ledger opens, and not as the process ends
+    from inspector.sessions.leaks import Leaked
+    from inspector.verdicts import leaks  # noqa: F401
+
+    _bring("elftools", settings["elftools"])
+    modules = tuple(settings["modules"])
+    found, pid = Leaked(modules), os.getpid()
+    found.hosts, found.late = not modules, True
+
+    def end() -> None:
+        height = _native.stack_height() if found.hosts else 0
+        _native.at_exit(None)
+        if os.getpid() == pid and found.is_open:
+            found.end(height)
+            _leave(Path(settings["folder"]), found.fact, modules)
+
+    found.__enter__()
+    atexit.register(end)
+    _native.at_exit(end)
+
+
+def _bring(package: str, folder: str) -> None:
+    """Make a package in pure Python importable, unless this Python has one: symbols are read by it."""
+    if folder and find_spec(package) is None:
+        spec = spec_from_file_location(
+            package, Path(folder, "__init__.py"), submodule_search_locations=[folder]
+        )
+        assert spec is not None and spec.loader is not None
+        sys.modules[package] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[package])
+
+
+def _leave(folder: Path, fact: Leaks, modules: tuple[str, ...]) -> None:
+    """The verdicts; or that a module never came."""
+    from inspector.tracing.arm.targets import Targets
+
+    name, told = "leaks", to_wire(fact)
+    try:
+        Targets(modules, buffers=False).require()
+    except InspectorError as error:
+        name, told = "unknown", {"what": error.what, "slug": error.slug}
+    part = folder / f"{name}.part"
+    part.write_text(json.dumps(told), encoding="utf-8")
+    part.replace(folder / f"{name}-{os.getpid()}.json")

@@ -1,0 +1,29 @@
+"""The verb `leaks`, of memory outside objects: lost blocks become verdicts, growing ones a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from inspector.facts.leaks import Leaks
+
+if TYPE_CHECKING:
+    from inspector.ledger.ledger import Found
+    from inspector.ledger.raw_memory import RawMemory
+
+
+def judged(fact: Leaks, last: Found, raw_memory: RawMemory) -> Leaks:
+    """The fact with what was found outside objects, certain verdicts first. `last`: of the last run."""
+    from inspector.ledger.suspects import site_of
+    from inspector.verdicts.raw_memory import of_raw_memory
+
+    blocks = raw_memory.found(last.methods, partial(site_of, last))
+    told = (*fact.verdicts, *(one for some in blocks for one in of_raw_memory(some)))
+    return replace(
+        fact,
+        verdicts=tuple(sorted(told, key=lambda one: not one.certain)),
+        raw_memory=blocks,
+        scan_ns=fact.scan_ns + raw_memory.scan_ns,
+        scanned_bytes=fact.scanned_bytes + raw_memory.scanned_bytes,
+    )

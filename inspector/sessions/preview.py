@@ -1,0 +1,173 @@
+"""The verbs of what would happen: `conversions(x)`, and what an expression would copy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Final
+
+from inspector.errors import InspectorError
+from inspector.facts.preview import Found, Prediction, Preview, Previews
+from inspector.facts.unknown import Unknown
+from inspector.objects.quiet_compile import unwarned
+
+if TYPE_CHECKING:
+    from inspector.objects.preview.consumers import Consumer
+
+CHILD_S: Final = 30.0
+"""For a child in all: it may have to import the library, and hooks its functions."""
+MEMORY_BYTES: Final = 4 << 30
+
+
+def conversions(x: Any, to: str | tuple[str, ...] | list[str] = ()) -> Previews:
+    """What handing `x` to each library would do: copy, lose values, materialize, fail; and why.
+
+    `to`: an import name or several, "bytes" and "memoryview" too; () for the libraries that are imported.
+    The real conversion runs in a forked child within 2 s and 4 GB, a large object by its beginning; nothing
+    changes here. Where a fork is not safe (torch, polars, jax are loaded, threads run) rules answer, marked
+    so. Raises InspectorError `unknown-consumer`.
+    """
+    from inspector.objects.preview.consumers import chosen, installed, unsafe
+
+    names = chosen((to,) if isinstance(to, str) else tuple(to) or installed())
+    why = unsafe()
+    return Previews(tuple(_one(x, name, consumer, why) for name, consumer in names.items()))
+
+
+def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:
+    """What evaluating `expression` in a copy of `names` would copy, and what would become of `x`.
+
+    It runs in a forked child within 2 s, traced; Unknown where a fork is not safe. Raises InspectorError
+    `not-an-expression`.
+    """
+    from inspector.objects.preview.consumers import unsafe
+
+    why, code = unsafe(), _compiled(expression)
+    told = Unknown(why) if why else _forked(lambda: _evaluated(x, code, dict(names)))
+    if isinstance(told, Unknown):
+        untold = Unknown(_said(told.reason))
+        return Prediction(expression, untold, "", "", untold)
+    from inspector.facts.conversion import Copy
+    from inspector.facts.wire import from_wire
+
+    copies = tuple(from_wire(Copy, copy) for copy in told["copies"])
+    return Prediction(expression, copies, told["materializes"], told["fails"], told["wall_ns"])
+
+
+def _compiled(expression: str) -> CodeType:
+    try:
+        with unwarned():
+            return compile(expression.strip(), "<expression>", "eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise InspectorError(
+            f"{expression.strip()[:60] or 'an empty text'} is not an expression.",
+            slug="not-an-expression",
+            why=f"{type(error).__name__}: {error}"[:200],
+            do='--after takes one expression in quotes: --after "f(x)"',
+        ) from None
+
+
+def _evaluated(x: Any, code: CodeType, names: dict[str, Any]) -> dict[str, Any]:
+    """In the child: its copies, and the change of state, as plain values."""
+    from inspector.facts.wire import to_wire
+    from inspector.objects.preview.trying import bounded
+    from inspector.sessions.trace import trace
+
+    before, fails = _state(x), ""
+    began = time.monotonic_ns()
+    with trace() as traced:
+        try:
+            bounded(lambda: eval(code, names))
+        except Exception as error:
+            fails = f"{type(error).__name__}: {error}"[:200]
+        wall_ns = time.monotonic_ns() - began
+    now = _state(x)
+    return {
+        "copies": [to_wire(copy) for copy in traced.copies],
+        "materializes": now if now != before else "",
+        "fails": fails,
+        "wall_ns": wall_ns,
+    }
+
+
+def _state(x: Any) -> str:
+    from inspector.api import materialization
+
+    state = materialization(x).state
+    return "" if isinstance(state, Unknown) else state
+
+
+def _one(x: Any, name: str, consumer: Consumer, unsafe: str) -> Preview:
+    from inspector.objects.preview.consumers import function_name
+    from inspector.objects.preview.features import features
+    from inspector.objects.preview.trying import part_of, tried
+
+    given = features(x)
+    is_table = given.is_table and (name != "pyarrow" or given.kind == "DataFrame")
+    function = function_name(consumer, is_table)
+    if unsafe:
+        return _by_rule(x, name, function, unsafe)
+    size, library = given.size_bytes, consumer.module.partition(".")[0]
+
+    def try_it() -> Any:
+        part, times = part_of(x, size)
+        return {**tried(part, consumer, is_table, _state, partial(_traced, library)), "times": times}
+
+    told = _forked(try_it)
+    if isinstance(told, Unknown):
+        return _by_rule(x, name, function, _said(told.reason))
+    return _preview(name, function, told)
+
+
+def _forked(function: Callable[[], Any]) -> Any | Unknown:
+    """What `function` gives in the child; a thread that runs just now is waited for, a moment."""
+    from inspector.objects import isolation
+
+    return isolation.run(function, CHILD_S, MEMORY_BYTES)
+
+
+def _said(reason: str) -> str:
+    return "it takes longer than 2 s" if "SIGALRM" in reason else reason
+
+
+def _traced(library: str, call: Callable[[], Any]) -> list[tuple[str, str, int]]:
+    """In the child: the call, traced."""
+    from inspector.sessions.trace import trace
+
+    with trace(library) as traced:
+        call()
+    return [(copy.reason, copy.avoid, copy.copied_bytes) for copy in traced.copies]
+
+
+def _preview(name: str, function: str, told: dict[str, Any]) -> Preview:
+    found: Found = "tried" if told["times"] == 1 else "tried on a part"
+    if "fails" in told:
+        failed = Unknown("the conversion fails")
+        return Preview(name, function, failed, failed, failed, failed, "", told["fails"], "", True, found)
+    copied: int | Unknown = (
+        Unknown(told["unknown"]) if "unknown" in told else round(told["copied"] * told["times"])
+    )
+    lost = told["lost"]
+    reason, avoid = told["why"] if copied != 0 else ("", "")
+    return Preview(
+        consumer=name,
+        function=function,
+        copies=copied if isinstance(copied, Unknown) else copied > 0,
+        copied_bytes=copied,
+        loses=Unknown(lost) if isinstance(lost, str) else tuple(lost[1]),
+        losses=Unknown(lost) if isinstance(lost, str) else lost[0],
+        materializes=told["materializes"],
+        reason=reason,
+        avoid=avoid,
+        fails=False,
+        found=found,
+    )
+
+
+def _by_rule(x: Any, name: str, function: str, why: str) -> Preview:
+    from inspector.objects.preview.features import features
+    from inspector.verdicts.rules import ruled
+
+    return ruled(features(x), name, function, why)

@@ -1,0 +1,121 @@
+"""Promises for tests: a block in which nothing is copied, or nothing materializes, or it raises."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from inspector.errors import InspectorError
+from inspector.facts.conversion import Copy, Materialized
+from inspector.facts.unknown import Unknown
+from inspector.sessions.trace import Traced
+
+if TYPE_CHECKING:
+    from types import ModuleType, TracebackType
+
+    from inspector.tracing.record.recorder import Recorder
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class NoCopy(Traced):
+    """A trace whose end raises where bytes were copied."""
+
+    def __init__(self, recorder: Recorder, least_bytes: int) -> None:
+        super().__init__(recorder, name="no_copy")
+        self._least_bytes = least_bytes
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        breaches = [copy for copy in self.copies if copy.copied_bytes >= self._least_bytes]
+        if error is None and breaches:
+            raise _copied(breaches)
+
+
+def no_copy(*modules: str | ModuleType, least_bytes: int = 1) -> NoCopy:
+    """A block, or a decorated function, that raises InspectorError `copied` where it copies bytes.
+
+    `modules` as in `trace`; results under `least_bytes` are let pass.
+    """
+    from inspector.sessions.chosen_modules import names_of
+    from inspector.tracing.record.recorder import Recorder
+
+    return NoCopy(Recorder(names_of(modules)), least_bytes)
+
+
+class NoMaterialize:
+    """A block, or a decorated function, in which no data may come to be."""
+
+    def __init__(self, least_bytes: int) -> None:
+        from inspector.tracing.arm.materializing import Materializations
+
+        self._least_bytes = least_bytes
+        self._told = Materializations()
+        self.materialized: tuple[Materialized, ...] = ()
+        """What came to be in the block."""
+
+    def __enter__(self) -> NoMaterialize:
+        self._told.rows.clear()
+        self._told.begin()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._told.end()
+        self.materialized = tuple(self._told.rows)
+        breaches = [row for row in self.materialized if _is_least(row, self._least_bytes)]
+        if error is None and breaches:
+            raise _materialized(breaches)
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """The function, in such a block at each call."""
+
+        @functools.wraps(function)
+        def promised(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return function(*args, **kwargs)
+
+        return promised
+
+
+def no_materialize(*, least_bytes: int = 1) -> NoMaterialize:
+    """A block, or a decorated function, that raises InspectorError `materialized` where data comes to be.
+
+    Seen are lazy vectors, pandas' RangeIndex, xarray's cache, Pillow's load, awkward's virtual buffers,
+    dask's compute and h5py's reads, of libraries imported before. What is known to be under `least_bytes`
+    passes.
+    """
+    return NoMaterialize(least_bytes)
+
+
+def _is_least(row: Materialized, least_bytes: int) -> bool:
+    return isinstance(row.materialized_bytes, Unknown) or row.materialized_bytes >= least_bytes
+
+
+def _materialized(breaches: list[Materialized]) -> InspectorError:
+    first, size = breaches[0], breaches[0].materialized_bytes
+    more = f", and {len(breaches) - 1} more" if len(breaches) > 1 else ""
+    amount = "an unknown number of" if isinstance(size, Unknown) else f"{size:,}"
+    return InspectorError(
+        f"{first.type_name} materialized {amount} bytes at {first.site.file}:{first.site.line}{more}.",
+        slug="materialized",
+        why=f"{first.cause}: {first.site.text or 'no source'}",
+        do="ask for a part of it, or materialize it before the block",
+    )
+
+
+def _copied(breaches: list[Copy]) -> InspectorError:
+    first = breaches[0]
+    more = f", and {len(breaches) - 1} more" if len(breaches) > 1 else ""
+    return InspectorError(
+        f"{first.site.text or first.function} copied {first.copied_bytes:,} bytes"
+        f" at {first.site.file}:{first.site.line}{more}.",
+        slug="copied",
+        why=f"{first.reason} ({first.function}: {first.source} → {first.result})",
+        do=first.avoid or "share the bytes where nobody writes",
+    )

@@ -1,0 +1,205 @@
+"""The verb trace on a program that is launched: begun by its own Python, read here when it is over."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from inspector.errors import InspectorError
+
+if TYPE_CHECKING:
+    from inspector.sessions.trace import Traced
+    from inspector.tracing.record.launch import Ended
+
+FIRST: Final = Path(__file__).parents[1] / "faces" / "startup" / "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Launched:
+    """A program's trace, and how the program ended."""
+
+    trace: Traced
+    code: int
+    """Its exit code; -N: signal N."""
+    notes: tuple[str, ...]
+    """What of it was not traced, a sentence each."""
+
+
+def launch(
+    command: Sequence[str],
+    *modules: str,
+    grade: Literal["count", "record", "deep"] = "record",
+    children: bool = False,
+    quiet: bool = False,
+    mode: Literal["ring", "sample"] = "ring",
+    every: int = 10,
+    told: Callable[[int, float], None] | None = None,
+) -> Launched:
+    """Run `command`, a program that is or embeds Python, and give its trace.
+
+    Its Python begins the trace at its start, by a `sitecustomize` of ours before the program's own; Pythons
+    that it starts are counted. With `children` they are traced too, and where the launched program is no
+    Python, the first of them is what is given. `quiet`: what it prints goes to stderr. `told` hears, from a
+    thread of its own, records and seconds so far, as `trace` tells them. `mode` and `every` are those of
+    `trace`; a stream is refused. A program that is killed leaves what was written. Raises
+    InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, `bad-option`, and what `trace`
+    raises.
+    """
+    from inspector.tracing.record.modes import recorded_elsewhere
+
+    asked = settings(Path(), modules, grade, children, recorded_elsewhere(mode, every))
+    folder = Path(tempfile.mkdtemp(prefix="inspector-trace-"))
+    try:
+        with _telling(folder, told):
+            ended, pid = ran(command, asked | {"folder": str(folder)}, quiet)
+        from inspector.sessions.trace import left
+
+        return Launched(left(folder, pid, grade), ended.code, tuple(_notes(folder, pid)))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def ran(command: Sequence[str], settings: dict[str, Any], quiet: bool) -> tuple[Ended, int]:
+    """Run a program whose Python does what `settings` tell: how it ended, and the process that did it.
+
+    Raises InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, and what was refused.
+    """
+    from inspector.tracing.record import launch as launching
+
+    ended = launching.run(command, settings, str(FIRST), quiet)
+    folder = Path(settings["folder"])
+    pid = _first(folder, ended.pid)
+    if pid is None:
+        raise _refused(folder, ended, command)
+    return ended, pid
+
+
+@contextmanager
+def _telling(folder: Path, told: Callable[[int, float], None] | None) -> Iterator[None]:
+    """Say how far the trace in a folder is while it grows."""
+    from inspector.tracing.record.folder import recorded
+    from inspector.tracing.record.heartbeat import Pulse
+
+    pulse = Pulse(told, lambda: recorded(folder)) if told is not None else None
+    if pulse is not None:
+        pulse.begin()
+    try:
+        yield
+    finally:
+        if pulse is not None:
+            pulse.end()
+
+
+def begin(settings: dict[str, Any]) -> Callable[[], None]:
+    """In the traced program: trace from now to the end of its Python, or until what comes back is called."""
+    import atexit
+
+    from inspector.tracing.record.into_folder import Leaving
+
+    leaving = Leaving(
+        Path(settings["folder"]), tuple(settings["modules"]), settings["grade"], settings["every"]
+    )
+    leaving.begin()
+    atexit.register(leaving.end)
+
+    def end() -> None:
+        leaving.end()
+        atexit.unregister(leaving.end)
+
+    return end
+
+
+def settings(
+    folder: Path, modules: Sequence[str], grade: str, children: bool = False, every: int = 1
+) -> dict[str, Any]:
+    """What the traced program's Python is told."""
+    from importlib.metadata import version
+
+    package = str(Path(__file__).parents[1])
+    return {
+        "folder": str(folder),
+        "modules": list(modules),
+        "grade": grade,
+        "every": every,
+        "children": children,
+        "begins": __name__,
+        "package": package,
+        "version": version("native-inspector"),
+    }
+
+
+def told(folder: Path, name: str, pid: int | str) -> dict[str, Any] | None:
+    """What a process told in a folder: "began", "refused", "ended"."""
+    path = folder / f"{name}-{pid}.json"
+    found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
+    return found
+
+
+def _first(folder: Path, pid: int) -> int | None:
+    """The process whose trace is given: the launched one, else the first that began; None: there is none."""
+    began = sorted(folder.glob("began-*.json"), key=lambda path: path.stat().st_mtime_ns)
+    pids = [int(path.stem.rpartition("-")[2]) for path in began]
+    return pid if pid in pids else next(iter(pids), None)
+
+
+def _refused(folder: Path, ended: Any, command: Sequence[str]) -> InspectorError:
+    """What kept the trace from beginning."""
+    refused = told(folder, "refused", ended.pid)
+    if refused is None:
+        return _no_python(command[0], ended.python_seen, len(list(folder.glob("other-*.json"))))
+    if refused["slug"] == "no-build":
+        return no_build(refused)
+    return InspectorError(
+        f"it was not begun: {refused['what']}", slug=refused["slug"], do="mend that and run it again"
+    )
+
+
+def _no_python(program: str, seen: bool, others: int) -> InspectorError:
+    if seen:
+        return InspectorError(
+            f"the Python in {program[:60]} did not read its start-up files.",
+            slug="python-isolated",
+            why="it was isolated (-I, -E, -S, or PyConfig's isolated, use_environment or site_import)",
+            do="start it without that, or begin the trace in its code: inspector.trace()",
+        )
+    why = (
+        f"programs that it started did: {others}" if others else "no libpython was loaded, and it holds none"
+    )
+    return InspectorError(
+        f"{program[:60]} ran no Python.",
+        slug="no-python",
+        why=why,
+        do="trace what it starts: --children" if others else "give a program that is or embeds Python",
+    )
+
+
+def no_build(said: dict[str, Any]) -> InspectorError:
+    """The error for a Python that none of our builds is for."""
+    version, where = said["version"], said["executable"] or said["prefix"]
+    return InspectorError(
+        f"the program's Python is {version} ({where}), for which there is no build of inspector here.",
+        slug="no-build",
+        why="the extension is built for one version of CPython",
+        do=f"{where} -m pip install native-inspector" if said["executable"] else f"install it in {where}",
+    )
+
+
+def others(folder: Path) -> tuple[str, ...]:
+    """A sentence on Pythons of which nothing is known."""
+    count = len(list(folder.glob("other-*.json")))
+    return (f"Pythons that it started and that were not watched: {count}",) if count else ()
+
+
+def _notes(folder: Path, pid: int) -> list[str]:
+    from inspector.tracing.record.folder import forked
+
+    found = list(others(folder))
+    if count := forked(folder, pid):
+        found.append(f"its other processes that recorded too, which are not shown: {count}")
+    return found

@@ -1,0 +1,197 @@
+"""The C-API slots of chosen modules: armed, widened as modules are imported, restored on every way out.
+
+    with CapiSlots(("numpy",), "record"):
+        ...
+
+What it records lies in the rings (native/trace/record/ring.h); a session of rings is begun and ended by who uses this.
+Function pointers are the process's own, so one at a time, and only in the main interpreter.
+"""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Final, Literal
+
+from inspector import _native
+from inspector.errors import InspectorError
+from inspector.tracing.arm.numpy_table import NumpyTable
+from inspector.tracing.arm.pointers import Pointers
+from inspector.tracing.arm.targets import COMPILED, fits
+
+Grade = Literal["count", "record", "deep", "ledger"]
+GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2, "ledger": 3}
+_OF_HOSTS: Final = {GRADES["record"]: GRADES["deep"]}
+"""A host's own grade, where it is another: Python knows nothing of its calls, so all there is to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came of the patched slots when they were disarmed."""
+
+    restored: int
+    foreign: int
+    """Left alone: another tracer patched them after us."""
+    gone: int
+    """Of modules that were unloaded meanwhile."""
+    read_only: int
+
+
+class CapiSlots:
+    """The slots through which modules call Python; `modules` as in `inspector.trace`, none: every module.
+
+    With `hosts` also those of the program, and of libraries, that embed this Python; `pointers` finds those
+    that lie in libraries' own data. `also` gets the files.
+    """
+
+    def __init__(
+        self,
+        modules: Iterable[str] = (),
+        grade: Grade = "record",
+        hosts: bool = False,
+        pointers: Pointers | None = None,
+        also: Callable[[frozenset[str]], object] | None = None,
+    ) -> None:
+        self.modules = tuple(modules)
+        self.also = also
+        self.hosts: frozenset[str] | None = frozenset() if hosts else None
+        self.grade = GRADES[grade]
+        self.pointers = pointers
+        self.numpy = NumpyTable(self.grade)
+        self.armed = 0
+        self.restored: Restored | None = None
+        self._original: Any = None
+        self._watching: Any = None
+        self._paths = frozenset[str]()
+        self._coming: dict[str, str] = {}
+        """Names and files of extensions: in sys.modules only when their body runs (multi-phase init)."""
+
+    def begin(self) -> None:
+        """Patch. Raises InspectorError `trace-subinterpreter` in another interpreter than the main one."""
+        self._original = ExtensionFileLoader.create_module
+        atexit.register(self.end)
+        try:
+            self._widen()
+            self.look_again()
+            self._watch()
+        except RuntimeError as error:
+            self.end()
+            raise InspectorError(
+                "a trace cannot be armed in a second interpreter.",
+                slug="trace-subinterpreter",
+                why=f"{error}",
+                do="start it from the main interpreter",
+            ) from None
+        except BaseException:
+            self.end()
+            raise
+
+    def choose(self, modules: Iterable[str]) -> None:
+        """Patch these modules' slots from now on, those of them that are loaded already too."""
+        self.modules, self._paths = tuple(modules), frozenset()
+        self._widen()
+
+    def look_again(self) -> None:
+        """Patch pointers that libraries put into their data since: they do so at any time, untold."""
+        if self.pointers is not None:
+            self.pointers.widen(self._wanted(frozenset(_native.got_objects())))
+
+    def end(self) -> None:
+        """Restore every slot; a second call does nothing."""
+        if self._original is not None:
+            if ExtensionFileLoader.create_module is self._watching:
+                setattr(ExtensionFileLoader, "create_module", self._original)  # noqa: B010
+            self._original = self._watching = None
+            self.numpy.end()
+            if self.pointers is not None:
+                self.pointers.end()
+            _native.hosts_disarm()
+            self.restored = Restored(*_native.got_disarm())
+            atexit.unregister(self.end)
+
+    def __enter__(self) -> CapiSlots:
+        self.begin()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+
+    def _watch(self) -> None:
+        """Stand before the loader of extensions: a new module's slots are patched before its body runs."""
+        original = self._original
+
+        def create_module(loader: ExtensionFileLoader, spec: ModuleSpec) -> ModuleType:
+            module: ModuleType = original(loader, spec)
+            if self._original is not None:
+                if spec.origin is not None:
+                    self._coming[spec.name] = spec.origin
+                self._widen()
+            return module
+
+        self._watching = create_module
+        setattr(ExtensionFileLoader, "create_module", create_module)  # noqa: B010
+
+    def without_trampoline(self) -> dict[str, int]:
+        """Path of each object that is wanted -> import slots for which the process had no thunk left."""
+        found = dict(_native.got_without_trampoline())
+        wanted = self._wanted(frozenset(found)) | (self.hosts or frozenset())
+        return {path: count for path, count in found.items() if path in wanted}
+
+    def _widen(self) -> None:
+        """Patch what has been loaded since; slots that are patched already stay as they are."""
+        loaded = frozenset(_native.got_objects())
+        fresh = loaded - self._paths
+        new = self._wanted(fresh) if fresh else frozenset()
+        self._paths |= loaded
+        if new:
+            armed, _, _ = _native.got_arm(new, self.grade)
+            self.armed += armed
+            if self.also is not None:
+                self.also(new)
+        self.numpy.widen(new)
+        if self.hosts is not None:
+            self._widen_hosts()
+
+    def _widen_hosts(self) -> None:
+        """Patch what embeds this Python."""
+        self.hosts = frozenset(_native.got_hosts()) | (self.hosts or frozenset())
+        self.hosts |= frozenset(_native.hosts_arm(self.hosts))
+        self.numpy.widen(self.hosts)
+        if self.hosts:
+            armed, _, _ = _native.got_arm(self.hosts, _OF_HOSTS.get(self.grade, self.grade))
+            self.armed += armed
+
+    def _wanted(self, paths: frozenset[str]) -> frozenset[str]:
+        """Those that are a chosen module's file, or lie in a chosen package."""
+        places = [str(place) for place in self._places()]
+        files, folders = frozenset(places), tuple(f"{place}/" for place in places)
+        return (
+            paths if not self.modules else frozenset(p for p in paths if p in files or p.startswith(folders))
+        )
+
+    def _places(self) -> list[Path]:
+        """Files and folders of the chosen modules, as far as they are imported."""
+        coming = self._coming.items()
+        found = [Path(file) for name, file in coming if any(fits(name, one) for one in self.modules)]
+        for name, module in list(sys.modules.items()):
+            if type(module) is ModuleType and any(fits(name, pattern) for pattern in self.modules):
+                found += _places_of(name, module)
+        return found
+
+
+def _places_of(name: str, module: ModuleType) -> list[Path]:
+    """A package's folders, with what wheels put beside them (numpy.libs); another module's file."""
+    folders = vars(module).get("__path__")
+    if folders is not None and any(name in compiled for compiled in COMPILED.values()):
+        return [Path(folder).parent for folder in folders]
+    if folders is not None:
+        return [place for folder in folders for place in (Path(folder), Path(f"{folder}.libs"))]
+    file = vars(module).get("__file__")
+    return [Path(file)] if isinstance(file, str) else []

@@ -1,0 +1,281 @@
+"""What of the chosen modules can be hooked: callables with a pointer of their own, and the rest by kind."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.machinery
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    ModuleType,
+    WrapperDescriptorType,
+)
+from typing import Any, Final
+
+from inspector.errors import InspectorError
+from inspector.objects.classes import is_heap_type, type_name
+from inspector.tracing.arm.type_files import lies_in
+
+_dict_of = type.__dict__["__dict__"].__get__
+_flags_of = type.__dict__["__flags__"].__get__
+_module_of = type.__dict__["__module__"].__get__
+_HAVE_VECTORCALL = 1 << 11  # Include/object.h
+_PYTHONS = (FunctionType, MethodType, WrapperDescriptorType)
+_BOUND = (classmethod, staticmethod)
+_DESCRIPTORS = (MethodDescriptorType, type(dict.__dict__["fromkeys"]))
+_UNSEEN = ("wrapper_descriptor", "getset_descriptor", "member_descriptor")
+_OPCODES: Final = {
+    "call": re.compile("(PRECALL|CALL)_(LEN|ISINSTANCE|LIST_APPEND|STR_1|TUPLE_1|TYPE_1)"),
+    "operator": re.compile("BINARY_OP_.*_(INT|FLOAT|UNICODE)|COMPARE_OP_(INT|FLOAT|STR).*"),
+    "index": re.compile("(BINARY|STORE)_SUBSCR_(DICT|(LIST|TUPLE|STR)_INT)|UNPACK_SEQUENCE_.*(LIST|TUPLE)"),
+}
+"""Opcodes that CPython specialises (PEP 659) and that then carry out C of builtins themselves."""
+_BYTES_METHODS = ("join",)
+"""Of bytes, whose methods are called everywhere, the one that gathers others' bytes."""
+LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd"))
+"""What a kernel runs on its own, and this tool; traced when it is named."""
+MOST: Final = 16_000
+"""Callables hooked at once: the extension has 16,384 thunks in all."""
+COMPILED: Final = {"pytensor": ("cutils_ext", "lazylinker_ext")}
+"""Package -> modules it compiles as it runs, each in a folder beside those of what users compile by it."""
+
+
+@dataclass(slots=True)
+class Targets:
+    """What is to be hooked: patterns of modules, and what has been found of them so far."""
+
+    patterns: tuple[str, ...] = ()
+    """"numpy" (its submodules too), "pandas.*", "math.gcd"; none: every installed package with extensions."""
+    callables: list[Any] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    modules: list[str] = field(default_factory=list)
+    """The module that each callable belongs to."""
+    types: list[type] = field(default_factory=list)
+    unseen: dict[str, Counter[str]] = field(default_factory=dict)
+    """Module -> kind -> how many have no pointer to replace."""
+    left_out: int = 0
+    buffers: bool = True
+    """Whether types that hand bytes on are hooked whatever the patterns say."""
+    _seen: set[int] = field(default_factory=set)
+    _walked: set[str] = field(default_factory=set)
+
+    def look(self) -> None:
+        """Find the callables of modules that are imported by now and were not looked at before."""
+        for pattern in self.patterns or _packages():
+            self._add(pattern)
+        for kind in _buffers() if self.buffers else ():
+            if id(kind) not in self._seen:
+                self._seen.add(id(kind))
+                self._keep("builtins", kind.__name__, kind)
+                self._methods("builtins", kind, _BYTES_METHODS if kind is bytes else None)
+
+    def wants_stdlib(self) -> bool:
+        """Whether a pattern names a module of the standard library, whose own calls of bytes count then."""
+        return any(_package(pattern) in sys.stdlib_module_names for pattern in self.patterns)
+
+    def require(self) -> None:
+        """Raise InspectorError `unknown-module` for a pattern that fits nothing."""
+        for pattern in self.patterns:
+            head = pattern.rpartition(".")[0]
+            known = any(fits(name, pattern) for name in list(sys.modules)) or _single(pattern)
+            if not known and (head in sys.modules or not _can_come(pattern)):
+                raise InspectorError(
+                    f"nothing to trace is called {pattern!r:.60}.",
+                    slug="unknown-module",
+                    why="no module, function or pattern of imported modules fits",
+                    do="give a module's name: inspector.trace('numpy')",
+                )
+
+    def packages(self) -> tuple[str, ...]:
+        """The packages that something was found in, where no pattern names any."""
+        return tuple(dict.fromkeys(_package(module) for module in self.modules))
+
+    def unseen_of(self, package: str) -> dict[str, int]:
+        """Kind -> how many of a package have no pointer to replace."""
+        total: Counter[str] = Counter(specialised() if package == "builtins" else {})
+        for module, kinds in self.unseen.items():
+            if _package(module) == package:
+                total += kinds
+        return dict(total)
+
+    def _add(self, pattern: str) -> None:
+        """Add what one pattern names and is there."""
+        modules = [name for name in list(sys.modules) if name not in self._walked and fits(name, pattern)]
+        for name in sorted(modules, key=_publicness):
+            self._walked.add(name)
+            if type(sys.modules[name]) is ModuleType:
+                for key, value in list(vars(sys.modules[name]).items()):
+                    self._one(name, key, value)
+        if not modules:
+            self._add_one(pattern)
+
+    def _add_one(self, dotted: str) -> None:
+        """A single callable: a module's attribute, or one of a type in it."""
+        if found := _single(dotted):
+            self._one(*found)
+
+    def _one(self, module: str, name: str, value: Any) -> None:
+        if type(value) in _BOUND:
+            value = value.__func__
+        if id(value) in self._seen:
+            return
+        for key, function in _compiled_by_cffi(value):
+            self._seen.add(id(function))
+            self._keep(module, f"{name}.{key}", function)
+        if issubclass(type(value), type):  # isinstance asks the value for its __class__
+            self._type(module, value)
+        elif _is_hookable(value) and _belongs(value, module) and not name.endswith("__new__"):
+            self._seen.add(id(value))
+            self._keep(module, name, value)
+        elif type(value).__name__ in _UNSEEN:
+            self.unseen.setdefault(module, Counter())[type(value).__name__] += 1
+
+    def _keep(self, module: str, name: str, value: Any) -> None:
+        if len(self.callables) >= MOST:
+            self.left_out += 1
+            return
+        self.callables.append(value)
+        self.names.append(f"{module}.{name}")
+        self.modules.append(module)
+
+    def _type(self, module: str, kind: type) -> None:
+        home = _module_of(kind)
+        is_pythons = vars(builtins).get(type_name(kind)) is kind or not is_heap_type(kind)
+        is_bare = home == "builtins" and not is_pythons  # PyO3 names no module
+        is_named = isinstance(home, str) and _package(home) == _package(module)
+        if not is_named and not is_bare and not lies_in(kind, home, module):
+            return
+        self._seen.add(id(kind))
+        self.types.append(kind)
+        self._keep(module, type_name(kind), kind)
+        self._methods(module, kind)
+        if id(type(kind)) not in self._seen and type(kind) is not type:  # ctypes: Array.from_buffer is its
+            self._type(module, type(kind))
+
+    def _methods(self, module: str, kind: type, chosen: tuple[str, ...] | None = None) -> None:
+        for name, value in list(_dict_of(kind).items()):
+            if not isinstance(value, type) and (chosen is None or name in chosen):
+                owner = value.__objclass__ if type(value) in _DESCRIPTORS else kind  # torch copies its tables
+                self._one(module, f"{type_name(owner)}.{name}", value)
+
+
+def _single(dotted: str) -> tuple[str, str, Any] | None:
+    """(module, name in it, value) of "math.gcd" or "numpy.ndarray.copy"; None where there is none."""
+    head, _, name = dotted.rpartition(".")
+    if type(sys.modules.get(head)) is ModuleType and name in (table := vars(sys.modules[head])):
+        return head, name, table[name]
+    module, _, kind = head.rpartition(".")
+    owner = vars(sys.modules[module]).get(kind) if module in sys.modules else None
+    if isinstance(owner, type) and name in _dict_of(owner):
+        return module, f"{kind}.{name}", _dict_of(owner)[name]
+    return None
+
+
+def _buffers() -> list[type]:
+    """Types that hand bytes on whatever module they came from: making one is always traced."""
+    array = sys.modules.get("array")
+    found: list[type] = [bytes, bytearray, memoryview]
+    return [*found, vars(array)["array"]] if type(array) is ModuleType else found
+
+
+def _package(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _packages() -> list[str]:
+    """Top-level packages with an extension module, but the library, us, the kernel's own; and ctypes."""
+    suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file = vars(module).get("__file__") if type(module) is ModuleType else None
+        if isinstance(file, str) and file.endswith(suffixes):
+            found.add(_package(name))
+    return sorted((found - sys.stdlib_module_names - LEFT_OUT) | ({"ctypes"} & {*sys.modules}))
+
+
+def fits(name: str, pattern: str) -> bool:
+    """A name takes its submodules in, and the extension beside it: "cffi" is _cffi_backend too."""
+    package = _package(name)
+    beside = (f"_{pattern}", f"{pattern}_core", f"{pattern}lib", *COMPILED.get(pattern, ()))
+    is_beside = package.startswith(f"_{pattern}_") or package in beside
+    return bool(pattern) and (
+        name == pattern
+        or name.startswith(f"{pattern}.")
+        or ("*" in pattern and fnmatchcase(name, pattern))
+        or is_beside
+    )
+
+
+def _can_come(pattern: str) -> bool:
+    """Whether its package is installed: it is hooked when the program imports it."""
+    named = all(part.isidentifier() or "*" in part for part in pattern.split("."))
+    try:
+        package = _package(pattern)
+        built_in = package in sys.builtin_module_names
+        return named and (built_in or importlib.machinery.PathFinder.find_spec(package) is not None)
+    except (ImportError, ValueError):
+        return False
+
+
+def _publicness(name: str) -> tuple[int, int, str]:
+    """Public modules first: a function is called by the name its users know."""
+    parts = name.split(".")
+    return sum(part.startswith("_") for part in parts), len(parts), name
+
+
+def _is_hookable(value: Any) -> bool:
+    """A builtin function or method, or an instance whose type calls it through a vectorcall pointer."""
+    kind = type(value)
+    if kind is BuiltinFunctionType or kind in _DESCRIPTORS:
+        return True
+    return bool(_flags_of(kind) & _HAVE_VECTORCALL) and kind not in _PYTHONS and not issubclass(kind, type)
+
+
+def _belongs(value: Any, module: str) -> bool:
+    """Whether it is of the module's own package: `from math import gcd` is not, nor a pattern's `match`."""
+    if not issubclass(type(value), BuiltinFunctionType):  # a method that knows its class has a type below
+        return True
+    if isinstance(value.__module__, str):
+        return _package(value.__module__) == _package(module)
+    bound = value.__self__
+    owner = bound if isinstance(bound, type) else type(bound)
+    home = _module_of(owner)
+    is_pythons = home != "builtins" or vars(builtins).get(type_name(owner)) is owner
+    is_unnamed = owner in (ModuleType, type(None)) or not isinstance(home, str) or not is_pythons
+    return is_unnamed or _package(home) == _package(module)
+
+
+def specialised() -> dict[str, int]:
+    """Kind -> how many specialised opcodes of this Python run C of builtins without any pointer."""
+    import opcode
+
+    families: dict[str, list[str]] = vars(opcode)["_specializations"]
+    names = {name.replace("NO_KW_", "") for family in families.values() for name in family}
+    counted = Counter(kind for name in names for kind, of in _OPCODES.items() if of.fullmatch(name))
+    return {f"specialised {kind}": count for kind, count in counted.items()}
+
+
+def subclasses(kinds: Iterable[type]) -> list[type]:
+    """The types and every subclass of them, each once."""
+    waiting, seen = list(kinds), dict[type, None]()
+    while waiting:
+        kind = waiting.pop()
+        if kind not in seen:
+            seen[kind] = None
+            waiting += type.__subclasses__(kind)
+    return list(seen)
+
+
+def _compiled_by_cffi(value: Any) -> list[tuple[str, Any]]:
+    """The functions of a library that cffi compiled a module for: made as their first use makes them."""
+    if type_name(type(value)) != "Lib" or _module_of(type(value)) != "_cffi_backend":
+        return []
+    return [(name, one) for name, one in value.__dict__.items() if callable(one)]

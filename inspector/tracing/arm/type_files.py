@@ -1,0 +1,36 @@
+"""Where a type's C code lies, for types whose name does not say so.
+
+CPython takes `__module__` of a static type from its `tp_name`: "_box.Box" of a type in package._box, and
+nothing but "Box" of many others, which so count as builtins.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import MethodDescriptorType
+from typing import Any, Final
+
+from inspector import _native
+from inspector.objects.classes import is_heap_type
+
+_dict_of = type.__dict__["__dict__"].__get__
+_METHOD_AT: Final = 40
+"""Of PyMethodDescrObject: `d_method`, in the table of its library (Include/cpython/descrobject.h)."""
+
+
+def lies_in(kind: type, home: Any, module: str) -> bool:
+    """Whether the type is in the module's own file, where `home`, its `__module__`, is no module there."""
+    if not isinstance(home, str) or (home != "builtins" and home.partition(".")[0] in sys.modules):
+        return False
+    file = vars(sys.modules[module]).get("__file__")
+    image = _native.image(_address(kind))
+    return image is not None and isinstance(file, str) and image[0] == file
+
+
+def _address(kind: type) -> int:
+    """Of the type itself, where it is static; else of a row of its methods. 0: it has none."""
+    if not is_heap_type(kind):
+        return id(kind)
+    methods = (value for value in _dict_of(kind).values() if type(value) is MethodDescriptorType)
+    found = next((_native.read(id(one) + _METHOD_AT, 8) for one in methods), None)
+    return int.from_bytes(found or b"", "little")

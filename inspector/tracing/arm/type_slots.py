@@ -1,0 +1,45 @@
+"""Type slots of the chosen modules, by an allow list, and the destructors of capsules: armed and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from inspector import _native
+from inspector.tracing.arm.targets import subclasses
+
+_name_of, _module_of = type.__dict__["__qualname__"].__get__, type.__dict__["__module__"].__get__
+CAPSULES = "destructor of a capsule"
+
+
+class TypeSlots:
+    """Slots armed in types, and in the subclasses that share the pointer."""
+
+    def __init__(self, for_ledger: bool = False) -> None:
+        self._for_ledger = for_ledger
+        self.names: dict[int, str] = {}
+        self.modules: dict[int, str] = {}
+        self._types: list[type] = []
+        self._known: set[int] = set()
+
+    def widen(self, types: Sequence[type]) -> None:
+        """Arm the types found since, then the subclasses of all."""
+        if not self.names and not self._for_ledger:
+            number = _native.type_slots_capsules()
+            self.names[number], self.modules[number] = CAPSULES, "builtins"
+        fresh = [kind for kind in types if id(kind) not in self._known]
+        self._known.update(id(kind) for kind in fresh)
+        self._types += fresh
+        self._keep(_native.type_slots_arm(fresh, True, self._for_ledger))
+        self._keep(_native.type_slots_arm(subclasses(self._types), False, self._for_ledger))
+
+    def _keep(self, rows: list[tuple[int, type, str]]) -> None:
+        for number, kind, slot in rows:
+            module = _module_of(kind)
+            self.modules[number] = module if isinstance(module, str) else ""
+            self.names[number] = f"{self.modules[number]}.{_name_of(kind)}.{slot}".removeprefix("builtins.")
+
+    def end(self) -> None:
+        """Take our thunks out of classes that copied them; calls_disarm, which comes next, does the rest."""
+        if self._types:
+            _native.type_slots_settle(subclasses(self._types))
+            self._types, self._known = [], set()

@@ -1,0 +1,1 @@
+"""Questions to a trace that has ended: calls, conversions, losses, lines; and its files."""

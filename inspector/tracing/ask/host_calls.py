@@ -1,0 +1,169 @@
+"""The calls of hosts: programs that embed Python, linked to it or by pointers that dlsym gave them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+from inspector.facts.hosted import NOT_HOSTED, HostCall, Hosted
+from inspector.facts.unknown import Unknown
+from inspector.tracing.ask.conversions import own_values
+from inspector.tracing.ask.nesting import Nesting
+from inspector.tracing.events import capi_rows
+from inspector.tracing.events.decode import FLAGS, KINDS, Events, Rows
+
+SHOWN: Final = 2_000
+"""Calls that become facts at the beginning and at the end; of the middle only those that something ailed."""
+FORGETS: Final = ("PyErr_Clear", "PyErr_Fetch", "PyErr_GetRaisedException")
+ASKS: Final = ("PyErr_Occurred", "PyErr_ExceptionMatches", "Py_DecRef", "Py_IncRef")
+"""Calls that may come between."""
+NUMBERS: Final = ("PyLong_AsLong", "PyLong_FromLong", "PyBool_FromLong")
+MASKS: Final = ("PyLong_AsUnsignedLongMask", "PyLong_AsUnsignedLongLongMask")
+TEXT: Final = "PyUnicode_AsUTF8"
+TO_TEXT: Final = "PyUnicode_FromString"
+"""Functions whose values may not be kept."""
+GONE: Final = -(1 << 15)
+"""What `refs_delta` says of an object that may be gone (native/trace/record/event.h)."""
+NO_GIL: Final = Unknown("the thread did not hold the GIL")
+NO_OBJECT: Final = Unknown("it is about no object")
+R_BITS: Final = 31
+"""R's integers have 32 bits; the lowest is its NA."""
+
+
+def hosted(events: Events, nesting: Nesting) -> Hosted:
+    """What hosts asked."""
+    if not events.hosts:
+        return NOT_HOSTED
+    records = events.records[nesting.heads]
+    capi = np.isin(records["kind"], (KINDS["CAPI"], KINDS["NAMED"], KINDS["GIL"]))
+    heads = np.flatnonzero(capi & np.isin(records["slot"], list(events.hosts)))
+    chosen = _chosen(events, nesting, heads)
+    calls = _cleared([_call(events, nesting, int(head)) for head in chosen])
+    hosts = sorted({events.import_modules[slot] for slot in events.hosts})
+    return Hosted(tuple(hosts), tuple(_folded(calls)), len(heads) - len(chosen), len(heads))
+
+
+def _chosen(events: Events, nesting: Nesting, heads: Rows) -> Rows:
+    """The first, the last, and between them what failed, lost or had no GIL, with the call after it."""
+    records = events.records[nesting.heads[heads]]
+    flags = records["flags"]
+    without = (flags & FLAGS["NO_GIL"] != 0) & (flags & FLAGS["ENTRY"] == 0)
+    ails = (flags & FLAGS["ERROR"] != 0) | without | _may_lose(events, nesting, heads)
+    kept = ails | np.roll(ails, 1)
+    kept[:SHOWN] = kept[-SHOWN:] = True
+    chosen: Rows = heads[kept]
+    return chosen
+
+
+def _may_lose(events: Events, nesting: Nesting, heads: Rows) -> Rows:
+    """Which calls `_lost` has to look at, by columns: a trace of R has a hundred thousand of them."""
+    rows = nesting.heads[heads]
+    records = events.records[rows]
+    number = records["val"].astype(np.int64)
+    wide = (number >= 1 << R_BITS) | (number <= -(1 << R_BITS))
+    following = events.records[np.minimum(rows + 1, len(events.records) - 1)]
+    cut = (following["kind"] == KINDS["TEXT"]) & (following["duration"] < records["aux"])
+    found: Rows = _is_named(events, records, NUMBERS) & wide
+    found |= _is_named(events, records, MASKS) & (records["aux"] != 0)
+    found |= _is_named(events, records, (TEXT,)) & cut
+    constants = np.array(list(events.constants), np.uint64)
+    found |= _is_named(events, records, (TO_TEXT,)) & np.isin(records["val"], constants)
+    return found
+
+
+def _is_named(events: Events, records: Rows, names: tuple[str, ...]) -> Rows:
+    slots = [slot for slot, name in events.hosts.items() if name in names]
+    found: Rows = np.isin(records["slot"], slots) & (records["kind"] == KINDS["CAPI"])
+    return found
+
+
+def _call(events: Events, nesting: Nesting, head: int) -> HostCall:
+    row, stop = int(nesting.heads[head]), int(nesting.stops[head])
+    record = events.records[row]
+    flags, slot = int(record["flags"]), int(record["slot"])
+    host, function = events.import_modules[slot], events.hosts[slot]
+    is_row = record["kind"] == KINDS["CAPI"]
+    entry = bool(flags & FLAGS["ENTRY"])
+    without = bool(flags & FLAGS["NO_GIL"]) and not entry
+    values = own_values(events, row, stop)["values"] if is_row and not entry else ()
+    before, after = (NO_GIL, NO_GIL) if without else _references(record, function, entry)
+    return HostCall(
+        host=host,
+        function=function,
+        object_type=NO_GIL if without else events.types[int(record["type"])] or NO_OBJECT,
+        values=values,
+        references=before,
+        references_after=after,
+        failed=bool(flags & FLAGS["ERROR"]),
+        cleared=False,
+        without_gil=without,
+        lost="" if entry or without or not is_row else _lost(events, host, function, record, values),
+        times=1,
+        thread=events.threads[int(events.thread[row])],
+        depth=int(record["depth"]),
+    )
+
+
+def _references(record: Any, function: str, entry: bool) -> tuple[int | Unknown, int | Unknown]:
+    if entry or not int(record["type"]):
+        return NO_OBJECT, NO_OBJECT
+    before, delta = int(record["refs"]), int(record["refs_delta"])
+    if delta == GONE:
+        return before, before - 1 if function == "Py_DecRef" else Unknown("it may be gone")
+    return before, before + delta
+
+
+def _lost(events: Events, host: str, name: str, record: Any, values: tuple[str, ...]) -> str:
+    """What the function, or what its host is known to make of the number, does not keep."""
+    word, more = int(record["val"]), int(record["aux"])
+    if name in MASKS and more:
+        return "wrapped without an error: negative, or over 64 bits"
+    if name == TEXT and len(values) == 1 and more > _c_bytes(values[0]):
+        return f"cut at its first NUL: {more:,} bytes became {_c_bytes(values[0]):,}"
+    if name == TO_TEXT and word in events.constants:
+        return f"{events.constants[word]} became the text {values[0]}"
+    return _lost_in_r(name, capi_rows.as_signed(word)) if host == "reticulate" else ""
+
+
+def _lost_in_r(name: str, number: int) -> str:
+    lowest = -(1 << R_BITS)
+    if name == "PyBool_FromLong" and number == lowest:
+        return "R's NA became True"
+    if name == "PyLong_FromLong" and number == lowest:
+        return f"R's NA became {lowest}"
+    if name == "PyLong_AsLong" and not -(1 << R_BITS) <= number < 1 << R_BITS:
+        kept = (number + (1 << R_BITS)) % (1 << 32) - (1 << R_BITS)
+        return f"R's integer has 32 bits: {number} became {'NA' if kept == lowest else f'{kept}L'}"
+    return "" if name != "PyLong_AsLong" or number != lowest else f"{number} is R's NA"
+
+
+def _c_bytes(shown: str) -> int:
+    """Bytes of a shown text; a cut one counts as whole."""
+    return 1 << 62 if shown.endswith("…") else len(ast.literal_eval(shown).encode())
+
+
+def _cleared(calls: list[HostCall]) -> list[HostCall]:
+    """Mark each failed call whose exception the same thread took or cleared next."""
+    for at, call in enumerate(calls):
+        if call.failed:
+            following = (one for one in calls[at + 1 :] if one.thread == call.thread)
+            after = next((one.function for one in following if one.function not in ASKS), "")
+            calls[at] = replace(call, cleared=after in FORGETS)
+    return calls
+
+
+def _folded(calls: list[HostCall]) -> list[HostCall]:
+    """Calls in a row that are alike become one."""
+    if not calls:
+        return []
+    found = [calls[0]]
+    for before, call in pairwise(calls):
+        if before == call:
+            found[-1] = replace(found[-1], times=found[-1].times + 1)
+        else:
+            found.append(call)
+    return found

@@ -1,0 +1,53 @@
+"""Per Python line: how often control crossed the border, and the time that crossing took."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from inspector.facts.conversion import Crossing
+from inspector.facts.unknown import Unknown
+from inspector.tracing.ask.nesting import TOP, Nesting
+from inspector.tracing.events.decode import KINDS, Events, Rows
+
+_NO_CLOCK = Unknown("no clock was read")
+_NO_CONVERSIONS = Unknown("no conversion was recorded")
+
+
+def crossings(events: Events, nesting: Nesting, ns: Rows) -> tuple[Crossing, ...]:
+    """The lines in the order they first called; time of calls counts the outermost only."""
+    site = _sites(events, nesting)
+    outermost = nesting.is_call & (nesting.owner == TOP)
+    is_capi = events.records["kind"][nesting.heads] == KINDS["CAPI"]
+    count = len(events.sites)
+    calls = np.bincount(site[nesting.is_call], minlength=count)
+    conversions = np.bincount(site[is_capi], minlength=count)
+    call_ns = np.bincount(site[outermost], weights=ns[outermost], minlength=count)
+    crossing_ns = np.bincount(site[is_capi], weights=_own(nesting, ns)[is_capi], minlength=count)
+    first = {int(one): at for at, one in reversed(list(enumerate(site[nesting.is_call | is_capi].tolist())))}
+    return tuple(
+        Crossing(
+            site=events.sites[one],
+            calls=int(calls[one]),
+            conversions=int(conversions[one]),
+            call_ns=round(float(call_ns[one])) or _NO_CLOCK,
+            crossing_ns=round(float(crossing_ns[one])) if conversions[one] else _NO_CONVERSIONS,
+        )
+        for one in sorted(first, key=lambda one: first[one])
+    )
+
+
+def _own(nesting: Nesting, ns: Rows) -> Rows:
+    """The time of each record without that of the records directly in it."""
+    inner = nesting.parent != TOP
+    within = np.bincount(nesting.parent[inner], weights=ns[inner], minlength=len(ns))
+    found: Rows = np.maximum(ns - within, 0)
+    return found
+
+
+def _sites(events: Events, nesting: Nesting) -> Rows:
+    """The line of each record; a conversion without one has its call's."""
+    site = events.site[nesting.heads].copy()
+    is_callback = events.records["kind"][nesting.heads] == KINDS["CALLBACK"]
+    borrowed = ((site == 0) | is_callback) & (nesting.owner != TOP)
+    site[borrowed] = site[nesting.owner[borrowed]]
+    return site

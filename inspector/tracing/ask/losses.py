@@ -1,0 +1,129 @@
+"""LOSS records as evidence: which elements a call did not keep, and what became of the first."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+import numpy as np
+
+from inspector import _native
+from inspector.facts.conversion import Loss, LossEvidence
+from inspector.tracing.ask import call_values
+from inspector.tracing.ask.narrowed_arguments import narrowed
+from inspector.tracing.ask.nesting import TOP, Nesting
+from inspector.tracing.events import capi_rows
+from inspector.tracing.events.decode import KINDS, Events
+
+_WORDS: Final = {"embedded_nul": "embedded NUL"}
+_KEPT: Final = _native.LOSS_RULES.index("kept")
+_SHOWN: Final = 8
+"""Characters of a text that a record holds."""
+
+
+def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
+    """One for each loss of like calls, in the order of the first; not again for a call that hands it on.
+
+    What the C API lost of a number in a call that kept them all, by another reading, is none.
+    """
+    rows = events.of_kind("LOSS")
+    heads = np.searchsorted(nesting.heads, rows, side="right") - 1
+    is_kept = events.records["func"][rows] == _KEPT
+    keeping = set(heads[is_kept].tolist())
+    rows, heads = rows[~is_kept], heads[~is_kept]
+    keys = [_key(events.records[row]) for row in rows.tolist()]
+    inner = {(int(nesting.owner[head]), key) for head, key in zip(heads.tolist(), keys, strict=True)}
+    telling = keeping | {int(head) for head in heads if nesting.is_call[head]}
+    found: dict[Any, LossEvidence] = {}
+    times: Counter[Any] = Counter()
+    for row, head, key in zip(rows.tolist(), heads.tolist(), keys, strict=True):
+        owner = int(nesting.owner[head]) if head != TOP else TOP
+        is_call = head != TOP and bool(nesting.is_call[head])
+        if head != TOP and (head, key) not in inner and (is_call or owner not in telling):
+            group = (*_alike(events, nesting, head), key)
+            times[group] += 1
+            if group not in found:
+                asked = _asked(events, nesting, head, inner, key)
+                found[group] = _evidence(events, nesting, row, head, asked)
+    told = tuple(_counted(one, times[group]) for group, one in found.items())
+    return (*told, *narrowed(events, nesting))
+
+
+def _asked(
+    events: Events, nesting: Nesting, head: int, handed: set[tuple[int, Any]], key: tuple[int, ...]
+) -> tuple[str, ...]:
+    """First arguments that are texts, of a call and of those that hand on what it made."""
+    found = {_first_text(events, nesting, head)}
+    while (head := int(nesting.owner[head])) != TOP and (head, key) in handed:
+        found.add(_first_text(events, nesting, head))
+    return tuple(sorted(found - {""}))
+
+
+def _first_text(events: Events, nesting: Nesting, head: int) -> str:
+    call, stop = int(nesting.heads[head]), int(nesting.stops[head])
+    if not nesting.is_call[head]:
+        return ""
+    arguments, _result = call_values.read(events, call, stop)
+    return arguments[0].text.strip("'") if arguments and arguments[0].type_name == "str" else ""
+
+
+def _alike(events: Events, nesting: Nesting, head: int) -> tuple[int, int, int]:
+    """Calls that are alike; C-API functions by their line, and in like calls."""
+    owner = int(nesting.owner[head])
+    record = events.records[nesting.heads[head]]
+    if nesting.is_call[head]:
+        return int(nesting.group[head]), 0, 0
+    group = int(nesting.group[owner]) if owner != TOP else TOP
+    return group, int(record["func"]) + 1, int(events.site[nesting.heads[head]])
+
+
+def _counted(one: LossEvidence, times: int) -> LossEvidence:
+    from dataclasses import replace
+
+    return replace(one, loss=replace(one.loss, times=times))
+
+
+def _key(record: Any) -> tuple[int, ...]:
+    return tuple(int(record[name]) for name in ("func", "obj", "val", "aux", "start", "type"))
+
+
+def _evidence(events: Events, nesting: Nesting, row: int, at: int, asked: tuple[str, ...]) -> LossEvidence:
+    call, owner = int(nesting.heads[at]), int(nesting.owner[at])
+    record, head = events.records[row], events.records[call]
+    is_capi = bool(head["kind"] == KINDS["CAPI"])
+    inside = events.site[call] == 0 and owner != TOP
+    rule = _native.LOSS_RULES[int(record["func"])]
+    compared, elements = int(record["duration"]), int(record["type"])
+    loss = Loss(
+        rule=_WORDS.get(rule, rule),  # type: ignore[arg-type]
+        function=capi_rows.name(int(head["func"]))
+        if is_capi
+        else events.names.get(int(head["slot"]), f"place {int(head['slot'])}"),
+        before=_text(int(record["lasti"]), int(record["obj"])),
+        after=_text(int(record["refs"]), int(record["val"])),
+        first=int(record["start"]),
+        lost=int(record["aux"]),
+        compared=compared,
+        elements=elements,
+        times=1,
+        confidence="certain" if compared == elements else "by sample",
+        site=events.sites[events.site[int(nesting.heads[owner]) if inside else call]],
+    )
+    return LossEvidence(loss, bool(record["val"]), is_capi, asked)
+
+
+def _text(kind: int, bits: int) -> str:
+    """An element as Python writes it."""
+    letter, length = chr(kind & 0xFF), kind >> 8
+    if letter == "f":
+        return repr(capi_rows.as_double(bits))
+    if letter == "I":
+        return f"an int of {bits} bits"
+    if letter == "b":
+        return str(bool(bits))
+    if letter == "n":
+        return "None"
+    if letter == "t":
+        shown = bits.to_bytes(_SHOWN, "little")[: min(length, _SHOWN)].decode("ascii", "replace")
+        return f"{shown!r}{'…' if length > _SHOWN else ''}"
+    return str(capi_rows.as_signed(bits) if letter == "i" else bits)

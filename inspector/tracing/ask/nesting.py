@@ -1,0 +1,135 @@
+"""Which call each record is nested in, and which calls are alike: by columns, without a loop over records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from inspector.facts.conversion import Site
+from inspector.facts.unknown import Unknown
+from inspector.tracing.events.decode import CALL_KINDS, FLAGS, KINDS, Events, Rows
+
+TOP = -1
+_LEVELS_MAX = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Nesting:
+    """Rows of calls and conversions, the call that each is in, and groups of calls that are alike."""
+
+    heads: Rows
+    """Row numbers of all records that are no continuation."""
+    stops: Rows
+    """For each head, the row number after its last continuation."""
+    is_call: Rows
+    parent: Rows
+    """For each head, the index into `heads` of the record that it is in; TOP where there is none."""
+    owner: Rows
+    """For each head, the index into `heads` of the call that it is in; TOP where there is none."""
+    group: Rows
+    """For each head that is a call, the number of its group; -1 for others."""
+    group_parent: Rows
+    """For each group, the group that it is nested in, or TOP."""
+    group_first: Rows
+    """For each group, the index into `heads` of its first call."""
+
+
+def nested(events: Events) -> Nesting:
+    """The nesting of a trace. Calls are alike that are in like calls, in one line, of one place."""
+    records = events.records
+    heads = np.flatnonzero((records["flags"] & FLAGS["CONTINUATION"]) == 0)
+    stops = np.append(heads[1:], len(records)).astype(np.int64)
+    is_call = np.isin(records["kind"][heads], CALL_KINDS) & ~_into_libraries(events, heads)
+    parent = _parents(events, heads)
+    owner = _owners(parent, is_call)
+    group, group_parent, first = _groups(events, heads, is_call, owner)
+    return Nesting(heads, stops, is_call, parent, owner, group, group_parent, first)
+
+
+def _into_libraries(events: Events, heads: Rows) -> Rows:
+    """Callbacks into Python code of installed packages, which are passed over as their frames are."""
+    is_callback = events.records["kind"][heads] == KINDS["CALLBACK"]
+    is_library = np.array([_is_library(site) for site in events.sites] or [False])
+    found: Rows = is_callback & is_library[events.site[heads]]
+    return found
+
+
+def _is_library(site: Site) -> bool:
+    """As native/trace/values/call_values.c chooses the line of a call."""
+    file = site.file
+    if isinstance(file, Unknown):
+        return True
+    return (
+        "-packages/" in file or "/lib/python3" in file or file.startswith(("<frozen", "<__array_function__"))
+    )
+
+
+def _parents(events: Events, heads: Rows) -> Rows:
+    """For each head the next one of its thread that is less deep and began no later: it returned later."""
+    depth = events.records["depth"][heads].astype(np.int32)
+    thread, start = events.thread[heads], events.records["start"][heads]
+    parent = np.full(len(heads), TOP, np.int64)
+    can_hold = (events.records["flags"][heads] & FLAGS["ENTRY"]) == 0
+    for level in range(1, int(depth.max(initial=0)) + 1):
+        deeper = np.flatnonzero(depth == level)
+        less = np.flatnonzero((depth < level) & can_hold)
+        at = np.searchsorted(less, deeper)
+        inside = at < len(less)
+        found = less[np.minimum(at, len(less) - 1)] if len(less) else np.zeros(len(deeper), np.int64)
+        inside &= thread[found] == thread[deeper]
+        inside &= (start[deeper] == 0) | (start[found] == 0) | (start[found] <= start[deeper])
+        parent[deeper[inside]] = found[inside]
+    return parent
+
+
+def _owners(parent: Rows, is_call: Rows) -> Rows:
+    """The nearest parent that is a call."""
+    owner = parent.copy()
+    for _ in range(_LEVELS_MAX):
+        through = (owner != TOP) & ~is_call[owner]
+        if not through.any():
+            break
+        owner[through] = parent[owner[through]]
+    return owner
+
+
+def _groups(events: Events, heads: Rows, is_call: Rows, owner: Rows) -> tuple[Rows, Rows, Rows]:
+    """Calls that are alike: level by level, since likeness of the outer ones comes first."""
+    rows = heads[is_call]
+    group = np.full(len(heads), TOP, np.int64)
+    parents: list[Rows] = []
+    firsts: list[Rows] = []
+    keys = _place_keys(events, rows)
+    key_of = np.zeros(len(heads), np.int64)
+    key_of[is_call] = keys
+    waiting = np.flatnonzero(is_call & (owner == TOP))
+    made = 0
+    while len(waiting):
+        above = np.where(owner[waiting] == TOP, TOP, group[owner[waiting]])
+        width = int(keys.max(initial=0)) + 1
+        _, first, inverse = np.unique(
+            (above + 1) * width + key_of[waiting], return_index=True, return_inverse=True
+        )
+        group[waiting] = inverse + made
+        parents.append(above[first])
+        firsts.append(waiting[first])
+        made += len(first)
+        now = np.zeros(len(heads) + 1, bool)
+        now[waiting] = True
+        waiting = np.flatnonzero(is_call & (owner != TOP) & now[owner])
+    empty = np.empty(0, np.int64)
+    return (
+        group,
+        np.concatenate(parents) if parents else empty,
+        np.concatenate(firsts) if firsts else empty,
+    )
+
+
+def _place_keys(events: Events, rows: Rows) -> Rows:
+    """A number for each (patched place, kind, line): equal for those alike; callbacks by line."""
+    records = events.records[rows]
+    slot = np.where(records["kind"] == KINDS["CALLBACK"], 0, records["slot"]).astype(np.int64)
+    place = slot * len(KINDS) + records["kind"]
+    _, key = np.unique(place * (len(events.sites) + 1) + events.site[rows], return_inverse=True)
+    return key.astype(np.int64)

@@ -1,0 +1,177 @@
+"""Questions to a trace: its call tree, the evidence about its bytes, its lines; each answer is facts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from inspector.facts.conversion import ByteEvidence, Call, Conversion, Crossing, LossEvidence, Released, Value
+from inspector.facts.hosted import Hosted
+from inspector.facts.unknown import Unknown
+from inspector.tracing.ask import call_values, conversions
+from inspector.tracing.ask.nesting import TOP, Nesting, nested
+from inspector.tracing.events.decode import FLAGS, KINDS, Events, Rows
+
+if TYPE_CHECKING:
+    from inspector.tracing.ask.result_owner import Belonging
+
+GROUPS_SHOWN: Final = 5_000
+"""Groups of like calls that become facts; the rest are counted."""
+Kind = Literal["method", "vectorcall", "slot", "foreign", "callback", "finalizer"]
+_KINDS: Final[dict[int, Kind]] = {
+    KINDS["METHOD"]: "method",
+    KINDS["VECTORCALL"]: "vectorcall",
+    KINDS["SLOT"]: "slot",
+    KINDS["FOREIGN"]: "foreign",
+    KINDS["CALLBACK"]: "callback",
+    KINDS["FINALIZE"]: "finalizer",
+}
+MANY_ITEMS: Final = 8
+"""A shorter list tells nothing about macros."""
+_NO_CLOCK = Unknown("no clock was read")
+_NO_RESULT = Unknown("a callback's words are not recorded, and a finalizer gives nothing")
+_WITHOUT_VALUES: Final = (KINDS["CALLBACK"], KINDS["FINALIZE"])
+
+
+class Query:
+    """The answers, each computed once."""
+
+    def __init__(self, events: Events) -> None:
+        self.events = events
+        self.nesting: Nesting = nested(events)
+        self.ns = events.durations_ns()[self.nesting.heads]
+        self.groups = len(self.nesting.group_first)
+        self.shown = min(self.groups, GROUPS_SHOWN)
+        self._members = self.nesting.group[self.nesting.is_call]
+        self._conversions = conversions.by_group(events, self.nesting, self.ns)
+        self._calls: dict[int, Call] = {}
+        self._outermost: list[Call] = []
+
+    def calls(self) -> tuple[Call, ...]:
+        """The call tree: what Python called, and what nested in it."""
+        children: dict[int, list[int]] = {}
+        for group in range(self.shown):
+            children.setdefault(int(self.nesting.group_parent[group]), []).append(group)
+        for group in range(self.shown - 1, -1, -1):
+            inner = tuple(self._calls[child] for child in self._in_order(children.get(group, [])))
+            self._calls[group] = self._call(group, inner)
+        self._outermost = [self._calls[group] for group in self._in_order(children.get(TOP, []))]
+        return tuple(call for call in self._outermost if call.kind != "finalizer")
+
+    def finalized(self) -> tuple[Call, ...]:
+        """Finalizers that ran outside any call that was recorded: nobody called them."""
+        if not self._calls:
+            self.calls()
+        return tuple(call for call in self._outermost if call.kind == "finalizer")
+
+    def _in_order(self, groups: list[int]) -> list[int]:
+        return sorted(groups, key=lambda group: int(self.nesting.group_first[group]))
+
+    def _call(self, group: int, inner: tuple[Call, ...]) -> Call:
+        head = int(self.nesting.group_first[group])
+        row = int(self.nesting.heads[head])
+        record = self.events.records[row]
+        members = np.flatnonzero((self.nesting.group == group) & self.nesting.is_call)
+        total = float(self.ns[members].sum())
+        arguments, result = self._values(row, int(self.nesting.stops[head]))
+        found = self._conversions.get(group, ())
+        return Call(
+            name=self._name(row),
+            kind=_KINDS[int(record["kind"])],
+            callable_type=call_values.type_name(self.events, int(record["type"])),
+            site=self.events.sites[self.events.site[row]],
+            times=len(members),
+            arguments=arguments,
+            arguments_left_out=self._left_out(record),
+            result=result,
+            failed=int(np.count_nonzero(self._flags(members) & FLAGS["ERROR"])),
+            thread=self.events.threads[int(self.events.thread[row])],
+            ns=round(total) if total else _NO_CLOCK,
+            own_ns=self._own_ns(total, inner),
+            conversions=found,
+            calls=inner,
+            macro_reads=self._macro_reads(arguments, found, inner) * len(members),
+        )
+
+    def _name(self, row: int) -> str:
+        """The name under which the place is known; a Python function tells its own, a capsule its name."""
+        record = self.events.records[row]
+        if record["kind"] == KINDS["CALLBACK"]:
+            function = self.events.sites[self.events.site[row]].function
+            return "a Python function" if isinstance(function, Unknown) else function
+        return self.events.names.get(int(record["slot"]), f"place {int(record['slot'])}")
+
+    def _values(self, row: int, stop: int) -> tuple[tuple[Value, ...], Value | Unknown]:
+        kind = int(self.events.records["kind"][row])
+        if kind == KINDS["FINALIZE"]:
+            return call_values.finalized(self.events, row, stop), _NO_RESULT
+        return ((), _NO_RESULT) if kind in _WITHOUT_VALUES else call_values.read(self.events, row, stop)
+
+    @staticmethod
+    def _left_out(record: Any) -> int:
+        all_told = int(record["kind"]) in _WITHOUT_VALUES or call_values.is_compact(record)
+        return 0 if all_told else int(record["val"])
+
+    def _flags(self, members: Rows) -> Rows:
+        return self.events.records["flags"][self.nesting.heads[members]]
+
+    @staticmethod
+    def _own_ns(total: float, inner: tuple[Call, ...]) -> int | Unknown:
+        spent = [call.ns for call in inner if not isinstance(call.ns, Unknown)]
+        if not total or len(spent) < len(inner):
+            return _NO_CLOCK
+        return max(round(total) - sum(spent), 0)
+
+    def _macro_reads(
+        self, arguments: tuple[Any, ...], found: tuple[Conversion, ...], inner: tuple[Call, ...]
+    ) -> int:
+        """Items of list and tuple arguments for which no conversion was seen: at least these were macros."""
+        items = max((value.items for value in arguments if value.item_type), default=0)
+        read = max((one.times for one in found), default=0)
+        seen = self.events.hooked_imports and self.events.grade != "count" and not inner
+        return items if seen and items >= MANY_ITEMS and read < items // 2 else 0
+
+    def evidence(self) -> tuple[ByteEvidence, ...]:
+        """For each group of calls, and each way its results lie in memory, what a verdict needs."""
+        from inspector.tracing.ask.spans import weighed
+
+        if not self._calls:
+            self.calls()
+        return weighed(self.events, self.nesting, self._calls)
+
+    def belonging(self) -> Belonging:
+        """Asks which call made the bytes of an object that is alive."""
+        from inspector.tracing.ask.result_owner import Belonging
+
+        if not self._calls:
+            self.calls()
+        return Belonging(self.events, self.nesting, self._calls)
+
+    def losses(self) -> tuple[LossEvidence, ...]:
+        """Elements that results do not hold as their sources did, each told once: by the innermost call."""
+        from inspector.tracing.ask.losses import losses
+
+        return losses(self.events, self.nesting)
+
+    def crossings(self) -> tuple[Crossing, ...]:
+        """Per Python line: how often control crossed, and how long the crossing took."""
+        from inspector.tracing.ask.lines import crossings
+
+        return crossings(self.events, self.nesting, self.ns)
+
+    def hosted(self) -> Hosted:
+        """What a program that embeds this Python asked of it, in order."""
+        from inspector.tracing.ask.host_calls import hosted
+
+        return hosted(self.events, self.nesting)
+
+    def released(self) -> tuple[Released, ...]:
+        """Where the GIL was given up, and who crossed the border meanwhile."""
+        from inspector.tracing.ask.gil import released
+
+        return released(self.events, self.nesting, self._name)
+
+    def conversions(self) -> tuple[Conversion, ...]:
+        """All conversions, folded by call."""
+        return tuple(one for found in self._conversions.values() for one in found)

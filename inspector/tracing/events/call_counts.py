@@ -1,0 +1,46 @@
+"""Calls of the C API that are counted, and not recorded: in grade count all of them.
+
+In grade record those in which no value crosses (native/trace/capi/capi.def says QUESTION or UPKEEP, or has no row).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from inspector import _native
+from inspector.facts.conversion import Counted
+from inspector.facts.unknown import Unknown
+from inspector.tracing.events import capi_rows
+from inspector.tracing.events.name_tables import library_of
+
+NOT_TOLD: Final = Unknown("the program ended before it told them")
+NOT_SAVED: Final = Unknown("the trace was saved by an inspector that did not keep them")
+
+
+class Counts:
+    """What is counted from now on."""
+
+    def __init__(self, everything: bool) -> None:
+        """`everything`: nothing is recorded; else the calls through NumPy's table are, and need no count."""
+        _native.got_clear_counts()
+        self._everything = everything
+        self._before = _of_numpy()
+
+    def so_far(self, slots: Iterable[Sequence[Any]]) -> tuple[Counted, ...]:
+        """One a function and extension that called it, the most frequent first; `slots` of `got_slots`."""
+        times: Counter[tuple[str, str]] = Counter()
+        for _, path, name, row, _, count, *_ in slots:
+            times[capi_rows.name(row) if row >= 0 else name, library_of(path)] += count
+        if self._everything:
+            times += _of_numpy() - self._before
+        return tuple(Counted(*key, count) for key, count in times.most_common() if count)
+
+
+def _of_numpy() -> Counter[tuple[str, str]]:
+    """(function, extension) -> calls through NumPy's table since it was first hooked."""
+    times: Counter[tuple[str, str]] = Counter()
+    for _, path, row, count in _native.numpy_table_slots():
+        times[capi_rows.name(row), library_of(path)] += count
+    return times

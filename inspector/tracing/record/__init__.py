@@ -1,0 +1,1 @@
+"""A trace while it runs: sources armed, events recorded, everything restored on every way out."""

@@ -1,0 +1,182 @@
+"""A trace in a folder, written while it runs: rings, journal and tables of each process; read afterwards.
+
+    ring-PID-N.events   the records of a thread (native/trace/record/ring.h)
+    names-PID.journal   what interned numbers mean (native/trace/record/journal.c)
+    tables-PID.jsonl    what is hooked, one object a line: each adds to those before it
+
+All of it is written as it comes to be known, so that a process that is killed leaves a whole trace.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections import ChainMap
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import CodeType
+from typing import Any, Final
+
+import numpy as np
+
+from inspector import _native
+from inspector.facts.conversion import Counted, Seen
+from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire, to_wire
+from inspector.tracing.arm.allocation_slots import caller_among
+from inspector.tracing.events.assembling import assembled
+from inspector.tracing.events.call_counts import NOT_TOLD
+from inspector.tracing.events.decode import FLAGS, RECORD_BYTES, Events, record_type
+from inspector.tracing.events.name_tables import Tables
+from inspector.tracing.record.allocations import callers
+
+HEADER_BYTES: Final = 4096
+_TEXTS: Final = {1: "latin-1", 2: "utf-16", 4: "utf-32"}
+
+
+def read(folder: Path, pid: int, grade: str) -> Events:
+    """What process `pid` recorded, until its trace or it ended."""
+    heads = [_head(path.read_bytes()) for path in sorted(folder.glob(f"ring-{pid}-*.events"))]
+    lines = list(_lines(folder / f"tables-{pid}.jsonl"))
+    tick_ps = next((head["tick_ps"] for head, _ in heads), 1)
+    made = assembled(
+        [_ring(head, content) for head, content in heads],
+        refused=0,
+        interned=_interned(folder / f"names-{pid}.journal"),
+        tables=_tables(lines),
+        cells={},
+        tick_ps=tick_ps,
+        wall_ns=next((line["wall_ns"] for line in lines if "wall_ns" in line), 0) or _last_ns(heads),
+        grade=grade,
+    )
+    return replace(made, callers=callers(made.records, caller_among(_joined(lines, "images"))))
+
+
+def forked(folder: Path, pid: int) -> int:
+    """How many other processes recorded something; those that `pid` forked have no tables of their own."""
+    numbers = {path.name.split("-")[1] for path in folder.glob("ring-*.events")}
+    return len(numbers - {str(pid)})
+
+
+def recorded(folder: Path) -> int:
+    """Records that all processes have written there so far."""
+    return sum(_head(_beginning(path))[0]["head"] for path in folder.glob("ring-*.events"))
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(HEADER_BYTES).ljust(HEADER_BYTES, b"\0")
+
+
+def _head(content: bytes) -> tuple[dict[str, int], bytes]:
+    rows = _native.RING_HEADER
+    head = {name: struct.unpack_from("<" + code, content, at)[0] for name, code, at, _ in rows}
+    whole = head["magic"] == _native.RING_MAGIC
+    return (head if whole else {**head, "head": 0, "capacity": 0}), content
+
+
+def _ring(head: dict[str, int], content: bytes) -> tuple[Any, ...]:
+    """A row as `_native.ring_end` gives it: the last records, oldest first."""
+    written, capacity = head["head"], head["capacity"]
+    kept = min(written, capacity)
+    records = content[HEADER_BYTES : HEADER_BYTES + min(written, capacity) * RECORD_BYTES]
+    turn = written % capacity * RECORD_BYTES if written > capacity else 0
+    dropped = head["dropped"] + written - kept
+    return head["pthread"], head["tid"], written, dropped, head["skipped"], 1, records[turn:] + records[:turn]
+
+
+def _last_ns(heads: list[tuple[dict[str, int], bytes]]) -> int:
+    """From the beginning to the last record that has a clock; 0 without one."""
+    last = 0
+    for head, content in heads:
+        kept = min(head["head"], head["capacity"])
+        records = np.frombuffer(content, record_type(), kept, HEADER_BYTES)
+        starts = records["start"][records["flags"] & FLAGS["CONTINUATION"] == 0]
+        last = max(last, (int(starts.max(initial=0)) - head["start_ticks"]) * head["tick_ps"] // 1000)
+    return last
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a file whose last line may be cut."""
+    for line in path.read_text().splitlines() if path.exists() else ():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            return
+
+
+def _joined(lines: list[dict[str, Any]], name: str) -> dict[int, Any]:
+    """The numbers that each line adds to those before it."""
+    found: ChainMap[str, Any] = ChainMap(*(line[name] for line in reversed(lines) if name in line))
+    return {int(number): told for number, told in found.items()}
+
+
+def _tables(lines: list[dict[str, Any]]) -> Tables:
+    nothing: dict[str, Any] = {"seen": [], "hooked_imports": 0, "givers": ()}
+    last = next((line for line in reversed(lines) if "seen" in line), nothing)
+    return Tables(
+        names=_joined(lines, "names"),
+        modules=_joined(lines, "modules"),
+        import_modules=_joined(lines, "import_modules"),
+        hosts=_joined(lines, "hosts"),
+        constants=_joined(lines, "constants"),
+        hooked_imports=last["hooked_imports"],
+        seen=tuple(from_wire(Seen, one) for one in last["seen"]),
+        counted=_counted(lines),
+        askers=_joined(lines, "askers"),
+        givers=tuple(last["givers"]),
+    )
+
+
+def _counted(lines: list[dict[str, Any]]) -> tuple[Counted, ...] | Unknown:
+    """Told when the trace is over; a program that is killed tells none."""
+    told = next((line["counted"] for line in lines if "counted" in line), to_wire(NOT_TOLD))
+    found: tuple[Counted, ...] | Unknown = from_wire(tuple[Counted, ...] | Unknown, told)
+    return found
+
+
+# ----- the journal ----------------------------------------------------------------------------------
+
+
+def _interned(path: Path) -> list[str | CodeType]:
+    """By number; "" where the journal had no room."""
+    found = dict(_entries(path.read_bytes())) if path.exists() else {}
+    return [found.get(number, "") for number in range(max(found, default=0) + 1)]
+
+
+def _entries(content: bytes) -> Iterator[tuple[int, str | CodeType]]:
+    """The entries of a journal (its form is told in native/trace/record/journal.c)."""
+    at, end = 16, 16 + struct.unpack_from("=Q", content)[0]
+    while at < end:
+        number, kind = struct.unpack_from("=Ic", content, at)
+        at += 5
+        if kind == b"t":
+            name, at = _text(content, at)
+            yield number, name
+        else:
+            code, at = _code(content, at)
+            yield number, code
+
+
+def _text(content: bytes, at: int) -> tuple[str, int]:
+    width, count = struct.unpack_from("=BI", content, at)
+    stop = at + 5 + width * count
+    encoding = _TEXTS[width] + ("-le" if width > 1 else "")
+    return content[at + 5 : stop].decode(encoding, "replace"), stop
+
+
+def _code(content: bytes, at: int) -> tuple[CodeType, int]:
+    """A code object of the same lines, which is never run."""
+    (first,) = struct.unpack_from("=i", content, at)
+    file, at = _text(content, at + 4)
+    name, at = _text(content, at)
+    table, at = _text(content, at)
+    made = _NOTHING.__code__.replace(
+        co_filename=file, co_qualname=name, co_firstlineno=first, co_linetable=table.encode("latin-1")
+    )
+    return made, at
+
+
+def _NOTHING() -> None:
+    """The code object that is made another's."""

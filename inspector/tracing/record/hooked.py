@@ -1,0 +1,76 @@
+"""What is hooked now, as the tables that name it; and how much of each package that is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from inspector.facts.conversion import Seen
+from inspector.objects.layouts.r_objects import text_of_na
+from inspector.tracing.arm.targets import Targets, fits
+from inspector.tracing.events.name_tables import NAMED, Tables, library_of
+
+
+def told(
+    found: Targets,
+    numbers: Sequence[int],
+    slots: Sequence[tuple[Any, ...]],
+    hosts: Collection[str] = (),
+    border: Collection[str] = (),
+    without_trampoline: Mapping[str, int] = {},
+) -> Tables:
+    """The tables of what is hooked now; `slots` as `_native.got_slots()` gives them, those in use.
+
+    `border`: libraries of which only the slots at the border are hooked, not those that convert.
+    `without_trampoline`: path of a library -> its slots that cannot be hooked, which are not among `slots`.
+    """
+    return Tables(
+        names=dict(zip(numbers, found.names, strict=False)),
+        modules=dict(zip(numbers, found.modules, strict=False)),
+        import_modules={slot[0]: library_of(slot[1]) for slot in slots},
+        hosts={slot[0]: slot[2] for slot in slots if slot[1] in hosts},
+        constants=_constants() if hosts else {},
+        hooked_imports=sum(slot[1] not in border for slot in slots),
+        seen=_seen(found, numbers, slots, without_trampoline),
+    )
+
+
+def _constants() -> dict[int, str]:
+    """R's NA of text: a text of its own, which C cannot tell from another "NA"."""
+    found = text_of_na()
+    return {found: "R's NA"} if found else {}
+
+
+def _seen(
+    found: Targets,
+    numbers: Sequence[int],
+    slots: Sequence[tuple[Any, ...]],
+    without_trampoline: Mapping[str, int],
+) -> tuple[Seen, ...]:
+    """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
+    packages = dict.fromkeys(name.partition(".")[0] for name in found.modules)
+    imports = [slot for slot in slots if slot[3] >= NAMED and not slot[11]]
+    return tuple(
+        Seen(
+            module=package,
+            functions_hooked=sum(
+                number >= 0 and name.partition(".")[0] == package
+                for number, name in zip(numbers, found.modules, strict=False)
+            ),
+            functions_unseen=found.unseen_of(package),
+            imports_hooked=sum(slot[3] > NAMED for slot in imports if slot[1] in paths),
+            imports=sum(slot[1] in paths for slot in imports)
+            + sum(count for path, count in without_trampoline.items() if path in paths),
+        )
+        for package in packages
+        for paths in (_paths_of(package, {*without_trampoline, *(slot[1] for slot in imports)}),)
+    )
+
+
+def _paths_of(package: str, paths: Collection[str]) -> set[str]:
+    """Libraries that lie in a folder of the package or of what is installed beside it, or are itself it."""
+    return {
+        path
+        for path in paths
+        if any(fits(name, package) for name in (*path.split("/")[:-1], library_of(path)))
+    }

@@ -1,0 +1,79 @@
+"""Record into a folder, so that another process reads the trace: what a launched program does."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any, TypeVar
+
+from inspector.facts.wire import to_wire
+from inspector.tracing.arm.allocation_slots import Images, images
+from inspector.tracing.arm.foreign_calls import names
+from inspector.tracing.events.name_tables import Tables
+from inspector.tracing.record.recorder import Grade, Recorder
+
+_Told = TypeVar("_Told")
+
+
+class Leaving:
+    """A recorder that writes all it knows as it comes to know it; NumPy is not needed here."""
+
+    def __init__(self, folder: Path, modules: tuple[str, ...], grade: Grade, every: int = 1) -> None:
+        hosts = not modules  # a chosen module's calls only, or all there are
+        self.folder = folder
+        self.tables = folder / f"tables-{os.getpid()}.jsonl"
+        self.told, self.images = Tables(), Images()
+        self.recorder = Recorder(
+            modules,
+            grade,
+            directory=str(folder),
+            journal=str(folder / f"names-{os.getpid()}.journal"),
+            armed=self._told,
+            hosts=hosts,
+            every=every,
+        )
+
+    def begin(self) -> None:
+        """Arm. Raises InspectorError as a trace does, OSError where the folder takes no files."""
+        self.recorder.start()
+
+    def end(self) -> None:
+        """Disarm; a process that does not come here has left a whole trace too."""
+        if self.recorder.running and str(os.getpid()) in self.tables.name:
+            wall_ns = self.recorder.leave()
+            called, modules = names()
+            counted = to_wire(self.told.counted)
+            told = {"names": called, "modules": modules, "images": self._loaded(), "counted": counted}
+            self._write({"wall_ns": wall_ns, **told})
+
+    def _told(self, tables: Tables) -> None:
+        """One line of what is new."""
+        before, self.told = self.told, tables
+        self._write(
+            {
+                "names": _new(tables.names, before.names),
+                "modules": _new(tables.modules, before.modules),
+                "import_modules": _new(tables.import_modules, before.import_modules),
+                "hosts": _new(tables.hosts, before.hosts),
+                "constants": _new(tables.constants, before.constants),
+                "askers": _new(tables.askers, before.askers),
+                "givers": tables.givers,
+                "images": self._loaded() if tables.givers else {},
+                "hooked_imports": tables.hooked_imports,
+                "seen": [to_wire(one) for one in tables.seen],
+            }
+        )
+
+    def _loaded(self) -> Images:
+        """Code that has been loaded since the last look."""
+        before, self.images = self.images, images()
+        return _new(self.images, before)
+
+    def _write(self, row: dict[str, Any]) -> None:
+        with self.tables.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _new(now: dict[int, _Told], before: dict[int, _Told]) -> dict[int, _Told]:
+    return {number: name for number, name in now.items() if before.get(number) != name}

@@ -1,0 +1,287 @@
+"""A trace while it runs: sources are armed, events recorded, and everything put back on every way out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from inspector import _native
+from inspector.errors import InspectorError
+from inspector.tracing.arm.allocation_slots import AllocationSlots, caller
+from inspector.tracing.arm.capi_slots import GRADES, CapiSlots
+from inspector.tracing.arm.foreign_calls import ForeignSlots, names
+from inspector.tracing.arm.imports import ImportWatch
+from inspector.tracing.arm.materializing import Materializations
+from inspector.tracing.arm.numpy_table import callers_of_numpy
+from inspector.tracing.arm.pointers import Pointers, hooked, with_pointers
+from inspector.tracing.arm.targets import Targets
+from inspector.tracing.arm.type_slots import TypeSlots
+from inspector.tracing.events.call_counts import Counts
+from inspector.tracing.events.name_tables import Tables, library_of
+from inspector.tracing.record import reported_spans
+from inspector.tracing.record.heartbeat import Pulse, Told
+from inspector.tracing.record.hooked import told
+
+if TYPE_CHECKING:
+    from inspector.tracing.events.decode import Events
+    from inspector.tracing.record.streamed import Stream
+
+Grade = Literal["count", "record", "deep"]
+CAPACITY: Final = 1 << 19
+"""Records a thread's ring holds: 32 MiB, of which only what is written is touched."""
+ALL_RINGS_BYTES: Final = 128 << 20
+BOTH_CLOCKS: Final = 2
+ALLOCATOR: Final = -2
+"""Row that `got_slots` gives for a slot through which memory is asked for."""
+JOURNAL_BYTES: Final = 16 << 20
+NOTHING_YET: Final = ("",)
+"""A pattern that fits no module: no package with an extension is imported so far."""
+_one_at_a_time = threading.Lock()
+
+
+def take_turn() -> None:
+    """Raise InspectorError `trace-running` where a trace or a ledger runs; else the turn is the caller's."""
+    if not _one_at_a_time.acquire(blocking=False):
+        raise InspectorError(
+            "another trace is running.",
+            slug="trace-running",
+            why="function pointers are the process's own: two traces would undo each other",
+            do="end the other trace first",
+        )
+
+
+def turn_is_over() -> None:
+    """Let others have their turn."""
+    _one_at_a_time.release()
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Arms the sources that a trace asks for; `stop` disarms them and gives the events."""
+
+    modules: tuple[str, ...]
+    grade: Grade = "record"
+    cells: Mapping[str, int] = field(default_factory=dict)
+    allocations: bool = True
+    """Record who asked for the memory that results lie in; never with grade count."""
+    found: Targets = field(init=False)
+    numbers: list[int] = field(init=False)
+    imports: CapiSlots | None = None
+    blocks: AllocationSlots | None = None
+    foreign: ForeignSlots = field(init=False)
+    slots: TypeSlots = field(init=False)
+    watch: ImportWatch | None = None
+    running: bool = False
+    began_ns: int = 0
+    hosts: bool = False
+    """Record what a program that embeds this Python asks of it."""
+    pointers: bool = False
+    """Hook also the words of libraries' own data through which they call Python."""
+    directory: str = ""
+    """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
+    journal: str = ""
+    """The file beside them, in which is written what interned numbers mean."""
+    native: bool = False
+    """Record the native frames of conversions and blocks; the grade is deep then."""
+    every: int = 1
+    """Record one of so many calls from Python, whole."""
+    stream: Stream | None = None
+    """The file that takes every record; None: the last ones stay in memory."""
+    materialized: Materializations = field(init=False)
+    armed: Callable[[Tables], None] | None = None
+    """Told what is hooked, each time that more is."""
+    told: Told | None = None
+    """Told how far it is, from another thread."""
+    pulse: Pulse | None = None
+    counts: Counts | None = None
+
+    def start(self) -> None:
+        """Arm. Raises InspectorError `trace-running` while another trace runs."""
+        self.found, self.numbers = Targets(self.modules), []
+        self.foreign, self.slots = ForeignSlots(self.modules), TypeSlots()
+        self.materialized = Materializations()
+        self.found.require()
+        reported_spans.prepare()
+        take_turn()
+        try:
+            if self.told is not None:
+                self.pulse = Pulse(self.told)
+                self.pulse.begin()
+            if self.journal:
+                _native.journal(self.journal, JOURNAL_BYTES)
+            self._begin_rings()
+            _native.stacks_open(self.native)
+            self._arm()
+            chosen = self.modules or self.found.packages() or NOTHING_YET
+            pointers = Pointers(self.modules, GRADES[self.grade]) if self.pointers else None
+            self.imports = CapiSlots(chosen, self.grade, self.hosts, pointers)
+            self.imports.begin()
+            if self.allocations and self.grade != "count":
+                self.blocks = AllocationSlots()
+                self.blocks.begin()
+            self.watch = ImportWatch(self._widen)
+            self.watch.begin()
+        except OSError as error:  # a file of records, where the disk is full
+            self.leave()
+            raise InspectorError(
+                f"cannot write {error.filename}: {error.strerror}.",
+                slug="unwritable-file",
+                do="give a folder with room for it",
+            ) from None
+        except BaseException:
+            self.leave()
+            raise
+        self._tell()
+        self.materialized.begin()
+        _native.ask_spans(reported_spans.asker())
+        self.began_ns = time.monotonic_ns()
+        _native.calls_of_stdlib(self.found.wants_stdlib())
+        self.counts = Counts(self.grade == "count")
+        _native.calls_open(True)
+        _native.foreign_open(self.grade != "count")
+        _native.allocations_open(self.blocks is not None)
+
+    def _begin_rings(self) -> None:
+        mode = "stream" if self.stream else "sample" if self.every > 1 else "last"
+        file = self.stream.begin() if self.stream else -1
+        _native.ring_begin(self.directory, CAPACITY, mode, self.every, BOTH_CLOCKS, ALL_RINGS_BYTES, file)
+        self.running = True
+
+    def _arm(self) -> bool:
+        """Hook the functions that have been imported since; whether there is more to tell."""
+        known = len(self.found.names)
+        more = self.blocks is not None and self.blocks.widen()
+        self._arm_foreign()
+        self.found.look()
+        self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
+        if self.grade != "count":
+            self.slots.widen(self.found.types)
+        return more or len(self.found.names) > known
+
+    def _arm_foreign(self) -> None:
+        """The calls of ctypes and cffi: before the C API's own slots, which then have the last word."""
+        if self.grade != "count":
+            self.foreign.widen()
+
+    def _widen(self) -> None:
+        """An import is over."""
+        packages = self.found.packages()
+        if _native.unrecorded(reported_spans.prepare):
+            _native.ask_spans(reported_spans.asker())  # which forgets what no adapter knew so far
+        more = self._arm()
+        if not self.modules and self.imports is not None and self.found.packages() != packages:
+            self.imports.choose(self.found.packages())
+        if self.imports is not None:
+            self.imports.look_again()
+        if more:
+            self._tell()
+
+    def _tell(self) -> None:
+        if self.armed is not None:
+            self.armed(self._told())
+
+    def _told(self) -> Tables:
+        """What the numbers in records lead to, as far as it is known now."""
+        hosts = self.imports.hosts if self.imports is not None else None
+        slots, askers = self._slots()
+        without_trampoline = self.imports.without_trampoline() if self.imports is not None else {}
+        tables = told(self.found, self.numbers, slots, hosts or (), self.foreign.paths, without_trampoline)
+        if self.blocks is not None:
+            tables.askers, tables.givers = askers, _native.ALLOCATORS
+        tables.import_modules |= callers_of_numpy()
+        tables.counted = self.counts.so_far(slots) if self.counts is not None else ()
+        tables.names |= self.slots.names
+        tables.modules |= self.slots.modules
+        return tables
+
+    def stop(self) -> Events:
+        """Disarm, and read what was recorded."""
+        _native.calls_open(False)  # what is read from here on is ours
+        try:
+            tables, words = self._told(), hooked() if self.pointers else []
+            wall_ns, rings = self._disarm()
+            called, modules = names() if self.grade != "count" else ({}, {})
+            seen = with_pointers(tables.seen, words)
+            tables = replace(tables, names=tables.names | called, modules=tables.modules | modules, seen=seen)
+            made = self._events(rings, wall_ns, tables)
+            return replace(made, outdone=self.blocks is not None and self.blocks.outdone)
+        finally:
+            self._forget()
+
+    def leave(self) -> int:
+        """Disarm, and read nothing: the rings lie in files. Nanoseconds since the start."""
+        _native.calls_open(False)  # what is told is ours
+        try:
+            if self.watch is not None:
+                self._tell()  # libraries that no import brought
+            return self._disarm()[0]
+        finally:
+            self._forget()
+
+    def _disarm(self) -> tuple[int, tuple[Any, ...]]:
+        """Put every pointer back: nanoseconds since the start, and the rings."""
+        _native.allocations_open(False)
+        _native.calls_open(False)
+        wall_ns = time.monotonic_ns() - self.began_ns
+        _native.ask_spans(None)
+        self.materialized.end()
+        for source in (self.watch, self.imports, self.blocks, self.foreign, self.slots):
+            if source is not None:
+                source.end()
+        _native.calls_disarm()
+        _native.stacks_open(False)
+        if self.pulse is not None:
+            self.pulse.end()
+        return wall_ns, _native.ring_end() if self.running else ([], 0, 0, 0)
+
+    def _forget(self) -> None:
+        self.running = False
+        self.watch = self.imports = self.blocks = self.pulse = None
+        _native.interned_clear()
+        if self.journal:
+            _native.journal("", 0)
+        turn_is_over()
+
+    @staticmethod
+    def _slots() -> tuple[list[Any], dict[int, str]]:
+        """(import slots in use, those through which memory is asked for: which library asks)."""
+        patched = [slot for slot in _native.got_slots() if slot[6]]
+        slots = [slot for slot in patched if slot[3] > ALLOCATOR]
+        return slots, {slot[0]: library_of(slot[1]) for slot in patched if slot[3] == ALLOCATOR}
+
+    def _events(self, rings: tuple[Any, ...], wall_ns: int, tables: Tables) -> Events:
+        from inspector.tracing.events.assembling import assembled
+        from inspector.tracing.events.native_frames import named
+        from inspector.tracing.record.allocations import callers
+
+        made = assembled(
+            rings[0] if self.stream is None else self.stream.end(rings[0], rings[3]),
+            refused=rings[1],
+            interned=[_meant(one) for one in _native.interned()],
+            tables=tables,
+            cells=self.cells,
+            tick_ps=_native.ring_clock()[2],
+            wall_ns=wall_ns,
+            grade=self.grade,
+        )
+        came = tuple(self.materialized.rows)
+        frames = named(_native.stacks()) if self.native else {}
+        return replace(made, callers=callers(made.records, caller), materialized=came, stacks=frames)
+
+
+_name_of = type.__dict__["__qualname__"].__get__
+_module_of = type.__dict__["__module__"].__get__
+
+
+def _meant(one: Any) -> str | CodeType:
+    """A code object itself; of a type its full name, as its struct says it."""
+    if isinstance(one, CodeType):
+        return one
+    if not isinstance(one, type):
+        return ""
+    module = _module_of(one)
+    return f"{module}.{_name_of(one)}" if isinstance(module, str) and module != "builtins" else _name_of(one)

@@ -1,0 +1,293 @@
+// Census: how many objects of each type live, and their own bytes.
+//
+// The gc's lists are walked as they are (each generation and the permanent one). Objects that are in no
+// list (str, int, code, an untracked tuple) are found by asking each listed object and each running frame
+// what it refers to, and counted once by a bitmap over the address space. A linked list costs a cache miss an
+// object, a reference another one; so the chase along the list runs ahead of the look, and references wait
+// in a short queue between the prefetch of their header and the look at it.
+//
+// Consistency: the GIL is held from the first object to the last and the gc is switched off, so the heap
+// cannot change under the walk. No gc object is made, no refcount of a counted object changes. The rows
+// are kept in C memory; only afterwards do the types get references and the answer its Python objects.
+//
+// What is not counted: objects that nothing the gc knows refers to (held by C alone), and objects whose
+// holder does not report them to the gc. Objects of the types in `ours` (the tool's own facts) are left
+// out and not followed; the tuples that only they hold are in the gc's lists and are taken out at the end.
+#define INSPECTOR_INTERNALS
+#include "heap/census.h"
+#include "module/native.h"
+#include "objects/objects.h"
+
+#include <time.h>
+
+#include "heap/tally.h"
+#include "memory/marks.h"
+#include "module/interrupt.h"
+
+#define AHEAD 16 // objects of a list between the chase and the look
+#define LAG 32   // references in flight; a power of two
+#define OURS 1
+#define THEIRS 2
+#define WANTED 3 // the first wanted name's mark
+
+typedef struct {
+    marks seen;
+    tally counts;
+    PyObject *ours;         // borrowed tuple of types
+    PyObject *wanted;       // borrowed tuple of type names, or NULL
+    arena_stack *found;     // the objects of each wanted name
+    PyObject *waiting[LAG]; // borrowed
+    size_t first, next;     // of waiting; they only grow
+    arena_stack open;       // counted objects whose references are still to be followed
+    arena_stack own;        // objects of our types
+    Py_ssize_t tracked;
+    interrupt_watch watch;
+    int failed; // memory ran out, or Ctrl-C
+} census;
+
+static int is_ours(PyObject *ours, PyTypeObject *type) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(ours); i++) {
+        if (PyTuple_GET_ITEM(ours, i) == (PyObject *)type) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int is_wanted(PyObject *wanted, PyTypeObject *type) {
+    _owned_ PyObject *name = wanted ? layout_type_name(type) : NULL;
+    for (Py_ssize_t i = 0; name && i < PyTuple_GET_SIZE(wanted); i++) {
+        if (PyUnicode_Compare(name, PyTuple_GET_ITEM(wanted, i)) == 0) {
+            return WANTED + (int)i;
+        }
+    }
+    PyErr_Clear();
+    return THEIRS;
+}
+
+static tally_row *row_of(census *c, PyTypeObject *type) {
+    tally_row *row = tally_find(&c->counts, type);
+    if (!row) {
+        c->failed = 1;
+    } else if (!row->mark) {
+        row->mark = is_ours(c->ours, type) ? OURS : is_wanted(c->wanted, type);
+    }
+    return row;
+}
+
+static void push(census *c, arena_stack *stack, PyObject *object) {
+    if (arena_push(stack, object) < 0) {
+        c->failed = 1;
+    }
+}
+
+// Counts one object; returns 1 where its references are to be followed.
+static int count(census *c, PyObject *object) {
+    tally_row *row = row_of(c, Py_TYPE(object));
+    if (!row) {
+        return 0;
+    }
+    if (row->mark == OURS) {
+        push(c, &c->own, object);
+        return 0;
+    }
+    if (row->mark >= WANTED) {
+        push(c, &c->found[row->mark - WANTED], object);
+    }
+    tally_add(row, object);
+    return 1;
+}
+
+// A referred-to object, its header prefetched: objects in the gc's lists are counted there.
+static void settle(census *c, PyObject *object) {
+    if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HAVE_GC) && PyObject_IS_GC(object) &&
+        compat_gc_tracked(object)) {
+        return;
+    }
+    if (count(c, object) && edges_has(object)) {
+        push(c, &c->open, object);
+    }
+}
+
+// ----- the walk ---------------------------------------------------------------------------------
+
+// A visitproc. The mark comes before the look: an object referred to a thousand times is looked at once,
+// and its header is not read before it had time to arrive from memory.
+static int meet(PyObject *object, void *arg) {
+    census *c = arg;
+    int fresh = marks_add(&c->seen, object);
+    if (fresh < 1) {
+        c->failed |= fresh < 0;
+        return 0;
+    }
+    __builtin_prefetch(object);
+    if (c->next - c->first == LAG) {
+        settle(c, c->waiting[c->first++ % LAG]);
+    }
+    c->waiting[c->next++ % LAG] = object;
+    return 0;
+}
+
+// Follows what was met until nothing waits. Depth costs heap memory, never C stack.
+static void drain(census *c) {
+    do {
+        while (c->first != c->next) {
+            settle(c, c->waiting[c->first++ % LAG]);
+        }
+        if (c->open.used) {
+            c->failed |= interrupt_step(&c->watch);
+            edges_visit(arena_pop(&c->open), meet, c);
+        }
+    } while (!c->failed && (c->first != c->next || c->open.used));
+}
+
+// One list of the gc, its head left out. Chasing `next` is a cache miss an object and cannot be helped; so
+// the chase runs AHEAD objects before the look, one step for each look, and both wait at the same time. What
+// stands open is followed at once, so that the stack stays as small as the untracked part below an object.
+static void walk_list(census *c, PyGC_Head *head) {
+    PyGC_Head *coming[AHEAD]; // borrowed; round and round
+    PyGC_Head *at = compat_gc_next(head);
+    size_t left = 0;
+    for (; left < AHEAD && at != head; at = compat_gc_next(at)) {
+        coming[left++] = at;
+    }
+    for (size_t k = 0; left && !c->failed; k++) {
+        PyObject *object = compat_gc_object(coming[k % AHEAD]);
+        if (at != head) {
+            coming[k % AHEAD] = at;
+            __builtin_prefetch((char *)at + 64);
+            at = compat_gc_next(at);
+            edges_prefetch(compat_gc_object(coming[(k + AHEAD / 2) % AHEAD]));
+        } else {
+            left--;
+        }
+        c->tracked++;
+        c->failed |= interrupt_step(&c->watch);
+        if (count(c, object)) {
+            edges_visit(object, meet, c);
+        }
+        if (c->open.used) {
+            drain(c);
+        }
+    }
+}
+
+// What running frames hold is as alive as what listed objects refer to.
+static int meet_frame(const frame_view *view, void *arg) {
+    visitproc visit = meet;
+    Py_VISIT(view->function);
+    Py_VISIT(view->code);
+    Py_VISIT(view->locals);
+    Py_VISIT(view->frame_object);
+    for (int i = 0; i < view->values; i++) {
+        Py_VISIT(compat_slot(view->slots[i]));
+    }
+    return 0;
+}
+
+// ----- the tool's own ---------------------------------------------------------------------------
+
+static int is_counted(census *c, PyObject *object) {
+    if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HAVE_GC) && compat_gc_tracked(object)) {
+        return 1;
+    }
+    return marks_has(&c->seen, object);
+}
+
+// Takes out a tuple that only an object of ours holds, and in turn what only that tuple holds.
+static int forget(PyObject *object, void *arg) {
+    census *c = arg;
+    int plain = PyTuple_CheckExact(object) || PyUnicode_CheckExact(object) || PyLong_CheckExact(object);
+    if (!plain || compat_is_immortal(object) || Py_REFCNT(object) != 1 || !is_counted(c, object)) {
+        return 0;
+    }
+    tally_row *row = row_of(c, Py_TYPE(object));
+    if (row) {
+        row->objects--;
+        row->bytes -= (Py_ssize_t)own_bytes(object, &row->rule);
+    }
+    if (PyTuple_CheckExact(object)) {
+        push(c, &c->own, object);
+    }
+    return 0;
+}
+
+static void forget_ours(census *c) {
+    while (c->own.used && !c->failed) {
+        PyObject *object = arena_pop(&c->own);
+        if (edges_has(object)) {
+            edges_visit(object, forget, c);
+        }
+    }
+}
+
+static void census_deinit(census *c) {
+    marks_deinit(&c->seen);
+    tally_deinit(&c->counts);
+    arena_deinit(&c->open.items);
+    arena_deinit(&c->own.items);
+}
+
+// ----- the answer -------------------------------------------------------------------------------
+
+// The walk itself; the caller has switched the gc off, and ends with census_deinit. 0, or -1: out of memory,
+// or interrupted.
+static int census_run(census *c) {
+    if (marks_init(&c->seen) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
+        walk_list(c, compat_gc_list(&PyInterpreterState_Get()->gc, i));
+    }
+    frames_each(meet_frame, c);
+    drain(c);
+    forget_ours(c);
+    return c->failed ? -1 : 0;
+}
+
+int census_collect(PyObject *ours, PyObject *wanted, arena_stack *found) {
+    census c = {.ours = ours, .wanted = wanted, .found = found};
+    int result = census_run(&c);
+    census_deinit(&c);
+    if (result < 0) {
+        interrupt_raise(&c.watch);
+    }
+    return result;
+}
+
+static long long now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+// The whole of it, under one hold of the GIL: switch the gc off, walk, build, switch it on again.
+static PyObject *census_take(PyObject *module, PyObject *ours) {
+    if (!PyTuple_CheckExact(ours)) {
+        PyErr_SetString(PyExc_TypeError, "census() takes a tuple of types");
+        return NULL;
+    }
+    census c = {.ours = ours};
+    arrays_prepare();
+    int gc_was_on = PyGC_Disable();
+    long long begin = now_ns();
+    int result = census_run(&c);
+    long long elapsed = now_ns() - begin;
+    size_t extra = marks_bytes(&c.seen) + c.counts.table.bytes + c.open.items.bytes;
+    PyObject *rows = result < 0 ? NULL : tally_list(&c.counts); // owned
+    census_deinit(&c);
+    if (gc_was_on) {
+        PyGC_Enable();
+    }
+    if (result < 0) {
+        interrupt_raise(&c.watch);
+    }
+    return rows ? Py_BuildValue("NnLn", rows, c.tracked, elapsed, (Py_ssize_t)extra) : NULL;
+}
+
+static PyMethodDef census_methods[] = {
+    {"census", census_take, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int census_exec(PyObject *module) { return PyModule_AddFunctions(module, census_methods); }

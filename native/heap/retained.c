@@ -1,0 +1,305 @@
+// Retained: what only one object (or every object of a type) keeps alive.
+//
+// The gc's own algorithm, on the part of the heap that the start objects reach. Every object there gets its
+// refcount; every reference found inside takes one off. What is left over comes from outside: from the rest
+// of the heap, from a frame, from C code. Objects with something left over are held, and so is all they
+// reach without passing a start object. The others go when the start objects go: they are retained. Cycles
+// need no care of their own, and references held in C count, because refcounts count everything.
+//
+// Bounds: an instance reaches its class, a class its functions, and those reach every module they name. So
+// loaded modules and their namespaces are taken as held at once, and not followed: sys.modules holds them,
+// whatever the start objects do, unless one of those is sys.modules or the module itself. Immortal objects
+// are never retained. A reference that is not reported (objects/edges.c) leaves its object held: the answer
+// may be too small, never too large.
+//
+// Memory: 16 bytes an object in order of arrival, which is also the queue, and 4 to 8 in the table that
+// finds it by address, at most half full; both grow by doubling and are given back to the system at the end.
+// The GIL is held and the gc is off throughout. All object pointers are borrowed.
+#define INSPECTOR_INTERNALS
+#include "heap/census.h"
+#include "module/native.h"
+#include "objects/objects.h"
+
+#include "heap/tally.h"
+#include "module/interrupt.h"
+
+#define HELD ((Py_ssize_t)1 << 60) // more than any refcount: held without a look
+#define AHEAD 8                    // entries between a prefetch and the look
+#define START (-((Py_ssize_t)1 << 60))
+
+typedef struct {
+    PyObject *object; // borrowed
+    Py_ssize_t left;  // references not yet explained; START for a start object
+} retained_entry;
+
+typedef struct {
+    arena entries;
+    size_t used;
+    arena table;      // of uint32_t: index + 1 of an entry, by address
+    size_t slots;     // a power of two
+    arena_stack open; // held objects whose references are still to be followed
+    interrupt_watch watch;
+    int failed; // memory ran out, or Ctrl-C
+} retained_graph;
+
+// ----- finding an object's entry ----------------------------------------------------------------
+
+static retained_entry *entry_at(retained_graph *graph, size_t index) {
+    return (retained_entry *)graph->entries.start + index;
+}
+
+static uint32_t *slot_of(retained_graph *graph, PyObject *object) {
+    uint32_t *table = graph->table.start;
+    size_t i = (size_t)(((uintptr_t)object >> 4) * 0x9E3779B97F4A7C15ull >> 24) & (graph->slots - 1);
+    while (table[i] && entry_at(graph, table[i] - 1)->object != object) {
+        i = (i + 1) & (graph->slots - 1);
+    }
+    return &table[i];
+}
+
+static int graph_grow(retained_graph *graph) {
+    size_t slots = graph->slots ? graph->slots * 2 : 8192;
+    arena_deinit(&graph->table);
+    if (slots > UINT32_MAX || arena_resize(&graph->table, slots * sizeof(uint32_t)) < 0 ||
+        arena_resize(&graph->entries, slots / 2 * sizeof(retained_entry)) < 0) {
+        return -1;
+    }
+    graph->slots = slots;
+    for (size_t i = 0; i < graph->used; i++) {
+        *slot_of(graph, entry_at(graph, i)->object) = (uint32_t)i + 1;
+    }
+    return 0;
+}
+
+// The entry of an object, made with this count if it has none; NULL when memory is out. The pointer is good
+// until the next one is made.
+static retained_entry *graph_entry(retained_graph *graph, PyObject *object, Py_ssize_t left) {
+    if (graph->used * 2 >= graph->slots && graph_grow(graph) < 0) {
+        graph->failed = 1;
+        return NULL;
+    }
+    uint32_t *slot = slot_of(graph, object);
+    if (*slot) {
+        return entry_at(graph, *slot - 1);
+    }
+    retained_entry *entry = entry_at(graph, graph->used++);
+    *entry = (retained_entry){object, left};
+    *slot = (uint32_t)graph->used;
+    return entry;
+}
+
+static void graph_deinit(retained_graph *graph) {
+    arena_deinit(&graph->entries);
+    arena_deinit(&graph->table);
+    arena_deinit(&graph->open.items);
+}
+
+// ----- the three passes -------------------------------------------------------------------------
+
+// Loaded modules and their namespaces are held by the interpreter. Start objects keep their entries.
+static void hold_modules(retained_graph *graph) {
+    PyObject *modules = PyImport_GetModuleDict(); // borrowed
+    PyObject *name, *module;                      // borrowed
+    Py_ssize_t position = 0;
+    if (!modules || !PyDict_CheckExact(modules)) {
+        return;
+    }
+    retained_entry *all = graph_entry(graph, modules, HELD);
+    if (!all || all->left == START) {
+        return;
+    }
+    while (PyDict_Next(modules, &position, &name, &module)) {
+        if (!PyModule_Check(module)) {
+            continue;
+        }
+        retained_entry *entry = graph_entry(graph, module, HELD);
+        PyObject *dict = PyModule_GetDict(module); // borrowed
+        if (entry && entry->left != START && dict) {
+            graph_entry(graph, dict, HELD);
+        }
+    }
+}
+
+// A visitproc: one reference from inside is explained.
+static int explain(PyObject *object, void *arg) {
+    retained_graph *graph = arg;
+    Py_ssize_t count = compat_is_immortal(object) ? HELD : Py_REFCNT(object);
+    retained_entry *entry = graph_entry(graph, object, count);
+    if (entry && entry->left != START && entry->left < HELD / 2) {
+        entry->left--;
+    }
+    return graph->failed;
+}
+
+static void explain_all(retained_graph *graph) {
+    for (size_t i = 0; i < graph->used && !graph->failed; i++) {
+        graph->failed |= interrupt_step(&graph->watch);
+        retained_entry entry = *entry_at(graph, i);
+        if (i + AHEAD < graph->used) {
+            __builtin_prefetch(entry_at(graph, i + AHEAD)->object);
+        }
+        if (entry.left < HELD / 2 && edges_has(entry.object)) {
+            edges_visit(entry.object, explain, graph);
+        }
+    }
+}
+
+// A visitproc: what a held object refers to is held.
+static int keep(PyObject *object, void *arg) {
+    retained_graph *graph = arg;
+    uint32_t slot = *slot_of(graph, object);
+    retained_entry *entry = slot ? entry_at(graph, slot - 1) : NULL;
+    if (entry && entry->left <= 0 && entry->left != START) {
+        entry->left = 1;
+        graph->failed |= arena_push(&graph->open, object) < 0;
+    }
+    return graph->failed;
+}
+
+// What an object held without a look refers to was never explained, so it needs no following.
+static void keep_all(retained_graph *graph) {
+    for (size_t i = 0; i < graph->used && !graph->failed; i++) {
+        retained_entry *entry = entry_at(graph, i);
+        if (entry->left > 0 && entry->left < HELD / 2) {
+            graph->failed |= arena_push(&graph->open, entry->object) < 0;
+        }
+        while (graph->open.used && !graph->failed) {
+            PyObject *object = arena_pop(&graph->open);
+            graph->failed |= interrupt_step(&graph->watch);
+            if (edges_has(object)) {
+                edges_visit(object, keep, graph);
+            }
+        }
+    }
+}
+
+static int graph_solve(retained_graph *graph) {
+    hold_modules(graph);
+    explain_all(graph);
+    keep_all(graph);
+    return graph->failed ? -1 : 0;
+}
+
+static int count_retained(retained_graph *graph, tally *counts) {
+    for (size_t i = 0; i < graph->used; i++) {
+        retained_entry *entry = entry_at(graph, i);
+        if (entry->left > 0) {
+            continue;
+        }
+        tally_row *row = tally_find(counts, Py_TYPE(entry->object));
+        if (!row) {
+            return -1;
+        }
+        tally_add(row, entry->object);
+    }
+    return 0;
+}
+
+// ----- the functions ----------------------------------------------------------------------------
+
+static PyObject *retained_of(PyObject *object) {
+    retained_graph graph = {.failed = 0};
+    tally counts = {.used = 0};
+    graph_entry(&graph, object, START);
+    PyObject *rows = NULL; // owned
+    int solved = !graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts) == 0;
+    if (solved) {
+        rows = tally_list(&counts);
+    }
+    size_t extra = graph.entries.bytes + graph.table.bytes + graph.open.items.bytes;
+    size_t looked_at = graph.used;
+    graph_deinit(&graph);
+    tally_deinit(&counts);
+    if (!solved) {
+        interrupt_raise(&graph.watch);
+    }
+    return rows ? Py_BuildValue("Nnn", rows, (Py_ssize_t)looked_at, (Py_ssize_t)extra) : NULL;
+}
+
+static PyObject *retained_take(PyObject *module, PyObject *maybe_subject) {
+    PyObject *object = subject_object(module, maybe_subject); // borrowed
+    if (!object) {
+        return NULL;
+    }
+    arrays_prepare();
+    int gc_was_on = PyGC_Disable();
+    PyObject *answer = retained_of(object); // owned
+    if (gc_was_on) {
+        PyGC_Enable();
+    }
+    return answer;
+}
+
+// Bytes that go with all these objects; -1 with an exception set.
+static Py_ssize_t retained_bytes(arena_stack *start) {
+    retained_graph graph = {.failed = 0};
+    tally counts = {.used = 0};
+    Py_ssize_t bytes = -1;
+    while (start->used && !graph.failed) {
+        graph_entry(&graph, arena_pop(start), START);
+    }
+    if (!graph.failed && graph_solve(&graph) == 0 && count_retained(&graph, &counts) == 0) {
+        bytes = 0;
+        for (size_t i = 0; i < counts.capacity; i++) {
+            bytes += counts.rows[i].bytes;
+        }
+    }
+    graph_deinit(&graph);
+    tally_deinit(&counts);
+    if (bytes < 0) {
+        interrupt_raise(&graph.watch);
+    }
+    return bytes;
+}
+
+static PyObject *retained_list(PyObject *names, PyObject *ours, arena_stack *found) {
+    if (census_collect(ours, names, found) < 0) {
+        return NULL;
+    }
+    _owned_ PyObject *list = PyList_New(0);
+    for (Py_ssize_t i = 0; list && i < PyTuple_GET_SIZE(names); i++) {
+        Py_ssize_t bytes = retained_bytes(&found[i]);
+        arena_deinit(&found[i].items);
+        _owned_ PyObject *number = bytes < 0 ? NULL : PyLong_FromSsize_t(bytes);
+        if (!number || PyList_Append(list, number) < 0) {
+            return NULL;
+        }
+    }
+    return take(list);
+}
+
+static PyObject *retained_by_types(PyObject *module, PyObject *args) {
+    PyObject *names, *ours; // borrowed
+    if (!PyArg_ParseTuple(args, "O!O!:retained_by_types", &PyTuple_Type, &names, &PyTuple_Type, &ours)) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        if (!PyUnicode_CheckExact(PyTuple_GET_ITEM(names, i))) {
+            PyErr_SetString(PyExc_TypeError, "names must be strings");
+            return NULL;
+        }
+    }
+    size_t count = (size_t)PyTuple_GET_SIZE(names);
+    _free_ arena_stack *found = calloc(count + 1, sizeof(arena_stack));
+    if (!found) {
+        return PyErr_NoMemory();
+    }
+    arrays_prepare();
+    int gc_was_on = PyGC_Disable();
+    PyObject *list = retained_list(names, ours, found); // owned
+    if (gc_was_on) {
+        PyGC_Enable();
+    }
+    for (size_t i = 0; i < count; i++) {
+        arena_deinit(&found[i].items);
+    }
+    return list;
+}
+
+static PyMethodDef retained_methods[] = {
+    {"retained", retained_take, METH_O, NULL},
+    {"retained_by_types", retained_by_types, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int retained_exec(PyObject *module) { return PyModule_AddFunctions(module, retained_methods); }

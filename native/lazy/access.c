@@ -1,0 +1,321 @@
+// Lazy vectors as Python sees them: items, regions, dataptr, and what the facts read off.
+//
+// Nothing here computes: it checks what Python gives and calls lazy/region.c and lazy_fill.c. The getters
+// answer from fields alone, so a look never materializes and never runs a recipe.
+#include "lazy/inside.h"
+
+static int check_index(const LazyVector *vector, Py_ssize_t *i) {
+    Py_ssize_t length = vector->length;
+    *i += *i < 0 ? length : 0;
+    if (*i < 0 || *i >= length) {
+        PyErr_Format(PyExc_IndexError, "index out of range of a lazy vector of length %zd", length);
+        return -1;
+    }
+    return 0;
+}
+
+PyObject *lazy_item(PyObject *self, Py_ssize_t i) {
+    LazyVector *vector = (LazyVector *)self;
+    uint64_t element;
+    if (check_index(vector, &i) < 0 || lazy_prepare(vector) < 0 || lazy_elt(vector, i, &element) < 0) {
+        return NULL;
+    }
+    return lazy_box(vector->kind, &element);
+}
+
+PyObject *lazy_subscript(PyObject *self, PyObject *key) {
+    if (PyIndex_Check(key) && !PyBool_Check(key)) {
+        Py_ssize_t i = PyNumber_AsSsize_t(key, PyExc_IndexError);
+        if (i != -1 || !PyErr_Occurred()) {
+            return lazy_item(self, i);
+        }
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) { // an array has __index__ too, and refuses it
+            return NULL;
+        }
+        PyErr_Clear();
+    }
+    if (PySlice_Check(key)) {
+        Py_ssize_t start, stop, step;
+        if (PySlice_Unpack(key, &start, &stop, &step) < 0) {
+            return NULL;
+        }
+        Py_ssize_t length = PySlice_AdjustIndices(((LazyVector *)self)->length, &start, &stop, step);
+        return lazy_slice_new((LazyVector *)self, start, step, length);
+    }
+    return PyObject_CallMethod(self, "_chosen", "O", key);
+}
+
+Py_ssize_t lazy_length(PyObject *self) { return ((LazyVector *)self)->length; }
+
+static PyObject *vector_elt(PyObject *self, PyObject *index) {
+    Py_ssize_t i = PyNumber_AsSsize_t(index, PyExc_IndexError);
+    return i == -1 && PyErr_Occurred() ? NULL : lazy_item(self, i);
+}
+
+static int same_kind(const lazy_kind *a, const lazy_kind *b) { return a && a->code[0] == b->code[0]; }
+
+// get_region(i, n, out): how many it wrote.
+static PyObject *vector_get_region(PyObject *self, PyObject *args) {
+    LazyVector *vector = (LazyVector *)self;
+    Py_ssize_t i, n;
+    PyObject *room; // borrowed
+    if (!PyArg_ParseTuple(args, "nnO:get_region", &i, &n, &room)) {
+        return NULL;
+    }
+    if (i < 0 || i > vector->length || n < 0) {
+        return PyErr_Format(PyExc_IndexError, "region out of range of a lazy vector of length %zd",
+                            vector->length);
+    }
+    n = n < vector->length - i ? n : vector->length - i;
+    _buffer_ Py_buffer out = {0};
+    if (PyObject_GetBuffer(room, &out, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
+        return NULL;
+    }
+    if (!same_kind(lazy_kind_of(out.format, out.itemsize), vector->kind) || out.len < n * out.itemsize) {
+        return PyErr_Format(PyExc_TypeError, "out must have room for %zd elements of %s", n,
+                            vector->kind->name);
+    }
+    if (lazy_prepare(vector) < 0 || lazy_region(vector, i, n, out.buf) < 0) {
+        return NULL;
+    }
+    return PyLong_FromSsize_t(n);
+}
+
+// take(indices, out): chosen elements; `indices` are int64, checked here, `out` is writable.
+static PyObject *vector_take(PyObject *self, PyObject *args) {
+    LazyVector *vector = (LazyVector *)self;
+    _buffer_ Py_buffer indices = {0}, out = {0};
+    PyObject *chosen, *room; // borrowed
+    if (!PyArg_ParseTuple(args, "OO:take", &chosen, &room) ||
+        PyObject_GetBuffer(chosen, &indices, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0 ||
+        PyObject_GetBuffer(room, &out, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0 ||
+        lazy_prepare(vector) < 0) {
+        return NULL;
+    }
+    Py_ssize_t count = indices.len / (Py_ssize_t)sizeof(int64_t), size = vector->kind->itemsize;
+    if (indices.itemsize != sizeof(int64_t) || out.len != count * size) {
+        PyErr_SetString(PyExc_TypeError, "take() wants int64 indices and room for as many elements");
+        return NULL;
+    }
+    for (Py_ssize_t k = 0; k < count; k++) {
+        Py_ssize_t i = ((const int64_t *)indices.buf)[k];
+        if (check_index(vector, &i) < 0 || lazy_elt(vector, i, (char *)out.buf + k * size) < 0) {
+            return NULL;
+        }
+    }
+    Py_RETURN_NONE;
+}
+
+// --- data2 ------------------------------------------------------------------------------------------------
+
+static PyObject *vector_dataptr_or_null(PyObject *self, PyObject *unused) {
+    LazyVector *vector = (LazyVector *)self;
+    if (lazy_state_of(vector) == LAZY_DONE) {
+        return PyLong_FromVoidPtr(vector->result->bytes);
+    }
+    const inspector_lazy_provider *provider = vector->provider;
+    const void *there =
+        provider && provider->dataptr_or_null ? provider->dataptr_or_null(provider->context) : NULL;
+    return there ? PyLong_FromVoidPtr((void *)there) : Py_NewRef(Py_None);
+}
+
+// dataptr(writable=False, by=None): the address of all elements, materialized if they are not.
+static PyObject *vector_dataptr(PyObject *self, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"writable", "by", NULL};
+    LazyVector *vector = (LazyVector *)self;
+    int writable = 0;
+    PyObject *by = NULL; // borrowed
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|pO:dataptr", names, &writable, &by) ||
+        lazy_materialize(vector, by) < 0 || (writable && lazy_unshare(vector) < 0)) {
+        return NULL;
+    }
+    return PyLong_FromVoidPtr(vector->result->bytes);
+}
+
+// materialize(start, stop, by): the blocks that hold [start, stop).
+static PyObject *vector_materialize(PyObject *self, PyObject *args) {
+    LazyVector *vector = (LazyVector *)self;
+    Py_ssize_t start, stop, most = lazy_block_length(vector);
+    PyObject *by; // borrowed
+    if (!PyArg_ParseTuple(args, "nnO:materialize", &start, &stop, &by)) {
+        return NULL;
+    }
+    start = start < 0 ? 0 : start;
+    stop = stop > vector->length ? vector->length : stop;
+    if ((start < stop || !vector->length) &&
+        lazy_materialize_blocks(vector, start / most, (stop + most - 1) / most, by) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+// share(other): `self`, a duplicate of `other`, has the same data2 until one of them is written.
+static PyObject *vector_share(PyObject *self, PyObject *maybe) {
+    LazyVector *vector = (LazyVector *)self, *other = (LazyVector *)maybe;
+    native_state *state = native_type_state(Py_TYPE(self));
+    if (!state || !PyObject_TypeCheck(maybe, state->lazy_vector_type) ||
+        !same_kind(other->kind, vector->kind) || other->length != vector->length) {
+        PyErr_SetString(PyExc_TypeError, "share() wants a lazy vector of the same kind and length");
+        return NULL;
+    }
+    if (lazy_state_of(other) == LAZY_DONE && lazy_state_of(vector) == LAZY_NOT && !vector->result) {
+        vector->result = (LazyStorage *)Py_NewRef((PyObject *)other->result);
+        atomic_store_explicit(&vector->state, LAZY_DONE, memory_order_release);
+    }
+    Py_RETURN_NONE;
+}
+
+// note(kind, by, bytes): an event that Python knows of.
+static PyObject *vector_note(PyObject *self, PyObject *args) {
+    const char *kind;
+    PyObject *by; // borrowed
+    Py_ssize_t bytes;
+    if (!PyArg_ParseTuple(args, "sOn:note", &kind, &by, &bytes) ||
+        lazy_event((LazyVector *)self, kind, by, bytes, 0) < 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef lazy_access_methods[] = {
+    {"elt", vector_elt, METH_O, NULL},
+    {"get_region", vector_get_region, METH_VARARGS, NULL},
+    {"take", vector_take, METH_VARARGS, NULL},
+    {"dataptr_or_null", vector_dataptr_or_null, METH_NOARGS, NULL},
+    {"dataptr", (PyCFunction)(void (*)(void))vector_dataptr, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"materialize_blocks", vector_materialize, METH_VARARGS, NULL},
+    {"input_changed", lazy_input_changed, METH_O, NULL},
+    {"share", vector_share, METH_O, NULL},
+    {"note", vector_note, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+// --- what there is to see ---------------------------------------------------------------------------------
+
+static PyObject *see_format(PyObject *self, void *unused) {
+    return PyUnicode_FromString(((LazyVector *)self)->kind->code);
+}
+
+static PyObject *see_nbytes(PyObject *self, void *unused) {
+    return PyLong_FromSsize_t(((LazyVector *)self)->length * ((LazyVector *)self)->kind->itemsize);
+}
+
+static PyObject *see_origin(PyObject *self, void *unused) {
+    static const char *names[] = {"source", "abs", "arange", "slice", "python", "foreign"};
+    return PyUnicode_FromString(names[((LazyVector *)self)->recipe]);
+}
+
+static PyObject *see_recipe(PyObject *self, void *unused) {
+    LazyVector *vector = (LazyVector *)self;
+    if (vector->recipe == LAZY_PYTHON) {
+        return vector->name ? Py_NewRef(vector->name) : PyUnicode_FromString("not initialised");
+    }
+    if (vector->recipe == LAZY_FOREIGN) {
+        const char *name = vector->provider ? vector->provider->name : NULL;
+        return PyUnicode_DecodeUTF8(name ? name : "C", (Py_ssize_t)strlen(name ? name : "C"), "replace");
+    }
+    return see_origin(self, NULL);
+}
+
+static PyObject *see_input(PyObject *self, void *unused) {
+    LazyVector *vector = (LazyVector *)self;
+    PyObject *input = vector->input ? vector->input : vector->source.obj;
+    return Py_NewRef(input ? input : Py_None);
+}
+
+static PyObject *count_of(PyObject *object) {
+    return compat_is_immortal(object) ? Py_NewRef(Py_None) : PyLong_FromSsize_t(Py_REFCNT(object));
+}
+
+// References of data1, or of each item where it is a tuple: read here, where nobody holds one for the look.
+static PyObject *see_input_references(PyObject *self, void *unused) {
+    LazyVector *vector = (LazyVector *)self;
+    PyObject *input = vector->input ? vector->input : vector->source.obj; // borrowed
+    int several = input && PyTuple_CheckExact(input);
+    Py_ssize_t count = several ? PyTuple_GET_SIZE(input) : input != NULL;
+    _owned_ PyObject *counts = PyTuple_New(count);
+    for (Py_ssize_t i = 0; counts && i < count; i++) {
+        PyObject *number = count_of(several ? PyTuple_GET_ITEM(input, i) : input);
+        if (!number) {
+            return NULL;
+        }
+        PyTuple_SET_ITEM(counts, i, number);
+    }
+    return take(counts);
+}
+
+// (object address, references, address of the bytes, bytes), or None.
+static PyObject *see_storage(PyObject *self, void *unused) {
+    LazyStorage *storage = ((LazyVector *)self)->result;
+    if (!storage) {
+        Py_RETURN_NONE;
+    }
+    return Py_BuildValue("(NnNn)", PyLong_FromVoidPtr(storage), Py_REFCNT(storage),
+                         PyLong_FromVoidPtr(storage->bytes), storage->size);
+}
+
+// (done, all)
+static PyObject *see_blocks(PyObject *self, void *unused) {
+    LazyVector *vector = (LazyVector *)self;
+    Py_ssize_t blocks = lazy_blocks(vector), done = 0;
+    for (Py_ssize_t block = 0; vector->done && block < blocks; block++) {
+        done += vector->done[block / 64] >> (block % 64) & 1;
+    }
+    return Py_BuildValue("(nn)", lazy_state_of(vector) == LAZY_DONE ? blocks : done, blocks);
+}
+
+static PyObject *see_state(PyObject *self, void *unused) {
+    static const char *names[] = {"lazy", "filling", "materialized"};
+    return PyUnicode_FromString(names[lazy_state_of((LazyVector *)self)]);
+}
+
+// What a slice or an arange is made of: (start, step), or None.
+static PyObject *see_steps(PyObject *self, void *unused) {
+    LazyVector *vector = (LazyVector *)self;
+    if (vector->recipe == LAZY_SLICE) {
+        return Py_BuildValue("(nn)", vector->start, vector->step);
+    }
+    if (vector->recipe != LAZY_ARANGE) {
+        Py_RETURN_NONE;
+    }
+    return vector->kind->family == 'f'   ? Py_BuildValue("(dd)", vector->first.real, vector->by.real)
+           : vector->kind->family == 'u' ? Py_BuildValue("(KL)", vector->first.natural, vector->by.whole)
+                                         : Py_BuildValue("(LL)", vector->first.whole, vector->by.whole);
+}
+
+static PyObject *see_events(PyObject *self, void *unused) {
+    PyObject *events = ((LazyVector *)self)->events;
+    return events ? PyList_AsTuple(events) : PyTuple_New(0);
+}
+
+#define COUNTER(name, field) \
+    static PyObject *see_##name(PyObject *self, void *unused) { \
+        return PyLong_FromLongLong((long long)((LazyVector *)self)->field); \
+    }
+COUNTER(length, length)
+COUNTER(itemsize, kind->itemsize)
+COUNTER(exports, exports)
+COUNTER(written, written)
+COUNTER(dropped, dropped)
+COUNTER(depth, depth)
+
+PyGetSetDef lazy_access_getset[] = {
+    {"length", see_length, NULL, NULL, NULL},
+    {"format", see_format, NULL, NULL, NULL},
+    {"itemsize", see_itemsize, NULL, NULL, NULL},
+    {"nbytes", see_nbytes, NULL, NULL, NULL},
+    {"origin", see_origin, NULL, NULL, NULL},
+    {"recipe", see_recipe, NULL, NULL, NULL},
+    {"state", see_state, NULL, NULL, NULL},
+    {"blocks", see_blocks, NULL, NULL, NULL},
+    {"data1", see_input, NULL, NULL, NULL},
+    {"input_references", see_input_references, NULL, NULL, NULL},
+    {"data2", see_storage, NULL, NULL, NULL},
+    {"steps", see_steps, NULL, NULL, NULL},
+    {"events", see_events, NULL, NULL, NULL},
+    {"events_dropped", see_dropped, NULL, NULL, NULL},
+    {"exports", see_exports, NULL, NULL, NULL},
+    {"written", see_written, NULL, NULL, NULL},
+    {"depth", see_depth, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,64 @@
+// The arithmetic of lazy vectors for AVX2 and for any processor; the choice is made once, at run time.
+//
+// Both variants are the same C (lazy/kernels_body.h); GCC's vectors become the registers there are. AVX2
+// without FMA: a fused multiply-add would give other bits on other machines. Compilers that do not know
+// the pragma build two portable variants, which is slower and right.
+#include "lazy/inside.h"
+
+#define VARIANT(name) name##_any
+#include "lazy/kernels_body.h"
+#undef VARIANT
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#define VARIANT(name) name##_avx2
+#include "lazy/kernels_body.h"
+#undef VARIANT
+#pragma GCC pop_options
+
+static int portable; // tests compare both variants on one machine
+
+static inline int wide(void) { return !portable && __builtin_cpu_supports("avx2"); }
+#define CHOOSE(name) (wide() ? name##_avx2 : name##_any)
+void lazy_kernels_choose(int portable_) { portable = portable_; }
+#else
+#define CHOOSE(name) (name##_any)
+void lazy_kernels_choose(int portable_) { (void)portable_; }
+#endif
+
+enum { KINDS = sizeof kinds_any / sizeof *kinds_any };
+
+static const lazy_kind *lazy_kind_of_family(char family, Py_ssize_t itemsize) {
+    for (int i = 0; i < KINDS; i++) {
+        if (kinds_any[i].family == family && kinds_any[i].itemsize == itemsize) {
+            return CHOOSE(kinds) + i;
+        }
+    }
+    return NULL;
+}
+
+// Only the family is read off the code: `l` has 8 bytes here and 4 in standard size, the itemsize knows.
+const lazy_kind *lazy_kind_of(const char *format, Py_ssize_t itemsize) {
+    if (!format) {
+        return lazy_kind_of_family('u', itemsize == 1 ? 1 : 0); // PEP 3118: NULL means "B"
+    }
+    if (strchr("@=<", *format) || (*format && strchr(">!", *format) && itemsize == 1)) {
+        format += *format != 0; // native order: little-endian, as on every machine we build for
+    }
+    if (!*format || format[1]) {
+        return NULL;
+    }
+    char family = *format == '?'              ? 'b'
+                  : strchr("bhilqn", *format) ? 'i'
+                  : strchr("BHILQN", *format) ? 'u'
+                  : strchr("fd", *format)     ? 'f'
+                                              : 0;
+    return family ? lazy_kind_of_family(family, itemsize) : NULL;
+}
+
+lazy_stamp lazy_checksum(const void *in, int64_t bytes) { return CHOOSE(checksum)(in, bytes); }
+
+lazy_stamp lazy_sum_f64_stamped(const double *in, int64_t n, int absolute, double *total) {
+    return CHOOSE(sum_stamped)(in, n, absolute, total);
+}

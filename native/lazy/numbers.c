@@ -1,0 +1,89 @@
+// One element as a Python number, and what cannot be an element: the ground of the lazy vector's rooms.
+#include "lazy/inside.h"
+
+int lazy_refuse(const char *name, PyObject *arguments) {
+    _owned_ PyObject *given = arguments;
+    _owned_ PyObject *refusals = given ? PyImport_ImportModule("inspector.lazy.refusals") : NULL;
+    _owned_ PyObject *refusal = refusals ? PyObject_GetAttrString(refusals, name) : NULL;
+    _owned_ PyObject *error = refusal ? PyObject_Call(refusal, given, NULL) : NULL;
+    if (error) {
+        PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+    }
+    return -1;
+}
+
+int lazy_check_length(Py_ssize_t length, const lazy_kind *kind) {
+    if (length > PY_SSIZE_T_MAX / kind->itemsize) {
+        PyErr_Format(PyExc_OverflowError, "%zd elements of %s are more than an address can reach", length,
+                     kind->name);
+        return -1;
+    }
+    return 0;
+}
+
+PyObject *lazy_box(const lazy_kind *kind, const void *element) {
+    if (kind->family == 'f') {
+        float narrow;
+        double value;
+        if (kind->itemsize == 4) {
+            memcpy(&narrow, element, sizeof narrow);
+            return PyFloat_FromDouble((double)narrow);
+        }
+        memcpy(&value, element, sizeof value);
+        return PyFloat_FromDouble(value);
+    }
+    uint64_t bits = 0;
+    memcpy(&bits, element, (size_t)kind->itemsize);
+    if (kind->family == 'b') {
+        return PyBool_FromLong(bits != 0);
+    }
+    if (kind->family == 'u') {
+        return PyLong_FromUnsignedLongLong(bits);
+    }
+    int spare = 64 - 8 * kind->itemsize; // sign extension
+    return PyLong_FromLongLong((int64_t)(bits << spare) >> spare);
+}
+
+static int unbox_integer(const lazy_kind *kind, PyObject *number, void *element) {
+    _owned_ PyObject *index = PyNumber_Index(number);
+    if (!index) {
+        return -1;
+    }
+    uint64_t bits;
+    int fits, spare = 64 - 8 * kind->itemsize;
+    if (kind->family == 'i') {
+        int64_t value = PyLong_AsLongLong(index);
+        bits = (uint64_t)value;
+        fits = (int64_t)(bits << spare) >> spare == value;
+    } else {
+        bits = PyLong_AsUnsignedLongLong(index);
+        fits = (bits << spare) >> spare == bits;
+    }
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    if (!fits) {
+        PyErr_Format(PyExc_OverflowError, "%R does not fit into %s", index, kind->name);
+        return -1;
+    }
+    memcpy(element, &bits, (size_t)kind->itemsize);
+    return 0;
+}
+
+int lazy_unbox(const lazy_kind *kind, PyObject *number, void *element) {
+    if (kind->family == 'f') {
+        double value = PyFloat_AsDouble(number);
+        if (value == -1.0 && PyErr_Occurred()) {
+            return -1;
+        }
+        float narrow = (float)value;
+        memcpy(element, kind->itemsize == 8 ? (void *)&value : (void *)&narrow, (size_t)kind->itemsize);
+        return 0;
+    }
+    if (kind->family == 'b') {
+        int truth = PyObject_IsTrue(number);
+        *(char *)element = (char)truth;
+        return truth < 0 ? -1 : 0;
+    }
+    return unbox_integer(kind, number, element);
+}

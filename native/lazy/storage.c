@@ -1,0 +1,72 @@
+// The bytes of a materialized vector, and the threads that may be reading them without the GIL.
+#include "lazy/inside.h"
+#include <sys/mman.h>
+
+static atomic_int away; // threads that read vectors without the GIL
+
+PyThreadState *lazy_leave(void) {
+    atomic_fetch_add(&away, 1);
+    return PyEval_SaveThread();
+}
+
+void lazy_return(PyThreadState *thread) {
+    PyEval_RestoreThread(thread);
+    atomic_fetch_sub(&away, 1);
+}
+
+int lazy_is_away(void) { return atomic_load(&away) != 0; }
+
+enum { HUGE_PAGES_FROM = 4 << 20, PAGE = 4096 };
+
+// As NumPy does for its arrays: filling fresh memory is mostly page faults, and 512 times fewer of them.
+static void ask_for_huge_pages(LazyStorage *storage) {
+    uintptr_t start = ((uintptr_t)storage->bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
+    madvise((void *)start, (size_t)storage->size - PAGE, MADV_HUGEPAGE); // a wish: failure changes nothing
+}
+
+LazyStorage *lazy_storage_create(PyTypeObject *vector_type, Py_ssize_t size) {
+    native_state *state = native_type_state(vector_type);
+    PyTypeObject *type = state ? state->lazy_storage_type : NULL; // borrowed
+    LazyStorage *storage = type ? (LazyStorage *)type->tp_alloc(type, 0) : NULL;
+    if (storage) {
+        storage->size = size;
+        storage->bytes = PyMem_RawMalloc((size_t)size + 1); // seen by tracemalloc
+        if (!storage->bytes) {
+            Py_CLEAR(storage);
+            PyErr_NoMemory();
+        } else if (size >= HUGE_PAGES_FROM) {
+            ask_for_huge_pages(storage);
+        }
+    }
+    return storage;
+}
+
+static void storage_dealloc(PyObject *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyMem_RawFree(((LazyStorage *)self)->bytes);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static int storage_getbuffer(PyObject *self, Py_buffer *view, int flags) {
+    LazyStorage *storage = (LazyStorage *)self;
+    int failed = PyBuffer_FillInfo(view, self, storage->bytes, storage->size, 0, flags);
+    storage->exports += !failed;
+    return failed;
+}
+
+static void storage_releasebuffer(PyObject *self, Py_buffer *view) { ((LazyStorage *)self)->exports--; }
+
+static PyType_Slot storage_slots[] = {
+    {Py_tp_dealloc, storage_dealloc},
+    {Py_bf_getbuffer, storage_getbuffer},
+    {Py_bf_releasebuffer, storage_releasebuffer},
+    {0, NULL},
+};
+
+PyType_Spec lazy_storage_spec = {
+    .name = "inspector._native.LazyStorage",
+    .basicsize = sizeof(LazyStorage),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = storage_slots,
+};

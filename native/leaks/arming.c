@@ -1,0 +1,73 @@
+// What is armed for leaks alone: functions that give memory back, and those that give chosen modules memory.
+#define _GNU_SOURCE
+#include "leaks/freeing.h"
+#include "leaks/frees.h"
+#include "leaks/raw_memory/followed.h"
+#include "leaks/raw_memory/hooks.h"
+#include "memory/memory.h"
+#include "trace/arm/got.h"
+#include "trace/arm/loaded.h"
+#include "trace/capi/slot_table.h"
+
+static PyObject *freeing_arm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    freeing_find_addresses();
+    return got_patch(GOT_FREEING, GOT_RECORD, NULL, &done) < 0 ? NULL : PyLong_FromUnsignedLong(done.stored);
+}
+
+// Blocks may be freed between two runs too: until raw_memory_close it stays armed.
+static PyObject *freeing_disarm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    if (!raw_memory_is_open()) {
+        got_restore(GOT_FREEING, &done);
+        ledger_frees_retire();
+    }
+    Py_RETURN_NONE;
+}
+
+static int text_note(struct dl_phdr_info *object, size_t size, void *paths) {
+    for (int i = 0; loaded_is_among(object, paths) && i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_X) {
+            uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+            raw_memory_text_add((scan_range){start, start + segment->p_memsz});
+        }
+    }
+    return 0;
+}
+
+static PyObject *raw_memory_arm(PyObject *module, PyObject *paths) {
+    got_outcome done;
+    if (!PyFrozenSet_CheckExact(paths)) {
+        return PyErr_Format(PyExc_TypeError, "raw_memory_arm() takes a frozenset");
+    }
+    raw_memory_find_addresses();
+    if (got_patch(GOT_RAW_MEMORY, GOT_RECORD, paths, &done) < 0) {
+        return NULL;
+    }
+    dl_iterate_phdr(text_note, paths);
+    return PyLong_FromUnsignedLong(done.stored);
+}
+
+static PyObject *raw_memory_disarm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    got_restore(GOT_RAW_MEMORY, &done);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef arming_methods[] = {
+    {"freeing_arm", freeing_arm, METH_NOARGS, NULL},
+    {"freeing_disarm", freeing_disarm, METH_NOARGS, NULL},
+    {"raw_memory_arm", raw_memory_arm, METH_O, NULL},
+    {"raw_memory_disarm", raw_memory_disarm, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static const got_source freeing_source = {GOT_FREEING_FIRST, freeing_find, freeing_hook};
+static const got_source outside_source = {GOT_RAW_MEMORY_FIRST, raw_memory_find, raw_memory_hook};
+
+int arming_exec(PyObject *module) {
+    got_family_add(GOT_FREEING, &freeing_source);
+    got_family_add(GOT_RAW_MEMORY, &outside_source);
+    return PyModule_AddFunctions(module, arming_methods);
+}

@@ -1,0 +1,303 @@
+// The calls from Python that are open, each with what it was given.
+//
+// A block that is freed during a call and holds the address of something watched may have held it: the
+// balance of such an object is marked as blurred.
+#include "leaks/call_frames.h"
+#include "leaks/call_frame.h"
+#include "leaks/entries/entry.h"
+#include "leaks/entries/table.h"
+#include "objects/objects.h"
+#include "trace/capi/capi.h"
+#include "trace/record/convention.h"
+#include "trace/record/ring.h"
+#include "trace/record/running.h"
+
+#include "leaks/statics.h"
+
+enum { ARGUMENTS_MAX = 12, WORDS_LOOKED_AT = 16 };
+
+uint32_t ledger_depth;
+static call_frame *innermost; // borrowed: on a C stack
+
+static void watch(call_frame *frame, PyObject *object, int relation, int argument) {
+    if (!object || compat_is_immortal(object) || object == Py_None || frame->count == WATCHED_MAX) {
+        return;
+    }
+    for (int i = 0; i < frame->count; i++) {
+        if (frame->items[i].object == object) {
+            frame->items[i].held += relation == LEDGER_ITSELF;
+            return;
+        }
+    }
+    frame->items[frame->count++] = (watched){.object = object,
+                                             .count = compat_refcount(object),
+                                             .relation = (uint8_t)relation,
+                                             .argument = (uint8_t)argument,
+                                             .held = relation == LEDGER_ITSELF,
+                                             .header = (uint8_t)own_bytes_header(object)};
+    frame->low = (uintptr_t)object < frame->low ? (uintptr_t)object : frame->low;
+    frame->high = (uintptr_t)object > frame->high ? (uintptr_t)object : frame->high;
+}
+
+static void watch_behind(call_frame *frame, PyObject *capsule, int argument) {
+    ledger_cells_enter(frame, capsule);
+    for (int i = 0; i < frame->behind_count; i++) {
+        int before = frame->count;
+        watch(frame, frame->behind[i].dtype, LEDGER_DTYPE, argument);
+        if (frame->count > before) {
+            frame->items[before].is_behind = 1;
+        }
+    }
+}
+
+static held_row held_by(PyObject *object) {
+    PyObject *type = (PyObject *)Py_TYPE(object);
+    const ndarray_fields *array = arrays_is(object) ? (ndarray_fields *)object : NULL;
+    int is_heap = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE);
+    return (held_row){object,
+                      {array ? array->descr : NULL, array ? array->base : NULL, is_heap ? type : NULL}};
+}
+
+static void watch_held(call_frame *frame, PyObject *object, int argument) {
+    static const int relations[] = {LEDGER_DTYPE, LEDGER_BASE, LEDGER_TYPE};
+    held_row row = held_by(object);
+    if (!row.held[0] && !row.held[2]) { // without a dtype there is no base either
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        watch(frame, row.held[i], relations[i], argument);
+    }
+    for (int i = 0; i < frame->holder_count; i++) {
+        if (frame->holders[i].holder == object) {
+            return;
+        }
+    }
+    if (frame->holder_count < HOLDERS_MAX) {
+        frame->holders[frame->holder_count++] = row;
+    }
+}
+
+static void watch_argument(call_frame *frame, PyObject *object, int argument) {
+    if (!object || PyModule_CheckExact(object) || PyType_Check(object)) {
+        return;
+    }
+    int is_plain = PyLong_CheckExact(object) || PyUnicode_CheckExact(object) || PyFloat_CheckExact(object);
+    if (!is_plain && PyModule_Check(object)) { // a walk along its bases
+        return;
+    }
+    watch(frame, object, LEDGER_ITSELF, argument);
+    if (is_plain) { // most of all; nothing stands behind them
+        return;
+    }
+    if (PyCapsule_CheckExact(object)) {
+        watch_behind(frame, object, argument);
+    }
+    watch_held(frame, object, argument);
+}
+
+static void count_held(call_frame *frame, const PyObject *object, int change) {
+    watched *one = ledger_frame_find(frame, object);
+    if (one) {
+        one->found += change;
+    }
+}
+
+// C code keeps dtypes and bases in fields that no tp_traverse shows: what such a field lets go of in a call
+// of its object's method, or hands on to who steals it, was its own.
+static void keep_fields(call_frame *frame, PyObject *self) {
+    size_t bytes = (size_t)Py_TYPE(self)->tp_basicsize - sizeof(PyObject);
+    frame->field_count = (int)Py_MIN(bytes / sizeof *frame->fields, FIELDS_MAX);
+    frame->self = self;
+    memcpy(frame->fields, self + 1, (size_t)frame->field_count * sizeof *frame->fields);
+}
+
+// How many more of the fields point at it than before the call.
+static Py_ssize_t fields_gained(const call_frame *frame, const PyObject *object) {
+    if (!frame->self || ledger_is_placeholder(frame->self) || compat_refcount(frame->self) <= 0) {
+        return 0;
+    }
+    const uintptr_t *now = (const uintptr_t *)(frame->self + 1);
+    Py_ssize_t more = 0;
+    for (int i = 0; i < frame->field_count; i++) {
+        more += (now[i] == (uintptr_t)object) - (frame->fields[i] == (uintptr_t)object);
+    }
+    return more;
+}
+
+Py_ssize_t ledger_frames_let_go(const PyObject *object, Py_ssize_t most) {
+    Py_ssize_t fewer = 0;
+    for (const call_frame *frame = innermost; frame; frame = frame->outer) {
+        fewer += Py_MAX(-fields_gained(frame, object), 0);
+    }
+    return fewer < most ? fewer + ledger_statics_let_go(object, most - fewer) : most;
+}
+
+// What fields and statics hold since with a reference of their own, or held before.
+static void count_kept(call_frame *frame, watched *one) {
+    Py_ssize_t change = compat_refcount(one->object) - one->count - one->found;
+    if (change > 0) {
+        one->found += Py_MIN(Py_MAX(fields_gained(frame, one->object), 0), change);
+    } else if (change < 0) {
+        one->found -= ledger_frames_let_go(one->object, -change);
+    }
+}
+
+// ndarray.__setstate__, .dtype = and .__class__ = give an argument another dtype, base or class.
+void ledger_frame_compare(call_frame *frame) {
+    for (int i = 0; i < frame->holder_count; i++) {
+        const held_row *before = &frame->holders[i];
+        const watched *holder = ledger_frame_find(frame, before->holder);
+        if (!holder || holder->died || ledger_is_placeholder(before->holder) ||
+            compat_refcount(before->holder) <= 0) {
+            continue;
+        }
+        held_row now = held_by(before->holder);
+        for (int n = 0; n < 3; n++) {
+            if (now.held[n] != before->held[n]) {
+                count_held(frame, before->held[n], -1);
+                count_held(frame, now.held[n], 1);
+            }
+        }
+    }
+    for (int i = 0; i < frame->count; i++) {
+        watched *one = &frame->items[i];
+        if ((one->relation == LEDGER_DTYPE || one->relation == LEDGER_BASE) && !one->died) {
+            count_kept(frame, one);
+        }
+    }
+}
+
+static void watch_items(call_frame *frame, PyObject *const *items, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count && i < ARGUMENTS_MAX; i++) {
+        watch_argument(frame, items[i], (int)i + 1);
+    }
+}
+
+static void watch_arguments(call_frame *frame, call_convention convention, const uintptr_t words[5]) {
+    PyObject *first = (PyObject *)words[0], *second = (PyObject *)words[1]; // borrowed
+    frame->is_method = convention != CALL_VECTOR && first && !PyModule_Check(first);
+    if (convention != CALL_VECTOR) {
+        watch_argument(frame, first, 0);
+    }
+    if (frame->is_method && !arrays_is(first) && !PyType_Check(first)) {
+        keep_fields(frame, first);
+    }
+    switch (convention) {
+    case CALL_VARARGS:
+    case CALL_KEYWORDS:
+    case CALL_INIT:
+        if (second && PyTuple_Check(second)) {
+            watch_items(frame, ((PyTupleObject *)second)->ob_item, PyTuple_GET_SIZE(second));
+        }
+        return;
+    case CALL_FASTCALL:
+    case CALL_FAST_NAMES:
+        watch_items(frame, (PyObject *const *)words[1], (Py_ssize_t)words[2]);
+        return;
+    case CALL_VECTOR:
+        watch_items(frame, (PyObject *const *)words[1], calls_positional(words[2]));
+        return;
+    case CALL_METHOD:
+        watch_items(frame, (PyObject *const *)words[2], (Py_ssize_t)words[3]);
+        return;
+    case CALL_O:
+        watch_argument(frame, second, 1);
+        return;
+    case CALL_ASSIGN:
+        watch_argument(frame, second, 1);
+        watch_argument(frame, (PyObject *)words[2], 2);
+        return;
+    default:
+        return;
+    }
+}
+
+__attribute__((no_sanitize("address"))) void ledger_watch_freed(uintptr_t block, uintptr_t object) {
+    const uintptr_t *words = (const uintptr_t *)block;
+    uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // the block's end is not known, its page is mapped
+    for (call_frame *frame = innermost; frame; frame = frame->outer) {
+        for (int i = 0; i < frame->count; i++) {
+            watched *one = &frame->items[i];
+            uintptr_t address = (uintptr_t)one->object;
+            if (address - block == one->header && !one->died) {
+                one->died = address == object || ledger_enter(one->object, 0) != NULL;
+            }
+        }
+        for (int n = 0; n < WORDS_LOOKED_AT && (uintptr_t)(words + n + 1) <= stop; n++) {
+            if (words[n] < frame->low || words[n] > frame->high) {
+                continue;
+            }
+            for (int i = 0; i < frame->count; i++) {
+                frame->items[i].is_blurred |= words[n] == (uintptr_t)frame->items[i].object;
+            }
+        }
+    }
+}
+
+void ledger_frame_place(ledger_touch *touch, uint32_t number) {
+    running_place place = running_where_held();
+    touch->code = place.code;
+    touch->lasti = place.lasti;
+    touch->method = number + 1;
+}
+
+ledger_entry *ledger_unbalanced(const ledger_imbalance *one) {
+    ledger_entry *entry = ledger_enter(one->object, 0);
+    if (!entry) {
+        return NULL;
+    }
+    int fell = one->change < 0;
+    entry->balance += (int32_t)one->change;
+    entry->all_calls_fell = fell && entry->calls == entry->all_calls_fell ? entry->calls + 1 : 0;
+    entry->calls++;
+    entry->relation = one->relation;
+    entry->argument = one->argument;
+    entry->flags |= one->is_blurred ? LEDGER_BLURRED : 0;
+    int shown = (int)Py_MAX(-127, Py_MIN(127, one->change));
+    ledger_touch touch = {.role = 'B', .row = CAPI_ROW_COUNT, .delta = (int8_t)shown};
+    ledger_frame_place(&touch, one->number);
+    ledger_add(entry, &touch);
+    return entry;
+}
+
+int ledger_frames_watch(const PyObject *object) {
+    call_frame *frame = innermost;
+    while (frame && !ledger_frame_find(frame, object)) {
+        frame = frame->outer;
+    }
+    return frame != NULL;
+}
+
+void ledger_frame_charge(const call_frame *frame, const PyObject *object, Py_ssize_t change) {
+    for (call_frame *outer = frame->outer; outer; outer = outer->outer) {
+        for (int i = 0; i < outer->count; i++) {
+            outer->items[i].count += outer->items[i].object == object ? change : 0;
+        }
+    }
+}
+
+void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
+                        const uintptr_t words[5]) {
+    frame->count = frame->holder_count = frame->behind_count = frame->behind_left_out = 0;
+    frame->capsule = frame->self = NULL;
+    frame->number = number;
+    frame->outer_method = ring_here.method;
+    frame->low = UINTPTR_MAX;
+    frame->high = 0;
+    frame->outer = innermost;
+    watch_arguments(frame, convention, words);
+    innermost = frame;
+    ledger_depth++;
+    ring_here.method = number + 1;
+}
+
+uint32_t ledger_frame_leave(call_frame *frame) {
+    for (call_frame **at = &innermost; *at; at = &(*at)->outer) {
+        if (*at == frame) {
+            *at = frame->outer;
+            break;
+        }
+    }
+    ring_here.method = frame->outer_method;
+    return --ledger_depth;
+}

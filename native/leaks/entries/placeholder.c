@@ -1,0 +1,33 @@
+// What a dead object's block is made to while somebody may still point at it.
+//
+// A placeholder is an object without contents, of a type of ours, with PLACEHOLDER references. Whoever still
+// points at it meets an object that can be looked at, and a DECREF too many takes one of those references
+// instead of a word of the allocator's free list: so the fault is counted and the process lives.
+#include "leaks/entries/entry.h"
+
+static const Py_ssize_t PLACEHOLDER = 1 << 28;
+
+static void released_dealloc(PyObject *self) {}
+
+static PyObject *released_repr(PyObject *self) {
+    return PyUnicode_FromString("<an object that was released too often: its memory is kept apart>");
+}
+
+static PyTypeObject released_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "inspector._native.Released",
+    .tp_basicsize = sizeof(PyObject),
+    .tp_dealloc = released_dealloc,
+    .tp_repr = released_repr,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+};
+
+int ledger_placeholder_init(void) { return PyType_Ready(&released_type); }
+
+void ledger_placeholder_make(PyObject *object) {
+    Py_SET_TYPE(object, &released_type);
+    Py_SET_REFCNT(object, PLACEHOLDER);
+}
+
+int ledger_is_placeholder(PyObject *object) { return Py_IS_TYPE(object, &released_type); }
+
+Py_ssize_t ledger_placeholder_missing(PyObject *object) { return PLACEHOLDER - Py_REFCNT(object); }

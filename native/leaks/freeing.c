@@ -1,0 +1,139 @@
+// What loaded libraries give back to malloc: their import slots of free and realloc, while the ledger is
+// open.
+//
+// Overview. trace/arm/got.c patches the slots of every loaded object but Python, the program and libc. A
+// block that a view shows (leaks/views.c) is not freed: for the caller that is all the same. One that grows
+// is copied, as if malloc had moved it, and the old one is kept. C++'s operator delete ends in free, in a
+// library of its own: its slots only tell where it was called.
+//
+// Safety. Only glibc's own free is answered so: malloc_usable_size is asked of no other allocator's block.
+// Hooks run in any thread, with and without the GIL.
+//
+// Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of freed blocks
+// (NumPy keeps small ones) and calls inside libc and Python go by other ways; what Python's domains free,
+// leaks/frees.c tells.
+#define _GNU_SOURCE
+#include "leaks/freeing.h"
+#include "module/native.h"
+#include "trace/capi/slot_table.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+
+#include "leaks/raw_memory/followed.h"
+#include "leaks/views.h"
+#include "trace/record/ring.h"
+
+#define FREEING(FUNCTION) \
+    FUNCTION(free, freed) \
+    FUNCTION(realloc, moved) \
+    FUNCTION(_ZdlPv, deleted) \
+    FUNCTION(_ZdlPvm, deleted) \
+    FUNCTION(_ZdaPv, deleted) \
+    FUNCTION(_ZdaPvm, deleted) \
+    FUNCTION(_ZdlPvSt11align_val_t, deleted) \
+    FUNCTION(_ZdlPvmSt11align_val_t, deleted)
+
+static void give_back(void *context, void *block) { free(block); }
+
+static ledger_freeing freeing_at(uint32_t slot, uintptr_t from, const char *function) {
+    int is_inner = ring_here.deleting != 0;
+    return (ledger_freeing){.give_back = give_back,
+                            .from = is_inner ? ring_here.deleting : from,
+                            .slot = is_inner ? ring_here.deleting_slot : slot,
+                            .function = is_inner ? "operator delete" : function};
+}
+
+static void hook_freed(void *block) {
+    uint32_t slot = ring_here.slot;
+    void (*original)(void *) = got_words_of[slot].original;
+    raw_memory_gone(block);
+    if (block && ledger_views_count && original == free) {
+        ledger_freeing how = freeing_at(slot, (uintptr_t)__builtin_return_address(0), "free");
+        if (ledger_views_freed((uintptr_t)block, malloc_usable_size(block), &how)) {
+            return;
+        }
+    }
+    original(block);
+}
+
+// A block that becomes smaller stays where it is.
+static void *moved(void *block, size_t bytes, uint32_t slot, uintptr_t from) {
+    void *(*original)(void *, size_t) = got_words_of[slot].original;
+    size_t held = block && ledger_views_count && original == realloc ? malloc_usable_size(block) : 0;
+    if (!held || (bytes && bytes <= held) || !ledger_views_shows((uintptr_t)block, held)) {
+        return original(block, bytes);
+    }
+    void *grown = bytes ? malloc(bytes) : NULL;
+    if (bytes && !grown) {
+        return NULL;
+    }
+    if (grown) {
+        memcpy(grown, block, held);
+    }
+    ledger_freeing how = freeing_at(slot, from, "realloc");
+    if (!ledger_views_freed((uintptr_t)block, held, &how)) {
+        free(block);
+    }
+    return grown;
+}
+
+// Taken out before it moves: another thread may be given its address then. A chosen module that had no block
+// gets one here.
+static void *hook_moved(void *block, size_t bytes) {
+    uint32_t slot = ring_here.slot;
+    char *frame = (char *)__builtin_frame_address(0) + sizeof(void *);
+    raw_memory_block taken;
+    int known = raw_memory_take(block, &taken);
+    uintptr_t from = (uintptr_t)__builtin_return_address(0);
+    void *now = moved(block, bytes, slot, from);
+    if (known && (now || bytes)) {
+        raw_memory_put(&taken, now ? now : block, now ? bytes : taken.bytes);
+    } else if (!block) {
+        raw_memory_domain(RAW_MEMORY_realloc, now, bytes, frame, raw_memory_follows(from));
+    }
+    return now;
+}
+
+static void hook_deleted(void *block, uintptr_t second, uintptr_t third) {
+    uint32_t slot = ring_here.slot;
+    ring_here.deleting = (uintptr_t)__builtin_return_address(0);
+    ring_here.deleting_slot = slot;
+    ((void (*)(void *, uintptr_t, uintptr_t))got_words_of[slot].original)(block, second, third);
+    ring_here.deleting = 0;
+}
+
+enum {
+#define FREEING_ID(name, hook) FREEING_##name,
+    FREEING(FREEING_ID) FREEING_COUNT
+#undef FREEING_ID
+};
+
+static exports_row imported[] = {
+#define FREEING_ROW(name, hook) {#name, NULL, GOT_FREEING_FIRST + FREEING_##name},
+    FREEING(FREEING_ROW)
+#undef FREEING_ROW
+};
+static void *const hooks[] = {
+#define FREEING_HOOK(name, hook) (void *)hook_##hook,
+    FREEING(FREEING_HOOK)
+#undef FREEING_HOOK
+};
+
+const exports_row *freeing_find(const char *name) {
+    for (int i = 0; i < FREEING_COUNT; i++) {
+        if (strcmp(imported[i].name, name) == 0) {
+            return &imported[i];
+        }
+    }
+    return NULL;
+}
+
+void *freeing_hook(uint16_t row) { return hooks[row - GOT_FREEING_FIRST]; }
+
+void freeing_find_addresses(void) {
+    for (int i = 0; i < FREEING_COUNT; i++) {
+        imported[i].address =
+            imported[i].address ? imported[i].address : dlsym(RTLD_DEFAULT, imported[i].name);
+    }
+}

@@ -1,0 +1,127 @@
+// The hooks of the ledger: rows of trace/capi/capi.def by which references are made, lent, taken or given
+// back.
+//
+// Each row gives a function of the row's own signature, as in trace/capi/hooks.c; it notes, by the row's
+// columns "owns" and "...", what became of each object, and where the caller stands. No ring is written and
+// no clock is read. Rows that only look (PyLong_AsLong) have no hook here: their slots stay as they are.
+#define INSPECTOR_PLAIN_NAMES
+#include "trace/capi/hooks.h"
+#include "leaks/calls.h"
+#include "leaks/notes.h"
+#include "trace/capi/capi.h"
+#include "trace/capi/slot_table.h"
+#include "trace/capi/trampolines.h"
+#include "trace/record/ring.h"
+
+#include "trace/capi/failures.h"
+
+#define ADDRESSES_0()
+#define ADDRESSES_1(a) &a,
+#define ADDRESSES_2(a, b) &a, &b,
+#define ADDRESSES_3(a, b, c) &a, &b, &c,
+#define ADDRESSES_4(a, b, c, d) &a, &b, &c, &d,
+#define ADDRESSES_5(a, b, c, d, e) &a, &b, &c, &d, &e,
+#define ADDRESSES_6(a, b, c, d, e, f) &a, &b, &c, &d, &e, &f,
+#define ADDRESSES_7(a, b, c, d, e, f, g) &a, &b, &c, &d, &e, &f, &g,
+#define ADDRESSES_8(a, b, c, d, e, f, g, h) &a, &b, &c, &d, &e, &f, &g, &h,
+#define ADDRESSES_9(a, b, c, d, e, f, g, h, i) &a, &b, &c, &d, &e, &f, &g, &h, &i,
+#define COUNTED(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, chosen, ...) ADDRESSES_##chosen
+#define ADDRESSES(...) COUNTED(0, ##__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)(__VA_ARGS__)
+
+#define ROLE_NEW 'n'
+#define ROLE_BORROWED 'b'
+#define ROLE_SCALAR 0
+#define ROLE_STATUS 0
+#define ROLE_POINTER 0
+#define ROLE_MEMORY 'm'
+#define ROLE_NOTHING 0
+#define OBJECT_NEW(result) ((PyObject *)(uintptr_t)(result))
+#define OBJECT_BORROWED(result) ((PyObject *)(uintptr_t)(result))
+#define OBJECT_SCALAR(result) NULL
+#define OBJECT_STATUS(result) NULL
+#define OBJECT_POINTER(result) NULL
+#define OBJECT_MEMORY(result) ((PyObject *)(uintptr_t)(result)) // no object: its address
+#define OBJECT_NOTHING(result) NULL
+// A status of 0 where a borrowed reference would be stored: there is none any more, the variable is as it
+// was.
+#define GAVE_NONE_NEW(result) 0
+#define GAVE_NONE_BORROWED(result) 0
+#define GAVE_NONE_SCALAR(result) 0
+#define GAVE_NONE_STATUS(result) ((result) == 0)
+#define GAVE_NONE_POINTER(result) 0
+#define GAVE_NONE_MEMORY(result) 0
+#define GAVE_NONE_NOTHING(result) 0
+
+#define BEGIN(name, args, effects, role) \
+    void *const where[] = {ADDRESSES args NULL}; \
+    noted_call call = {effects, \
+                       where, \
+                       (uintptr_t)__builtin_return_address(0), \
+                       ring_here.slot, \
+                       capi_##name, \
+                       role, \
+                       0, \
+                       0, \
+                       0, \
+                       PyGILState_UNLOCKED, \
+                       {0, 0}}; \
+    ledger_note_before(&call)
+
+#define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
+    static type ledger_##name params { \
+        BEGIN(name, args, effects, ROLE_##owns); \
+        type result = ((type(*) params)got_words_of[call.slot].original)args; \
+        int failed = call.took_gil ? 0 : FAILS_##fails(result); \
+        call.gave_none = GAVE_NONE_##owns(result); \
+        ledger_note_after(&call, OBJECT_##owns(result), ROLE_##owns, failed); \
+        return result; \
+    }
+#define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
+    static void ledger_##name params { \
+        BEGIN(name, args, effects, 0); \
+        ((void(*) params)got_words_of[call.slot].original) args; \
+        ledger_note_after(&call, NULL, 0, 0); \
+    }
+#define CAPI_VA(...)
+#define CAPI_ENTRY(...)
+#include "trace/capi/capi.def"
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+
+typedef struct {
+    void *hook;
+    const char *effects;
+    char role;
+} hook_row;
+
+#define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
+    [capi_##name] = {ledger_##name, effects, ROLE_##owns},
+#define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
+    [capi_##name] = {ledger_##name, effects, 0},
+#define CAPI_VA(name, ...) [capi_##name] = {NULL, "", 0},
+#define CAPI_ENTRY(name, ...) [capi_##name] = {NULL, "", 0},
+static const hook_row hooks[CAPI_ROW_COUNT] = {
+#include "trace/capi/capi.def"
+};
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+
+// Whether a row moves a reference. Errors and iteration states come and go within CPython's own code.
+static int moves(const hook_row *row) {
+    return row->role || strspn(row->effects, ".") < strlen(row->effects);
+}
+
+void *ledger_hook(uint16_t row) {
+    if (row == CAPI_NO_ROW || row == capi_PyErr_Occurred) {
+        return NULL;
+    }
+    void *written = hooks_va_find(row, GOT_RECORD);
+    if (written) {
+        return written == (void *)trampolines_entry ? NULL : written;
+    }
+    return hooks[row].hook && moves(&hooks[row]) ? hooks[row].hook : NULL;
+}

@@ -1,0 +1,385 @@
+// The ledger as Python sees it: opened, closed with the rows that the counts make suspicious, released.
+//
+// Closing asks the cheap referrers first: what every object in the gc's lists refers to, and the variables of
+// running functions, counted once for all entries. An object whose count that explains is dropped here; the
+// rest, and all that a call left unbalanced or that died with holders, is handed to Python in Subjects, which
+// searches memory for their owners. Between ledger_close and ledger_release nothing is recorded.
+#define _GNU_SOURCE
+#define INSPECTOR_INTERNALS
+#include "leaks/calls.h"
+#include "leaks/dtypes.h"
+#include "leaks/entries/entry.h"
+#include "leaks/entries/table.h"
+#include "leaks/frees.h"
+#include "leaks/notes.h"
+#include "leaks/raw_memory/allocation_runs.h"
+#include "memory/memory.h"
+#include "objects/objects.h"
+#include "trace/arm/calls.h"
+#include "trace/arm/numpy_table.h"
+#include "trace/capi/capi.h"
+#include "trace/record/running.h"
+
+#include <dlfcn.h>
+
+#include "leaks/statics.h"
+#include "leaks/views.h"
+#include "trace/capi/hooks.h"
+
+enum { HEADER_WORDS = 2 };
+
+static int count_reference(PyObject *object, void *unused) {
+    ledger_entry *entry = ledger_find((uintptr_t)object);
+    if (entry) {
+        entry->found++;
+    }
+    return 0;
+}
+
+static int count_frame(const frame_view *view, void *unused) {
+    for (int i = 0; i < view->values; i++) {
+        PyObject *value = compat_slot(view->slots[i]); // borrowed
+        if (value) {
+            count_reference(value, NULL);
+        }
+    }
+    return 0;
+}
+
+static void count_references(void) {
+    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
+    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
+        PyGC_Head *list = compat_gc_list(gc, i);
+        for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
+            PyObject *holder = compat_gc_object(at);
+            if (compat_refcount(holder) > 0) { // what was released too often may be half taken apart
+                edges_visit(holder, count_reference, NULL);
+            }
+        }
+    }
+    frames_each(count_frame, NULL);
+}
+
+// Whether an object stands at the address still: for types whose blocks are freed out of our sight.
+static int is_there(const ledger_entry *entry) {
+    uintptr_t header[HEADER_WORDS];
+    if (memory_read(entry->address, header, sizeof header) != sizeof header) {
+        return 0;
+    }
+    Py_ssize_t count = compat_refcount((PyObject *)entry->address);
+    return header[1] == entry->type && count > 0 && count < (Py_ssize_t)1 << 40;
+}
+
+// Whether a dead object in its type's list was released again. A type with an allocator of its own leaves
+// what is not an object any more: there the word of the type says nothing of it (a float's is its link).
+static int is_over_in_list(const ledger_entry *entry) {
+    uintptr_t header[HEADER_WORDS];
+    return memory_read(entry->address, header, sizeof header) == sizeof header &&
+           Py_REFCNT((PyObject *)header) < 0 &&
+           (header[1] == entry->type || entry->type == (uintptr_t)&PyFloat_Type);
+}
+
+static int is_suspicious(ledger_entry *entry) {
+    PyObject *object = (PyObject *)entry->address; // borrowed
+    if (entry->flags & LEDGER_DEAD) {
+        return 1;
+    }
+    if (entry->flags & LEDGER_LISTED) {
+        entry->flags |= is_over_in_list(entry) ? LEDGER_OVER : 0;
+        return !!(entry->flags & LEDGER_OVER);
+    }
+    if (!is_there(entry) || compat_is_immortal(object)) {
+        return 0;
+    }
+    Py_ssize_t count = compat_refcount(object) - !!(entry->flags & LEDGER_HELD);
+    if (!entry->balance && PyUnicode_CheckExact(object) && PyUnicode_CHECK_INTERNED(object)) {
+        return 0; // kept by CPython's own table, once
+    }
+    if (entry->balance || entry->flags & LEDGER_HELD || entry->found > (uint64_t)count) {
+        return 1;
+    }
+    return !(entry->flags & LEDGER_GIVEN) && count > (Py_ssize_t)entry->found && count > entry->baseline;
+}
+
+static PyObject *subject_of(PyObject *module, const ledger_entry *entry) {
+    if (entry->flags & LEDGER_LISTED) {
+        Py_RETURN_NONE;
+    }
+    PyObject *type = (PyObject *)native_get_state(module)->subject_type; // borrowed
+    return PyObject_CallOneArg(type, (PyObject *)entry->address);
+}
+
+// Whether an object of the gc lives at the address.
+static int is_listed(uintptr_t address) {
+    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
+    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
+        PyGC_Head *list = compat_gc_list(gc, i);
+        for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
+            if ((uintptr_t)compat_gc_object(at) == address) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+// What was found of types while rows are made: no collection comes between, and only one ends a type.
+enum { TYPES_REMEMBERED = 256 };
+static struct {
+    uintptr_t type;
+    int is_there;
+} remembered[TYPES_REMEMBERED];
+
+// Whether a type lives that may be gone with its last instance: static ones, in a loaded file, stay.
+static int is_type_there(uintptr_t type) {
+    size_t at = (type >> 4) % TYPES_REMEMBERED;
+    if (remembered[at].type != type) {
+        Dl_info unused;
+        remembered[at].type = type;
+        remembered[at].is_there = dladdr((const void *)type, &unused) || is_listed(type);
+    }
+    return remembered[at].is_there;
+}
+
+static PyObject *type_of(const ledger_entry *entry) {
+    int is_over = entry->flags & (LEDGER_DEAD | LEDGER_LISTED);
+    return !is_over || is_type_there(entry->type) ? layout_type_name((PyTypeObject *)entry->type)
+                                                  : PyUnicode_FromString("object");
+}
+
+static PyObject *row_of(PyObject *module, const ledger_entry *entry, Py_ssize_t count) {
+    _owned_ PyObject *subject = subject_of(module, entry);
+    _owned_ PyObject *type = subject ? type_of(entry) : NULL;
+    _owned_ PyObject *touches = type ? ledger_touches(entry) : NULL;
+    return touches ? Py_BuildValue("(OKOInnIiIIiiO)", subject, (unsigned long long)entry->address, type,
+                                   (unsigned)entry->flags, entry->baseline, count, entry->found,
+                                   entry->balance, entry->calls, (unsigned)entry->all_calls_fell,
+                                   (int)entry->relation, (int)entry->argument, touches)
+                   : NULL;
+}
+
+static PyObject *faults_list(void) {
+    uint32_t count;
+    const ledger_fault *faults = ledger_faults(&count);
+    _owned_ PyObject *rows = PyList_New(0);
+    for (uint32_t i = 0; rows && i < count && i < LEDGER_FAULTS_MAX; i++) {
+        const ledger_fault *one = &faults[i];
+        _owned_ PyObject *row =
+            Py_BuildValue("(iiIKIiIK)", one->kind, one->row == CAPI_ROW_COUNT ? -1 : one->row, one->slot,
+                          (unsigned long long)one->from, one->code, one->lasti, one->method,
+                          (unsigned long long)one->address);
+        if (!row || (one->was_written && PyList_Append(rows, row) < 0)) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+typedef struct {
+    ledger_entry *entry; // borrowed
+    Py_ssize_t count;
+} suspect;
+
+// What is suspicious, each object held by one reference from here on, so that nothing goes meanwhile.
+static uint32_t suspects_take(suspect *ret, uint32_t limit, uint32_t *ret_left_out) {
+    uint32_t capacity, found = 0;
+    ledger_entry *entries = ledger_entries(&capacity);
+    *ret_left_out = 0;
+    for (uint32_t i = 0; i < capacity; i++) {
+        ledger_entry *entry = &entries[i];
+        if (!entry->address || !is_suspicious(entry)) {
+            continue;
+        }
+        if (found == limit) {
+            ++*ret_left_out;
+            continue;
+        }
+        PyObject *object = (PyObject *)entry->address;
+        Py_ssize_t missing = entry->flags & LEDGER_DEAD ? ledger_placeholder_missing(object) : 0;
+        Py_ssize_t count = entry->flags & LEDGER_DEAD ? -missing : compat_refcount(object);
+        ret[found++] = (suspect){entry, count - (entry->flags & LEDGER_HELD ? 1 : 0)};
+        if (!(entry->flags & LEDGER_LISTED)) {
+            Py_INCREF(object);
+        }
+    }
+    return found;
+}
+
+// The singletons get references to spare while code is watched: giving one back too often ends CPython 3.11
+// at once ("deallocating None"). Immortal ones need none.
+enum { SPARE = 1 << 24 };
+static int has_spare;
+
+static void spare(int wanted) {
+    PyObject *const singletons[] = {Py_None, Py_True, Py_False}; // borrowed
+    for (size_t i = 0; wanted != has_spare && i < sizeof singletons / sizeof *singletons; i++) {
+        if (!compat_is_immortal(singletons[i])) {
+            Py_SET_REFCNT(singletons[i], compat_refcount(singletons[i]) + (wanted ? SPARE : -SPARE));
+        }
+    }
+    has_spare = wanted;
+}
+
+static PyObject *ledger_open(PyObject *module, PyObject *passed_over) {
+    if (ledger_is_open) {
+        PyErr_SetString(PyExc_RuntimeError, "the ledger is open already");
+        return NULL;
+    }
+    arrays_prepare();
+    if (ledger_table_init() < 0) {
+        return PyErr_NoMemory();
+    }
+    if (ledger_frees_init() < 0) {
+        return NULL;
+    }
+    PyType_ClearCache();
+    ledger_views_init();
+    running_pass_over(passed_over);
+    spare(1);
+    ledger_is_open = 1;
+    calls_watcher = ledger_call;
+    Py_RETURN_NONE;
+}
+
+// A row each; the reference that suspects_take took of each is given back.
+static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count) {
+    int collects = PyGC_Disable();
+    memset(remembered, 0, sizeof remembered);
+    PyObject *rows = PyList_New(0); // new
+    for (uint32_t i = 0; i < count; i++) {
+        _owned_ PyObject *row = rows ? row_of(module, found[i].entry, found[i].count) : NULL;
+        if (rows && (!row || PyList_Append(rows, row) < 0)) {
+            Py_CLEAR(rows);
+        }
+        if (!(found[i].entry->flags & LEDGER_LISTED)) {
+            Py_DECREF((PyObject *)found[i].entry->address);
+        }
+    }
+    if (collects) {
+        PyGC_Enable();
+    }
+    return rows;
+}
+
+static PyObject *ledger_close(PyObject *module, PyObject *limit) {
+    Py_ssize_t most = PyLong_AsSsize_t(limit);
+    arena memory = {NULL, 0};
+    if (most < 1 || most > 1 << 20 || arena_resize(&memory, (size_t)most * sizeof(suspect)) < 0) {
+        PyErr_SetString(PyExc_ValueError, "the limit is between 1 and 2**20");
+        return NULL;
+    }
+    suspect *found = memory.start;
+    uint32_t left_out = 0, count = 0;
+    if (ledger_is_open) {
+        ledger_is_open = 0;
+        calls_watcher = NULL;
+        PyType_ClearCache(); // it owns names, where nobody looks
+        count_references();
+        count = suspects_take(found, (uint32_t)most, &left_out);
+    }
+    PyObject *rows = rows_of(module, found, count);
+    arena_deinit(&memory);
+    _owned_ PyObject *faults = rows ? faults_list() : NULL;
+    _owned_ PyObject *kept_rows = rows;
+    _owned_ PyObject *dangling = faults ? ledger_views_found(module) : NULL;
+    return dangling
+               ? Py_BuildValue("(OOIKKO)", kept_rows, faults, left_out, (unsigned long long)ledger_dropped(),
+                               (unsigned long long)ledger_frees_kept(), dangling)
+               : NULL;
+}
+
+// `keep`: addresses that something still points at.
+static PyObject *ledger_release(PyObject *module, PyObject *keep) {
+    uint32_t capacity;
+    ledger_entry *entries = ledger_entries(&capacity);
+    ledger_is_open = 0;
+    calls_watcher = NULL;
+    for (uint32_t i = 0; i < capacity; i++) {
+        ledger_entry *entry = &entries[i];
+        if (!entry->address || !(entry->flags & (LEDGER_HELD | LEDGER_DEAD))) {
+            continue;
+        }
+        _owned_ PyObject *address = PyLong_FromUnsignedLongLong(entry->address);
+        int is_kept = address ? PySequence_Contains(keep, address) : -1;
+        if (is_kept < 0) {
+            return NULL;
+        }
+        if (entry->flags & LEDGER_HELD && !is_kept) {
+            entry->flags &= (uint16_t)~LEDGER_HELD;
+            Py_DECREF((PyObject *)entry->address);
+        }
+        entry->flags = (uint16_t)(is_kept ? entry->flags | LEDGER_STORED : entry->flags & ~LEDGER_STORED);
+    }
+    spare(0);
+    ledger_frees_deinit();
+    ledger_views_deinit();
+    ledger_statics_deinit();
+    ledger_table_deinit();
+    Py_RETURN_NONE;
+}
+
+static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
+    scan_range rooms[LEDGER_ARENAS + 1];
+    ledger_table_ranges(rooms);
+    rooms[LEDGER_ARENAS] = allocation_runs_range(); // a block without a header has its object's address
+    PyObject *rows = PyList_New(0);                 // new
+    for (int i = 0; rows && i <= LEDGER_ARENAS; i++) {
+        _owned_ PyObject *row =
+            Py_BuildValue("(KK)", (unsigned long long)rooms[i].start, (unsigned long long)rooms[i].stop);
+        if (!row || PyList_Append(rows, row) < 0) {
+            Py_CLEAR(rows);
+        }
+    }
+    return rows;
+}
+
+// Gives back references that were taken from an object without right, so that it outlives its owners.
+static PyObject *ledger_give_back(PyObject *module, PyObject *args) {
+    PyObject *subject;
+    Py_ssize_t count;
+    if (!PyArg_ParseTuple(args, "On", &subject, &count)) {
+        return NULL;
+    }
+    PyObject *object = subject_object(module, subject); // borrowed
+    if (!object) {
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_INCREF(object);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef ledger_methods[] = {
+    {"ledger_open", ledger_open, METH_O, NULL},
+    {"ledger_close", ledger_close, METH_O, NULL},
+    {"ledger_release", ledger_release, METH_O, NULL},
+    {"ledger_rooms", ledger_rooms, METH_NOARGS, NULL},
+    {"ledger_give_back", ledger_give_back, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+// The names of what rows hold as numbers: (LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS).
+int ledger_exec(PyObject *module) {
+    capi_ledger_of = (capi_ledger){ledger_hook, ledger_note_result};
+    numpy_table_ledger = (numpy_ledger){ledger_dtypes_know, ledger_dtypes_deinit};
+    static const char *const flags[] = {"FRESH", "DEAD",    "HELD",   "STORED",
+                                        "OVER",  "BLURRED", "LISTED", "GIVEN"};
+    _owned_ PyObject *masks = PyDict_New();
+    for (int i = 0; masks && i < 8; i++) {
+        _owned_ PyObject *mask = PyLong_FromLong(1L << i);
+        if (!mask || PyDict_SetItemString(masks, flags[i], mask) < 0) {
+            return -1;
+        }
+    }
+#define NAME(name) #name,
+#define FIRST(name, meaning) #name,
+    static const char *const relations[] = {LEDGER_RELATIONS(NAME)}, *const kinds[] = {LEDGER_FAULTS(FIRST)};
+    enum { RELATIONS = sizeof relations / sizeof *relations, KINDS = sizeof kinds / sizeof *kinds };
+    if (!masks || PyModule_AddObjectRef(module, "LEDGER_FLAGS", masks) < 0 ||
+        names_add(module, "LEDGER_RELATIONS", relations, RELATIONS) < 0 ||
+        names_add(module, "LEDGER_FAULTS", kinds, KINDS) < 0) {
+        return -1;
+    }
+    return PyModule_AddFunctions(module, ledger_methods);
+}

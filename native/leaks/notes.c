@@ -1,0 +1,123 @@
+// What a call of the C-API does to objects, noted in the ledger: before it what it takes, after it what it
+// gives.
+//
+// A call without the GIL may not touch the ledger: it is noted as a fault. If the thread has let the GIL go
+// (Py_BEGIN_ALLOW_THREADS), it is taken for the length of the call, so that the process outlives it; a thread
+// that Python does not know goes on as it came.
+#define INSPECTOR_PLAIN_NAMES
+#include "leaks/notes.h"
+#include "leaks/entries/entry.h"
+#include "leaks/entries/table.h"
+#include "leaks/frees.h"
+#include "trace/capi/capi.h"
+#include "trace/record/ring.h"
+#include "trace/record/running.h"
+
+#include "leaks/dtypes.h"
+#include "leaks/raw_memory/followed.h"
+#include "leaks/views.h"
+
+static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t given) {
+    ledger_entry *entry = object ? ledger_enter(object, given) : NULL;
+    if (!entry) {
+        return;
+    }
+    running_place place = running_where_held();
+    ledger_touch touch = {.from = call->from, .slot = call->slot, .row = call->row, .role = (uint8_t)role};
+    touch.code = place.code;
+    touch.lasti = place.lasti;
+    touch.method = ring_here.method;
+    ledger_add(entry, &touch);
+    if (role == '+' || role == 'S' || role == 's') {
+        entry->flags |= LEDGER_STORED;
+    } else if (role == 'n' || role == '=') {
+        ledger_views_look(object);
+    }
+}
+
+static PyObject *word_at(const noted_call *call, int i) { return *(PyObject *const *)call->where[i]; }
+
+// What a call takes is noted before it: afterwards the object may be gone.
+void ledger_note_before(noted_call *call) {
+    call->is_quiet = !ledger_is_open;
+    if (call->is_quiet) {
+        return;
+    }
+    if (!running_has_gil()) {
+        call->is_quiet = 1;
+        ledger_fault_add(&(ledger_fault){.kind = LEDGER_WITHOUT_GIL,
+                                         .from = call->from,
+                                         .slot = call->slot,
+                                         .row = call->row,
+                                         .method = ring_here.method});
+        if (PyGILState_GetThisThreadState()) {
+            call->gil = PyGILState_Ensure();
+            call->took_gil = 1;
+        }
+        return;
+    }
+    if (call->role == 'm') {
+        raw_memory_hand_begin();
+    }
+    if (call->row == capi_PyObject_Init) { // raw memory: an object only afterwards
+        return;
+    }
+    for (int i = 0; call->effects[i]; i++) {
+        char role = call->effects[i];
+        if (role == 'x') {
+            call->dying = ledger_frees_dying(word_at(call, i));
+        }
+        if (role == 'S' || role == 's' || role == 'x' || role == '+') {
+            note(call, word_at(call, i), role, 0);
+        } else if (role == '-' && call->row == capi_PyBuffer_Release) {
+            note(call, (*(Py_buffer *const *)call->where[i])->obj, role, 0);
+        } else if (role == '-') {
+            note(call, word_at(call, i), role, 0);
+        }
+    }
+}
+
+// A dead object whose block stays in a list of its type: nobody frees it.
+static void note_listed(PyObject *object) {
+    ledger_entry *entry = ledger_find((uintptr_t)object);
+    if (entry && !(entry->flags & LEDGER_DEAD)) {
+        entry->flags |= LEDGER_LISTED;
+    }
+}
+
+void ledger_note_after(const noted_call *call, PyObject *result, char role, int failed) {
+    if (call->took_gil) {
+        PyGILState_Release(call->gil);
+    }
+    if (call->is_quiet || !ledger_is_open) {
+        return;
+    }
+    raw_memory_is_handing = 0;
+    for (int i = 0; call->effects[i]; i++) {
+        if (call->effects[i] == 'x' && !ledger_frees_reclaim(word_at(call, i), &call->dying)) {
+            note_listed(word_at(call, i));
+        }
+        char role = call->effects[i];
+        if (role == 'S' || (role == 's' && !failed)) {
+            ledger_dtypes_stolen(word_at(call, i));
+        }
+        int is_stored = !failed && (role == '=' || role == '*' || (role == 'o' && !call->gave_none));
+        PyObject **stored = is_stored ? (PyObject **)word_at(call, i) : NULL;
+        if (stored) { // what was resized in place keeps its history
+            int is_new = role == '=' || (role == '*' && !ledger_find((uintptr_t)*stored));
+            note(call, *stored, role, is_new);
+        }
+    }
+    if (!failed && role == 'm') {
+        raw_memory_handed_over(call->row, result, call->where);
+    } else if (!failed && role) {
+        role = call->row == capi_PyObject_Init ? 'n' : role;
+        note(call, result, role, role == 'n');
+    }
+}
+
+void ledger_note_result(uint32_t slot, uint16_t row, uintptr_t from, PyObject *result) {
+    if (ledger_is_open && result && running_has_gil()) {
+        note(&(noted_call){.from = from, .slot = slot, .row = row}, result, 'n', 1);
+    }
+}

@@ -1,0 +1,78 @@
+// The test of leaks/raw_memory/filter.c for one instruction set, with VARIANT(name) and VECTOR_BYTES defined:
+// vectors are GCC's.
+
+typedef uint64_t VARIANT(words) __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint32_t VARIANT(halves) __attribute__((vector_size(VECTOR_BYTES)));
+typedef uint8_t VARIANT(bytes) __attribute__((vector_size(VECTOR_BYTES)));
+typedef VARIANT(words) VARIANT(words_at) __attribute__((aligned(1), may_alias));
+typedef VARIANT(bytes) VARIANT(bytes_at) __attribute__((aligned(1), may_alias));
+
+enum { VARIANT(VECTORS) = TRACES_STEP_BYTES / VECTOR_BYTES };
+
+static inline void VARIANT(test_forms)(const traces_filter *f, const char *at, VARIANT(words) * found) {
+    VARIANT(words) words[VARIANT(VECTORS)];
+#pragma GCC unroll 8
+    for (int v = 0; v < VARIANT(VECTORS); v++) {
+        words[v] = ((const VARIANT(words_at) *)at)[v];
+    }
+    for (size_t i = 0; i < f->count; i++) {
+        const uint64_t mask = f->masks[i], value = f->values[i];
+#pragma GCC unroll 8
+        for (int v = 0; v < VARIANT(VECTORS); v++) {
+            found[v] |= (VARIANT(words))((words[v] & mask) == value);
+        }
+    }
+}
+
+// A pointer that begins at each of a vector's bytes. At a word's first byte it has tags above, or is plain.
+static inline void VARIANT(test_places)(const traces_filter *f, const char *at, VARIANT(words) * found) {
+    const VARIANT(bytes) first = (VARIANT(bytes))((VARIANT(words)){0} + 255);
+    const VARIANT(bytes) above = *(const VARIANT(bytes_at) *)(at + 6) | *(const VARIANT(bytes_at) *)(at + 7);
+    const VARIANT(bytes) may = (VARIANT(bytes))(above == 0) ^ first;
+    for (size_t g = 0; g < f->groups; g++) {
+        VARIANT(bytes) alike = may;
+#pragma GCC unroll 4
+        for (int i = 0; i < TRACES_BYTES; i++) {
+            VARIANT(bytes) here = *(const VARIANT(bytes_at) *)(at + 2 + i) & f->byte_masks[g][i];
+            alike &= (VARIANT(bytes))(here == f->byte_values[g][i]);
+        }
+        *found |= (VARIANT(words))alike;
+    }
+}
+
+static inline void VARIANT(test_text)(const char *at, VARIANT(words) * found) {
+    const VARIANT(bytes) text = *(const VARIANT(bytes_at) *)(at + 4);
+    const VARIANT(bytes) digits = (VARIANT(bytes))(text - '0' < 10) | (VARIANT(bytes))(text - 'a' < 6);
+    *found |= (VARIANT(words))((VARIANT(halves))digits == UINT32_MAX);
+}
+
+static inline int VARIANT(is_any)(const VARIANT(words) * words) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < VECTOR_BYTES / sizeof(uint64_t); i++) {
+        any |= (*words)[i];
+    }
+    return any != 0;
+}
+
+// Which 32 bytes of a step may hold something; steps that hold nothing are passed over.
+static unsigned VARIANT(find)(const traces_filter *f, const char **at, const char *stop) {
+    for (; *at + TRACES_STEP_BYTES + 8 <= stop; *at += TRACES_STEP_BYTES) {
+        VARIANT(words) found[VARIANT(VECTORS)] = {{0}}, any = {0};
+        __builtin_prefetch(*at + 1024, 0, 0);
+        VARIANT(test_forms)(f, *at, found);
+#pragma GCC unroll 8
+        for (int v = 0; v < VARIANT(VECTORS); v++) {
+            VARIANT(test_places)(f, *at + VECTOR_BYTES * v, &found[v]);
+            VARIANT(test_text)(*at + VECTOR_BYTES * v, &found[v]);
+            any |= found[v];
+        }
+        unsigned hits = 0;
+        for (int v = 0; __builtin_expect(VARIANT(is_any)(&any), 0) && v < VARIANT(VECTORS); v++) {
+            hits |= (unsigned)VARIANT(is_any)(&found[v]) << v * VECTOR_BYTES / 32;
+        }
+        if (hits) {
+            return hits;
+        }
+    }
+    return 0;
+}

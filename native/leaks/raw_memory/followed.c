@@ -1,0 +1,359 @@
+// The blocks that chosen modules got outside Python's objects and have not given back.
+//
+// Overview. Hooks tell of each block that is given (leaks/raw_memory/hooks.c, leaks/frees.c) and each that is
+// freed, by whomever (leaks/freeing.c, leaks/frees.c). What is left at the end is searched for by
+// raw_memory_search.c. A block keeps where it was asked for: its native frames, the line of Python, the call
+// from Python.
+//
+// An address is kept inverted, so that the table is no owner of anything. Rows lie in one table of open
+// addressing that doubles; deletion shifts back. Most blocks that are freed are nobody's: a bit each, never
+// taken back while the table is open, lets them pass without the lock.
+//
+// Frames are walked once for each way that leads to the hook, since a walk costs microseconds: a way is known
+// by the height of the stack and by the words of it that lie in the modules' own code. Two ways that look the
+// same there would be shown by the frames of the first.
+//
+// Safety. Hooks run in any thread, with and without the GIL, so rows are under a spin lock that is held for
+// tens of instructions, in which nothing is called but mmap; pthread_atfork keeps it whole in a child.
+//
+// Limits. ROWS_MAX blocks; what finds no room is counted. Life cycle: opened, run by run, closed; the room is
+// given back then.
+#define _GNU_SOURCE
+#include "leaks/raw_memory/followed.h"
+#include "memory/memory.h"
+#include "trace/record/running.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "trace/record/ring.h"
+#include "trace/record/stacks.h"
+
+enum { ROWS_FIRST = 1 << 12, ROWS_MAX = 1 << 20, TEXTS_MAX = 512 };
+enum { WAYS = 1 << 12, WAY_WORDS = 64, WAY_WORDS_LEAST = 32, NUMBER_BITS = 16, PAGE_BYTES = 4096 };
+enum { FILTER_LOG2 = 18 };
+
+uint32_t raw_memory_count;
+uint8_t raw_memory_is_handing;
+static arena memory;
+static raw_memory_block *rows;
+static size_t capacity;
+static uint64_t filter[1 << FILTER_LOG2 >> 6];
+static uint64_t ways[WAYS];                 // hash of a way, with the number of its frames in the low bits
+static scan_range texts[TEXTS_MAX], around; // code of the chosen modules; from the first to the last of it
+static size_t text_count;
+static int is_open, lock;
+static uint8_t run; // 0: what is given is not noted
+static uint64_t dropped;
+static uintptr_t latest_block; // inverted: the last that a domain of Python's gave, under the GIL
+static size_t latest_bytes;
+
+static void lock_take(void) {
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+}
+
+static void lock_give(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
+
+// ----- rows, under the lock ------------------------------------------------------------------------
+
+static uint64_t hash_of(uintptr_t address) { return (address >> 4) * 0x9E3779B97F4A7C15ULL; }
+
+static size_t home_of(uintptr_t address, size_t size) { return (hash_of(address) >> 24) & (size - 1); }
+
+static raw_memory_block *place_of(raw_memory_block *table, size_t size, uintptr_t address) {
+    size_t at = home_of(address, size);
+    while (table[at].hidden && table[at].hidden != ~address) {
+        at = (at + 1) & (size - 1);
+    }
+    return &table[at];
+}
+
+static int make_room(void) {
+    size_t size = capacity ? capacity * 2 : ROWS_FIRST;
+    arena wider = {NULL, 0};
+    if (size > ROWS_MAX || arena_resize(&wider, size * sizeof *rows) < 0) {
+        return -1;
+    }
+    for (size_t i = 0; i < capacity; i++) {
+        if (rows[i].hidden) {
+            *place_of(wider.start, size, ~rows[i].hidden) = rows[i];
+        }
+    }
+    arena_deinit(&memory);
+    memory = wider;
+    rows = memory.start;
+    capacity = size;
+    return 0;
+}
+
+static void put(const raw_memory_block *block) {
+    if ((raw_memory_count + 1) * 2 > capacity && make_room() < 0) {
+        dropped++;
+        return;
+    }
+    raw_memory_block *row = place_of(rows, capacity, ~block->hidden);
+    raw_memory_count += !row->hidden; // else its last block was freed out of our sight
+    *row = *block;
+}
+
+static int take_out(uintptr_t address, raw_memory_block *ret) {
+    raw_memory_block *row = capacity ? place_of(rows, capacity, address) : NULL;
+    if (!row || !row->hidden) {
+        return 0;
+    }
+    *ret = *row;
+    raw_memory_count--;
+    size_t hole = (size_t)(row - rows);
+    for (size_t at = (hole + 1) & (capacity - 1); rows[at].hidden; at = (at + 1) & (capacity - 1)) {
+        size_t home = home_of(~rows[at].hidden, capacity);
+        if (((at - home) & (capacity - 1)) >= ((at - hole) & (capacity - 1))) {
+            rows[hole] = rows[at];
+            hole = at;
+        }
+    }
+    rows[hole].hidden = 0;
+    return 1;
+}
+
+// ----- from hooks ----------------------------------------------------------------------------------
+
+static uint32_t filter_bit(const void *block) {
+    return (uint32_t)(hash_of((uintptr_t)block) >> (64 - FILTER_LOG2));
+}
+
+static int may_be_known(const void *block) {
+    uint32_t bit = filter_bit(block);
+    return (int)(__atomic_load_n(&filter[bit / 64], __ATOMIC_RELAXED) >> bit % 64 & 1);
+}
+
+int raw_memory_is_chosen(uintptr_t from) {
+    if (from - around.start >= around.stop - around.start) {
+        return 0;
+    }
+    for (size_t i = 0; i < text_count; i++) {
+        if (from >= texts[i].start && from < texts[i].stop) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The number of the frames that led here. `frame`: where the caller's return address is, and its stack
+// begins. What lies above on the same page is there; where that is little, the frames are walked.
+static __attribute__((no_sanitize("address"))) uint16_t frames_of(const void *frame) {
+    const uintptr_t *words = frame;
+    uint64_t hash = (uintptr_t)frame;
+    uintptr_t left = (PAGE_BYTES - (uintptr_t)frame % PAGE_BYTES) / sizeof *words;
+    if (left < WAY_WORDS_LEAST) {
+        return (uint16_t)stacks_take();
+    }
+    for (uintptr_t i = 0; i < left && i < WAY_WORDS; i++) {
+        if (words[i] - around.start < around.stop - around.start) {
+            hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15ULL;
+            hash ^= hash >> 29;
+        }
+    }
+    uint64_t *way = &ways[(hash >> 20) % WAYS], known = __atomic_load_n(way, __ATOMIC_RELAXED);
+    if (known && (known ^ hash) >> NUMBER_BITS == 0) {
+        return (uint16_t)known;
+    }
+    uint16_t number = (uint16_t)stacks_take();
+    __atomic_store_n(way, hash >> NUMBER_BITS << NUMBER_BITS | number, __ATOMIC_RELAXED);
+    return number;
+}
+
+// Every allocator gives a word at least, whatever was asked for; a sanitizer's forbids to look at it.
+static __attribute__((no_sanitize("address"))) uintptr_t first_of(const void *block) {
+    return *(const uintptr_t *)block;
+}
+
+void raw_memory_given(int function, const void *block, size_t bytes, const void *frame) {
+    if (!block || !run || ring_here.quiet) {
+        return;
+    }
+    raw_memory_block one = {
+        .hidden = ~(uintptr_t)block, .bytes = bytes, .run = run, .function = (uint16_t)function};
+    one.hidden_first = ~first_of(block);
+    one.stack = frames_of(frame);
+    if (running_has_gil()) {
+        running_place place = running_where_held();
+        one.code = place.code;
+        one.lasti = place.lasti;
+        one.method = ring_here.method;
+    }
+    uint32_t bit = filter_bit(block);
+    __atomic_fetch_or(&filter[bit / 64], 1ULL << bit % 64, __ATOMIC_RELAXED);
+    lock_take();
+    put(&one);
+    lock_give();
+}
+
+int raw_memory_follows(uintptr_t from) { return run && !ring_here.quiet && raw_memory_is_chosen(from); }
+
+void raw_memory_domain(int function, const void *block, size_t bytes, const void *frame, int follows) {
+    latest_block = ~(uintptr_t)block;
+    latest_bytes = bytes;
+    if (__builtin_expect(follows, 0)) {
+        raw_memory_given(function, block, bytes, frame);
+    }
+}
+
+void raw_memory_hand_begin(void) { raw_memory_is_handing = run != 0; }
+
+void raw_memory_handed_over(int row, const void *block, const void *frame) {
+    lock_take();
+    int known = capacity && place_of(rows, capacity, (uintptr_t)block)->hidden;
+    lock_give();
+    if (!known) {
+        size_t bytes = latest_block == ~(uintptr_t)block ? latest_bytes : 0;
+        raw_memory_given(RAW_MEMORY_FUNCTIONS + row, block, bytes, frame);
+    }
+}
+
+int raw_memory_take(const void *block, raw_memory_block *ret) {
+    if (!raw_memory_count || !block || !may_be_known(block)) {
+        return 0;
+    }
+    lock_take();
+    int known = take_out((uintptr_t)block, ret);
+    lock_give();
+    return known;
+}
+
+void raw_memory_gone_slow(const void *block) {
+    raw_memory_block unused;
+    raw_memory_take(block, &unused);
+}
+
+void raw_memory_put(const raw_memory_block *taken, const void *block, size_t bytes) {
+    raw_memory_block one = *taken;
+    one.hidden = ~(uintptr_t)block;
+    one.hidden_first = ~first_of(block);
+    one.bytes = bytes;
+    uint32_t bit = filter_bit(block);
+    __atomic_fetch_or(&filter[bit / 64], 1ULL << bit % 64, __ATOMIC_RELAXED);
+    lock_take();
+    put(&one);
+    lock_give();
+}
+
+// Taken out before it moves: another thread may be given its address then.
+void *raw_memory_moved(const PyMemAllocatorEx *domain, void *context, void *block, size_t bytes) {
+    raw_memory_block taken;
+    int known = raw_memory_take(block, &taken);
+    void *moved = domain->realloc(context, block, bytes);
+    if (known) {
+        raw_memory_put(&taken, moved ? moved : block, moved ? bytes : taken.bytes);
+    }
+    return moved;
+}
+
+// ----- from Python ---------------------------------------------------------------------------------
+
+size_t raw_memory_copy(raw_memory_block *ret, size_t most) {
+    size_t copied = 0;
+    lock_take();
+    for (size_t i = 0; i < capacity && copied < most; i++) {
+        if (rows[i].hidden) {
+            ret[copied++] = rows[i];
+        }
+    }
+    lock_give();
+    return copied;
+}
+
+int raw_memory_has(const raw_memory_block *one) {
+    lock_take();
+    const raw_memory_block *row = capacity ? place_of(rows, capacity, ~one->hidden) : NULL;
+    int is_same = row && row->hidden && row->bytes == one->bytes && row->stack == one->stack;
+    lock_give();
+    return is_same;
+}
+
+int raw_memory_is_open(void) { return is_open; }
+
+void raw_memory_ranges(scan_range ret[1]) {
+    ret[0] = (scan_range){(uintptr_t)memory.start, (uintptr_t)memory.start + memory.bytes};
+}
+
+void raw_memory_text_add(scan_range text) {
+    for (size_t i = 0; i < text_count; i++) {
+        if (texts[i].start == text.start) {
+            return;
+        }
+    }
+    if (text_count < TEXTS_MAX) {
+        texts[text_count++] = text;
+        around.start = around.start && around.start < text.start ? around.start : text.start;
+        around.stop = around.stop > text.stop ? around.stop : text.stop;
+    }
+}
+
+static void forget(void) {
+    run = 0;
+    lock_take();
+    arena_deinit(&memory);
+    rows = NULL;
+    capacity = raw_memory_count = 0;
+    lock_give();
+    memset(filter, 0, sizeof filter);
+    memset(ways, 0, sizeof ways);
+    text_count = 0;
+    around = (scan_range){0, 0};
+    dropped = 0;
+}
+
+static PyObject *raw_memory_open(PyObject *module, PyObject *unused) {
+    static int has_atfork;
+    if (is_open) {
+        PyErr_SetString(PyExc_RuntimeError, "blocks are noted already");
+        return NULL;
+    }
+    if (!has_atfork && pthread_atfork(lock_take, lock_give, lock_give) == 0) {
+        has_atfork = 1;
+    }
+    forget();
+    if (stacks_prepare() < 0) {
+        return NULL;
+    }
+    raw_memory_fresh_begin();
+    is_open = 1;
+    Py_RETURN_NONE;
+}
+
+static PyObject *raw_memory_run(PyObject *module, PyObject *number) {
+    long wanted = PyLong_AsLong(number);
+    if (wanted < 0 || wanted > UINT8_MAX) {
+        PyErr_SetString(PyExc_ValueError, "a run is a number from 0 to 255");
+        return NULL;
+    }
+    run = is_open ? (uint8_t)wanted : 0;
+    Py_RETURN_NONE;
+}
+
+static PyObject *raw_memory_close(PyObject *module, PyObject *unused) {
+    is_open = 0;
+    raw_memory_fresh_end();
+    uint64_t left_out = dropped;
+    forget();
+    return PyLong_FromUnsignedLongLong(left_out);
+}
+
+static PyMethodDef raw_memory_methods[] = {
+    {"raw_memory_open", raw_memory_open, METH_NOARGS, NULL},
+    {"raw_memory_run", raw_memory_run, METH_O, NULL},
+    {"raw_memory_close", raw_memory_close, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int raw_memory_exec(PyObject *module) {
+#define RAW_MEMORY_NAME(name, ...) #name,
+    static const char *const names[] = {RAW_MEMORY_IMPORTED(RAW_MEMORY_NAME)
+                                            RAW_MEMORY_OTHERS(RAW_MEMORY_NAME)};
+#undef RAW_MEMORY_NAME
+    return names_add(module, "RAW_MEMORY_FUNCTIONS", names, RAW_MEMORY_FUNCTIONS) < 0
+               ? -1
+               : PyModule_AddFunctions(module, raw_memory_methods);
+}

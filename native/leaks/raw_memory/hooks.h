@@ -1,0 +1,11 @@
+// Functions that give memory, as slots of chosen modules import them (hooks.c).
+#ifndef INSPECTOR_RAW_MEMORY_HOOKS_H
+#define INSPECTOR_RAW_MEMORY_HOOKS_H
+
+#include "trace/capi/slot_table.h"
+
+const exports_row *raw_memory_find(const char *name); // borrowed, or NULL
+void *raw_memory_hook(uint16_t row);
+void raw_memory_find_addresses(void); // of functions whose library came since
+
+#endif

@@ -1,0 +1,80 @@
+// Whether a word that names a block keeps it: not every word of what is alive was ever written.
+#define INSPECTOR_INTERNALS
+#include "leaks/raw_memory/search_parts.h"
+#include "memory/memory.h"
+
+enum { REST_MAX = 32 };
+
+// The bytes of a text or number that Python code chose: an address in them may be a handle. What stands
+// before and behind, a text's flags and the bytes that fill them up to a word, was never written as a whole.
+static __attribute__((no_sanitize("address"))) scan_range chosen_bytes(PyObject *object) {
+    uintptr_t at = (uintptr_t)object;
+    if (PyUnicode_CheckExact(object)) {
+        uintptr_t start = (uintptr_t)PyUnicode_DATA(object);
+        return (scan_range){start, start + (uintptr_t)PyUnicode_GET_LENGTH(object) * PyUnicode_KIND(object)};
+    }
+    if (PyBytes_CheckExact(object)) {
+        return (scan_range){(uintptr_t)PyBytes_AS_STRING(object),
+                            (uintptr_t)PyBytes_AS_STRING(object) + (uintptr_t)PyBytes_GET_SIZE(object)};
+    }
+    return (scan_range){at + sizeof(PyObject), UINTPTR_MAX};
+}
+
+typedef struct {
+    const search_view *view;
+    const place *found;
+    uintptr_t word;
+    int is_kept;
+} kept_question;
+
+// Whether a type is the interpreter's own: its objects are as large as it says.
+static int is_builtin(const search_view *view, const PyTypeObject *type) {
+    for (size_t i = 0; i < view->static_count; i++) {
+        scan_range range = view->statics[i];
+        if ((uintptr_t)&PyType_Type >= range.start && (uintptr_t)&PyType_Type < range.stop) {
+            return (uintptr_t)type >= range.start && (uintptr_t)type < range.stop;
+        }
+    }
+    return 0;
+}
+
+// How many bytes an object asked for, where its type says; else SIZE_MAX. A type asks for an item too many.
+static __attribute__((no_sanitize("address"))) size_t size_of(const search_view *view, PyObject *object) {
+    const PyTypeObject *type = Py_TYPE(object);
+    int is_tuple = PyTuple_CheckExact(object);
+    int is_known = is_tuple || PyType_Check(object) || (type->tp_itemsize == 0 && is_builtin(view, type));
+    if (!is_known || type->tp_alloc != PyType_GenericAlloc) {
+        return SIZE_MAX;
+    }
+    size_t items = type->tp_itemsize ? (size_t)(Py_SIZE(object) + !is_tuple) : 0;
+    return (size_t)type->tp_basicsize + items * (size_t)type->tp_itemsize;
+}
+
+// An object ends where its members do; its allocator gives some bytes more, with old words in them.
+static __attribute__((no_sanitize("address"))) int is_behind(const kept_question *q) {
+    PyObject *object = q->found->object;
+    return object && q->word > (uintptr_t)object && q->word - (uintptr_t)object >= size_of(q->view, object);
+}
+
+static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
+    kept_question *q = argument;
+    const place *found = q->found;
+    if (found->kind == PLACE_STALE && found->object) {
+        scan_range bytes = chosen_bytes(found->object);
+        q->is_kept = q->word + sizeof q->word > bytes.start && q->word < bytes.stop;
+    } else {
+        q->is_kept = found->kind != PLACE_STALE && found->kind != PLACE_OURS && !is_behind(q);
+    }
+}
+
+// What went meanwhile keeps nothing.
+int raw_memory_is_kept_by(const search_view *view, const place *found, uintptr_t word) {
+    kept_question q = {view, found, word, 0};
+    return memory_guarded(kept_body, &q) == 0 && q.is_kept;
+}
+
+// What was asked for is rounded up, by less than a chunk: the rest holds what the block before it held there.
+int raw_memory_is_rest_of(scan_range asked, const place *found, uintptr_t word) {
+    return found->kind == PLACE_BLOCK && word >= asked.stop && word < found->block.stop &&
+           asked.start >= found->block.start && found->block.stop - asked.stop < REST_MAX;
+}

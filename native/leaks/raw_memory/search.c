@@ -1,0 +1,395 @@
+// Which blocks of leaks/raw_memory/followed.c nobody points at any more: one search of memory for pointers
+// into all of them.
+//
+// The rule is that of Valgrind's leak check (mc-manual, "Memory leak detection"): a block is reached by a
+// pointer to its start or its inside, in memory that may be read, or in a block that is reached itself; what
+// only lost blocks point at is lost with them. A pointer one past the end counts as well: an array's end is
+// often all that is kept. Nothing counts that search/places.c knows to be dead: freed memory, frames that are
+// over, stacks below the stack pointer; nor what is ours. The main thread's stack, where it is the one that
+// asks, holds no owner either: its frames began before the code that is judged, or are over, and what they
+// left in the gaps of later frames are words of the dead.
+//
+// A block that was freed out of our sight (getline, a call within libc) is known by its chunk and left out.
+//
+// Limits. EDGES_MAX pointers from block to block; a block that finds no room counts as reached. Pointers are
+// words at multiples of eight; what else is kept of an address leaks/raw_memory/disguised.c looks for.
+#define _GNU_SOURCE
+#define INSPECTOR_INTERNALS
+#include "leaks/raw_memory/allocation_runs.h"
+#include "memory/memory.h"
+#include "search/holders.h"
+
+#include <gnu/libc-version.h>
+#include <link.h>
+
+#include "leaks/raw_memory/followed.h"
+#include "leaks/raw_memory/search_parts.h"
+#include "trace/record/stacks.h"
+
+enum { EDGES_MAX = 1 << 20, BLOCKS_MAX = 1 << 19 };
+enum { LOST, LOST_WITH, REACHED, UNTOLD, TRACED_EACH = 4 };
+// Beside place_kind: found, but not as a pointer; lost, and looked for so; lost, but there was no room to
+// look.
+enum { DISGUISED = PLACE_UNKNOWN + 1, TRACED, UNTRACED };
+
+typedef struct {
+    uint32_t from, to;
+} block_edge;
+
+typedef struct {
+    search s; // first: what search_scan hands back
+    raw_memory_block *blocks;
+    scan_range *needles;
+    uint8_t *reach;
+    uintptr_t *word; // where the pointer is that reaches the block from outside; 0: none
+    uint8_t *kind;   // place_kind of that word
+    size_t count;
+    block_edge *edges;
+    size_t edge_count;
+    uint32_t *waiting; // blocks whose edges are followed next; each waits once at most
+    size_t waiting_count;
+    scan_range own_stack, arena; // arena: the data of the library that malloc is in
+} hunt;
+
+static int by_address(const void *a, const void *b) {
+    uintptr_t x = ~((const raw_memory_block *)a)->hidden, y = ~((const raw_memory_block *)b)->hidden;
+    return (x > y) - (x < y);
+}
+
+// The block that holds a word; -1: none. A needle goes on to one past the block's end.
+static ptrdiff_t block_with(const hunt *h, uintptr_t word) {
+    ptrdiff_t at = ranges_at(h->needles, h->count, word);
+    return at >= 0 && word - h->needles[at].start < h->blocks[at].bytes ? at : -1;
+}
+
+static int by_number(const void *a, const void *b) {
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void reach(hunt *h, uint32_t block, uintptr_t word, int kind) {
+    h->reach[block] = REACHED;
+    h->word[block] = word;
+    h->kind[block] = (uint8_t)kind;
+}
+
+// glibc's data. The address of `malloc` would not tell: in an executable that is no PIE it is of its own PLT.
+static int find_arena(struct dl_phdr_info *object, size_t size, void *ret) {
+    int is_libc = 0;
+    scan_range data = {0, 0};
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && segment->p_flags & PF_W) {
+            data = (scan_range){start, start + segment->p_memsz};
+        } else if (segment->p_type == PT_LOAD) {
+            is_libc |= (uintptr_t)&gnu_get_libc_version - start < segment->p_memsz;
+        }
+    }
+    if (is_libc) {
+        *(scan_range *)ret = data;
+    }
+    return is_libc;
+}
+
+// Where glibc's next chunk begins: eight bytes before the end of what a block may use. Lists of free chunks
+// point there, and mean the next one; a block taken from such a list begins with two links until it is
+// written.
+static int is_next_chunk(const hunt *h, const scan_hit *hit, const place *found) {
+    uintptr_t used = (h->blocks[hit->needle].bytes + 8 + 15) & ~(uintptr_t)15;
+    uintptr_t next = h->needles[hit->needle].start - 16 + (used < 32 ? 32 : used);
+    int is_in_arena = hit->word >= h->arena.start && hit->word < h->arena.stop;
+    int is_link = found->block.start && hit->word - found->block.start < 16;
+    return hit->value == next && (is_in_arena || is_link || found->kind == PLACE_UNKNOWN);
+}
+
+static void take_hit(hunt *h, const scan_hit *hit) {
+    place found;
+    ptrdiff_t from = block_with(h, hit->word);
+    if (h->reach[hit->needle] == REACHED || from == (ptrdiff_t)hit->needle) {
+        return;
+    }
+    if (from >= 0 && h->edge_count < EDGES_MAX) {
+        h->edges[h->edge_count++] = (block_edge){(uint32_t)from, hit->needle};
+        return;
+    }
+    if (hit->word >= h->own_stack.start && hit->word < h->own_stack.stop) {
+        return;
+    }
+    search_place_guarded(&h->s, hit->word, &found);
+    uintptr_t start = h->needles[hit->needle].start;
+    scan_range asked = {start, start + h->blocks[hit->needle].bytes};
+    if (is_next_chunk(h, hit, &found) || raw_memory_is_rest_of(asked, &found, hit->word)) {
+        return;
+    }
+    if (raw_memory_is_kept_by(&h->s.view, &found, hit->word)) {
+        reach(h, hit->needle, hit->word, found.kind == PLACE_STALE ? PLACE_OBJECT : found.kind);
+    }
+}
+
+static int take_hits(search *s, const scan_hit *hits, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        take_hit((hunt *)s, &hits[i]);
+    }
+    return 0;
+}
+
+// The first edge from a block: they were found in the order of addresses.
+static size_t first_edge(const hunt *h, uint32_t from) {
+    size_t low = 0, high = h->edge_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (h->edges[middle].from < from) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// What waiting blocks lead to, in any number of steps, becomes what they are.
+static void flood(hunt *h, int is_reached) {
+    while (h->waiting_count) {
+        uint32_t from = h->waiting[--h->waiting_count];
+        for (size_t i = first_edge(h, from); i < h->edge_count && h->edges[i].from == from; i++) {
+            uint32_t to = h->edges[i].to;
+            if (is_reached ? h->reach[to] == REACHED : h->reach[to] != UNTOLD) {
+                continue;
+            }
+            h->reach[to] = LOST_WITH;
+            if (is_reached) {
+                reach(h, to, h->needles[from].start, PLACE_BLOCK);
+            }
+            h->waiting[h->waiting_count++] = to;
+        }
+    }
+}
+
+static void spread(hunt *h) {
+    for (uint32_t i = 0; i < h->count && h->edge_count; i++) {
+        if (h->reach[i] == REACHED) {
+            h->waiting[h->waiting_count++] = i;
+        }
+    }
+    flood(h, 1);
+}
+
+static void follow(hunt *h, uint32_t root) {
+    h->reach[root] = LOST;
+    h->waiting[h->waiting_count++] = root;
+    flood(h, 0);
+}
+
+// Which of the lost blocks others lead to: those are told with them. First blocks that no other leads to,
+// then one of each circle.
+static void part_lost(hunt *h) {
+    for (size_t i = 0; i < h->edge_count; i++) {
+        block_edge edge = h->edges[i];
+        if (h->reach[edge.from] != REACHED && h->reach[edge.to] != REACHED) {
+            h->reach[edge.to] = UNTOLD;
+        }
+    }
+    for (uint32_t i = 0; i < h->count; i++) {
+        if (h->reach[i] == LOST && h->edge_count) {
+            follow(h, i);
+        }
+    }
+    for (uint32_t i = 0; i < h->count; i++) {
+        if (h->reach[i] == UNTOLD) {
+            follow(h, i);
+        }
+    }
+}
+
+static int prepare(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix, uintptr_t frame,
+                   scratch *memory) {
+    scan_range *left_out;
+    size_t count;
+    h->s.hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *h->s.hits);
+    dl_iterate_phdr(find_arena, &h->arena);
+    h->s.view.subject_type = native_get_state(module)->subject_type;
+    if (scan_ranges_parse(leave_out, memory, SCAN_OWN_RANGES + 2, &left_out, &count) < 0) {
+        return -1;
+    }
+    if (!h->s.hits || memory_maps_init(&h->s.view.maps, memory) < 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    const memory_map *stack = memory_maps_find(&h->s.view.maps, frame);
+    if (stack && stack->path_length == 7 && memcmp(stack->path, "[stack]", 7) == 0) {
+        h->own_stack = (scan_range){frame, stack->stop};
+    }
+    count += scan_ranges_own(left_out + count, &h->s.view.maps, memory, frame);
+    raw_memory_ranges(left_out + count++);
+    left_out[count++] = allocation_runs_range();
+    if (scan_runs_init(&h->s.runs, &h->s.view.maps, left_out, count, memory) < 0 ||
+        search_view_init(&h->s.view, &h->s.runs, memory, own_prefix) < 0) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    return 0;
+}
+
+// The blocks by address, and a needle each: up to one past its end, but not into the next one.
+static int blocks_take(hunt *h, scratch *memory) {
+    size_t most = raw_memory_count < BLOCKS_MAX ? raw_memory_count : BLOCKS_MAX;
+    h->blocks = scratch_alloc(memory, (most + 1) * sizeof *h->blocks);
+    h->needles = scratch_alloc(memory, (most + 1) * sizeof *h->needles);
+    h->reach = scratch_alloc(memory, most + 1);
+    h->kind = scratch_alloc(memory, most + 1);
+    h->word = scratch_alloc(memory, (most + 1) * sizeof *h->word);
+    h->waiting = scratch_alloc(memory, (most + 1) * sizeof *h->waiting);
+    h->edges = scratch_alloc(memory, EDGES_MAX * sizeof *h->edges);
+    if (!h->blocks || !h->needles || !h->reach || !h->kind || !h->word || !h->waiting || !h->edges) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    h->count = raw_memory_copy(h->blocks, most);
+    qsort(h->blocks, h->count, sizeof *h->blocks, by_address);
+    for (size_t i = 0; i < h->count; i++) {
+        uintptr_t start = ~h->blocks[i].hidden, stop = start + h->blocks[i].bytes + 1;
+        uintptr_t next = i + 1 < h->count ? ~h->blocks[i + 1].hidden : UINTPTR_MAX;
+        h->needles[i] = (scan_range){start, stop < next ? stop : next};
+    }
+    return 0;
+}
+
+static const char *kind_name(int kind) {
+    static const char *const names[] = {[PLACE_OBJECT] = "object", [PLACE_BLOCK] = "block",
+                                        [PLACE_FRAME] = "frame",   [PLACE_STATIC] = "static",
+                                        [PLACE_STACK] = "stack",   [PLACE_MAPPING] = "mapping",
+                                        [DISGUISED] = "disguised", [UNTRACED] = "untraced"};
+    const char *name = (size_t)kind < sizeof names / sizeof *names ? names[kind] : NULL;
+    return name ? name : "";
+}
+
+static int is_alive(void *context, uintptr_t word) {
+    hunt *h = context;
+    place found;
+    if ((word >= h->own_stack.start && word < h->own_stack.stop) || block_with(h, word) >= 0) {
+        return 0; // what lies in a block that is followed was looked at as a pointer, or is text of its own
+    }
+    search_place_guarded(&h->s, word, &found);
+    return raw_memory_is_kept_by(&h->s.view, &found, word);
+}
+
+// Some lost blocks of each place that asked, as many as there is room for, by address.
+static void choose_traced(hunt *h, traces *t, uint8_t asked[UINT16_MAX + 1]) {
+    for (uint8_t turn = 0; turn < TRACED_EACH && t->count < TRACES_MAX; turn++) {
+        for (size_t i = 0; i < h->count && t->count < TRACES_MAX; i++) {
+            uint8_t *of_place = &asked[h->blocks[i].stack];
+            if (h->reach[i] == LOST && h->kind[i] != TRACED && *of_place == turn) {
+                ++*of_place;
+                h->kind[i] = TRACED;
+                t->numbers[t->count++] = i;
+            }
+        }
+    }
+    qsort(t->numbers, t->count, sizeof *t->numbers, by_number);
+    for (size_t n = 0; n < t->count; n++) {
+        t->blocks[n] = h->needles[t->numbers[n]];
+    }
+}
+
+// One that is found speaks for those of its place that were not looked for. Another that was, and was not
+// found, is lost: a number may be an address by chance, as the id of an object is that lived there.
+static void take_trace(hunt *h, const traces *t, size_t n) {
+    uint32_t stack = h->blocks[t->numbers[n]].stack;
+    for (size_t i = 0; i < h->count; i++) {
+        int is_meant = h->blocks[i].stack == stack && (h->kind[i] != TRACED || i == t->numbers[n]);
+        if (is_meant && h->reach[i] == LOST) {
+            reach(h, (uint32_t)i, t->words[n], DISGUISED);
+        }
+    }
+}
+
+// A few lost blocks of each place that asked are looked for in disguise.
+static int look_for_traces(hunt *h, scratch *memory) {
+    traces *t = scratch_alloc(memory, sizeof *t);
+    uint8_t *asked = scratch_alloc(memory, UINT16_MAX + 1);
+    if (!t || !asked) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    *t = (traces){.is_alive = is_alive, .context = h};
+    choose_traced(h, t, asked);
+    if (raw_memory_disguised(t, &h->s.runs) < 0) {
+        interrupt_raise(&t->watch);
+        return -1;
+    }
+    for (size_t i = 0; i < h->count; i++) {
+        int is_untraced = h->reach[i] == LOST && !asked[h->blocks[i].stack];
+        h->kind[i] = is_untraced ? UNTRACED : h->kind[i];
+    }
+    for (size_t n = 0; n < t->count; n++) {
+        if (t->words[n]) {
+            take_trace(h, t, n);
+        }
+    }
+    spread(h);
+    return 0;
+}
+
+static PyObject *row_of(hunt *h, size_t i, int given_out) {
+    const raw_memory_block *one = &h->blocks[i];
+    _owned_ PyObject *frames = stacks_frames_of(one->stack);
+    return frames ? Py_BuildValue("(KKiiIOIiIiiKs)", (unsigned long long)~one->hidden,
+                                  (unsigned long long)one->bytes, (int)one->run, (int)one->function,
+                                  (unsigned)one->stack, frames, one->code, (int)one->lasti, one->method,
+                                  (int)h->reach[i], given_out, (unsigned long long)h->word[i],
+                                  kind_name(h->kind[i]))
+                  : NULL;
+}
+
+static PyObject *rows_of(hunt *h) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (size_t i = 0; rows && i < h->count; i++) {
+        int given_out = h->reach[i] == REACHED ? 1 : raw_memory_is_given_out(&h->s, &h->blocks[i]);
+        _owned_ PyObject *row = given_out ? row_of(h, i, given_out) : NULL;
+        if (given_out && (!row || PyList_Append(rows, row) < 0)) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+static int look(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix, uintptr_t frame,
+                scratch *memory) {
+    if (blocks_take(h, memory) < 0 || prepare(h, module, leave_out, own_prefix, frame, memory) < 0) {
+        return -1;
+    }
+    if (search_scan(&h->s, &h->s.runs, h->needles, h->count, take_hits) < 0) {
+        interrupt_raise(&h->s.watch);
+        return -1;
+    }
+    spread(h);
+    part_lost(h);
+    return look_for_traces(h, memory);
+}
+
+static PyObject *raw_memory_search(PyObject *module, PyObject *args) {
+    PyObject *leave_out, *own_prefix; // borrowed
+    if (!PyArg_ParseTuple(args, "OU:raw_memory_search", &leave_out, &own_prefix)) {
+        return NULL;
+    }
+    _scratch_ scratch memory = {0};
+    hunt *h = scratch_init(&memory, SCRATCH_BYTES) < 0 ? NULL : scratch_alloc(&memory, sizeof *h);
+    if (!h) {
+        return PyErr_NoMemory();
+    }
+    memory_guard_arm();
+    int status = look(h, module, leave_out, own_prefix, (uintptr_t)__builtin_frame_address(0), &memory);
+    PyObject *rows = status < 0 ? NULL : rows_of(h); // new
+    memory_guard_disarm();
+    return rows ? Py_BuildValue("(NKK)", rows, h->s.scanned_bytes, h->s.scan_ns) : NULL;
+}
+
+static PyMethodDef raw_memory_search_methods[] = {
+    {"raw_memory_search", raw_memory_search, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int raw_memory_search_exec(PyObject *module) {
+    return PyModule_AddFunctions(module, raw_memory_search_methods);
+}

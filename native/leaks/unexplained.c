@@ -1,0 +1,269 @@
+// Surplus: references to an object that nothing the gc sees holds, noted several times and compared.
+//
+// Overview. A note walks the gc's lists, the running frames, and what these refer to (objects/edges.c), and
+// gives each object its count less the references met: the references of C code, of caches, of types that
+// report nothing. Their number says little; how it moves says all: what every run of the same code adds again
+// is leaked, what every run takes is released too often. That is CPython's -R rule (Lib/test/libregrtest), an
+// object at a time and without a debug build.
+//
+// Life cycle. Notes 0 to N stay in one table of rows, an address and a type each; the last note gives the
+// rows that move and forgets all. An object whose address was used again by one of the same type is taken for
+// the same: no count of such a one grows with every note.
+//
+// An object that neither the gc nor a frame reaches is met by its block (leaks/raw_memory/allocation_runs.c),
+// if a run made it.
+//
+// Who frees. Nothing here owns a reference; the table is a room of its own. Limits and why: NOTES_MAX notes.
+#define INSPECTOR_INTERNALS
+#include "leaks/frees.h"
+#include "leaks/raw_memory/allocation_runs.h"
+#include "objects/objects.h"
+
+#include "memory/marks.h"
+#include "module/arena.h"
+
+enum { NOTES_MAX = 8, ROWS_AT_FIRST = 1 << 16 };
+
+typedef struct {
+    uintptr_t address, type; // 0: a free row
+    int32_t unexplained[NOTES_MAX];
+    uint8_t seen; // one bit a note
+} unexplained_row;
+
+static struct {
+    arena memory;
+    size_t capacity, used;
+    arena_stack open; // borrowed: met, and not followed yet
+    marks types;      // of what was met, and those met
+    int notes, failed;
+} table;
+
+static void unexplained_clear(void) {
+    arena_deinit(&table.memory);
+    arena_deinit(&table.open.items);
+    if (table.types.rows) {
+        marks_deinit(&table.types);
+    }
+    allocation_runs_deinit();
+    ledger_frees_retire();
+    memset(&table, 0, sizeof table);
+}
+
+static unexplained_row *place_of(unexplained_row *rows, size_t capacity, uintptr_t address, uintptr_t type) {
+    size_t at = (size_t)((address >> 4) * 0x9E3779B97F4A7C15ULL >> 20) & (capacity - 1);
+    while (rows[at].address && (rows[at].address != address || rows[at].type != type)) {
+        at = (at + 1) & (capacity - 1);
+    }
+    return &rows[at];
+}
+
+static int make_room(void) {
+    size_t capacity = table.capacity ? table.capacity * 2 : ROWS_AT_FIRST;
+    arena wider = {NULL, 0};
+    if (arena_resize(&wider, capacity * sizeof(unexplained_row)) < 0) {
+        table.failed = 1;
+        return -1;
+    }
+    unexplained_row *old = table.memory.start;
+    for (size_t i = 0; i < table.capacity; i++) {
+        if (old[i].address) {
+            *place_of(wider.start, capacity, old[i].address, old[i].type) = old[i];
+        }
+    }
+    arena_deinit(&table.memory);
+    table.memory = wider;
+    table.capacity = capacity;
+    return 0;
+}
+
+// The row of an object; what is met for the first time in this note waits to be followed.
+static unexplained_row *meet(PyObject *object) {
+    if (table.used * 2 >= table.capacity && make_room() < 0) {
+        return NULL;
+    }
+    uintptr_t address = (uintptr_t)object, type = (uintptr_t)Py_TYPE(object);
+    unexplained_row *row = place_of(table.memory.start, table.capacity, address, type);
+    if (!row->address) {
+        *row = (unexplained_row){.address = address, .type = type};
+        table.used++;
+        table.failed |= marks_add(&table.types, Py_TYPE(object)) < 0;
+        if (PyType_Check(object)) { // of which each instance may be out of reach
+            table.failed |= marks_add(&table.types, object) < 0;
+        }
+    }
+    if (!(row->seen >> table.notes & 1)) {
+        row->seen |= (uint8_t)(1 << table.notes);
+        Py_ssize_t count = compat_refcount(object);
+        row->unexplained[table.notes] = compat_never_counted(object) ? 0 : (int32_t)count;
+        if (count > 0 && edges_has(object) && arena_push(&table.open, object) < 0) {
+            table.failed = 1;
+        }
+    }
+    return row;
+}
+
+static int visit(PyObject *object, void *unused) {
+    unexplained_row *row = object && compat_refcount(object) > 0 ? meet(object) : NULL;
+    if (row && !compat_never_counted(object)) {
+        row->unexplained[table.notes]--;
+    }
+    return table.failed;
+}
+
+static int visit_frame(const frame_view *view, void *unused) {
+    visit((PyObject *)view->function, NULL);
+    visit((PyObject *)view->code, NULL);
+    visit((PyObject *)view->locals, NULL);
+    visit((PyObject *)view->frame_object, NULL);
+    for (int i = 0; i < view->values; i++) {
+        visit(compat_slot(view->slots[i]), NULL);
+    }
+    return 0;
+}
+
+static void follow(void) {
+    while (table.open.used && !table.failed) {
+        edges_visit(arena_pop(&table.open), visit, NULL);
+    }
+}
+
+static void note(void) {
+    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
+    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
+        PyGC_Head *list = compat_gc_list(gc, i);
+        for (PyGC_Head *at = compat_gc_next(list); at != list && !table.failed; at = compat_gc_next(at)) {
+            PyObject *object = compat_gc_object(at);
+            if (compat_refcount(object) > 0) {
+                meet(object);
+                follow();
+            }
+        }
+    }
+    frames_each(visit_frame, NULL);
+    follow();
+}
+
+static int is_type(uintptr_t address) {
+    return address % sizeof(void *) == 0 && marks_has(&table.types, (const void *)address);
+}
+
+// What no walk met, and nobody reaches: met first in the note after the run that made it.
+static void meet_born(PyObject *object, int run) {
+    unexplained_row *rows = table.memory.start;
+    uintptr_t address = (uintptr_t)object, type = (uintptr_t)Py_TYPE(object);
+    unexplained_row *row = place_of(rows, table.capacity, address, type);
+    if ((row->address && row->seen >> table.notes & 1) || compat_never_counted(object)) {
+        return;
+    }
+    table.used += !row->address;
+    *row = (unexplained_row){.address = address, .type = type};
+    for (int i = run; i <= table.notes; i++) {
+        row->seen |= (uint8_t)(1 << i);
+        row->unexplained[i] = (int32_t)compat_refcount(object);
+    }
+    if (table.used * 2 >= table.capacity) {
+        make_room();
+    }
+}
+
+// The note in which it was met first, where every later one met it too; -1 where one did not.
+static int first_note(const unexplained_row *row) {
+    for (int first = 0; first < table.notes; first++) {
+        if (row->seen >> first & 1) {
+            return row->seen == (((1 << table.notes) - 1) & ~((1 << first) - 1)) ? first : -1;
+        }
+    }
+    return -1;
+}
+
+// More after each run, or fewer after each run.
+static int drifts(const unexplained_row *row) {
+    int up = 0, down = 0;
+    for (int i = 1; i < table.notes; i++) {
+        up += row->unexplained[i] > row->unexplained[i - 1];
+        down += row->unexplained[i] < row->unexplained[i - 1];
+    }
+    return up == table.notes - 1 || down == table.notes - 1;
+}
+
+static PyObject *row_of(PyObject *module, const unexplained_row *row, int first) {
+    PyObject *object = (PyObject *)row->address; // borrowed: the note just met it
+    PyObject *type = (PyObject *)native_get_state(module)->subject_type;
+    _owned_ PyObject *subject = PyObject_CallOneArg(type, object);
+    _owned_ PyObject *name = subject ? layout_type_name(Py_TYPE(object)) : NULL;
+    _owned_ PyObject *counts = name ? PyTuple_New(table.notes - first) : NULL;
+    for (int i = first; counts && i < table.notes; i++) {
+        PyObject *count = PyLong_FromLong(row->unexplained[i]);
+        if (!count) {
+            return NULL;
+        }
+        PyTuple_SET_ITEM(counts, i - first, count);
+    }
+    return counts ? Py_BuildValue("(OOiO)", subject, name, first, counts) : NULL;
+}
+
+// Rows that move. Each is chosen and held first: making the answer makes objects, and may free some.
+static PyObject *rows_list(PyObject *module, Py_ssize_t limit, Py_ssize_t *ret_left_out) {
+    _owned_ PyObject *rows = PyList_New(0);
+    arena_stack chosen = {{NULL, 0}, 0};
+    unexplained_row *all = table.memory.start;
+    for (size_t i = 0; i < table.capacity; i++) {
+        int first = all[i].address ? first_note(&all[i]) : -1;
+        int moves = first == 0 ? drifts(&all[i]) : first > 0 && all[i].unexplained[table.notes - 1] > 0;
+        if (moves && (Py_ssize_t)chosen.used < limit && arena_push(&chosen, &all[i]) == 0) {
+            Py_INCREF((PyObject *)all[i].address);
+        } else if (moves) {
+            ++*ret_left_out;
+        }
+    }
+    while (chosen.used) {
+        const unexplained_row *row = arena_pop(&chosen);
+        _owned_ PyObject *held = (PyObject *)row->address;
+        _owned_ PyObject *made = rows ? row_of(module, row, first_note(row)) : NULL;
+        if (rows && (!made || PyList_Append(rows, made) < 0)) {
+            Py_CLEAR(rows);
+        }
+    }
+    arena_deinit(&chosen.items);
+    return take(rows);
+}
+
+static PyObject *unexplained_note(PyObject *module, PyObject *given) {
+    Py_ssize_t limit = PyLong_AsSsize_t(given), left_out = 0;
+    if (limit < 0 || limit > 1 << 20 || table.notes == NOTES_MAX) {
+        return PyErr_Occurred() ? NULL
+                                : PyErr_Format(PyExc_ValueError, "at most %d notes, 2**20 rows", NOTES_MAX);
+    }
+    if (!table.types.rows && marks_init(&table.types) < 0) {
+        return PyErr_NoMemory();
+    }
+    PyType_ClearCache(); // it owns names, where nobody looks
+    allocation_run = 0;
+    note();
+    if (limit && !table.failed) {
+        allocation_runs_each(is_type, meet_born);
+    }
+    allocation_run = ++table.notes;
+    if (table.failed) {
+        unexplained_clear();
+        return PyErr_NoMemory();
+    }
+    _owned_ PyObject *rows = limit ? rows_list(module, limit, &left_out) : PyList_New(0);
+    if (limit) {
+        unexplained_clear();
+    }
+    return rows ? Py_BuildValue("(On)", rows, left_out) : NULL;
+}
+
+static PyObject *unexplained_forget(PyObject *module, PyObject *unused) {
+    unexplained_clear();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef unexplained_methods[] = {
+    {"unexplained_note", unexplained_note, METH_O, NULL},
+    {"unexplained_forget", unexplained_forget, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int unexplained_exec(PyObject *module) { return PyModule_AddFunctions(module, unexplained_methods); }

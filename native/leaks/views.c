@@ -1,0 +1,386 @@
+// Views: objects that show memory which is not theirs, and what becomes of that memory.
+//
+// Overview. Each memoryview, each ndarray without data of its own and each ctypes object at an address that
+// the ledger meets is watched: where it is, and which bytes it shows. leaks/frees.c and leaks/freeing.c ask
+// about every block that is freed; most are let pass after one look at a bit, or one search of a sorted
+// table. A block that a view shows is not given back: so what the view shows stays, and nobody else gets the
+// address. A view that lives when the ledger is closed, and still shows such a block, dangles.
+//
+// Who frees. A kept block that no dangling view shows is given back when the ledger is released. The others
+// are never: their ranges are told to who would draw them (views_freed). A view that died first, was
+// released, or shows something else by now, is none.
+//
+// Threads. C code frees without the GIL: the tables are behind a mutex, under which nothing is called. A
+// child that is forked watches no views.
+//
+// Limits and why. VIEWS_MAX views, half of them those that were there before, and KEPT_BYTES_MAX; what finds
+// no room goes at once, and is told as possible: its address may mean another's memory by now. Which block of
+// malloc's an address inside lies in is only known as it is freed; of pymalloc's, as the view is met.
+#define INSPECTOR_INTERNALS
+#include "leaks/views.h"
+#include "leaks/entries/table.h"
+#include "memory/memory.h"
+#include "objects/objects.h"
+#include "trace/record/ring.h"
+#include "trace/record/running.h"
+
+#include <pthread.h>
+
+#include "search/holders.h"
+
+enum { VIEWS_MAX = 1 << 12, EARLIER_MAX = VIEWS_MAX / 2, FREES_MAX = 1024, FOREVER_MAX = 1024 };
+enum { FILTER_LOG2 = 16, FILTER_BITS = 1 << FILTER_LOG2 };
+static const size_t KEPT_BYTES_MAX = (size_t)64 << 20;
+
+typedef struct {
+    uintptr_t object, start,
+        stop;        // of what it shows: its first byte, and one behind the last element's first
+    uintptr_t block; // of pymalloc; 0: of none
+    uint32_t freed;  // 1 + number of the record; 0: not freed
+    uint8_t is_told;
+} view_row;
+
+typedef struct {
+    ledger_freeing how;
+    uintptr_t block;
+    size_t bytes;
+    uint32_t code, method;
+    int32_t lasti;
+    uint8_t is_kept;
+} freed_row;
+
+uint32_t ledger_views_count;
+static view_row views[VIEWS_MAX]; // sorted by start
+static freed_row frees[FREES_MAX];
+static uint32_t freed_count;
+static size_t kept_bytes, forever_bytes;
+static uint8_t filter[FILTER_BITS / 8]; // blocks to ask about: of a view, or shown by one
+static scan_range forever[FOREVER_MAX]; // kept for as long as the process lives
+static uint32_t forever_count;
+static uintptr_t prefix; // bytes a debug allocator puts before a block (PYTHONMALLOC=debug, -X dev)
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+// ----- the table ----------------------------------------------------------------------------------
+
+static uint32_t bit_of(uintptr_t address) {
+    return (uint32_t)((address >> 3) * 0x9E3779B97F4A7C15ULL >> (64 - FILTER_LOG2));
+}
+
+static void filter_add(uintptr_t address) {
+    filter[bit_of(address) / 8] |= (uint8_t)(1 << bit_of(address) % 8);
+}
+
+static int filter_has(uintptr_t address) { return filter[bit_of(address) / 8] >> bit_of(address) % 8 & 1; }
+
+static void prefix_body(void *sample) {
+    scan_range block;
+    int is_block = pymalloc_block((uintptr_t)sample, 0, &block) == BLOCK_LIVE;
+    prefix = is_block ? (uintptr_t)sample - block.start : 0;
+}
+
+static void block_body(void *argument) {
+    view_row *row = argument;
+    scan_range block;
+    if (pymalloc_block(row->start, 0, &block) == BLOCK_LIVE) {
+        row->block = block.start + prefix;
+    }
+}
+
+// The first row that shows something at or above the address.
+static uint32_t first_from(uintptr_t address) {
+    uint32_t low = 0, high = ledger_views_count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (views[middle].start < address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static view_row *row_of_object(uintptr_t object) {
+    for (uint32_t i = 0; i < ledger_views_count; i++) {
+        if (views[i].object == object) {
+            return &views[i];
+        }
+    }
+    return NULL;
+}
+
+static void row_remove(uintptr_t object) {
+    view_row *row = row_of_object(object);
+    if (row) {
+        memmove(row, row + 1, (size_t)(&views[--ledger_views_count] - row) * sizeof *views);
+    }
+}
+
+static void row_insert(const view_row *row) {
+    uint32_t at = first_from(row->start);
+    memmove(&views[at + 1], &views[at], (ledger_views_count++ - at) * sizeof *views);
+    views[at] = *row;
+}
+
+static void watch(view_row *row, uintptr_t holder) {
+    memory_guard_arm(); // a pool's header is looked for before the bytes: nothing may be mapped there
+    memory_guarded(block_body, row);
+    memory_guard_disarm();
+    row_remove(row->object);
+    if (ledger_views_count == VIEWS_MAX) {
+        return;
+    }
+    row_insert(row);
+    filter_add(holder);
+    filter_add(row->block ? row->block : row->start);
+    if (!row->block) { // the text of a large bytes object begins behind its header
+        filter_add(row->start - offsetof(PyBytesObject, ob_sval));
+    }
+}
+
+void ledger_views_look(PyObject *object) {
+    view_row row = {.object = (uintptr_t)object};
+    if (!borrowed_range(object, &row.start, &row.stop)) {
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    uintptr_t holder = row.object - own_bytes_header(object);
+    const view_row *known = filter_has(holder) ? row_of_object(row.object) : NULL;
+    if (!known || known->start != row.start || known->stop != row.stop) {
+        watch(&row, holder);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+// ----- blocks that are freed ----------------------------------------------------------------------
+
+static void locate(freed_row *row) {
+    if (running_has_gil()) {
+        running_place place = running_where();
+        row->code = place.code;
+        row->lasti = place.lasti;
+        row->method = ring_here.method;
+    }
+}
+
+static int is_in(const view_row *row, uintptr_t block, size_t bytes) {
+    return bytes        ? row->start >= block && row->start - block < bytes
+           : row->block ? row->block == block
+                        : row->start == block || row->start - offsetof(PyBytesObject, ob_sval) == block;
+}
+
+// Marks the views of a block. `bytes` 0: the domain's own size. 1: the block is to be kept.
+static int mark(uintptr_t block, size_t bytes, const ledger_freeing *freeing, freed_row *made) {
+    int found = 0;
+    uint32_t first = bytes ? first_from(block) : 0;
+    for (uint32_t i = first; i < ledger_views_count; i++) {
+        if (bytes && views[i].start - block >= bytes) {
+            break;
+        }
+        if (!views[i].freed && is_in(&views[i], block, bytes)) {
+            size_t shown = views[i].stop - views[i].start;
+            made->bytes = bytes ? bytes : shown > made->bytes ? shown : made->bytes;
+            views[i].freed = freed_count + 1;
+            found = 1;
+        }
+    }
+    if (!found) {
+        return 0;
+    }
+    made->how = *freeing;
+    made->block = block;
+    made->is_kept = !freeing->is_gone && freeing->give_back && kept_bytes + made->bytes <= KEPT_BYTES_MAX;
+    kept_bytes += made->is_kept ? made->bytes : 0;
+    frees[freed_count++] = *made;
+    return made->is_kept;
+}
+
+int ledger_views_freed(uintptr_t block, size_t bytes, const ledger_freeing *freeing) {
+    if (!ledger_views_shows(block, bytes)) {
+        return 0;
+    }
+    freed_row made = {.is_kept = 0};
+    locate(&made);
+    pthread_mutex_lock(&lock);
+    int is_kept = freed_count < FREES_MAX && mark(block, bytes, freeing, &made);
+    pthread_mutex_unlock(&lock);
+    return is_kept;
+}
+
+int ledger_views_shows(uintptr_t block, size_t bytes) {
+    pthread_mutex_lock(&lock);
+    uint32_t at = first_from(block);
+    int shows = at < ledger_views_count && views[at].start - block < bytes;
+    pthread_mutex_unlock(&lock);
+    return shows;
+}
+
+int ledger_views_domain(uintptr_t block, const ledger_freeing *freeing) {
+    if (!ledger_views_count || !filter_has(block)) {
+        return 0;
+    }
+    freed_row made = {.is_kept = 0};
+    locate(&made);
+    pthread_mutex_lock(&lock);
+    row_remove(block + OWN_NO_HEADER);
+    row_remove(block + OWN_GC_HEADER);
+    row_remove(block + OWN_DICT_HEADER);
+    int is_kept = freed_count < FREES_MAX && mark(block, 0, freeing, &made);
+    pthread_mutex_unlock(&lock);
+    return is_kept;
+}
+
+static int is_shown(uint32_t number) {
+    for (uint32_t i = 0; i < ledger_views_count; i++) {
+        if (views[i].freed == number + 1) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+int ledger_views_hold(uintptr_t block, const ledger_freeing *freeing) {
+    for (uint32_t i = 0; i < freed_count; i++) {
+        if (frees[i].block == block && !frees[i].how.give_back && is_shown(i)) {
+            frees[i].how.give_back = freeing->give_back;
+            frees[i].how.context = freeing->context;
+            frees[i].is_kept = 1;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// ----- open and closed ----------------------------------------------------------------------------
+
+static int look_at(PyObject *object, void *unused) {
+    ledger_views_look(object);
+    return ledger_views_count >= EARLIER_MAX;
+}
+
+static int look_at_frame(const frame_view *view, void *unused) {
+    for (int i = 0; i < view->values; i++) {
+        PyObject *value = compat_slot(view->slots[i]); // borrowed
+        if (value) {
+            ledger_views_look(value);
+        }
+    }
+    return 0;
+}
+
+// Views that were there before: what running functions refer to, then what the gc's objects do.
+static void look_at_all(void) {
+    struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
+    frames_each(look_at_frame, NULL);
+    for (int i = 0; i < COMPAT_GC_LISTS; i++) {
+        PyGC_Head *list = compat_gc_list(gc, i);
+        for (PyGC_Head *at = compat_gc_next(list); at != list && ledger_views_count < EARLIER_MAX;
+             at = compat_gc_next(at)) {
+            edges_visit(compat_gc_object(at), look_at, NULL);
+        }
+    }
+}
+
+void ledger_views_init(void) {
+    borrowed_prepare();
+    void *sample = PyObject_Malloc(48);
+    memory_guard_arm(); // once for all views
+    if (sample) {
+        memory_guarded(prefix_body, sample);
+        PyObject_Free(sample);
+    }
+    look_at_all();
+    memory_guard_disarm();
+}
+
+static PyObject *found_row(PyObject *module, view_row *view) {
+    const freed_row *one = &frees[view->freed - 1];
+    PyObject *type = (PyObject *)native_get_state(module)->subject_type; // borrowed
+    _owned_ PyObject *subject = PyObject_CallOneArg(type, (PyObject *)view->object);
+    int is_kept = one->is_kept || !one->how.give_back; // by us, or still by the ledger
+    view->is_told = 1;
+    _owned_ PyObject *touches = subject ? ledger_touches(ledger_find(view->object)) : NULL;
+    return touches
+               ? Py_BuildValue("(OKKisIKIiIO)", subject, (unsigned long long)view->start,
+                               (unsigned long long)view->stop, is_kept, one->how.function, one->how.slot,
+                               (unsigned long long)one->how.from, one->code, one->lasti, one->method, touches)
+               : NULL;
+}
+
+PyObject *ledger_views_found(PyObject *module) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (uint32_t i = 0; rows && i < ledger_views_count; i++) {
+        uintptr_t start, stop;
+        PyObject *object = (PyObject *)views[i].object; // borrowed
+        if (!views[i].freed || !borrowed_range(object, &start, &stop) || start != views[i].start) {
+            continue;
+        }
+        _owned_ PyObject *row = found_row(module, &views[i]);
+        if (!row || PyList_Append(rows, row) < 0) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+static int is_told(uint32_t number) {
+    for (uint32_t i = 0; i < ledger_views_count; i++) {
+        if (views[i].freed == number + 1 && views[i].is_told) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void remember(const view_row *view) {
+    if (view->is_told && frees[view->freed - 1].is_kept && forever_count < FOREVER_MAX) {
+        forever[forever_count++] = (scan_range){view->start, view->stop};
+    }
+}
+
+void ledger_views_deinit(void) {
+    for (uint32_t i = 0; i < ledger_views_count; i++) {
+        remember(&views[i]);
+    }
+    for (uint32_t i = 0; i < freed_count; i++) {
+        if (frees[i].is_kept && is_told(i)) {
+            forever_bytes += frees[i].bytes;
+        } else if (frees[i].is_kept) {
+            frees[i].how.give_back(frees[i].how.context, (void *)frees[i].block);
+        }
+    }
+    ledger_views_count = freed_count = 0;
+    kept_bytes = forever_bytes;
+    memset(filter, 0, sizeof filter);
+}
+
+static PyObject *views_freed(PyObject *module, PyObject *args) {
+    unsigned long long start, stop;
+    if (!PyArg_ParseTuple(args, "KK", &start, &stop)) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < forever_count; i++) {
+        if (forever[i].start < stop && start < forever[i].stop) {
+            Py_RETURN_TRUE;
+        }
+    }
+    Py_RETURN_FALSE;
+}
+
+// Another thread may have held the lock when this one forked: the child begins with a lock of its own, and
+// watches nothing.
+static void ledger_views_forked(void) {
+    pthread_mutex_init(&lock, NULL);
+    ledger_views_count = 0;
+}
+
+__attribute__((constructor)) static void ledger_views_prepare(void) {
+    pthread_atfork(NULL, NULL, ledger_views_forked);
+}
+
+static PyMethodDef ledger_views_methods[] = {
+    {"views_freed", views_freed, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int ledger_views_exec(PyObject *module) { return PyModule_AddFunctions(module, ledger_views_methods); }

@@ -1,0 +1,76 @@
+// How fast this process's memory can be read at all: the limit that a search is measured against, and what
+// a first search is expected to cost.
+#include "memory/memory.h"
+#include "module/native.h"
+
+#include <time.h>
+
+// Sums every word. Eight sums side by side, so that the additions do not wait for each other and the
+// compiler may use what vectors there are; the sum is returned, so that the reads are not left out.
+static __attribute__((no_sanitize("address"), optimize("O3"))) uint64_t sum_words(const uint64_t *at,
+                                                                                  const uint64_t *stop) {
+    uint64_t sums[8] = {0};
+    for (; at + 8 <= stop; at += 8) {
+        __builtin_prefetch(at + 128, 0, 0);
+        for (int i = 0; i < 8; i++) {
+            sums[i] += at[i];
+        }
+    }
+    return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
+}
+
+typedef struct {
+    const scan_runs *runs; // borrowed
+    uint64_t most, read, sum;
+} reading;
+
+static __attribute__((no_sanitize("address"))) void read_body(void *argument) {
+    reading *r = argument;
+    for (size_t i = 0; i < r->runs->count && r->read < r->most; i++) {
+        scan_range run = r->runs->rows[i];
+        if (run.stop - run.start > r->most - r->read) {
+            run.stop = run.start + ((r->most - r->read) & ~(uint64_t)63);
+        }
+        r->sum += sum_words((const uint64_t *)run.start, (const uint64_t *)run.stop);
+        r->read += run.stop - run.start;
+        if (run.stop == run.start) {
+            break;
+        }
+    }
+}
+
+static PyObject *bandwidth_read_all(PyObject *module, PyObject *args) {
+    unsigned long long most = UINT64_MAX;
+    if (!PyArg_ParseTuple(args, "|K:read_all", &most)) {
+        return NULL;
+    }
+    _scratch_ scratch memory = {0};
+    memory_maps maps;
+    scan_runs runs;
+    scan_range own[SCAN_OWN_RANGES];
+    if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
+        return PyErr_NoMemory();
+    }
+    size_t count = scan_ranges_own(own, &maps, &memory, (uintptr_t)__builtin_frame_address(0));
+    if (scan_runs_init(&runs, &maps, own, count, &memory) < 0) {
+        return PyErr_NoMemory();
+    }
+    reading r = {.runs = &runs, .most = most};
+    struct timespec start, stop;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    memory_guard_arm();
+    memory_guarded(read_body, &r); // a fault ends the reading early: what was read was timed
+    memory_guard_disarm();
+    clock_gettime(CLOCK_MONOTONIC, &stop);
+    uint64_t ns = (uint64_t)(stop.tv_sec - start.tv_sec) * 1000000000u + (uint64_t)stop.tv_nsec -
+                  (uint64_t)start.tv_nsec;
+    return Py_BuildValue("KKK", (unsigned long long)r.read, (unsigned long long)ns,
+                         (unsigned long long)r.sum);
+}
+
+static PyMethodDef bandwidth_functions[] = {
+    {"read_all", bandwidth_read_all, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int bandwidth_exec(PyObject *module) { return PyModule_AddFunctions(module, bandwidth_functions); }

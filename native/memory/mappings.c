@@ -1,0 +1,139 @@
+// Which mapping of this process holds an address, and whether its pages are in memory.
+//
+// Reading /proc/self/maps costs a line of text for each of the process's mappings (several hundred once
+// NumPy and pandas are loaded). Linux 6.11 answers for one address (ioctl PROCMAP_QUERY, in
+// Documentation/filesystems/proc.rst and include/uapi/linux/fs.h): 2 us, whatever the number of mappings.
+// Older kernels get None here, and inspector/binaries/mappings.py reads the text. The structs are written
+// down because the headers of the build machine may be older than the kernel it runs on.
+//
+// `read_present` asks /proc/self/pagemap first (bit 63: present). Reading a page that was never touched would
+// fault it in, by memory_read too, and so would change the subject.
+#include "memory/memory.h"
+#include "memory/pagemap.h"
+#include "module/native.h"
+
+#include <fcntl.h>
+#include <linux/ioctl.h>
+#include <linux/types.h>
+#include <sys/ioctl.h>
+
+struct procmap_query_v1 {
+    __u64 size, query_flags, query_addr;
+    __u64 vma_start, vma_end, vma_flags, vma_page_size, vma_offset, inode;
+    __u32 dev_major, dev_minor, vma_name_size, build_id_size;
+    __u64 vma_name_addr, build_id_addr;
+};
+#define PROCMAP_QUERY_V1 _IOWR('f', 17, struct procmap_query_v1)
+
+enum {
+    VMA_READABLE = 1,
+    VMA_WRITABLE = 2,
+    VMA_EXECUTABLE = 4,
+    VMA_SHARED = 8,
+    NAME_BYTES = 4096, // PATH_MAX
+    PAGEMAP_PRESENT_BIT = 63,
+    MOST_BYTES_READ = 256, // a preview reads one element at a time
+    PAGES_AT_ONCE = 2,     // 256 bytes lie in at most two pages
+};
+
+static PyObject *mappings_at(PyObject *module /* borrowed */, PyObject *address /* borrowed */) {
+    unsigned long long wanted = PyLong_AsUnsignedLongLong(address);
+    if (wanted == (unsigned long long)-1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    int _close_ maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    char name[NAME_BYTES] = "";
+    struct procmap_query_v1 query = {
+        .size = sizeof(query),
+        .query_addr = wanted,
+        .vma_name_size = sizeof(name),
+        .vma_name_addr = (__u64)(uintptr_t)name,
+    };
+    if (maps < 0 || ioctl(maps, PROCMAP_QUERY_V1, &query) < 0) {
+        Py_RETURN_NONE;
+    }
+    const __u64 flags = query.vma_flags;
+    const char permissions[] = {
+        flags & VMA_READABLE ? 'r' : '-',
+        flags & VMA_WRITABLE ? 'w' : '-',
+        flags & VMA_EXECUTABLE ? 'x' : '-',
+        flags & VMA_SHARED ? 's' : 'p',
+        0,
+    };
+    PyObject *text = query.vma_name_size ? PyUnicode_DecodeFSDefault(name) : PyUnicode_FromString("");
+    return Py_BuildValue("(KKsKNK)", query.vma_start, query.vma_end, permissions, query.vma_offset, text,
+                         query.vma_page_size);
+}
+
+// Whether all pages of [start, start + bytes) are in memory: 1 or 0; 0 too where the kernel does not say.
+static int mappings_present(uint64_t start, size_t bytes) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t first = start / page;
+    const uint64_t count = (start + bytes - 1) / page - first + 1;
+    uint64_t words[PAGES_AT_ONCE];
+    int _close_ pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    const ssize_t wanted = (ssize_t)(count * sizeof(*words));
+    if (pagemap < 0 || pread(pagemap, words, (size_t)wanted, (off_t)(first * sizeof(*words))) != wanted) {
+        return 0;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if (!(words[i] >> PAGEMAP_PRESENT_BIT)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+// Reads only what is in memory already. A page that goes away in between costs a fault, never a signal:
+// memory_read is told so where a plain load would meet SIGBUS (a memmap of a truncated file).
+static PyObject *mappings_read_present(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
+    unsigned long long address;
+    Py_ssize_t bytes;
+    if (!PyArg_ParseTuple(args, "Kn:read_present", &address, &bytes)) {
+        return NULL;
+    }
+    char content[MOST_BYTES_READ];
+    if (bytes <= 0 || bytes > MOST_BYTES_READ) {
+        return PyErr_Format(PyExc_ValueError, "asked for %zd bytes: 1 to %d are read", bytes,
+                            MOST_BYTES_READ);
+    }
+    if (!mappings_present(address, (size_t)bytes) ||
+        memory_read(address, content, (size_t)bytes) != (size_t)bytes) {
+        Py_RETURN_NONE;
+    }
+    return PyBytes_FromStringAndSize(content, bytes);
+}
+
+// Whether the page that holds an address is a huge one; None where it is not in memory, or the kernel cannot
+// say.
+static PyObject *mappings_huge_at(PyObject *module /* borrowed */, PyObject *address /* borrowed */) {
+    unsigned long long wanted = PyLong_AsUnsignedLongLong(address);
+    if (wanted == (unsigned long long)-1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    struct pagemap_region region = {0};
+    struct pagemap_query query = {
+        .size = sizeof query,
+        .start = wanted / page * page,
+        .end = wanted / page * page + page,
+        .vec = (uintptr_t)&region,
+        .vec_len = 1,
+        .category_mask = PAGEMAP_PRESENT,
+        .return_mask = PAGEMAP_PRESENT | PAGEMAP_HUGE,
+    };
+    int _close_ pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (pagemap < 0 || ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query) < 1) {
+        Py_RETURN_NONE;
+    }
+    return PyBool_FromLong(region.categories & PAGEMAP_HUGE);
+}
+
+static PyMethodDef mappings_methods[] = {
+    {"huge_at", mappings_huge_at, METH_O, NULL},
+    {"mapping_at", mappings_at, METH_O, NULL},
+    {"read_present", mappings_read_present, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int mappings_exec(PyObject *module) { return PyModule_AddFunctions(module, mappings_methods); }

@@ -1,0 +1,272 @@
+// This process's own memory: its mappings, reads that cannot crash, and the scratch memory of a search.
+//
+// Memory that is not ours may go while we look: another thread unmaps it, a file under a mapping is
+// truncated. There are two ways to read it without dying of that:
+// - memory_read copies through process_vm_readv(2): a bad address is an error, some 300 ns a call;
+// - memory_guarded runs a body that reads directly, at full speed. While a guard is armed, SIGSEGV and
+//   SIGBUS raised in the armed thread jump out of the body; in every other thread they go on to the
+//   handler that was there before. The handlers are put back when the guard is disarmed.
+// One guard exists at a time: it is armed only with the GIL held, and only until the GIL is given up.
+//
+// A body under the guard must own nothing (no lock, no malloc, no reference): a jump frees nothing.
+// Hence the scratch: one anonymous mapping that a search fills from the bottom and gives back whole. It
+// keeps the search's own arrays of addresses out of the malloc heap, where the search would find them.
+#define _GNU_SOURCE
+#include "memory/memory.h"
+#include "module/native.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+// --- scratch -------------------------------------------------------------------------------------
+
+// MAP_NORESERVE: a scratch reserves addresses, not memory; only what a search fills becomes resident.
+int scratch_init(scratch *ret, size_t size) {
+    void *start =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    *ret = (scratch){0};
+    if (start == MAP_FAILED) {
+        return -1;
+    }
+    *ret = (scratch){.start = start, .size = size};
+    return 0;
+}
+
+void scratch_deinit(scratch *memory) {
+    if (memory->start) {
+        munmap(memory->start, memory->size);
+        *memory = (scratch){0};
+    }
+}
+
+// Blocks start at cache lines, and are zero because nothing in a scratch is used twice.
+void *scratch_alloc(scratch *memory, size_t size) {
+    size = (size + 63) & ~(size_t)63;
+    if (size > memory->size - memory->used) {
+        return NULL;
+    }
+    void *block = memory->start + memory->used;
+    memory->used += size;
+    return block;
+}
+
+// --- mappings ------------------------------------------------------------------------------------
+
+// Reads /proc/self/maps whole into the scratch: the kernel gives it a page at a time.
+static const char *maps_text(scratch *memory, size_t *ret_length) {
+    _close_ int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    char *text = memory->start + memory->used;
+    size_t length = 0, room = memory->size - memory->used;
+    while (file >= 0 && length + 1 < room) {
+        ssize_t got = read(file, text + length, room - length - 1);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        length += (size_t)got;
+    }
+    *ret_length = length;
+    return length && scratch_alloc(memory, length + 1) ? text : NULL;
+}
+
+// sscanf would cost more than the kernel does for writing the line: a thousand mappings are ordinary.
+static uint64_t maps_number(const char **at, unsigned base, char end) {
+    uint64_t value = 0;
+    for (; **at && **at != end && **at != '\n'; ++*at) {
+        unsigned digit = **at <= '9' ? (unsigned)(**at - '0') : (unsigned)(**at - 'a' + 10);
+        value = value * base + digit;
+    }
+    *at += **at == end;
+    return value;
+}
+
+// One line: "start-stop perms offset device inode   path" (proc_pid_maps(5)).
+static const char *maps_row(const char *at, memory_map *ret) {
+    ret->start = maps_number(&at, 16, '-');
+    ret->stop = maps_number(&at, 16, ' ');
+    memcpy(ret->permissions, at, 4);
+    at += 5;
+    ret->file_offset = maps_number(&at, 16, ' ');
+    at += strcspn(at, " ") + 1;
+    ret->inode = maps_number(&at, 10, ' ');
+    at += strspn(at, " ");
+    ret->path = at;
+    ret->path_length = strcspn(at, "\n");
+    at += ret->path_length;
+    return at + (*at == '\n');
+}
+
+// Rows and paths live in the scratch; the list is as of now, and other threads may map on.
+int memory_maps_init(memory_maps *ret, scratch *memory) {
+    size_t length, lines = 0;
+    const char *text = maps_text(memory, &length);
+    *ret = (memory_maps){0};
+    if (!text) {
+        return -1;
+    }
+    for (size_t i = 0; i < length; i++) {
+        lines += text[i] == '\n';
+    }
+    ret->rows = scratch_alloc(memory, lines * sizeof *ret->rows);
+    if (!ret->rows) {
+        return -1;
+    }
+    for (const char *at = text; ret->count < lines; ret->count++) {
+        at = maps_row(at, &ret->rows[ret->count]);
+    }
+    return 0;
+}
+
+const memory_map *memory_maps_find(const memory_maps *maps, uintptr_t address) {
+    size_t low = 0, high = maps->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const memory_map *row = &maps->rows[middle];
+        if (address < row->start) {
+            high = middle;
+        } else if (address >= row->stop) {
+            low = middle + 1;
+        } else {
+            return row;
+        }
+    }
+    return NULL;
+}
+
+// --- safe reads ----------------------------------------------------------------------------------
+
+// A short count is what the kernel gives when the range runs into memory that is not there.
+size_t memory_read(uintptr_t address, void *to, size_t size) {
+    struct iovec ours = {to, size}, theirs = {(void *)address, size};
+    ssize_t got = process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0);
+    return got < 0 ? 0 : (size_t)got;
+}
+
+static struct {
+    volatile sig_atomic_t armed; // how often: guards nest
+    pthread_t thread;            // whose faults are ours
+    sigjmp_buf *escape;          // borrowed: in the frame of the innermost memory_guarded
+    struct sigaction segv, bus;  // what was there before
+    sigset_t blocked;            // the mask of the armed thread
+} guard;
+
+// Another thread's fault, or one outside of a body: what would have happened without us.
+static void guard_chain(int number, siginfo_t *cause, void *context) {
+    const struct sigaction *previous = number == SIGSEGV ? &guard.segv : &guard.bus;
+    if (previous->sa_flags & SA_SIGINFO) {
+        previous->sa_sigaction(number, cause, context);
+    } else if (previous->sa_handler == SIG_DFL || previous->sa_handler == SIG_IGN) {
+        signal(number, SIG_DFL); // the faulting instruction runs again, and the kernel ends the process
+    } else {
+        previous->sa_handler(number);
+    }
+}
+
+static void guard_caught(int number, siginfo_t *cause, void *context) {
+    if (guard.armed && guard.escape && pthread_equal(guard.thread, pthread_self())) {
+        siglongjmp(*guard.escape, 1);
+    }
+    guard_chain(number, cause, context);
+}
+
+// SA_NODEFER because siglongjmp leaves the handler without returning; SA_ONSTACK because a handler that
+// another thread chains to (faulthandler) may have been promised the alternate stack.
+void memory_guard_arm(void) {
+    struct sigaction caught = {.sa_sigaction = guard_caught,
+                               .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+    sigset_t faults;
+    if (guard.armed++) {
+        return;
+    }
+    guard.thread = pthread_self();
+    guard.escape = NULL;
+    sigemptyset(&caught.sa_mask);
+    sigaction(SIGSEGV, &caught, &guard.segv);
+    sigaction(SIGBUS, &caught, &guard.bus);
+    sigemptyset(&faults); // a blocked fault would end the process whatever the handler
+    sigaddset(&faults, SIGSEGV);
+    sigaddset(&faults, SIGBUS);
+    pthread_sigmask(SIG_UNBLOCK, &faults, &guard.blocked);
+}
+
+void memory_guard_disarm(void) {
+    if (--guard.armed) {
+        return;
+    }
+    pthread_sigmask(SIG_SETMASK, &guard.blocked, NULL);
+    sigaction(SIGBUS, &guard.bus, NULL);
+    sigaction(SIGSEGV, &guard.segv, NULL);
+}
+
+// sigsetjmp(.., 0) saves no mask: SA_NODEFER keeps it as it was, and a body costs 20 ns.
+int memory_guarded(void (*body)(void *), void *argument) {
+    sigjmp_buf escape, *outer = guard.escape;
+    if (sigsetjmp(escape, 0)) {
+        guard.escape = outer;
+        return -1;
+    }
+    guard.escape = &escape;
+    body(argument);
+    guard.escape = outer;
+    return 0;
+}
+
+// --- for Python ----------------------------------------------------------------------------------
+
+static PyObject *map_tuple(const memory_map *row) {
+    return Py_BuildValue("KKs#KKs#", (unsigned long long)row->start, (unsigned long long)row->stop,
+                         row->permissions, (Py_ssize_t)4, (unsigned long long)row->file_offset,
+                         (unsigned long long)row->inode, row->path, (Py_ssize_t)row->path_length);
+}
+
+static PyObject *memory_maps_list(PyObject *module, PyObject *unused) {
+    _scratch_ scratch memory = {0};
+    memory_maps maps;
+    if (scratch_init(&memory, 64 << 20) < 0 || memory_maps_init(&maps, &memory) < 0) {
+        return PyErr_SetFromErrnoWithFilename(PyExc_OSError, "/proc/self/maps");
+    }
+    _owned_ PyObject *rows = PyList_New(0);
+    for (size_t i = 0; rows && i < maps.count; i++) {
+        const memory_map *map = &maps.rows[i];
+        if (map->start == (uintptr_t)memory.start) {
+            continue; // our own scratch: gone before the caller can look
+        }
+        _owned_ PyObject *row = map_tuple(map);
+        if (!row || PyList_Append(rows, row) < 0) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+static PyObject *memory_read_bytes(PyObject *module, PyObject *args) {
+    unsigned long long address;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(args, "Kn:read", &address, &size)) {
+        return NULL;
+    }
+    if (size < 0) {
+        return PyErr_Format(PyExc_ValueError, "cannot read %zd bytes", size);
+    }
+    _owned_ PyObject *bytes = PyBytes_FromStringAndSize(NULL, size);
+    if (bytes && memory_read((uintptr_t)address, PyBytes_AS_STRING(bytes), (size_t)size) != (size_t)size) {
+        Py_RETURN_NONE;
+    }
+    return take(bytes);
+}
+
+static PyMethodDef memory_functions[] = {
+    {"maps", memory_maps_list, METH_NOARGS, NULL},
+    {"read", memory_read_bytes, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int memory_exec(PyObject *module) { return PyModule_AddFunctions(module, memory_functions); }

@@ -1,0 +1,335 @@
+// Which pages of an object's bytes are in memory, and whose they are.
+//
+// PAGEMAP_SCAN (Linux 6.7) gives runs of pages with the same categories: a gigabyte in huge pages is a few
+// hundred rows. It tells the page of zeros, file pages, swapped and huge ones apart, but not a private page
+// from one still shared with a forked child; that is bit 56 of /proc/self/pagemap. The words of small blocks
+// are all read; of large ones a sample spread over the block, and all of them once a shared one is found.
+// Older kernels: the words alone. mincore(2) is not asked: it tells of the page cache, not of this process.
+//
+// Nothing is dereferenced, so a range may be unmapped, or lie behind the end of a truncated file.
+#define _GNU_SOURCE
+#include "memory/pagemap.h"
+#include "module/native.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+enum { OF_PRIVATE, OF_ZERO, OF_FILE, OF_SHARED, OF_SWAPPED, AMOUNTS };
+enum { ANONYMOUS, FILE_BACKED, SHARED_MEMORY };
+static const char LETTERS[] = "pzfsw";
+
+// x86-64 and 4 KiB pages on arm64; larger pages come as several entries and merge again below.
+#define PAGE_SIZE_BYTES 4096u
+#define CELLS_MAX 4096
+#define REGIONS 128
+#define WORDS 512              // pages of one look into the table: 2 MiB of memory for 4 KiB of words
+#define LOOKS_A_REGION 8       // of a region larger than that many looks, when it is sampled
+#define LOOKS_IN_ALL 64        // 0.5 ms
+#define SMALLEST_READ_FIRST 32 // pages whose words are read before they are scanned
+
+typedef struct {
+    uint64_t start, stop;
+    int kind;
+} residency_range;
+
+typedef struct {
+    int pagemap;
+    int careful; // every private page is asked whether it is exclusive
+    int looks;   // into the table, left while not careful
+    uint64_t bytes[AMOUNTS], huge_bytes;
+    uint64_t before, total; // bytes of the ranges before this one, and of all
+    size_t cell_count;
+    uint64_t (*cells)[AMOUNTS];
+} residency_tally;
+
+// Counts pages [start, stop) of a range under one amount: only the bytes that belong to the range.
+static void residency_add(residency_tally *tally, const residency_range *range, uint64_t start, uint64_t stop,
+                          int amount, int huge) {
+    start = start > range->start ? start : range->start;
+    stop = stop < range->stop ? stop : range->stop;
+    if (start >= stop) {
+        return;
+    }
+    tally->bytes[amount] += stop - start;
+    tally->huge_bytes += huge ? stop - start : 0;
+    uint64_t at = tally->before + (start - range->start), end = at + (stop - start);
+    for (size_t cell = (size_t)(at * tally->cell_count / tally->total); at < end && cell < tally->cell_count;
+         cell++) {
+        uint64_t border = (cell + 1) * tally->total / tally->cell_count, until = border < end ? border : end;
+        tally->cells[cell][amount] += until > at ? until - at : 0;
+        at = until > at ? until : at;
+    }
+}
+
+// The words of [start, stop) as exclusive or shared. 1 where a shared page was met and `tally` is only
+// looking.
+static int residency_exclusive(residency_tally *tally, const residency_range *range, uint64_t start,
+                               uint64_t stop, int huge) {
+    uint64_t words[WORDS];
+    for (uint64_t at = start; at < stop;) {
+        uint64_t wanted = (stop - at) / PAGE_SIZE_BYTES < WORDS ? (stop - at) / PAGE_SIZE_BYTES : WORDS;
+        ssize_t got = pread(tally->pagemap, words, wanted * 8, (off_t)(at / PAGE_SIZE_BYTES * 8));
+        for (uint64_t i = 0; i < wanted; i++, at += PAGE_SIZE_BYTES) {
+            int shared = got >= (ssize_t)(8 * (i + 1)) && !(words[i] & PAGEMAP_WORD_EXCLUSIVE);
+            if (tally->careful) {
+                residency_add(tally, range, at, at + PAGE_SIZE_BYTES, shared ? OF_SHARED : OF_PRIVATE, huge);
+            } else if (shared) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
+// A run of private anonymous pages: looked at in full where it is small, else in LOOKS_A_REGION places.
+static int residency_private(residency_tally *tally, const residency_range *range, uint64_t start,
+                             uint64_t stop, int huge) {
+    const uint64_t piece = (uint64_t)WORDS * PAGE_SIZE_BYTES, size = stop - start;
+    if (tally->careful) {
+        return residency_exclusive(tally, range, start, stop, huge);
+    }
+    uint64_t looks = size <= LOOKS_A_REGION * piece ? (size + piece - 1) / piece : LOOKS_A_REGION;
+    for (uint64_t i = 0; i < looks && tally->looks > 0; i++, tally->looks--) {
+        uint64_t from = start + size / PAGE_SIZE_BYTES * i / looks * PAGE_SIZE_BYTES;
+        if (residency_exclusive(tally, range, from, from + piece < stop ? from + piece : stop, huge)) {
+            return 1;
+        }
+    }
+    residency_add(tally, range, start, stop, OF_PRIVATE, huge);
+    return 0;
+}
+
+// One run of pages with the same categories. 1: a shared page was met, begin again and be careful.
+static int residency_region(residency_tally *tally, const residency_range *range,
+                            const struct pagemap_region *region) {
+    uint64_t categories = region->categories;
+    int huge = !!(categories & PAGEMAP_HUGE);
+    if (!(categories & (PAGEMAP_ZERO | PAGEMAP_SWAPPED | PAGEMAP_FILE))) {
+        return residency_private(tally, range, region->start, region->end, huge);
+    }
+    int amount = categories & PAGEMAP_ZERO      ? OF_ZERO
+                 : categories & PAGEMAP_SWAPPED ? OF_SWAPPED
+                 : range->kind == SHARED_MEMORY ? OF_SHARED
+                                                : OF_FILE;
+    residency_add(tally, range, region->start, region->end, amount, huge);
+    return 0;
+}
+
+// 1 where the words alone say that all pages of a small range are private, so that only their size is asked:
+// a scan of 200 pages takes as long as reading their words. 0: scan. -1: the kernel does not know the ioctl.
+static int residency_all_private(residency_tally *tally, const residency_range *range, uint64_t start,
+                                 uint64_t stop) {
+    const uint64_t huge_page = 2u << 20, must = PAGEMAP_WORD_PRESENT | PAGEMAP_WORD_EXCLUSIVE;
+    uint64_t words[WORDS], count = (stop - start) / PAGE_SIZE_BYTES;
+    if (range->kind != ANONYMOUS || tally->careful || count < SMALLEST_READ_FIRST || count > WORDS ||
+        pread(tally->pagemap, words, count * 8, (off_t)(start / PAGE_SIZE_BYTES * 8)) !=
+            (ssize_t)(count * 8)) {
+        return 0;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        if ((words[i] & (must | PAGEMAP_WORD_FILE | PAGEMAP_WORD_SWAPPED)) != must) {
+            return 0;
+        }
+    }
+    for (uint64_t at = start; at < stop;) {
+        uint64_t end = (at / huge_page + 1) * huge_page;
+        struct pagemap_region region = {0};
+        struct pagemap_query query = {
+            .size = sizeof query,
+            .start = at,
+            .end = at + PAGE_SIZE_BYTES,
+            .vec = (uintptr_t)&region,
+            .vec_len = 1,
+            .category_mask = PAGEMAP_PRESENT,
+            .return_mask = PAGEMAP_PRESENT | PAGEMAP_HUGE,
+        };
+        if (ioctl(tally->pagemap, PAGEMAP_SCAN_IOCTL, &query) < 0) {
+            return -1;
+        }
+        residency_add(tally, range, at, end < stop ? end : stop, OF_PRIVATE,
+                      !!(region.categories & PAGEMAP_HUGE));
+        at = end;
+    }
+    return 1;
+}
+
+// 0; 1: begin again; -1: the kernel does not know the ioctl.
+static int residency_by_ioctl(residency_tally *tally, const residency_range *range, uint64_t start,
+                              uint64_t stop) {
+    struct pagemap_region regions[REGIONS];
+    int known = residency_all_private(tally, range, start, stop);
+    if (known) {
+        return known < 0 ? -1 : 0;
+    }
+    for (uint64_t at = start; at < stop;) {
+        struct pagemap_query query = {
+            .size = sizeof query,
+            .start = at,
+            .end = stop,
+            .vec = (uintptr_t)regions,
+            .vec_len = REGIONS,
+            .category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
+            .return_mask = PAGEMAP_FILE | PAGEMAP_PRESENT | PAGEMAP_SWAPPED | PAGEMAP_ZERO | PAGEMAP_HUGE,
+        };
+        int found = ioctl(tally->pagemap, PAGEMAP_SCAN_IOCTL, &query);
+        if (found < 0 && errno == EFAULT) {
+            return 0; // behind the end of the address space: no pages
+        }
+        if (found < 0 || query.walk_end <= at) {
+            return -1;
+        }
+        for (int i = 0; i < found; i++) {
+            if (residency_region(tally, range, &regions[i])) {
+                return 1;
+            }
+        }
+        at = query.walk_end;
+    }
+    return 0;
+}
+
+// What a word of the table says of a page that is there. Bit 61 is set on the huge page of zeros too.
+static int residency_of_word(uint64_t word, int kind) {
+    if (word & PAGEMAP_WORD_SWAPPED) {
+        return OF_SWAPPED;
+    }
+    if (kind == SHARED_MEMORY) {
+        return OF_SHARED;
+    }
+    if (kind == FILE_BACKED) {
+        return word & PAGEMAP_WORD_FILE ? OF_FILE : OF_PRIVATE;
+    }
+    return word & PAGEMAP_WORD_FILE || !(word & PAGEMAP_WORD_EXCLUSIVE) ? OF_ZERO : OF_PRIVATE;
+}
+
+static int residency_by_table(residency_tally *tally, const residency_range *range, uint64_t start,
+                              uint64_t stop) {
+    uint64_t words[WORDS];
+    for (uint64_t at = start; at < stop;) {
+        uint64_t wanted = (stop - at) / PAGE_SIZE_BYTES < WORDS ? (stop - at) / PAGE_SIZE_BYTES : WORDS;
+        ssize_t got = pread(tally->pagemap, words, wanted * 8, (off_t)(at / PAGE_SIZE_BYTES * 8));
+        if (got < 0) {
+            return -1;
+        }
+        if (got < 8) {
+            return 0; // behind the end of the address space
+        }
+        for (ssize_t i = 0; i < got / 8; i++, at += PAGE_SIZE_BYTES) {
+            if (words[i] & (PAGEMAP_WORD_PRESENT | PAGEMAP_WORD_SWAPPED)) {
+                residency_add(tally, range, at, at + PAGE_SIZE_BYTES,
+                              residency_of_word(words[i], range->kind), 0);
+            }
+        }
+    }
+    return 0;
+}
+
+// All ranges, one way. 0; 1: begin again; -1: this way is not open.
+static int residency_walk(residency_tally *tally, const residency_range *ranges, size_t count, int by_table) {
+    memset(tally->bytes, 0, sizeof tally->bytes);
+    memset(tally->cells, 0, tally->cell_count * sizeof *tally->cells);
+    tally->huge_bytes = tally->before = 0;
+    tally->looks = LOOKS_IN_ALL;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t page = PAGE_SIZE_BYTES - 1, start = ranges[i].start & ~page,
+                       stop = (ranges[i].stop + page) & ~page;
+        int told = by_table ? residency_by_table(tally, &ranges[i], start, stop)
+                            : residency_by_ioctl(tally, &ranges[i], start, stop);
+        if (told) {
+            return told;
+        }
+        tally->before += ranges[i].stop - ranges[i].start;
+    }
+    return 0;
+}
+
+static void residency_strip(const residency_tally *tally, char *ret) {
+    for (size_t cell = 0; cell < tally->cell_count; cell++) {
+        uint64_t size =
+            (cell + 1) * tally->total / tally->cell_count - cell * tally->total / tally->cell_count;
+        uint64_t absent = size, most = 0;
+        ret[cell] = '.';
+        for (int amount = 0; amount < AMOUNTS; amount++) {
+            absent -= tally->cells[cell][amount];
+            if (tally->cells[cell][amount] > most) {
+                most = tally->cells[cell][amount];
+                ret[cell] = LETTERS[amount];
+            }
+        }
+        if (absent > most) {
+            ret[cell] = '.';
+        }
+    }
+}
+
+// The ranges of Python's tuples; -1 with an exception set.
+static int residency_parse(PyObject *fast, residency_range *ranges, uint64_t *ret_total) {
+    *ret_total = 0;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); i++) {
+        unsigned long long start, stop;
+        PyObject *row = PySequence_Fast_GET_ITEM(fast, i); // borrowed
+        if (!PyTuple_Check(row)) {
+            PyErr_SetString(PyExc_TypeError, "a range is a tuple (start, stop, kind)");
+            return -1;
+        }
+        if (!PyArg_ParseTuple(row, "KKi;a range is (start, stop, kind)", &start, &stop, &ranges[i].kind)) {
+            return -1;
+        }
+        ranges[i].start = start;
+        ranges[i].stop = stop > start && stop < 1ull << 63 ? stop : start;
+        *ret_total += ranges[i].stop - ranges[i].start;
+    }
+    return 0;
+}
+
+static PyObject *residency_ask(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
+    PyObject *pairs; // borrowed
+    Py_ssize_t cells;
+    int portable = 0;
+    if (!PyArg_ParseTuple(args, "On|p:residency", &pairs, &cells, &portable)) {
+        return NULL;
+    }
+    if (cells < 0 || cells > CELLS_MAX) {
+        return PyErr_Format(PyExc_ValueError, "%zd cells: 0 to %d are drawn", cells, CELLS_MAX);
+    }
+    _owned_ PyObject *fast = PySequence_Fast(pairs, "ranges must be a sequence of (start, stop, kind)");
+    if (!fast) {
+        return NULL;
+    }
+    size_t count = (size_t)PySequence_Fast_GET_SIZE(fast);
+    _free_ residency_range *ranges = calloc(count + 1, sizeof *ranges);
+    _free_ uint64_t (*counts)[AMOUNTS] = calloc((size_t)cells + 1, sizeof *counts);
+    if (!ranges || !counts) {
+        return PyErr_NoMemory();
+    }
+    residency_tally tally = {.cells = counts, .cell_count = (size_t)cells};
+    if (residency_parse(fast, ranges, &tally.total) < 0) {
+        return NULL;
+    }
+    tally.cell_count = tally.total ? tally.cell_count : 0;
+    _close_ int pagemap = tally.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int by_table = portable, told = pagemap < 0 ? -1 : residency_walk(&tally, ranges, count, by_table);
+    if (told == 1) {
+        tally.careful = 1;
+        told = residency_walk(&tally, ranges, count, by_table);
+    }
+    if (told < 0 && pagemap >= 0 && !by_table) {
+        told = residency_walk(&tally, ranges, count, by_table = 1);
+    }
+    if (told < 0) {
+        Py_RETURN_NONE;
+    }
+    char strip[CELLS_MAX];
+    residency_strip(&tally, strip);
+    return Py_BuildValue("(sKKKKKKs#)", by_table ? "pagemap" : "PAGEMAP_SCAN", tally.bytes[OF_PRIVATE],
+                         tally.bytes[OF_ZERO], tally.bytes[OF_FILE], tally.bytes[OF_SHARED],
+                         tally.bytes[OF_SWAPPED], tally.huge_bytes, strip, (Py_ssize_t)tally.cell_count);
+}
+
+static PyMethodDef residency_methods[] = {
+    {"residency", residency_ask, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int residency_exec(PyObject *module) { return PyModule_AddFunctions(module, residency_methods); }

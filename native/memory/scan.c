@@ -1,0 +1,361 @@
+// Finds every word of the process's writable memory whose value lies in one of some ranges (needles).
+//
+// A pointer to an object is a word in [object, object + 8): the low three bits are free for tags, and
+// pointers into a block of memory are words in [block, block + size): one test serves both. The search
+// reads memory in order, at the speed the memory gives, instead of following pointers from object to
+// object, each a cache miss. It finds candidates: who verifies them is owners.c.
+//
+// Up to eight needles are compared side by side, 64 bytes a step: with AVX2 where the processor has it,
+// else in plain C. More needles go through a filter: a bit for each page that a needle touches, and a
+// binary search where the bit is set.
+//
+// Every run is read under the guard of memory.c. A run that faults (another thread unmapped it, a file
+// was truncated) is read again through process_vm_readv, and only what truly is not there is skipped.
+#include "memory/memory.h"
+#include "module/native.h"
+
+#include <string.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define SCAN_HAS_AVX2 __builtin_cpu_supports("avx2")
+#else
+#define SCAN_HAS_AVX2 0
+#endif
+
+#define STEP_WORDS 8u          // a cache line
+#define FILTER_BITS (1u << 18) // 32 KiB: stays in the first-level cache
+#define NEEDLES_BY_COMPARISON 8u
+#define SLICE_BYTES (SCAN_SLICE_WORDS * 8)
+
+typedef struct {
+    scan_job *job;             // borrowed
+    const uint64_t *at, *stop; // what is left of the run
+    uintptr_t shift;           // where the words really are, when a copy is searched
+    uint64_t low, span;        // all needles lie in [low, low + span)
+    uint8_t *filter;           // borrowed: NULL for few needles
+} scan_walk;
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// The needle that holds a value, or NULL: needles are sorted and do not overlap.
+static const scan_range *needle_of(const scan_job *job, uint64_t value) {
+    size_t low = 0, high = job->needle_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (value < job->needles[middle].start) {
+            high = middle;
+        } else if (value >= job->needles[middle].stop) {
+            low = middle + 1;
+        } else {
+            return &job->needles[middle];
+        }
+    }
+    return NULL;
+}
+
+// Looks at each word of a step that may hold a needle.
+static __attribute__((noinline)) void scan_collect(scan_walk *walk, const uint64_t *at, size_t words) {
+    scan_job *job = walk->job;
+    for (size_t i = 0; i < words; i++) {
+        uint64_t value = at[i];
+        const scan_range *needle = value - walk->low < walk->span ? needle_of(job, value) : NULL;
+        if (needle) {
+            if (job->hit_count < job->hit_capacity) {
+                job->hits[job->hit_count] =
+                    (scan_hit){(uintptr_t)(at + i) + walk->shift, value, (uint32_t)(needle - job->needles)};
+            }
+            job->hit_count++;
+        }
+    }
+}
+
+// The searches below leave walk->at where they stopped; each step is one cache line.
+// One copy of each search for each number of needles.
+#define SCAN_COUNT(FUNCTION, walk, count) \
+    if ((walk)->job->needle_count <= count) { \
+        FUNCTION(walk, count); \
+        return; \
+    }
+#define SCAN_WITH_COUNTS(FUNCTION, walk) \
+    SCAN_COUNT(FUNCTION, walk, 1) \
+    SCAN_COUNT(FUNCTION, walk, 2) \
+    SCAN_COUNT(FUNCTION, walk, 3) \
+    SCAN_COUNT(FUNCTION, walk, 4) \
+    SCAN_COUNT(FUNCTION, walk, 5) \
+    SCAN_COUNT(FUNCTION, walk, 6) \
+    SCAN_COUNT(FUNCTION, walk, 7) \
+    FUNCTION(walk, 8)
+
+// The count is a constant in each copy of the loop, so the needles stay in registers. Reads are aligned
+// words of foreign memory: of no use to a sanitizer, which knows only what this program allocated.
+static inline __attribute__((always_inline)) void scan_plain(scan_walk *walk, const int count) {
+    const scan_range *needles = walk->job->needles;
+    const uint64_t *at = walk->at, *stop = walk->stop;
+    for (; at + STEP_WORDS <= stop; at += STEP_WORDS) {
+        int found = 0;
+#pragma GCC unroll 8
+        for (size_t i = 0; i < STEP_WORDS; i++) {
+#pragma GCC unroll 8
+            for (int n = 0; n < count; n++) {
+                found |= at[i] - needles[n].start < needles[n].stop - needles[n].start;
+            }
+        }
+        if (__builtin_expect(found, 0)) {
+            scan_collect(walk, at, STEP_WORDS);
+        }
+    }
+    walk->at = at;
+}
+
+static void scan_words_plain(scan_walk *walk) { SCAN_WITH_COUNTS(scan_plain, walk); }
+
+#if defined(__x86_64__)
+// AVX2 compares signed: both sides are moved by 2^63, which costs nothing as the constants are.
+static inline __attribute__((always_inline, target("avx2"))) void scan_avx2(scan_walk *walk,
+                                                                            const int count) {
+    const uint64_t *at = walk->at, *stop = walk->stop, sign = 1ull << 63;
+    __m256i low[8], span[8];
+#pragma GCC unroll 8
+    for (int n = 0; n < count; n++) {
+        const scan_range *needle = &walk->job->needles[n];
+        low[n] = _mm256_set1_epi64x((long long)(needle->start ^ sign));
+        span[n] = _mm256_set1_epi64x((long long)((needle->stop - needle->start) ^ sign));
+    }
+    for (; at + STEP_WORDS <= stop; at += STEP_WORDS) {
+        _mm_prefetch((const char *)at + 1024, _MM_HINT_NTA);
+        __m256i a = _mm256_loadu_si256((const void *)at), b = _mm256_loadu_si256((const void *)(at + 4));
+        __m256i found = _mm256_setzero_si256();
+#pragma GCC unroll 8
+        for (int n = 0; n < count; n++) {
+            found = _mm256_or_si256(found, _mm256_cmpgt_epi64(span[n], _mm256_sub_epi64(a, low[n])));
+            found = _mm256_or_si256(found, _mm256_cmpgt_epi64(span[n], _mm256_sub_epi64(b, low[n])));
+        }
+        if (__builtin_expect(!_mm256_testz_si256(found, found), 0)) {
+            scan_collect(walk, at, STEP_WORDS);
+        }
+    }
+    walk->at = at;
+}
+
+static __attribute__((target("avx2"))) void scan_words_avx2(scan_walk *walk) {
+    SCAN_WITH_COUNTS(scan_avx2, walk);
+}
+#endif
+
+// With many needles: is the value near any, and does its page hold one? Both tests miss nothing; what
+// passes them wrongly costs a binary search.
+#define FILTER_BIT(value) (((value) >> 12) & (FILTER_BITS - 1))
+
+static void scan_words_filtered(scan_walk *walk) {
+    const uint64_t *at = walk->at, *stop = walk->stop, low = walk->low, span = walk->span;
+    const uint8_t *filter = walk->filter;
+    for (; at < stop; at++) {
+        uint64_t value = *at;
+        if (value - low < span && filter[FILTER_BIT(value) / 8] >> (FILTER_BIT(value) % 8) & 1) {
+            scan_collect(walk, at, 1);
+        }
+    }
+    walk->at = at;
+}
+
+static void scan_body(void *argument) {
+    scan_walk *walk = argument;
+    if (walk->filter) {
+        scan_words_filtered(walk);
+        return;
+    }
+#if defined(__x86_64__)
+    if (SCAN_HAS_AVX2 && !walk->job->portable) {
+        scan_words_avx2(walk);
+    } else
+#endif
+    {
+        scan_words_plain(walk);
+    }
+    if (walk->at < walk->stop) { // the last words, less than a step
+        scan_collect(walk, walk->at, (size_t)(walk->stop - walk->at));
+    }
+}
+
+// A run that faulted, by copies: what cannot be copied is not there any more.
+// A page is the most that goes at once, so a page is what is copied.
+static void scan_run_by_copy(scan_walk *walk, scan_range run) {
+    uint64_t copy[512];
+    for (uintptr_t at = run.start; at < run.stop;) {
+        uintptr_t end = (at & ~(uintptr_t)4095) + 4096;
+        size_t size = (end < run.stop ? end : run.stop) - at;
+        if (memory_read(at, copy, size) == size) {
+            walk->shift = at - (uintptr_t)copy;
+            scan_collect(walk, copy, size / 8);
+            walk->job->scanned_bytes += size;
+        } else {
+            walk->job->vanished_bytes += size;
+        }
+        at += size;
+    }
+    walk->shift = 0;
+}
+
+// One run, whole or not at all: a fault takes back the hits of the run before it is read by copies.
+static void scan_run(scan_walk *walk, scan_range run) {
+    size_t hardware_breakpoints_before = walk->job->hit_count;
+    walk->at = (const uint64_t *)run.start;
+    walk->stop = (const uint64_t *)(run.stop & ~(uintptr_t)7);
+    if (memory_guarded(scan_body, walk) < 0) {
+        walk->job->hit_count = hardware_breakpoints_before;
+        scan_run_by_copy(walk, run);
+        return;
+    }
+    walk->job->scanned_bytes += run.stop - run.start;
+}
+
+// qsort order: by address.
+static int compare_needles(const void *a, const void *b) {
+    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
+    return (x > y) - (x < y);
+}
+
+// A needle longer than the filter sets every bit: slow, and right.
+static void fill_filter(scan_walk *walk) {
+    const scan_job *job = walk->job;
+    memset(walk->filter, 0, FILTER_BITS / 8);
+    for (size_t n = 0; n < job->needle_count; n++) {
+        uint64_t page = job->needles[n].start >> 12, last = (job->needles[n].stop - 1) >> 12;
+        for (uint64_t k = 0; page <= last && k < FILTER_BITS; page++, k++) {
+            uint64_t bit = page & (FILTER_BITS - 1);
+            walk->filter[bit / 8] |= (uint8_t)(1u << (bit % 8));
+        }
+    }
+}
+
+// What the next scan will cost is told from the last one.
+#define SPEED_BYTES_MIN (4u << 20)             // less tells of the caches, not of memory
+static uint64_t last_scan_bytes, last_scan_ns; // under the GIL
+
+// Slices bound the hits that wait to be looked at, and the time between two looks at pending signals; a slice
+// is small against a run of memory and large against the cost of a look.
+int scan_words(scan_job *job) {
+    if (!job->needle_count) {
+        return 0;
+    }
+    scan_walk walk = {.job = job};
+    uint64_t start = now_ns();
+    qsort(job->needles, job->needle_count, sizeof *job->needles, compare_needles);
+    walk.low = job->needles[0].start;
+    walk.span = job->needles[job->needle_count - 1].stop - walk.low;
+    _free_ uint8_t *filter = NULL;
+    if (job->needle_count > NEEDLES_BY_COMPARISON) {
+        walk.filter = filter = malloc(FILTER_BITS / 8);
+        if (!filter) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        fill_filter(&walk);
+    }
+    uint64_t taken_ns = 0;
+    int status = 0;
+    memory_guard_arm();
+    for (size_t i = 0; i < job->runs->count && status == 0; i++) {
+        scan_range run = job->runs->rows[i];
+        while (run.start < run.stop && status == 0) {
+            scan_range slice = run;
+            if (slice.stop - slice.start > SLICE_BYTES) {
+                slice.stop = slice.start + SLICE_BYTES;
+            }
+            scan_run(&walk, slice);
+            run.start = slice.stop;
+            if (job->collect) {
+                uint64_t taken = job->hit_count ? now_ns() : 0;
+                status = job->collect(job, job->argument);
+                taken_ns += taken ? now_ns() - taken : 0;
+                job->hit_count = 0;
+            }
+        }
+    }
+    memory_guard_disarm();
+    job->scan_ns = now_ns() - start - taken_ns;
+    if (job->scanned_bytes >= SPEED_BYTES_MIN) {
+        last_scan_bytes = job->scanned_bytes;
+        last_scan_ns = job->scan_ns;
+    }
+    return status < 0 ? -1 : 0;
+}
+
+// --- for Python ----------------------------------------------------------------------------------
+
+PyObject *scan_hits(const scan_job *job) {
+    size_t count = job->hit_count < job->hit_capacity ? job->hit_count : job->hit_capacity;
+    _owned_ PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        PyObject *pair = Py_BuildValue("KK", (unsigned long long)job->hits[i].word, // stolen by the list
+                                       (unsigned long long)job->hits[i].value);
+        if (!pair) {
+            return NULL;
+        }
+        PyList_SET_ITEM(list, (Py_ssize_t)i, pair);
+    }
+    return take(list);
+}
+
+static PyObject *scan_words_python(PyObject *module, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"needles", "leave_out", "limit", "portable", NULL};
+    PyObject *needles, *leave_out = NULL; // borrowed
+    Py_ssize_t limit = 65536;
+    int portable = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|Onp:scan_words", names, &needles, &leave_out, &limit,
+                                     &portable)) {
+        return NULL;
+    }
+    _scratch_ scratch memory = {0};
+    scan_range *left_out = NULL;
+    size_t left_out_count = 0;
+    scan_job job = {.portable = portable, .hit_capacity = limit < 0 ? 0 : (size_t)limit};
+    _owned_ PyObject *nothing = PyTuple_New(0);
+    if (!nothing || scratch_init(&memory, SCRATCH_BYTES) < 0) {
+        return PyErr_NoMemory();
+    }
+    if (scan_ranges_parse(needles, &memory, 0, &job.needles, &job.needle_count) < 0 ||
+        scan_ranges_parse(leave_out ? leave_out : nothing, &memory, SCAN_OWN_RANGES, &left_out,
+                          &left_out_count) < 0) {
+        return NULL;
+    }
+    memory_maps maps;
+    scan_runs runs;
+    job.hits = scratch_alloc(&memory, job.hit_capacity * sizeof *job.hits);
+    if (!job.hits || memory_maps_init(&maps, &memory) < 0) {
+        return PyErr_NoMemory();
+    }
+    left_out_count +=
+        scan_ranges_own(left_out + left_out_count, &maps, &memory, (uintptr_t)__builtin_frame_address(0));
+    if (scan_runs_init(&runs, &maps, left_out, left_out_count, &memory) < 0) {
+        return PyErr_NoMemory();
+    }
+    job.runs = &runs; // from here on the runs are fixed: memory mapped later is not read
+    if (scan_words(&job) < 0) {
+        return NULL;
+    }
+    return Py_BuildValue(
+        "NnKKK", scan_hits(&job), (Py_ssize_t)job.hit_count, (unsigned long long)job.scanned_bytes,
+        (unsigned long long)(runs.left_out_bytes + runs.untouched_bytes + job.vanished_bytes - memory.size),
+        (unsigned long long)job.scan_ns);
+}
+
+// Bytes a second of the last search; 0 before the first.
+static PyObject *scan_bandwidth(PyObject *module, PyObject *unused) {
+    double seconds = (double)last_scan_ns / 1e9;
+    return PyFloat_FromDouble(seconds > 0 ? (double)last_scan_bytes / seconds : 0.0);
+}
+
+static PyMethodDef scan_functions[] = {
+    {"scan_words", (PyCFunction)(void (*)(void))scan_words_python, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"scan_bandwidth", scan_bandwidth, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int scan_exec(PyObject *module) { return PyModule_AddFunctions(module, scan_functions); }

@@ -1,0 +1,400 @@
+// Differences between CPython versions, kept here as data so that no part tests the version itself.
+#ifndef INSPECTOR_COMPAT_H
+#define INSPECTOR_COMPAT_H
+
+#include <Python.h>
+
+#ifdef Py_GIL_DISABLED
+#error "native-inspector needs the GIL: free-threaded builds of CPython are not supported yet."
+#endif
+
+// PEP 683: immortal objects exist from 3.12 on. 3.11 gives its static objects (small ints, one-letter
+// strings) 999,999,999 references so that they are never freed (_PyObject_IMMORTAL_REFCNT,
+// internal/pycore_object.h): their count means as little.
+#if PY_VERSION_HEX >= 0x030C0000
+#define compat_is_immortal(object) _Py_IsImmortal(object)
+#define compat_never_counted(object) _Py_IsImmortal(object)
+#else
+#define compat_is_immortal(object) (Py_REFCNT(object) > 500000000)
+#define compat_never_counted(object) 0 // its count moves like others
+#endif
+
+// What a code object remembers of its attributes (Include/cpython/code.h): the bytes of `co_code`, from 3.12
+// on a block of references. And the exception that is on its way, with its traceback.
+#if PY_VERSION_HEX >= 0x030C0000
+#define COMPAT_CODE_CACHE _co_cached
+#define COMPAT_CODE_CACHE_NAME "_co_cached"
+#define compat_raised(thread) ((thread)->current_exception)
+#define compat_raised_traceback(thread) ((PyObject *)NULL) // its own
+#else
+#define COMPAT_CODE_CACHE _co_code
+#define COMPAT_CODE_CACHE_NAME "_co_code"
+#define compat_raised(thread) ((thread)->curexc_value)
+#define compat_raised_traceback(thread) ((thread)->curexc_traceback)
+#endif
+
+// The count of what may be an object. CPython links the dead objects it keeps for reuse by the word that held
+// their count. Up to 3.13 an address there is told by its size; in 3.14 the count is the low half of that
+// word, and an address shows in the half above, which is 0 in a live object: such a one counts 0 here.
+#if PY_VERSION_HEX >= 0x030E0000
+#define compat_refcount(object) ((object)->ob_overflow ? 0 : Py_REFCNT(object))
+#else
+#define compat_refcount(object) Py_REFCNT(object)
+#endif
+
+// PEP 684: a module that keeps its state per interpreter must say so from 3.12 on; before, nobody asks.
+// Arming patches is process-wide, so a second interpreter is refused rather than served wrongly.
+#if PY_VERSION_HEX >= 0x030C0000
+#define COMPAT_INTERPRETERS_SLOT {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED}
+#else
+#define COMPAT_INTERPRETERS_SLOT {0, NULL} // the end of the slots, one line early
+#endif
+
+// The namespace of a type. New reference, or NULL without an exception. From 3.12 on the dict of a static
+// built-in type belongs to the interpreter and tp_dict is NULL.
+#if PY_VERSION_HEX >= 0x030C0000
+#define compat_type_dict(type) PyType_GetDict(type)
+#else
+#define compat_type_dict(type) Py_XNewRef((type)->tp_dict)
+#endif
+
+// What stands before the gc header of an object whose type manages a dict or weak references
+// (internal/pycore_object.h): FIELD(type flag, name, offset in bytes). COMPAT_PREHEADER tells whether
+// its two words are there.
+#if PY_VERSION_HEX >= 0x030C0000
+#define COMPAT_PREHEADER(type) (((type)->tp_flags & Py_TPFLAGS_PREHEADER) != 0)
+#define COMPAT_PREHEADER_FIELDS(FIELD) \
+    FIELD(Py_TPFLAGS_MANAGED_WEAKREF, "weakreflist", -32) \
+    FIELD(Py_TPFLAGS_MANAGED_DICT, "managed dict", -24)
+#else
+#define COMPAT_PREHEADER(type) (((type)->tp_flags & Py_TPFLAGS_MANAGED_DICT) != 0)
+#define COMPAT_PREHEADER_FIELDS(FIELD) \
+    FIELD(Py_TPFLAGS_MANAGED_DICT, "dict values", -32) \
+    FIELD(Py_TPFLAGS_MANAGED_DICT, "managed dict", -24)
+#endif
+
+// An int keeps sign and digit count in ob_size until 3.11, in lv_tag from 3.12 on.
+#if PY_VERSION_HEX >= 0x030C0000
+#define COMPAT_INT_SIZE_FIELD "lv_tag"
+#else
+#define COMPAT_INT_SIZE_FIELD "ob_size"
+#endif
+
+// Names of tp_flags bits (Include/object.h): FLAG(name). Bits that some version lacks come in groups.
+#if PY_VERSION_HEX >= 0x030D0000
+#define COMPAT_TYPE_FLAGS_NEW(FLAG) \
+    FLAG(_Py_TPFLAGS_STATIC_BUILTIN), FLAG(Py_TPFLAGS_INLINE_VALUES), FLAG(Py_TPFLAGS_MANAGED_WEAKREF), \
+        FLAG(Py_TPFLAGS_ITEMS_AT_END),
+#elif PY_VERSION_HEX >= 0x030C0000
+#define COMPAT_TYPE_FLAGS_NEW(FLAG) \
+    FLAG(_Py_TPFLAGS_STATIC_BUILTIN), FLAG(Py_TPFLAGS_MANAGED_WEAKREF), FLAG(Py_TPFLAGS_ITEMS_AT_END),
+#else
+#define COMPAT_TYPE_FLAGS_NEW(FLAG)
+#endif
+#define COMPAT_TYPE_FLAGS(FLAG) \
+    FLAG(Py_TPFLAGS_HEAPTYPE), FLAG(Py_TPFLAGS_IMMUTABLETYPE), FLAG(Py_TPFLAGS_BASETYPE), \
+        FLAG(Py_TPFLAGS_DISALLOW_INSTANTIATION), FLAG(Py_TPFLAGS_HAVE_GC), FLAG(Py_TPFLAGS_MANAGED_DICT), \
+        COMPAT_TYPE_FLAGS_NEW(FLAG) FLAG(Py_TPFLAGS_HAVE_VECTORCALL), FLAG(Py_TPFLAGS_METHOD_DESCRIPTOR), \
+        FLAG(Py_TPFLAGS_SEQUENCE), FLAG(Py_TPFLAGS_MAPPING), FLAG(Py_TPFLAGS_IS_ABSTRACT), \
+        FLAG(Py_TPFLAGS_READY), FLAG(Py_TPFLAGS_READYING), FLAG(Py_TPFLAGS_VALID_VERSION_TAG), \
+        FLAG(_Py_TPFLAGS_MATCH_SELF), FLAG(Py_TPFLAGS_LONG_SUBCLASS), FLAG(Py_TPFLAGS_LIST_SUBCLASS), \
+        FLAG(Py_TPFLAGS_TUPLE_SUBCLASS), FLAG(Py_TPFLAGS_BYTES_SUBCLASS), FLAG(Py_TPFLAGS_UNICODE_SUBCLASS), \
+        FLAG(Py_TPFLAGS_DICT_SUBCLASS), FLAG(Py_TPFLAGS_BASE_EXC_SUBCLASS), FLAG(Py_TPFLAGS_TYPE_SUBCLASS)
+
+#if PY_VERSION_HEX >= 0x030D0000 // the running thread's state, NULL where it has none: never an error
+#define compat_thread_unchecked() PyThreadState_GetUnchecked()
+#else
+#define compat_thread_unchecked() _PyThreadState_UncheckedGet()
+#endif
+
+// Whether an int is below zero: a public question from 3.14 on, where the private one is deprecated.
+#if PY_VERSION_HEX >= 0x030E0000
+#define compat_is_negative(number) (PyLong_IsNegative(number) == 1)
+#else
+#define compat_is_negative(number) (_PyLong_Sign(number) < 0)
+#endif
+
+// _PyLong_AsByteArray has a sixth parameter from 3.13 on.
+#if PY_VERSION_HEX >= 0x030D0000
+#define COMPAT_INT_BYTES_PARAMETERS \
+    (PyLongObject * v, unsigned char *bytes, size_t n, int little_endian, int is_signed, int with_exceptions)
+#define COMPAT_INT_BYTES_ARGUMENTS (v, bytes, n, little_endian, is_signed, with_exceptions)
+#else
+#define COMPAT_INT_BYTES_PARAMETERS \
+    (PyLongObject * v, unsigned char *bytes, size_t n, int little_endian, int is_signed)
+#define COMPAT_INT_BYTES_ARGUMENTS (v, bytes, n, little_endian, is_signed)
+#endif
+
+// Digits an int has room for; 3.12 keeps their count in a tag, and never allocates none.
+#if PY_VERSION_HEX >= 0x030C0000
+static inline size_t compat_int_digits(PyObject *object /* borrowed */) {
+    size_t digits = ((PyLongObject *)object)->long_value.lv_tag >> 3;
+    return digits ? digits : 1;
+}
+#define COMPAT_INT_HEAD offsetof(PyLongObject, long_value.ob_digit)
+#define compat_int_sign(object) (1 - (int)(((PyLongObject *)(object))->long_value.lv_tag & 3))
+#define compat_int_digit(object, i) (((PyLongObject *)(object))->long_value.ob_digit[i])
+#else
+#define compat_int_digits(object) ((size_t)Py_ABS(Py_SIZE(object)))
+#define COMPAT_INT_HEAD offsetof(PyLongObject, ob_digit)
+#define compat_int_sign(object) ((Py_SIZE(object) > 0) - (Py_SIZE(object) < 0))
+#define compat_int_digit(object, i) (((PyLongObject *)(object))->ob_digit[i])
+#endif
+
+// 1 and the value of an int of at most two digits, or 0.
+static inline int compat_int_short(PyObject *object /* borrowed */, int64_t *ret) {
+    size_t digits = compat_int_digits(object);
+    int64_t low = compat_int_digit(object, 0), sign = compat_int_sign(object);
+    if (__builtin_expect(digits <= 1, 1)) {
+        *ret = sign * low; // the digit of 0 is 0
+        return 1;
+    }
+    *ret = sign * (low | (int64_t)compat_int_digit(object, 1) << PyLong_SHIFT);
+    return digits == 2;
+}
+
+// CPython's internal headers, for the parts that read the interpreter's own structures. A part asks for
+// them with `#define INSPECTOR_INTERNALS` before module/native.h; the others see the public API only.
+#ifdef INSPECTOR_INTERNALS
+#include <internal/pycore_dict.h>
+#include <internal/pycore_frame.h>
+#include <internal/pycore_gc.h>
+#include <internal/pycore_interp.h>
+#include <internal/pycore_moduleobject.h>
+#include <internal/pycore_object.h>
+
+// The gc's lists (Modules/gcmodule.c, Python/gc.c): circular, doubly linked, each with a head that is no
+// object. Three generations; the first releases of 3.14 have one young list and two old ones instead
+// (CMakeLists.txt looks which).
+#define COMPAT_GC_LISTS 4
+#if INSPECTOR_GC_GENERATIONS
+#define compat_gc_list(gc, i) ((i) == 3 ? &(gc)->permanent_generation.head : &(gc)->generations[i].head)
+#else
+#define compat_gc_list(gc, i) \
+    ((i) == 0 ? &(gc)->young.head : (i) == 3 ? &(gc)->permanent_generation.head : &(gc)->old[(i) - 1].head)
+#endif
+// The low bits of _gc_next are flags (3.14: which old space; during a collection: unreachable).
+#define compat_gc_next(head) ((PyGC_Head *)((head)->_gc_next & ~(uintptr_t)3))
+#define compat_gc_object(head) ((PyObject *)((head) + 1))
+#define compat_gc_head(object) ((PyGC_Head *)(object) - 1)
+#define compat_gc_tracked(object) (compat_gc_head(object)->_gc_next != 0)
+
+// Bytes of a dict's keys table, and how many values a split table has room for (Objects/dictobject.c).
+static inline size_t compat_keys_bytes(PyDictKeysObject *keys /* borrowed */) {
+    size_t entry = keys->dk_kind == DICT_KEYS_GENERAL ? sizeof(PyDictKeyEntry) : sizeof(PyDictUnicodeEntry);
+    size_t usable = ((size_t)DK_SIZE(keys) << 1) / 3;
+    return sizeof(PyDictKeysObject) + ((size_t)1 << keys->dk_log2_index_bytes) + usable * entry;
+}
+#define compat_keys_room(keys) ((size_t)((keys)->dk_nentries + (keys)->dk_usable))
+
+// Where an instance keeps its attributes while it has no dict: values in the order of its class's shared
+// keys. And its dict, if it has been made. Both borrowed or NULL; nothing is made by asking.
+#if PY_VERSION_HEX >= 0x030D0000
+static inline PyDictValues *compat_instance_values(PyObject *object /* borrowed */) {
+    int has = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_INLINE_VALUES);
+    return has && _PyObject_InlineValues(object)->valid ? _PyObject_InlineValues(object) : NULL;
+}
+#define compat_managed_dict(object) ((PyObject *)_PyObject_GetManagedDict(object))
+#elif PY_VERSION_HEX >= 0x030C0000
+static inline PyDictValues *compat_instance_values(PyObject *object /* borrowed */) {
+    if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT)) {
+        return NULL;
+    }
+    PyDictOrValues held = *_PyObject_DictOrValuesPointer(object);
+    return _PyDictOrValues_IsValues(held) ? _PyDictOrValues_GetValues(held) : NULL;
+}
+static inline PyObject *compat_managed_dict(PyObject *object /* borrowed */) {
+    PyDictOrValues held = *_PyObject_DictOrValuesPointer(object);
+    return _PyDictOrValues_IsValues(held) ? NULL : _PyDictOrValues_GetDict(held);
+}
+#else
+static inline PyDictValues *compat_instance_values(PyObject *object /* borrowed */) {
+    int has = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT);
+    return has ? *_PyObject_ValuesPointer(object) : NULL;
+}
+#define compat_managed_dict(object) (*_PyObject_ManagedDictPointer(object))
+#endif
+
+// Bytes of an instance's attribute values that `__sizeof__` leaves out. Up to 3.12 they are a block of
+// their own, with its prefix's length in the byte before them; from 3.13 on they lie in the object.
+#if PY_VERSION_HEX >= 0x030D0000
+#define compat_values_in_dict(dict) ((dict)->ma_values && !(dict)->ma_values->embedded)
+static inline size_t compat_values_bytes(PyObject *object /* borrowed */) {
+    if (!(Py_TYPE(object)->tp_flags & Py_TPFLAGS_INLINE_VALUES)) {
+        return 0;
+    }
+    PyDictValues *values = (PyDictValues *)((char *)object + Py_TYPE(object)->tp_basicsize);
+    size_t room = values->capacity;
+    return ((room + 7) & ~(size_t)7) + (room + 1) * sizeof(PyObject *);
+}
+#else
+#define compat_values_in_dict(dict) ((dict)->ma_values != NULL)
+static inline size_t compat_values_bytes(PyObject *object /* borrowed */) {
+    PyDictValues *values = compat_instance_values(object);
+    if (!values) {
+        return 0;
+    }
+    size_t prefix = ((uint8_t *)values)[-1];
+    size_t room = compat_keys_room(((PyHeapTypeObject *)Py_TYPE(object))->ht_cached_keys);
+    size_t least = prefix > 9 ? prefix - 9 : 0; // the prefix is room + 2, rounded up to 8
+    return prefix + (room > least ? room : least) * sizeof(PyObject *);
+}
+#endif
+
+// Running frames (internal/pycore_frame.h). A frame without a code object is a trampoline of the C stack.
+// A frame is from C where C code called its function: the arguments were copied, not moved, into it.
+// From 3.14 on variables and stack hold tagged words (internal/pycore_stackref.h): a low bit that is set says
+// that the word only borrows (LOAD_FAST_BORROW), or is no object. compat_slot is what a word owns, or NULL.
+// Their stack's end is in the frame whenever C code runs; before, while the frame is suspended.
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_code.h>
+#include <internal/pycore_interpframe_structs.h>
+#define COMPAT_SLOTS_TAGGED 1
+#define compat_slot(word) ((uintptr_t)(word) & 3 ? NULL : (PyObject *)(word))
+#define compat_untagged(reference) ((PyObject *)((reference).bits & ~(uintptr_t)3))
+#define compat_thread_frame(thread) ((thread)->current_frame)
+#define compat_frame_from_c(frame) \
+    ((frame)->previous && (frame)->previous->owner >= FRAME_OWNED_BY_INTERPRETER)
+#define compat_frame_function(frame) compat_untagged((frame)->f_funcobj)
+static inline PyCodeObject *compat_frame_code(const _PyInterpreterFrame *frame) { // borrowed
+    PyObject *code = compat_untagged(frame->f_executable);                        // borrowed
+    return frame->owner < FRAME_OWNED_BY_INTERPRETER && code && PyCode_Check(code) ? (PyCodeObject *)code
+                                                                                   : NULL;
+}
+#define compat_frame_top(frame) ((frame)->stackpointer ? (frame)->stackpointer - (frame)->localsplus : -1)
+#define compat_generator_frame(generator) (&((PyGenObject *)(generator))->gi_iframe)
+#elif PY_VERSION_HEX >= 0x030D0000
+#define compat_frame_from_c(frame) ((frame)->previous && (frame)->previous->owner == FRAME_OWNED_BY_CSTACK)
+#define compat_thread_frame(thread) ((thread)->current_frame)
+#define compat_frame_function(frame) ((frame)->f_funcobj)
+#define compat_frame_code(frame) \
+    ((frame)->owner != FRAME_OWNED_BY_CSTACK && PyCode_Check((frame)->f_executable) \
+         ? (PyCodeObject *)(frame)->f_executable \
+         : NULL)
+#elif PY_VERSION_HEX >= 0x030C0000
+#define compat_frame_from_c(frame) ((frame)->previous && (frame)->previous->owner == FRAME_OWNED_BY_CSTACK)
+#define compat_thread_frame(thread) ((thread)->cframe->current_frame)
+#define compat_frame_function(frame) ((frame)->f_funcobj)
+#define compat_frame_code(frame) ((frame)->owner != FRAME_OWNED_BY_CSTACK ? (frame)->f_code : NULL)
+#else
+#define compat_thread_frame(thread) ((thread)->cframe->current_frame)
+#define compat_frame_from_c(frame) ((frame)->is_entry)
+#define compat_frame_function(frame) ((PyObject *)(frame)->f_func)
+#define compat_frame_code(frame) ((frame)->f_code)
+#endif
+#if PY_VERSION_HEX < 0x030E0000
+#define COMPAT_SLOTS_TAGGED 0
+#define compat_slot(word) ((PyObject *)(word))
+#define compat_frame_top(frame) ((frame)->stacktop)
+#define compat_generator_frame(generator) ((_PyInterpreterFrame *)((PyGenObject *)(generator))->gi_iframe)
+#endif
+// The instruction a frame is at, its fields that own a reference (f_globals and f_builtins borrow), and
+// whether C entered the interpreter with it: by a flag in 3.11, by a trampoline before it from 3.12 on.
+#if PY_VERSION_HEX >= 0x030D0000
+#define compat_frame_instruction(frame) ((frame)->instr_ptr)
+#define COMPAT_FRAME_OWNED(FIELD) FIELD(f_executable) FIELD(f_funcobj) FIELD(f_locals) FIELD(frame_obj)
+#define compat_frame_is_entry(frame) ((void)(frame), 0)
+#elif PY_VERSION_HEX >= 0x030C0000
+#define compat_frame_instruction(frame) ((frame)->prev_instr)
+#define COMPAT_FRAME_OWNED(FIELD) FIELD(f_code) FIELD(f_funcobj) FIELD(f_locals) FIELD(frame_obj)
+#define compat_frame_is_entry(frame) ((void)(frame), 0)
+#else
+#define compat_frame_instruction(frame) ((frame)->prev_instr)
+#define COMPAT_FRAME_OWNED(FIELD) FIELD(f_code) FIELD(f_func) FIELD(f_locals) FIELD(frame_obj)
+#define compat_frame_is_entry(frame) ((frame)->is_entry)
+#endif
+static inline int compat_frame_owns(size_t offset) {
+#define COMPAT_FRAME_IS(field) || offset == offsetof(_PyInterpreterFrame, field)
+    return 0 COMPAT_FRAME_OWNED(COMPAT_FRAME_IS);
+#undef COMPAT_FRAME_IS
+}
+
+// The cache of method lookups borrows what it remembers; a pointer in it holds nothing. Dead dict keys
+// wait for reuse in the interpreter with what they pointed to.
+#if PY_VERSION_HEX >= 0x030C0000
+#define compat_type_cache(interpreter) (&(interpreter)->types.type_cache)
+#define compat_gil_switches(interpreter) ((interpreter)->ceval.gil->switch_number) // to another thread
+#else
+#define compat_type_cache(interpreter) (&(interpreter)->type_cache)
+#define compat_gil_switches(interpreter) (_PyRuntime.ceval.gil.switch_number)
+#endif
+// All that waits for reuse is in [first, end); in 3.14 tuples, lists and dicts in chains, by their count.
+#define COMPAT_KEPT_CHAINED (PY_VERSION_HEX >= 0x030E0000)
+#if PY_VERSION_HEX >= 0x030D0000
+#define compat_free_lists(interpreter) (&(interpreter)->object_state)
+#define compat_kept_first(interpreter) (&(interpreter)->object_state)
+#define compat_kept_end(interpreter) (&(interpreter)->object_state + 1)
+#define compat_kept_tuples(interpreter) (&(interpreter)->object_state.freelists.tuples)
+#define compat_kept_lists(interpreter) (&(interpreter)->object_state.freelists.lists)
+#define compat_kept_dicts(interpreter) (&(interpreter)->object_state.freelists.dicts)
+#define COMPAT_KEPT_ITEMS items
+#else
+#define compat_free_lists(interpreter) (&(interpreter)->dict_state)
+#define compat_kept_first(interpreter) (&(interpreter)->slice_cache)
+#define compat_kept_end(interpreter) (&(interpreter)->exc_state)
+#define compat_kept_tuples(interpreter) (&(interpreter)->tuple)
+#define compat_kept_lists(interpreter) (&(interpreter)->list)
+#define compat_kept_dicts(interpreter) (&(interpreter)->dict_state)
+#define COMPAT_KEPT_ITEMS free_list
+#endif
+// An array of blocks kept for reuse has behind its count what it had before: those are in use, or gone.
+static inline int compat_is_behind(uintptr_t word, const void *items, int used, int room) {
+    uintptr_t first = (uintptr_t)items;
+    return word >= first + (uintptr_t)used * sizeof(void *) &&
+           word < first + (uintptr_t)room * sizeof(void *);
+}
+
+#if PY_VERSION_HEX >= 0x030E0000 // chains: no word is left over
+#define compat_is_behind_reuse(interpreter, word) ((void)(interpreter), (void)(word), 0)
+#elif PY_VERSION_HEX >= 0x030D0000
+static inline int compat_is_behind_reuse(PyInterpreterState *interpreter, uintptr_t word) {
+    const struct _Py_object_freelists *kept = &interpreter->object_state.freelists;
+    return compat_is_behind(word, kept->lists.items, kept->lists.numfree, PyList_MAXFREELIST) ||
+           compat_is_behind(word, kept->dicts.items, kept->dicts.numfree, PyDict_MAXFREELIST) ||
+           compat_is_behind(word, kept->dictkeys.items, kept->dictkeys.numfree, PyDict_MAXFREELIST) ||
+           compat_is_behind(word, kept->async_gens.items, kept->async_gens.numfree,
+                            _PyAsyncGen_MAXFREELIST) ||
+           compat_is_behind(word, kept->async_gen_asends.items, kept->async_gen_asends.numfree,
+                            _PyAsyncGen_MAXFREELIST);
+}
+#else
+static inline int compat_is_behind_reuse(PyInterpreterState *interpreter, uintptr_t word) {
+    const struct _Py_dict_state *kept = &interpreter->dict_state;
+    return compat_is_behind(word, kept->free_list, kept->numfree, PyDict_MAXFREELIST) ||
+           compat_is_behind(word, kept->keys_free_list, kept->keys_numfree, PyDict_MAXFREELIST);
+}
+#endif
+
+// Whether a block is one of those dead keys. Up to 3.13 the interpreter points at each of them; in 3.14 at
+// the first only, which points at the next with its first word.
+#if PY_VERSION_HEX >= 0x030E0000
+static inline int compat_is_dead_keys(uintptr_t block) {
+    const struct _Py_freelist *dead = &PyInterpreterState_Get()->object_state.freelists.dictkeys;
+    const void *at = dead->freelist;
+    for (Py_ssize_t i = 0; at && i < dead->size; i++, at = *(void *const *)at) {
+        if ((uintptr_t)at == block) {
+            return 1;
+        }
+    }
+    return 0;
+}
+#else
+#define compat_is_dead_keys(block) ((void)(block), 0)
+#endif
+
+// The values of an instance without a `__dict__` of its own: before 3.13 a block, whose address is in the
+// pre-header (tagged in 3.12, by "minus one"); from 3.13 on a part of the object.
+#if PY_VERSION_HEX >= 0x030D0000
+#define COMPAT_VALUES_INLINE 1
+#elif PY_VERSION_HEX >= 0x030C0000
+#define COMPAT_VALUES_INLINE 0
+#define COMPAT_VALUES_LINK (-24)
+#define compat_values(word) ((PyDictValues *)((word) & 1 ? (word) + 1 : 0))
+#else
+#define COMPAT_VALUES_INLINE 0
+#define COMPAT_VALUES_LINK (-32)
+#define compat_values(word) ((PyDictValues *)(word))
+#endif
+#endif
+
+#endif

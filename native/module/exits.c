@@ -1,0 +1,50 @@
+// Calls a function of Python's when the process exits and its Python never ended, as a host may let it
+// (reticulate's is never finalized): atexit of Python's is not run there.
+//
+// exit(3) runs what atexit(3) was given, while everything is loaded and Python still lives. `_exit`, a signal
+// and exec come by without a word. A process that was forked is none of ours.
+#define _GNU_SOURCE
+#include "module/native.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static PyObject *last_call; // owned: until the process exits
+static pid_t process;       // 0: nothing is registered with exit(3) yet
+
+static void exits_run(void) {
+    if (!last_call || process != getpid() || !Py_IsInitialized()) {
+        return;
+    }
+    PyGILState_STATE before = PyGILState_Ensure();
+    _owned_ PyObject *call = last_call;
+    last_call = NULL;
+    _owned_ PyObject *result = PyObject_CallNoArgs(call);
+    if (!result) {
+        PyErr_WriteUnraisable(call);
+    }
+    Py_CLEAR(result);
+    Py_CLEAR(call);
+    PyGILState_Release(before);
+}
+
+static PyObject *at_exit(PyObject *module, PyObject *call) {
+    if (!process && atexit(exits_run) != 0) {
+        return PyErr_NoMemory();
+    }
+    process = getpid();
+    Py_XSETREF(last_call, call == Py_None ? NULL : Py_NewRef(call));
+    Py_RETURN_NONE;
+}
+
+static PyObject *stack_height(PyObject *module, PyObject *unused) {
+    return PyLong_FromVoidPtr(__builtin_frame_address(0));
+}
+
+static PyMethodDef exits_methods[] = {
+    {"at_exit", at_exit, METH_O, NULL},
+    {"stack_height", stack_height, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int exits_exec(PyObject *module) { return PyModule_AddFunctions(module, exits_methods); }

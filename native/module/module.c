@@ -1,0 +1,78 @@
+// The extension module inspector._native: multi-phase init (PEP 489), one state a module object.
+//
+// Overview. This file knows no subject. It lists the parts (module/native.h: INSPECTOR_PARTS) as exec slots;
+// each part is one C file, adds its own functions and types to the module, and includes no other part. What
+// two parts share is declared in native.h.
+//
+// Life cycle. CPython creates the module object, zeroes `native_state`, and runs the slots in the order of
+// the list; the first one that fails stops the import with its exception. The state is visited and cleared
+// with the module object, so a reloaded module starts anew and the old one is collected when nothing
+// refers to it any more.
+//
+// Who frees. References in `native_state` are owned by the module object. Parts keep no static PyObject*:
+// a static would outlive the state and tie two module objects together.
+//
+// Limits and why. One interpreter only (module/compat.h: COMPAT_INTERPRETERS_SLOT), and only with the GIL:
+// the scan reads memory that other threads would change under it.
+#include "module/native.h"
+
+native_state *native_get_state(PyObject *module) { return PyModule_GetState(module); }
+
+int names_add(PyObject *module, const char *attribute, const char *const *names, int count) {
+    _owned_ PyObject *table = PyTuple_New(count);
+    for (int i = 0; table && i < count; i++) {
+        PyObject *name = PyUnicode_FromString(names[i]); // given to the table
+        if (!name) {
+            return -1;
+        }
+        PyTuple_SET_ITEM(table, i, name);
+    }
+    return table ? PyModule_AddObjectRef(module, attribute, table) : -1;
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg) {
+    native_state *state = native_get_state(module);
+    Py_VISIT(state->subject_type);
+    Py_VISIT(state->lazy_vector_type);
+    Py_VISIT(state->lazy_storage_type);
+    Py_VISIT(state->lazy_class);
+    return 0;
+}
+
+static int module_clear(PyObject *module) {
+    native_state *state = native_get_state(module);
+    Py_CLEAR(state->subject_type);
+    Py_CLEAR(state->lazy_vector_type);
+    Py_CLEAR(state->lazy_storage_type);
+    Py_CLEAR(state->lazy_class);
+    return 0;
+}
+
+static void module_free(void *module) { module_clear(module); }
+
+static PyModuleDef_Slot module_slots[] = {
+#define PART_SLOT(name) {Py_mod_exec, name##_exec},
+    INSPECTOR_PARTS(PART_SLOT)
+#undef PART_SLOT
+        COMPAT_INTERPRETERS_SLOT,
+    {0, NULL},
+};
+
+static struct PyModuleDef module_def = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "inspector._native",
+    .m_doc = "Floor 0: what CPython itself knows about an object. The contract is _native.pyi.",
+    .m_size = sizeof(native_state),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+native_state *native_type_state(PyTypeObject *type) {
+    PyObject *module = PyType_GetModuleByDef(type, &module_def); // borrowed
+    return module ? native_get_state(module) : NULL;
+}
+
+PyMODINIT_FUNC PyInit__native(void); // its prototype: Python.h has none
+PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&module_def); }

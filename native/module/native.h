@@ -1,0 +1,126 @@
+// The one header of the extension: module state, and the init of each part.
+#ifndef INSPECTOR_NATIVE_H
+#define INSPECTOR_NATIVE_H
+
+// A part that reads CPython's internal structures defines this before it includes module/native.h
+// (module/compat.h).
+#ifdef INSPECTOR_INTERNALS
+#define Py_BUILD_CORE 1
+#define Py_BUILD_CORE_MODULE 1
+#endif
+// A part that names the functions themselves: up to 3.12 PY_SSIZE_T_CLEAN makes others of some.
+#ifndef INSPECTOR_PLAIN_NAMES
+#define PY_SSIZE_T_CLEAN
+#endif
+#include <Python.h>
+#include <stdint.h>
+
+#include "module/arena.h"
+#include "module/cleanup.h"
+#include "module/compat.h"
+
+typedef struct {
+    PyTypeObject *subject_type;      // owned
+    PyTypeObject *lazy_vector_type;  // owned
+    PyTypeObject *lazy_storage_type; // owned
+    PyTypeObject *lazy_class; // owned: inspector.lazy.Vector, what recipes make; NULL before its import
+} native_state;
+
+native_state *native_get_state(PyObject *module /* borrowed */);
+// The state behind one of our types or a subclass of it; NULL with TypeError set for any other.
+native_state *native_type_state(PyTypeObject *type /* borrowed */);
+
+// Adds a tuple of names to the module, one a number of an enum. 0, or -1 with an exception set.
+int names_add(PyObject *module /* borrowed */, const char *attribute, const char *const *names, int count);
+
+// A part is one C file; `part_exec` adds its functions and types to the module.
+// Returns 0, or -1 with an exception set. To add a part: one line here.
+#define INSPECTOR_PARTS(PART) \
+    PART(subject) \
+    PART(call) \
+    PART(census) \
+    PART(names) \
+    PART(retained) \
+    PART(chain) \
+    PART(walk_progress) \
+    PART(memory) \
+    PART(scan) \
+    PART(owners) \
+    PART(quick_referrers) \
+    PART(bandwidth) \
+    PART(preview) \
+    PART(layout) \
+    PART(symbols) \
+    PART(buffer) \
+    PART(protocols) \
+    PART(attributes) \
+    PART(mappings) \
+    PART(residency) \
+    PART(locals) \
+    PART(types) \
+    PART(functions) \
+    PART(lazy_vector) \
+    PART(ring_read) \
+    PART(interned) \
+    PART(stacks) \
+    PART(journal) \
+    PART(reported_spans) \
+    PART(calls) \
+    PART(losses) \
+    PART(methods) \
+    PART(type_slots) \
+    PART(foreign) \
+    PART(capi) \
+    PART(got) \
+    PART(hosts) \
+    PART(numpy_table) \
+    PART(loaded) \
+    PART(allocations) \
+    PART(sources) \
+    PART(hooks) \
+    PART(arming) \
+    PART(ledger) \
+    PART(ledger_views) \
+    PART(raw_memory) \
+    PART(raw_memory_search) \
+    PART(raw_memory_disguised) \
+    PART(unexplained) \
+    PART(exits) \
+    PART(traps) \
+    PART(remote) \
+    PART(remote_call) \
+    PART(remote_objects) \
+    PART(hardware_breakpoints) \
+    PART(writes) \
+    PART(writes_pages) \
+    PART(docs)
+
+#define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);
+INSPECTOR_PARTS(DECLARE_PART)
+#undef DECLARE_PART
+
+// module/text.c: short printable text. Room is on the stack; `limit` is at most TEXT_MAX_CHARS.
+enum { TEXT_MAX_CHARS = 200 };
+
+typedef struct {
+    Py_UCS4 characters[TEXT_MAX_CHARS];
+    int limit, length;
+    int safe;        // length at the last place where the text may be cut
+    int full;        // something did not fit
+    Py_UCS4 closing; // put behind the "…" of a cut text; 0 for none
+} text;
+
+void text_put(text *into, Py_UCS4 character);
+void text_put_ascii(text *into, const char *ascii);
+// Printable characters as they are, others as Python escapes them; `quote` and backslash get a backslash.
+void text_put_escaped(text *into, Py_UCS4 character, Py_UCS4 quote /* 0: none is escaped */);
+// Where the text so far may end, should the rest not fit.
+void text_may_cut(text *into);
+// A new str of what was put; the text is spent.
+PyObject *text_finish(text *from);
+// A ready str with everything a terminal would act upon escaped. New str.
+PyObject *text_visible(PyObject *original /* borrowed */, Py_ssize_t limit);
+// The same from C: UTF-8 with broken bytes replaced, "" for NULL. New str.
+PyObject *text_from_c(const char *original, Py_ssize_t limit);
+
+#endif

@@ -1,0 +1,38 @@
+// One element of an array, a list or a text, and what a conversion in C makes of it.
+#ifndef INSPECTOR_ELEMENTS_H
+#define INSPECTOR_ELEMENTS_H
+
+#include "module/native.h"
+
+// RULE(name): appended to, never reordered: stored traces hold the numbers.
+#define LOSSES_RULES(RULE) \
+    RULE(kept) \
+    RULE(overflow) RULE(sign) RULE(precision) RULE(fraction) RULE(null) RULE(embedded_nul) RULE(cut)
+
+enum {
+#define RULE_ID(name) RULE_##name,
+    LOSSES_RULES(RULE_ID)
+#undef RULE_ID
+        RULE_COUNT,
+    NOT_CONVERTED = -1
+};
+
+enum { ELEMENT_SHOWN_BYTES = 8 };
+
+// kind: i u f as the bits say, b a truth, n None, t a text, 0 not read.
+typedef struct {
+    char kind;
+    uint64_t bits; // of a double, or a number extended to 64; the first bytes of a text
+    __int128 integer;
+    double real;
+    const void *text;
+    Py_ssize_t length; // of a text: characters
+    int width;         // of a text: bytes a character
+} element;
+
+// kind: NumPy's letter. 0 as the element's kind: it cannot be read, or is an object whose code would run.
+element elements_read(const char *place, char kind, uint32_t bytes);
+// The rule by which `after`, of so many bytes, is what C makes of `before`; NOT_CONVERTED where it is not.
+int elements_judge(const element *before, const element *after, uint32_t bytes);
+
+#endif

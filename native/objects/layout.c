@@ -1,0 +1,287 @@
+// One object read as C sees it: its type, its own size, the fields of its header by name and offset.
+//
+// Overview. `object_layout(subject)` reads the PyObject, what CPython puts before it (gc head, managed
+// dict, weak reference list) and the C struct of its type. Python's way to the same facts (`type(x)
+// .__name__`, `len`, `sys.getsizeof`) runs metaclass and user code; here only memory is read.
+//
+// Names. A static type's full name is tp_name. A heap type keeps `__module__` in its dict and its name
+// in ht_qualname; both may be anything a program assigned, so they are taken only from exact str and
+// written printable. A dict is searched by walking its entries and comparing exact str keys: a lookup by
+// hash could run the __eq__ of a stranger's key. LOOKUP_MAX bounds the walk.
+//
+// Size. The same rule as in the census (objects/own_bytes.c): what `sys.getsizeof` says without a user's
+// __sizeof__. Unknown where the type's sizes cannot be right (its struct was overwritten).
+//
+// Every refcount shown is without the Subject's own reference.
+#include "module/native.h"
+#include "objects/objects.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { LOOKUP_MAX = 4096, NAME_MAX_CHARS = 120, MRO_MAX = 64 };
+
+#define WORD ((Py_ssize_t)sizeof(void *))
+
+// ----- names ------------------------------------------------------------------------------------
+
+PyObject *layout_lookup(PyObject *dict, const char *wanted) {
+    PyObject *key, *value; // borrowed
+    Py_ssize_t at = 0, seen = 0;
+    if (!dict || !PyDict_Check(dict)) {
+        return NULL;
+    }
+    while (seen++ < LOOKUP_MAX && PyDict_Next(dict, &at, &key, &value)) {
+        if (PyUnicode_CheckExact(key) && PyUnicode_IS_READY(key) && PyUnicode_IS_COMPACT_ASCII(key) &&
+            strcmp(PyUnicode_DATA(key), wanted) == 0) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+static PyObject *module_of_type(PyTypeObject *type) { // new exact str, or NULL without an exception
+    _owned_ PyObject *dict = compat_type_dict(type);
+    PyObject *module = layout_lookup(dict, "__module__"); // borrowed
+    return module && PyUnicode_CheckExact(module) && PyUnicode_IS_READY(module) ? Py_NewRef(module) : NULL;
+}
+
+PyObject *layout_type_module(PyTypeObject *type) {
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        _owned_ PyObject *module = module_of_type(type);
+        return module ? text_visible(module, NAME_MAX_CHARS) : PyUnicode_FromString("");
+    }
+    const char *dot = strrchr(type->tp_name, '.');
+    _owned_ PyObject *name = dot ? PyUnicode_DecodeUTF8(type->tp_name, dot - type->tp_name, "replace")
+                                 : PyUnicode_FromString("builtins");
+    return name ? text_visible(name, NAME_MAX_CHARS) : NULL;
+}
+
+PyObject *layout_type_name(PyTypeObject *type) {
+    PyObject *qualname = NULL; // borrowed
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+        qualname = ((PyHeapTypeObject *)type)->ht_qualname;
+    }
+    if (!qualname || !PyUnicode_CheckExact(qualname) || !PyUnicode_IS_READY(qualname)) {
+        return text_from_c(type->tp_name, NAME_MAX_CHARS);
+    }
+    _owned_ PyObject *module = module_of_type(type);
+    if (!module || PyUnicode_CompareWithASCIIString(module, "builtins") == 0) {
+        return text_visible(qualname, NAME_MAX_CHARS);
+    }
+    _owned_ PyObject *full = PyUnicode_FromFormat("%U.%U", module, qualname);
+    return full ? text_visible(full, NAME_MAX_CHARS) : NULL;
+}
+
+// ----- size and count ---------------------------------------------------------------------------
+
+static int has_gc_head(PyObject *object /* borrowed */) { return PyObject_IS_GC(object); }
+
+// Bytes of the object itself, as the census counts them; -1 where its type's sizes cannot be right.
+static Py_ssize_t own_size(PyObject *object /* borrowed */) {
+    own_bytes_rule rule;
+    if (!own_bytes_plausible(Py_TYPE(object))) {
+        return -1;
+    }
+    own_bytes_plan(Py_TYPE(object), &rule);
+    return (Py_ssize_t)own_bytes(object, &rule);
+}
+
+// Items of an exact built-in container, -1 for anything else.
+static Py_ssize_t length_of(PyObject *object /* borrowed */) {
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == &PyList_Type || type == &PyTuple_Type || type == &PyBytes_Type || type == &PyByteArray_Type) {
+        return Py_SIZE(object);
+    }
+    if (type == &PyDict_Type) {
+        return PyDict_GET_SIZE(object);
+    }
+    if (type == &PySet_Type || type == &PyFrozenSet_Type) {
+        return ((PySetObject *)object)->used;
+    }
+    return type == &PyUnicode_Type && PyUnicode_IS_READY(object) ? PyUnicode_GET_LENGTH(object) : -1;
+}
+
+// ----- the header, field by field ---------------------------------------------------------------
+
+static int add_field(PyObject *rows /* borrowed list */, const char *name, Py_ssize_t offset, Py_ssize_t size,
+                     PyObject *value /* stolen, NULL on error */) {
+    _owned_ PyObject *text = value;
+    _owned_ PyObject *row = text ? Py_BuildValue("(snnO)", name, offset, size, text) : NULL;
+    return row ? PyList_Append(rows, row) : -1;
+}
+
+// A pointer field reads as an address, or NULL.
+static int add_pointer(PyObject *rows /* borrowed */, PyObject *object /* borrowed */, const char *name,
+                       Py_ssize_t offset) {
+    void *pointer = *(void **)((char *)object + offset);
+    return add_field(rows, name, offset, WORD,
+                     pointer ? PyUnicode_FromFormat("%p", pointer) : PyUnicode_FromString("NULL"));
+}
+
+static int add_preheader(PyObject *rows /* borrowed */, PyObject *object /* borrowed */) {
+#define ADD_IF(flag, name, offset) \
+    if ((Py_TYPE(object)->tp_flags & (flag)) && add_pointer(rows, object, name, offset) < 0) { \
+        return -1; \
+    }
+    COMPAT_PREHEADER_FIELDS(ADD_IF)
+#undef ADD_IF
+    return 0;
+}
+
+// PyGC_Head: neighbours in the gc's list; the low bits of _gc_prev are flags (internal/pycore_gc.h).
+static int add_gc_head(PyObject *rows /* borrowed */, PyObject *object /* borrowed */) {
+    uintptr_t previous = ((uintptr_t *)object)[-1];
+    const char *finalized = previous & 1 ? " finalized" : "", *collecting = previous & 2 ? " collecting" : "";
+    if (add_pointer(rows, object, "_gc_next", -2 * WORD) < 0) {
+        return -1;
+    }
+    return add_field(
+        rows, "_gc_prev", -WORD, WORD,
+        PyUnicode_FromFormat("%p%s%s", (void *)(previous & ~(uintptr_t)3), finalized, collecting));
+}
+
+// Only what is laid out as PyVarObject has the field: types with items, list, bytearray. A type with wrong
+// sizes is not believed: behind a bare header lies a stranger's memory.
+static int add_size_field(PyObject *rows /* borrowed */, PyObject *object /* borrowed */) {
+    const Py_ssize_t offset = offsetof(PyVarObject, ob_size);
+    PyTypeObject *type = Py_TYPE(object); // borrowed
+    int is_int = PyLong_Check(object);
+    int room = type->tp_basicsize >= (Py_ssize_t)sizeof(PyVarObject);
+    int sized = type->tp_itemsize && room && own_bytes_plausible(type);
+    if (!sized && !PyList_Check(object) && !PyByteArray_Check(object)) {
+        return 0;
+    }
+    return add_field(rows, is_int ? COMPAT_INT_SIZE_FIELD : "ob_size", offset, WORD,
+                     PyUnicode_FromFormat("%zd", ((PyVarObject *)object)->ob_size));
+}
+
+// PyASCIIObject, the head of every str (cpython/unicodeobject.h).
+static int add_str_fields(PyObject *rows /* borrowed */, PyObject *object /* borrowed */) {
+    static const char *const interned[] = {"not interned", "interned", "interned immortal",
+                                           "interned static"};
+    PyASCIIObject *text = (PyASCIIObject *)object;
+    const Py_ssize_t state_at = offsetof(PyASCIIObject, state);
+    if (add_field(rows, "length", offsetof(PyASCIIObject, length), WORD,
+                  PyUnicode_FromFormat("%zd", text->length)) < 0 ||
+        add_field(rows, "hash", offsetof(PyASCIIObject, hash), WORD,
+                  text->hash == -1 ? PyUnicode_FromString("-1 (not computed)")
+                                   : PyUnicode_FromFormat("%zd", text->hash)) < 0) {
+        return -1;
+    }
+    return add_field(rows, "state", state_at, (Py_ssize_t)sizeof(text->state),
+                     PyUnicode_FromFormat("%s, %d B a character%s%s", interned[text->state.interned & 3],
+                                          (int)text->state.kind, text->state.compact ? ", compact" : "",
+                                          text->state.ascii ? ", ASCII" : ""));
+}
+
+// All fields, by rising offset: those before the object first.
+static PyObject *header_rows(PyObject *object /* borrowed */) { // new tuple
+    _owned_ PyObject *rows = PyList_New(0);
+    _owned_ PyObject *type_name = rows ? layout_type_name(Py_TYPE(object)) : NULL;
+    if (!type_name || add_preheader(rows, object) < 0 ||
+        (has_gc_head(object) && add_gc_head(rows, object) < 0)) {
+        return NULL;
+    }
+    PyObject *count = compat_is_immortal(object) ? PyUnicode_FromString("immortal")
+                                                 : PyUnicode_FromFormat("%zd", Py_REFCNT(object) - 1);
+    if (add_field(rows, "ob_refcnt", 0, WORD, count) < 0 ||
+        add_field(rows, "ob_type", offsetof(PyObject, ob_type), WORD,
+                  PyUnicode_FromFormat("%p %U", Py_TYPE(object), type_name)) < 0 ||
+        add_size_field(rows, object) < 0 || (PyUnicode_Check(object) && add_str_fields(rows, object) < 0)) {
+        return NULL;
+    }
+    return PyList_AsTuple(rows);
+}
+
+// ----- where a type comes from ------------------------------------------------------------------
+
+// An address in the file that defines the type: the type itself, its module's definition, or one of its
+// functions. NULL for a class statement (and for a type made by PyType_FromSpec without a function).
+const void *layout_type_origin(PyTypeObject *type) {
+    if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE)) {
+        return type;
+    }
+    PyHeapTypeObject *heap = (PyHeapTypeObject *)type;
+    if (!heap->_ht_tpname) { // set by PyType_FromSpec only
+        return NULL;
+    }
+    if (heap->ht_module && PyModule_Check(heap->ht_module) && PyModule_GetDef(heap->ht_module)) {
+        return PyModule_GetDef(heap->ht_module);
+    }
+    if (type->tp_methods && type->tp_methods->ml_name) {
+        return type->tp_methods;
+    }
+    return type->tp_getset && type->tp_getset->name ? (const void *)type->tp_getset : NULL;
+}
+
+PyObject *layout_type_names(PyObject *types) {
+    Py_ssize_t count = types && PyTuple_Check(types) ? Py_MIN(PyTuple_GET_SIZE(types), MRO_MAX) : 0;
+    _owned_ PyObject *names = PyTuple_New(count);
+    for (Py_ssize_t i = 0; names && i < count; i++) {
+        PyObject *base = PyTuple_GET_ITEM(types, i);                                 // borrowed
+        PyObject *name = PyType_Check(base) ? layout_type_name((PyTypeObject *)base) // new
+                                            : text_from_c("?", NAME_MAX_CHARS);
+        if (!name) {
+            return NULL;
+        }
+        PyTuple_SET_ITEM(names, i, name);
+    }
+    return take(names);
+}
+
+// ----- the Python side ----------------------------------------------------------------------------
+
+// Stores a fresh value and gives its reference up, so that a row reads as one list of puts.
+static int put(PyObject *dict /* borrowed */, const char *key, PyObject *value /* stolen, NULL on error */) {
+    _owned_ PyObject *owned = value;
+    return owned ? PyDict_SetItemString(dict, key, owned) : -1;
+}
+
+static PyObject *size_or_none(Py_ssize_t size) { // new
+    return size < 0 ? Py_NewRef(Py_None) : PyLong_FromSsize_t(size);
+}
+
+static PyObject *interned_or_none(PyObject *object /* borrowed */) { // new
+    if (!PyUnicode_Check(object)) {
+        Py_RETURN_NONE;
+    }
+    return PyBool_FromLong(((PyASCIIObject *)object)->state.interned != 0);
+}
+
+static PyObject *gc_tracked_or_none(PyObject *object /* borrowed */) { // new
+    if (!has_gc_head(object)) {
+        Py_RETURN_NONE;
+    }
+    return PyBool_FromLong(PyObject_GC_IsTracked(object));
+}
+
+static PyObject *layout_object(PyObject *module, PyObject *subject) {
+    PyObject *object = subject_object(module, subject); // borrowed
+    if (!object) {
+        return NULL;
+    }
+    PyTypeObject *type = Py_TYPE(object);
+    _owned_ PyObject *row = PyDict_New();
+    if (!row || put(row, "type_name", layout_type_name(type)) < 0 ||
+        put(row, "type_address", PyLong_FromVoidPtr(type)) < 0 ||
+        put(row, "type_mro", layout_type_names(type->tp_mro)) < 0 ||
+        put(row, "heap_type", PyBool_FromLong((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0)) < 0 ||
+        put(row, "type_module", layout_type_module(type)) < 0 ||
+        put(row, "type_origin", PyLong_FromVoidPtr((void *)layout_type_origin(type))) < 0 ||
+        put(row, "size_bytes", size_or_none(own_size(object))) < 0 ||
+        put(row, "length", size_or_none(length_of(object))) < 0 ||
+        put(row, "gc_tracked", gc_tracked_or_none(object)) < 0 ||
+        put(row, "immortal", PyBool_FromLong(compat_is_immortal(object))) < 0 ||
+        put(row, "interned", interned_or_none(object)) < 0 || put(row, "header", header_rows(object)) < 0) {
+        return NULL;
+    }
+    return take(row);
+}
+
+static PyMethodDef layout_functions[] = {
+    {"object_layout", layout_object, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int layout_exec(PyObject *module) { return PyModule_AddFunctions(module, layout_functions); }

@@ -1,0 +1,401 @@
+// Function pointers replaced by trampolines, and the one function all trampolines lead to.
+//
+// Overview. CPython calls C through pointers that lie in tables: PyMethodDef.ml_meth, an instance's
+// vectorcall, a type's slots. To see such calls a pointer is replaced in place. The function that is called
+// then must know which place it was called for, and the calling conventions have no word for that. None of
+// them passes more than five words, though, so the sixth argument register is free: trampoline N loads N
+// there and jumps to calls_enter, an ordinary C function that receives five words as they came, and N.
+// Nothing on the stack is touched: unwinders, debuggers and C++ exceptions see a plain tail call.
+//
+// Life cycle. calls_arm writes a row and then the pointer, one aligned store; calls_disarm stores what was
+// there. A row is never changed once a trampoline with its number has been given out, and trampolines are
+// text: a call that is in flight during a disarm, or through a pointer that somebody copied (a subclass made
+// meanwhile inherits slots), finds its way. A place armed again takes its old row if it holds the same
+// pointer.
+//
+// Who frees. While a place is armed its owner (function, type) is held by one reference, so that the memory
+// of the place cannot go. calls_disarm gives the references back.
+//
+// Limits and why. CALLS_MAX places at a time, and functions in the life of the process: trampolines lie in
+// the library's text, so that no memory is both written and run. What is patched by somebody else afterwards
+// is left alone, and counted.
+#define INSPECTOR_INTERNALS
+#include "memory/memory.h"
+#include "module/native.h"
+#include "trace/record/convention.h"
+#include "trace/record/running.h"
+
+#include "trace/arm/calls.h"
+#include "trace/values/compact_record.h"
+#include "trace/values/finalizers.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "trace/record/ring.h"
+#include "trace/record/sites.h"
+#include "trace/values/call_values.h"
+
+#define TRAMPOLINE_BYTES 16
+#define PLACES_HASHED (2 * CALLS_MAX)
+
+typedef uintptr_t (*call_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+
+typedef struct {
+    call_target original; // what is called
+    uintptr_t held;       // what the place held: the same, or nothing
+    uintptr_t *place;
+    PyObject *owner; // owned while armed, else NULL
+    uint8_t kind;    // EVENT_METHOD, EVENT_VECTORCALL, EVENT_SLOT
+    uint8_t convention;
+    uint8_t is_common; // of bytes, bytearray or memoryview, which the standard library calls all the time
+} call_row;
+
+static call_row rows[CALLS_MAX];
+static uint32_t row_count;
+static uint16_t by_place[PLACES_HASHED]; // row number + 1
+static uint32_t places_hashed;           // entries of it in use
+
+uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
+
+// ----- trampolines -------------------------------------------------------------------------------------
+
+#if defined(__x86_64__)
+#define THUNK "endbr64\n movl $.Ltrampoline_number, %r9d\n jmp calls_enter\n"
+#elif defined(__aarch64__)
+#define THUNK "bti c\n mov w5, #.Ltrampoline_number\n b calls_enter\n"
+#else
+#error "native-inspector has trampolines for x86-64 and aarch64 only"
+#endif
+__asm__(".pushsection .text\n"
+        ".hidden calls_enter\n"
+        ".balign 16\n"
+        "calls_trampolines:\n"
+        ".set .Ltrampoline_number, 0\n"
+        ".rept 16384\n"
+        ".balign 16\n" THUNK ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
+        ".endr\n"
+        ".popsection\n");
+extern const char calls_trampolines[] __attribute__((visibility("hidden")));
+
+static uintptr_t trampoline_of(uint32_t number) {
+    return (uintptr_t)calls_trampolines + (uintptr_t)number * TRAMPOLINE_BYTES;
+}
+
+static int number_of(uintptr_t pointer) {
+    uintptr_t offset = pointer - (uintptr_t)calls_trampolines;
+    return offset < (uintptr_t)CALLS_MAX * TRAMPOLINE_BYTES && offset % TRAMPOLINE_BYTES == 0
+               ? (int)(offset / TRAMPOLINE_BYTES)
+               : -1;
+}
+
+uintptr_t calls_original(uintptr_t pointer) {
+    int number = number_of(pointer);
+    return number >= 0 && (uint32_t)number < row_count ? (uintptr_t)rows[number].original : 0;
+}
+
+int calls_is_armed(const uintptr_t *place) {
+    int number = number_of(*place);
+    return number >= 0 && (uint32_t)number < row_count && rows[number].place == place && rows[number].owner;
+}
+
+uintptr_t (*calls_watcher)(const calls_called *, const uintptr_t[5]);
+
+// ----- the call -----------------------------------------------------------------------------------
+
+static void leave(const uint32_t *depth) { ring_exit(*depth); }
+
+static void unmute(const int *unused) {
+    (void)unused;
+    ring_unmute();
+}
+
+// A call that a sample leaves out, with all that it calls.
+static __attribute__((noinline)) uintptr_t enter_unheard(const call_row *row, const uintptr_t words[5]) {
+    const int muted __attribute__((cleanup(unmute))) = 1; // on the way of a C++ exception too
+    ring_mute();
+    (void)muted;
+    return row->original(words[0], words[1], words[2], words[3], words[4]);
+}
+
+// A call whose values were to be folded, and that gave something else; its arguments are as they were.
+static __attribute__((noinline)) void write_expanded(const call_row *row, const uintptr_t words[5],
+                                                     uintptr_t result, const compact_call *call,
+                                                     const compact_given *given) {
+    call_values seen;
+    event record = {.kind = row->kind, .slot = call->slot, .func = row->convention, .depth = call->depth};
+    call_values_before((call_convention)row->convention, words, &record, &seen);
+    if (given->kind) {
+        seen.arguments[0].aux = (uint32_t)given->size;
+        seen.arguments[0].val = given->size >> 32;
+    }
+    record.start = call->start;
+    ring_keep_ticks(&record, call->spent);
+    call_values_after((call_convention)row->convention, words, result, &record, &seen);
+}
+
+static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
+                                                       uintptr_t e, uint32_t number) {
+    const call_row *row = &rows[number];
+    const uintptr_t words[5] = {a, b, c, d, e};
+    if (row->convention == CALL_DEALLOC && call_values_open && !ring_here.quiet && running_is_ours()) {
+        finalize_enter((finalize_call)(void *)row->original, (PyObject *)a, row->kind, number);
+        return 0;
+    }
+    int is_ledgers = row->convention >= CALL_ASSIGN;
+    if (__builtin_expect(ring_here.quiet || !call_values_open || is_ledgers || !running_is_ours(), 0)) {
+        if (calls_watcher && !ring_here.quiet && call_counts((call_convention)row->convention)) {
+            return calls_watcher(&(calls_called){row->original, number, row->convention}, words);
+        }
+        return row->original(a, b, c, d, e);
+    }
+    if (row->is_common && !call_values_of_stdlib && sites_is_of_stdlib()) {
+        return row->original(a, b, c, d, e);
+    }
+    if (__builtin_expect(call_values_open == CALL_VALUES_SAMPLE, 0)) {
+        if (ring_is_muted()) {
+            return row->original(a, b, c, d, e);
+        }
+        if (!ring_sampled()) {
+            return enter_unheard(row, words);
+        }
+    }
+    call_values seen;
+    event record = {.kind = row->kind, .slot = number, .func = row->convention};
+    call_values_before((call_convention)row->convention, words, &record, &seen);
+    record.start = ring_start_ticks();
+    uintptr_t result;
+    {
+        // Given back on the way of a C++ exception too.
+        const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
+        record.depth = ring_depth_byte(depth);
+        result = row->original(a, b, c, d, e);
+    }
+    ring_stop_ticks(&record);
+    call_values_after((call_convention)row->convention, words, result, &record, &seen);
+    return result;
+}
+
+uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
+    const call_row *row = &rows[number];
+    PyThreadState *thread = compat_thread_unchecked();
+    compact_given given;
+    if (call_values_open != CALL_VALUES_ALL || ring_here.quiet || row->is_common || !thread ||
+        thread->interp != running_main || !compact_before(row->convention, a, b, c, d, &given)) {
+        return enter_other(a, b, c, d, e, number);
+    }
+    compact_call call = {.slot = number, .kind = row->kind};
+    call.type = a ? interned_id((PyObject *)Py_TYPE((PyObject *)a)) : 0;
+    call.site = sites_of(thread);
+    uintptr_t result;
+    {
+        // Given back on the way of a C++ exception too.
+        const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
+        call.depth = ring_depth_byte(depth);
+        call.start = ring_start_ticks();
+        result = row->original(a, b, c, d, e);
+    }
+    call.spent = ring_spent_ticks(call.start);
+    compact_values values;
+    if (result && compact_read(&given, (PyObject *)result, &values)) {
+        compact_write(&call, &given, (PyObject *)result, &values);
+    } else {
+        const uintptr_t words[5] = {a, b, c, d, e};
+        write_expanded(row, words, result, &call, &given);
+    }
+    return result;
+}
+
+// ----- places -------------------------------------------------------------------------------------
+
+// Mappings found writable in this batch: what is not known is read from /proc, which takes 0.1 ms and more,
+// and each library has its own.
+#define RANGES_KEPT 512
+static scan_range writable[RANGES_KEPT];
+static int writable_next;
+
+static int is_writable(uintptr_t address) {
+    for (int i = 0; i < RANGES_KEPT; i++) {
+        if (address >= writable[i].start && address < writable[i].stop) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// The protection of the page at `address`, as mprotect takes it; -1 where nothing is mapped.
+static int protection(uintptr_t address) {
+    if (is_writable(address)) {
+        return PROT_READ | PROT_WRITE;
+    }
+    _scratch_ scratch memory = {NULL, 0, 0};
+    memory_maps maps;
+    if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
+        return -1;
+    }
+    const memory_map *map = memory_maps_find(&maps, address);
+    if (!map) {
+        return -1;
+    }
+    const char *letters = map->permissions;
+    if (letters[1] == 'w') {
+        writable[writable_next++ % RANGES_KEPT] = (scan_range){map->start, map->stop};
+    }
+    return (letters[0] == 'r' ? PROT_READ : 0) | (letters[1] == 'w' ? PROT_WRITE : 0) |
+           (letters[2] == 'x' ? PROT_EXEC : 0);
+}
+
+void calls_forget_pages(void) { memset(writable, 0, sizeof writable); }
+
+int calls_store(uintptr_t *place, uintptr_t value) {
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = (void *)((uintptr_t)place & ~(page_bytes - 1));
+    int kept = protection((uintptr_t)place);
+    int locked = kept >= 0 && !(kept & PROT_WRITE);
+    if (kept < 0 || (locked && mprotect(page, page_bytes, kept | PROT_WRITE) < 0)) {
+        return -1;
+    }
+    __atomic_store_n(place, value, __ATOMIC_RELEASE);
+    if (locked) {
+        mprotect(page, page_bytes, kept);
+    }
+    return 0;
+}
+
+// Where the place's row number stands in by_place, or where it may be put.
+static uint16_t *hashed(const uintptr_t *place) {
+    size_t at = ((uintptr_t)place >> 3) * 0x9E3779B97F4A7C15ULL >> 49;
+    while (by_place[at] && rows[by_place[at] - 1].place != place) {
+        at = (at + 1) % PLACES_HASHED;
+    }
+    return &by_place[at];
+}
+
+// by_place made anew: a row that went to another place leaves an entry behind that leads nowhere.
+static void hash_again(void) {
+    memset(by_place, 0, sizeof by_place);
+    places_hashed = row_count;
+    for (uint32_t number = 0; number < row_count; number++) {
+        *hashed(rows[number].place) = (uint16_t)(number + 1);
+    }
+}
+
+// A disarmed row that calls the same function in the same way: its thunk, wherever somebody may have kept it,
+// does what it did. CALLS_FULL where there is none.
+static int row_again(int kind, call_convention convention, call_target original) {
+    for (uint32_t number = 0; number < row_count; number++) {
+        const call_row *row = &rows[number];
+        if (!row->owner && row->original == original && row->kind == kind && row->convention == convention) {
+            return (int)number;
+        }
+    }
+    return CALLS_FULL;
+}
+
+static int row_placed(uint32_t number, uintptr_t *place) {
+    if (places_hashed >= PLACES_HASHED * 3 / 4) {
+        hash_again();
+    }
+    uint16_t *known = hashed(place);
+    places_hashed += !*known;
+    *known = (uint16_t)(number + 1);
+    rows[number].place = place;
+    rows[number].held = *place;
+    return (int)number;
+}
+
+// A row for what the place holds now: its old one, or another; CALLS_FULL where there is none left.
+static int row_for(uintptr_t *place, int kind, call_convention convention, call_target original) {
+    const uint16_t *known = hashed(place);
+    if (*known) {
+        const call_row *row = &rows[*known - 1];
+        if (row->original == original && row->kind == kind && row->convention == convention) {
+            return *known - 1;
+        }
+    }
+    int again = row_count >= CALLS_MAX / 2 ? row_again(kind, convention, original) : CALLS_FULL;
+    if (again >= 0) {
+        return row_placed((uint32_t)again, place);
+    }
+    if (row_count == CALLS_MAX) {
+        return CALLS_FULL;
+    }
+    rows[row_count] = (call_row){original, *place, place, NULL, (uint8_t)kind, (uint8_t)convention, 0};
+    return row_placed(row_count++, place);
+}
+
+static int is_common(PyObject *owner) {
+    int is_method = Py_IS_TYPE(owner, &PyMethodDescr_Type) || Py_IS_TYPE(owner, &PyClassMethodDescr_Type);
+    PyObject *type = is_method ? (PyObject *)PyDescr_TYPE(owner) : owner; // borrowed
+    return type == (PyObject *)&PyBytes_Type || type == (PyObject *)&PyByteArray_Type ||
+           type == (PyObject *)&PyMemoryView_Type;
+}
+
+int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *owner) {
+    return calls_arm_empty(place, kind, convention, *place, owner);
+}
+
+int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uintptr_t instead,
+                    PyObject *owner) {
+    if (number_of(*place) >= 0) {
+        return number_of(*place);
+    }
+    int number = row_for(place, kind, convention, (call_target)instead);
+    if (number < 0) {
+        return number;
+    }
+    if (calls_store(place, trampoline_of((uint32_t)number)) < 0) {
+        return CALLS_LOCKED;
+    }
+    rows[number].is_common = (uint8_t)is_common(owner);
+    rows[number].owner = Py_NewRef(owner);
+    return number;
+}
+
+// Puts back what was there. 1: restored; 0: somebody else has written the place since, it is left alone.
+static int disarm(call_row *row) {
+    uint32_t number = (uint32_t)(row - rows);
+    int ours = *row->place == trampoline_of(number) && calls_store(row->place, row->held) == 0;
+    Py_CLEAR(row->owner);
+    return ours;
+}
+
+static PyObject *calls_disarm(PyObject *module, PyObject *ignored) {
+    Py_ssize_t restored = 0, foreign = 0;
+    calls_forget_pages();
+    for (uint32_t number = 0; number < row_count; number++) {
+        if (rows[number].owner) {
+            *(disarm(&rows[number]) ? &restored : &foreign) += 1;
+        }
+    }
+    return Py_BuildValue("(nn)", restored, foreign);
+}
+
+static PyObject *calls_armed(PyObject *module, PyObject *ignored) {
+    Py_ssize_t armed = 0;
+    for (uint32_t number = 0; number < row_count; number++) {
+        armed += rows[number].owner != NULL;
+    }
+    return PyLong_FromSsize_t(armed);
+}
+
+static PyObject *calls_function(PyObject *module, PyObject *number) {
+    unsigned long wanted = PyLong_AsUnsignedLong(number);
+    if (wanted >= row_count) {
+        return PyErr_Occurred() ? NULL : PyLong_FromLong(0);
+    }
+    return PyLong_FromVoidPtr((void *)rows[wanted].original);
+}
+
+static PyMethodDef calls_methods[] = {
+    {"calls_function", calls_function, METH_O, NULL},
+    {"calls_disarm", calls_disarm, METH_NOARGS, NULL},
+    {"calls_armed", calls_armed, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int calls_exec(PyObject *module) {
+    (void)running_is_ours(); // running_main is known before the first call
+    return PyModule_AddFunctions(module, calls_methods);
+}

@@ -1,0 +1,31 @@
+// The functions of each family of slots, by name, and the hooks of their rows.
+#include "trace/arm/got.h"
+#include "trace/arm/lookups.h"
+#include "trace/capi/allocations.h"
+#include "trace/capi/foreign_calls.h"
+#include "trace/capi/hooks.h"
+#include "trace/capi/slot_table.h"
+
+static void *foreign_hook_of(uint16_t row) { return foreign_hook(); }
+
+static const got_source foreign_source = {GOT_FOREIGN_ROW, foreign_find, foreign_hook_of};
+static const got_source lookup_source = {GOT_LOOKUP_FIRST, lookups_find, lookups_hook};
+static const got_source allocator_source = {GOT_ALLOCATOR_FIRST, allocations_find, allocations_hook};
+static const got_source *sources[GOT_FAMILIES] = {
+    [GOT_FOREIGN] = &foreign_source, [GOT_LOOKUP] = &lookup_source, [GOT_ALLOCATORS] = &allocator_source};
+
+void got_family_add(got_family family, const got_source *source) { sources[family] = source; }
+
+const exports_row *got_function(got_family family, const char *name) {
+    return family == GOT_CAPI ? exports_find(name) : sources[family]->find(name);
+}
+
+void *got_hook(uint16_t row, got_grade grade) {
+    const got_source *nearest = NULL; // the one whose rows begin last before this one
+    for (int i = 0; row != CAPI_NO_ROW && i < GOT_FAMILIES; i++) {
+        if (sources[i] && sources[i]->first <= row && (!nearest || sources[i]->first > nearest->first)) {
+            nearest = sources[i];
+        }
+    }
+    return nearest ? nearest->hook(row) : capi_hook(row, grade);
+}

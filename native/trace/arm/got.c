@@ -1,0 +1,405 @@
+// Finds the slots through which loaded modules call Python's C API, patches and restores them.
+//
+// Overview. A module calls an imported function through a word that ld.so fills in: R_X86_64_JUMP_SLOT for
+// calls, R_X86_64_GLOB_DAT for calls by -fno-plt and Rust, and for addresses taken as values. got_arm walks
+// the relocations of the chosen modules (from memory: stripped files serve as well), and stores our
+// trampoline's address into each slot of a function that Python exports. OFF is what the slot held, stored
+// back. One aligned 8-byte atomic store a slot: a thread that calls meanwhile takes the old way or the new
+// one.
+//
+// What is kept. `before` is the slot's very word, for restoring: it may point into the PLT where binding is
+// lazy and nobody called yet. The function to call is then dlsym's. Any other word that is not Python's
+// address is a second tracer's: it stays in the chain. A slot is restored only while it still holds our
+// trampoline.
+//
+// A host may import nothing and keep what dlsym gave it in variables of its own: these words are slots too
+// (trace/arm/pointers.c), looked for again each time the host is armed; what it asks dlsym for later is
+// answered from words that are slots like these (trace/arm/lookups.c).
+//
+// Left out: functions that are also compared as values (a slot function of a type: `tp_free ==
+// PyObject_Free`) where the relocation is GLOB_DAT; data; Python itself; this extension.
+//
+// Safety. Stores happen inside dl_iterate_phdr, whose lock keeps dlclose out, and only into objects that it
+// visits: a module unloaded since is skipped. RELRO is made writable for the length of one object's stores
+// and given back. Nothing is ever freed: slot numbers, trampolines and names stay for code that still holds a
+// trampoline. Needs the GIL.
+#define _GNU_SOURCE
+#include "trace/arm/got.h"
+#include "module/native.h"
+#include "trace/capi/hooks.h"
+#include "trace/capi/slot_table.h"
+#include "trace/capi/trampolines.h"
+#include "trace/record/running.h"
+
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include "trace/arm/loaded.h"
+#include "trace/arm/lookups.h"
+#include "trace/arm/relocations.h"
+
+typedef struct {
+    void **address;
+    void *before;                // the word found when it was patched
+    void *patch;                 // our trampoline; NULL: never patched
+    const exports_row *function; // borrowed: for as long as the process lives
+    uint32_t module;             // index into modules
+    uint8_t on;                  // we stored our trampoline and did not take it back
+    uint8_t chained;             // another tracer's function stays between
+    uint8_t in_relro;
+    uint8_t is_pointer; // a word of a library's own data
+    uint8_t changed;    // by its owner while it held our trampoline: left alone
+} got_slot;
+
+typedef struct {
+    char *path; // owned: for as long as the process lives
+    uintptr_t base;
+    const elf_segment *headers; // borrowed: tells a module from one loaded later at the same address
+    relocations_range relro;
+    uint32_t first, count; // slots
+    uint32_t without;      // slots that found no trampoline left
+    got_family family;     // an object that is searched for both has two records
+    uint8_t is_host;       // found in its own data; each look that finds more makes a record
+    uint8_t was_looked;    // the imports' record: the object's own data was searched before
+} got_module;
+
+static got_slot slots[GOT_SLOTS];
+static got_module *modules; // owned: for as long as the process lives
+static uint32_t slot_count, module_count;
+
+// One walk over the loaded objects.
+typedef struct {
+    PyObject *paths; // borrowed: a set of str; NULL: every object that is no allocator itself
+    got_grade grade;
+    got_family family;
+    int turn_on;
+    int pointers; // words of the objects' own data, and not their imports
+    got_outcome done;
+    int error; // memory is out
+} got_walk;
+
+static int is_known(void **address) {
+    for (uint32_t i = 0; i < slot_count; i++) {
+        if (slots[i].address == address && modules[slots[i].module].is_host) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void slot_add(const relocation *found, void *argument) {
+    got_module *module = argument;
+    const exports_row *function = got_function(module->family, found->name);
+    if (!function || (found->is_own && module->family != GOT_FOREIGN) ||
+        (found->is_value && (module->family >= GOT_FREEING || exports_is_compared(found->name))) ||
+        (module->is_host && is_known(found->address))) {
+        return;
+    }
+    if (slot_count == GOT_SLOTS) {
+        module->without++;
+        return;
+    }
+    got_slot *slot = &slots[slot_count];
+    slot->address = found->address;
+    slot->function = function;
+    slot->module = (uint32_t)(module - modules);
+    slot->is_pointer = module->is_host && found->is_value;
+    slot->in_relro =
+        (uintptr_t)found->address >= module->relro.start && (uintptr_t)found->address < module->relro.stop;
+    got_rows[slot_count++] = function->row;
+    module->count++;
+}
+
+static int is_of(const got_module *module, const struct dl_phdr_info *object, got_family family) {
+    return module->family == family && module->base == object->dlpi_addr &&
+           module->headers == object->dlpi_phdr && strcmp(module->path, loaded_path(object)) == 0;
+}
+
+// An empty record of one look; NULL when memory is out.
+static got_module *module_add(const struct dl_phdr_info *object, got_family family, int is_host) {
+    got_module *grown = realloc(modules, (module_count + 1) * sizeof *modules);
+    if (!grown) {
+        return NULL;
+    }
+    modules = grown;
+    got_module *module = &modules[module_count];
+    *module = (got_module){.path = strdup(loaded_path(object)),
+                           .base = object->dlpi_addr,
+                           .headers = object->dlpi_phdr,
+                           .family = family,
+                           .is_host = (uint8_t)is_host};
+    if (!module->path) {
+        return NULL;
+    }
+    module_count++;
+    module->relro = relocations_relro(object);
+    module->first = slot_count;
+    return module;
+}
+
+// The object's record of its imports: they are searched at the first sight of it. NULL when memory is out.
+static got_module *imports_of(const struct dl_phdr_info *object, got_family family) {
+    for (uint32_t i = 0; i < module_count; i++) {
+        if (!modules[i].is_host && is_of(&modules[i], object, family)) {
+            return &modules[i];
+        }
+    }
+    got_module *module = module_add(object, family, 0);
+    if (module) {
+        relocations_each(object, slot_add, module);
+    }
+    return module;
+}
+
+// The words of its own data that a host filled since the last look.
+static int host_look(const struct dl_phdr_info *object, got_family family, int again) {
+    got_module *host = module_add(object, family, 1);
+    if (!host) {
+        return -1;
+    }
+    pointers_each(object, again, slot_add, host);
+    lookups_each(object, slot_add, host);
+    if (!host->count) {
+        free(host->path);
+        module_count--;
+    }
+    return 0;
+}
+
+// Searches the object for slots: its imports once, a host's own data each time.
+static int object_look(const struct dl_phdr_info *object, got_family family, int pointers) {
+    got_module *imports = imports_of(object, family);
+    if (!imports) {
+        return -1;
+    }
+    if (!pointers && (imports->count || family != GOT_CAPI)) {
+        return 0;
+    }
+    int again = imports->was_looked;
+    imports->was_looked = 1;
+    return host_look(object, family, again);
+}
+
+// What the slot's callers are to reach when our trampoline is done, and whether another tracer is between. 0
+// where that is not known: a slot that is not bound yet, of a library that this one does not see.
+static int original_find(const struct dl_phdr_info *object, got_slot *slot, void *held) {
+    uint32_t number = (uint32_t)(slot - slots);
+    void *exported = slot->function->address, *original = held;
+    if (held != exported && relocations_inside(object, held)) { // lazy: not bound yet
+        int local = slot->function->row == GOT_FOREIGN_ROW;     // of a library that only this object sees
+        original = local ? NULL : dlsym(RTLD_DEFAULT, slot->function->name);
+        original = original ? original : exported;
+    }
+    slot->chained = exported && original != exported;
+    slot->before = held;
+    __atomic_store_n(&got_words_of[number].original, original, __ATOMIC_RELEASE);
+    return original != NULL;
+}
+
+static int is_ours(const got_slot *slot, const void *held) {
+    uint32_t number = (uint32_t)(slot - slots);
+    return held == trampolines_of(GOT_COUNT, number) || held == trampolines_of(GOT_RECORD, number);
+}
+
+static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
+    uint32_t number = (uint32_t)(slot - slots);
+    if (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade)) {
+        return; // it moves no reference, or is not at the border
+    }
+    int counted = walk->grade == GOT_RECORD && capi_is_counted(got_rows[number]);
+    void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
+    void *patch = trampolines_of(counted ? GOT_COUNT : walk->grade, number);
+    int is_another = slot->is_pointer && held != slot->function->address; // its owner put it there since
+    if (!is_ours(slot, held) && (is_another || !original_find(object, slot, held))) {
+        return;
+    }
+    slot->changed = 0;
+    if (walk->grade != GOT_COUNT) {
+        __atomic_store_n(&got_words_of[number].target, got_hook(got_rows[number], walk->grade),
+                         __ATOMIC_RELEASE);
+    }
+    slot->patch = patch;
+    slot->on = 1;
+    __atomic_store_n(slot->address, patch, __ATOMIC_RELEASE);
+    walk->done.stored++;
+}
+
+static void slot_disarm(got_slot *slot, got_walk *walk) {
+    void *patch = slot->patch;
+    if (__atomic_compare_exchange_n(slot->address, &patch, slot->before, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        walk->done.stored++;
+    } else if (patch != slot->before && patch != got_words_of[slot - slots].original) {
+        walk->done.foreign++;
+        slot->changed = 1;
+    }
+    slot->on = 0;
+    got_words *words = &got_words_of[slot - slots];
+    words->target = words->original; // who kept the trampoline goes on without us
+}
+
+static int relro_open(const got_module *module, int permissions) {
+    size_t bytes = module->relro.stop - module->relro.start;
+    return bytes ? mprotect((void *)module->relro.start, bytes, permissions) : 0;
+}
+
+// All slots of one record, armed or disarmed.
+static void module_store(const struct dl_phdr_info *object, got_module *module, got_walk *walk) {
+    int in_relro = 0;
+    for (uint32_t i = module->first; i < module->first + module->count; i++) {
+        in_relro |= slots[i].in_relro && (walk->turn_on || slots[i].on);
+    }
+    int writable = !in_relro || relro_open(module, PROT_READ | PROT_WRITE) == 0;
+    walk->done.no_room += walk->turn_on ? module->without : 0;
+    for (uint32_t i = module->first; i < module->first + module->count; i++) {
+        if (slots[i].in_relro && !writable) {
+            walk->done.failed++;
+        } else if (walk->turn_on) {
+            slot_arm(object, &slots[i], walk);
+        } else if (slots[i].on) {
+            slot_disarm(&slots[i], walk);
+        }
+    }
+    if (in_relro && writable) {
+        relro_open(module, PROT_READ);
+    }
+}
+
+static void object_store(const struct dl_phdr_info *object, got_walk *walk) {
+    for (uint32_t i = 0; i < module_count; i++) {
+        if (is_of(&modules[i], object, walk->family) && (!walk->pointers || modules[i].is_host)) {
+            module_store(object, &modules[i], walk);
+        }
+    }
+}
+
+static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) {
+    got_walk *walk = argument;
+    if (loaded_left_out(object, walk->family) ||
+        !(walk->paths == NULL || loaded_is_among(object, walk->paths))) {
+        return 0;
+    }
+    walk->error = object_look(object, walk->family, walk->pointers) < 0;
+    if (!walk->error) {
+        object_store(object, walk);
+    }
+    return walk->error;
+}
+
+static int object_disarm(struct dl_phdr_info *object, size_t size, void *argument) {
+    return object_store(object, argument), 0;
+}
+
+static int patched(got_walk *walk) {
+    if (!running_is_ours()) {
+        PyErr_Format(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
+        return -1;
+    }
+    dl_iterate_phdr(object_arm, walk);
+    trampolines_walk();
+    return walk->error ? (PyErr_NoMemory(), -1) : 0;
+}
+
+int got_patch(got_family family, got_grade grade, PyObject *paths, got_outcome *ret) {
+    got_walk walk = {.paths = paths, .grade = grade, .family = family, .turn_on = 1};
+    int result = patched(&walk);
+    *ret = walk.done;
+    return result;
+}
+
+void got_restore(got_family family, got_outcome *ret) {
+    got_walk walk = {.turn_on = 0, .family = family};
+    dl_iterate_phdr(object_disarm, &walk);
+    trampolines_walk();
+    for (uint32_t i = 0; i < slot_count; i++) {
+        if (slots[i].on && modules[slots[i].module].family == family) {
+            walk.done.gone++;
+            slots[i].on = 0;
+        }
+    }
+    *ret = walk.done;
+}
+
+PyObject *got_restored(got_family family) {
+    got_outcome done;
+    got_restore(family, &done);
+    return Py_BuildValue("(IIII)", done.stored, done.foreign, done.gone, done.failed);
+}
+
+static PyObject *got_arm(PyObject *module, PyObject *args) {
+    got_walk walk = {.turn_on = 1, .family = GOT_CAPI};
+    int grade;
+    if (!PyArg_ParseTuple(args, "O!i|p", &PyFrozenSet_Type, &walk.paths, &grade, &walk.pointers) ||
+        exports_prepare() < 0) {
+        return NULL;
+    }
+    if (grade < GOT_COUNT || grade > GOT_LEDGER) {
+        return PyErr_Format(PyExc_ValueError, "grade %d: it is 0 (count), 1 (record), 2 (deep) or 3 (ledger)",
+                            grade);
+    }
+    walk.grade = (got_grade)grade;
+    return patched(&walk) < 0 ? NULL
+                              : Py_BuildValue("(III)", walk.done.stored, walk.done.failed, walk.done.no_room);
+}
+
+static PyObject *got_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_CAPI); }
+
+static PyObject *slot_row(uint32_t number) {
+    const got_slot *slot = &slots[number];
+    static const int other[] = {[GOT_ALLOCATORS] = -2,
+                                [GOT_FOREIGN] = -3,
+                                [GOT_LOOKUP] = -4,
+                                [GOT_FREEING] = -5,
+                                [GOT_RAW_MEMORY] = -6};
+    got_family family = modules[slot->module].family;
+    int row = family != GOT_CAPI ? other[family] : got_rows[number] == CAPI_NO_ROW ? -1 : got_rows[number];
+    return Py_BuildValue(
+        "(IssiKKiiiKKii)", number, modules[slot->module].path, slot->function->name, row,
+        (unsigned long long)(uintptr_t)slot->address, (unsigned long long)got_words_of[number].count,
+        (int)slot->on, (int)slot->chained, (int)slot->in_relro, (unsigned long long)(uintptr_t)slot->before,
+        (unsigned long long)(uintptr_t)slot->patch, (int)slot->is_pointer, (int)slot->changed);
+}
+
+static PyObject *got_slots(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *rows = PyList_New(slot_count);
+    for (uint32_t i = 0; rows && i < slot_count; i++) {
+        PyObject *row = slot_row(i);
+        if (!row) {
+            return NULL;
+        }
+        PyList_SET_ITEM(rows, i, row);
+    }
+    return take(rows);
+}
+
+static PyObject *got_without_trampoline(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (uint32_t i = 0; rows && i < module_count; i++) {
+        _owned_ PyObject *row = NULL;
+        if (modules[i].without && modules[i].family == GOT_CAPI) {
+            row = Py_BuildValue("(sI)", modules[i].path, modules[i].without);
+            if (!row || PyList_Append(rows, row) < 0) {
+                return NULL;
+            }
+        }
+    }
+    return take(rows);
+}
+
+static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
+    for (uint32_t i = 0; i < slot_count; i++) {
+        got_words_of[i].count = 0;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef got_methods[] = {
+    {"got_arm", got_arm, METH_VARARGS, NULL},
+    {"got_disarm", got_disarm, METH_NOARGS, NULL},
+    {"got_slots", got_slots, METH_NOARGS, NULL},
+    {"got_without_trampoline", got_without_trampoline, METH_NOARGS, NULL},
+    {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int got_exec(PyObject *module) { return PyModule_AddFunctions(module, got_methods); }

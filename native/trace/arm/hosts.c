@@ -1,0 +1,85 @@
+// Finds the hosts that ask dlsym for Python's functions, and arms the slot through which they ask
+// (trace/arm/lookups.c).
+//
+// The program, and libraries that keep pointers of Python's in their own data: those of them that import
+// dlsym, and nothing of Python's, for which ld.so's slots tell all.
+#define _GNU_SOURCE
+#include "module/native.h"
+#include "trace/arm/got.h"
+#include "trace/arm/loaded.h"
+#include "trace/arm/lookups.h"
+#include "trace/capi/slot_table.h"
+
+typedef struct {
+    PyObject *paths; // borrowed: a frozenset of str
+    int error;
+} hosts_walk;
+
+static void import_count(const relocation *found, void *argument) {
+    uint32_t *counts = argument;
+    counts[0] += strcmp(found->name, "dlsym") == 0;
+    counts[1] += exports_find(found->name) != NULL;
+}
+
+static int may_ask(const struct dl_phdr_info *object) {
+    uint32_t counts[2] = {0, 0};
+    relocations_each(object, import_count, counts);
+    return counts[0] && !counts[1];
+}
+
+static int host_look(struct dl_phdr_info *object, size_t size, void *argument) {
+    hosts_walk *walk = argument;
+    if (loaded_left_out(object, GOT_CAPI) || lookups_is_host(object)) {
+        return 0;
+    }
+    int is_program = !object->dlpi_name || !*object->dlpi_name;
+    _owned_ PyObject *path = PyUnicode_DecodeFSDefault(loaded_path(object));
+    int wanted = is_program || (path && PySet_Contains(walk->paths, path) == 1);
+    walk->error |= !path || (wanted && may_ask(object) && lookups_add(object, loaded_path(object)) < 0);
+    return walk->error;
+}
+
+// Patches the slot of the host at which trace/arm/lookups.c aims; its path.
+static PyObject *host_arm(const char *aimed_at) {
+    _owned_ PyObject *path = PyUnicode_DecodeFSDefault(aimed_at);
+    _owned_ PyObject *only = path ? PyFrozenSet_New(NULL) : NULL;
+    got_outcome done;
+    if (!only || PySet_Add(only, path) < 0 || got_patch(GOT_LOOKUP, GOT_RECORD, only, &done) < 0) {
+        return NULL;
+    }
+    return take(path);
+}
+
+static PyObject *hosts_found(PyObject *paths) {
+    hosts_walk walk = {.paths = paths};
+    dl_iterate_phdr(host_look, &walk);
+    if (walk.error) {
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    }
+    return PyList_New(0);
+}
+
+static PyObject *hosts_arm(PyObject *module, PyObject *paths) {
+    if (!PyFrozenSet_CheckExact(paths)) {
+        return PyErr_Format(PyExc_TypeError, "hosts_arm() takes a frozenset");
+    }
+    _owned_ PyObject *armed = exports_prepare() < 0 ? NULL : hosts_found(paths);
+    const char *aimed_at;
+    for (uint32_t i = 0; armed && (aimed_at = lookups_aim(i)); i++) {
+        _owned_ PyObject *path = host_arm(aimed_at);
+        if (!path || PyList_Append(armed, path) < 0) {
+            return NULL;
+        }
+    }
+    return take(armed);
+}
+
+static PyObject *hosts_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_LOOKUP); }
+
+static PyMethodDef hosts_methods[] = {
+    {"hosts_arm", hosts_arm, METH_O, NULL},
+    {"hosts_disarm", hosts_disarm, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int hosts_exec(PyObject *module) { return PyModule_AddFunctions(module, hosts_methods); }

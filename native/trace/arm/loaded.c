@@ -1,0 +1,105 @@
+// The loaded objects: what each is called, which are left alone, and which embed this Python.
+#define _GNU_SOURCE
+#include "trace/arm/loaded.h"
+#include "module/native.h"
+#include "trace/arm/got.h"
+#include "trace/arm/lookups.h"
+#include "trace/capi/allocations.h"
+#include "trace/capi/slot_table.h"
+
+#include <limits.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+// The object's path; ld.so has none for the program itself.
+const char *loaded_path(const struct dl_phdr_info *object) {
+    static char program[PATH_MAX];
+    if (object->dlpi_name && *object->dlpi_name) {
+        return object->dlpi_name;
+    }
+    if (!*program && readlink("/proc/self/exe", program, sizeof program - 1) < 0) {
+        strcpy(program, "/proc/self/exe");
+    }
+    return program;
+}
+
+// Whether the object holds a function that gives memory: libc, or what was preloaded in its place.
+static int allocations_inside(const struct dl_phdr_info *object) {
+    void *giver = allocations_find("malloc")->address;
+    return relocations_inside(object, giver) || relocations_inside(object, (void *)&getauxval);
+}
+
+// Python itself, this extension, the dynamic linker; for what gives or frees memory the program and the
+// libraries that give memory.
+int loaded_left_out(const struct dl_phdr_info *object, got_family family) {
+    int is_program = !object->dlpi_name || !*object->dlpi_name;
+    return relocations_inside(object, (void *)PyLong_FromLong) || relocations_inside(object, got_words_of) ||
+           object->dlpi_addr == getauxval(AT_BASE) ||
+           ((family == GOT_ALLOCATORS || family >= GOT_FREEING) &&
+            (is_program || allocations_inside(object)));
+}
+
+int loaded_is_among(const struct dl_phdr_info *object, PyObject *paths) {
+    _owned_ PyObject *path = PyUnicode_DecodeFSDefault(loaded_path(object));
+    if (!path) {
+        PyErr_Clear();
+        return 0;
+    }
+    return PySet_Contains(paths, path) == 1;
+}
+
+static int object_name(struct dl_phdr_info *object, size_t size, void *argument) {
+    PyObject *names = argument; // borrowed
+    if (object->dlpi_name && *object->dlpi_name) {
+        _owned_ PyObject *name = PyUnicode_DecodeFSDefault(object->dlpi_name);
+        return !name || PyList_Append(names, name) < 0;
+    }
+    return 0;
+}
+
+static PyObject *got_objects(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *names = PyList_New(0);
+    if (!names || dl_iterate_phdr(object_name, names)) {
+        return NULL;
+    }
+    return take(names);
+}
+
+static void import_count(const relocation *found, void *argument) {
+    *(uint32_t *)argument += exports_find(found->name) != NULL;
+}
+
+static int host_name(struct dl_phdr_info *object, size_t size, void *argument) {
+    PyObject *names = argument; // borrowed
+    if (loaded_left_out(object, GOT_CAPI)) {
+        return 0;
+    }
+    uint32_t imports = 0, pointers = 0;
+    relocations_each(object, import_count, &imports);
+    if (!imports) {
+        pointers_each(object, 0, import_count, &pointers);
+    }
+    int is_program = !object->dlpi_name || !*object->dlpi_name;
+    if (!pointers && !lookups_is_host(object) &&
+        !(is_program && imports > 1)) { // Python's own launcher imports Py_BytesMain alone
+        return 0;
+    }
+    _owned_ PyObject *name = PyUnicode_DecodeFSDefault(loaded_path(object));
+    return !name || PyList_Append(names, name) < 0;
+}
+
+static PyObject *got_hosts(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *names = PyList_New(0);
+    if (!names || exports_prepare() < 0 || dl_iterate_phdr(host_name, names)) {
+        return NULL;
+    }
+    return take(names);
+}
+
+static PyMethodDef loaded_methods[] = {
+    {"got_objects", got_objects, METH_NOARGS, NULL},
+    {"got_hosts", got_hosts, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int loaded_exec(PyObject *module) { return PyModule_AddFunctions(module, loaded_methods); }

@@ -1,0 +1,14 @@
+// NumPy's table of functions, PyArray_API (numpy_table.c), as the ledger of references sees it.
+#ifndef INSPECTOR_NUMPY_TABLE_H
+#define INSPECTOR_NUMPY_TABLE_H
+
+#include "module/native.h"
+
+// The ledger sets these when it is loaded: it is told NumPy's own dtypes when the table is armed for it.
+typedef struct {
+    void (*know_dtype)(PyObject *dtype /* borrowed */);
+    void (*forget_dtypes)(void);
+} numpy_ledger;
+extern numpy_ledger numpy_table_ledger __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,61 @@
+// What is armed beside the C API: functions that give memory, and those that call C for Python.
+//
+// got.c patches slots and knows which hook belongs into them (families.c); Python's own allocators are hooked
+// beside them (trace/capi/pymem.c). Here Python arms and disarms each source as a whole.
+#define _GNU_SOURCE
+#include "trace/arm/got.h"
+#include "trace/capi/foreign_calls.h"
+#include "trace/capi/slot_table.h"
+
+#include "trace/arm/loaded.h"
+#include "trace/capi/allocations.h"
+
+static PyObject *allocations_arm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    allocations_find_addresses();
+    if (got_patch(GOT_ALLOCATORS, GOT_RECORD, NULL, &done) < 0) {
+        return NULL;
+    }
+    return Py_BuildValue("(IIIi)", done.stored, done.failed, done.no_room, pymem_arm());
+}
+
+static PyObject *allocations_disarm(PyObject *module, PyObject *ignored) {
+    got_outcome done;
+    int left = pymem_disarm();
+    got_restore(GOT_ALLOCATORS, &done);
+    return Py_BuildValue("(IIIIi)", done.stored, done.foreign, done.gone, done.failed, left);
+}
+
+static PyObject *foreign_arm(PyObject *module, PyObject *paths) {
+    got_outcome calls, border;
+    if (!PyFrozenSet_CheckExact(paths)) {
+        return PyErr_Format(PyExc_TypeError, "foreign_arm() takes a frozenset");
+    }
+    _owned_ PyObject *list = PySequence_List(paths);
+    for (Py_ssize_t i = 0; list && i < PyList_GET_SIZE(list); i++) {
+        foreign_find_addresses(PyList_GET_ITEM(list, i));
+    }
+    if (!list || exports_prepare() < 0 || got_patch(GOT_FOREIGN, GOT_RECORD, paths, &calls) < 0 ||
+        got_patch(GOT_CAPI, GOT_BORDER, paths, &border) < 0) {
+        return NULL;
+    }
+    return Py_BuildValue("(II)", calls.stored, border.stored);
+}
+
+static PyObject *foreign_disarm(PyObject *module, PyObject *ignored) { return got_restored(GOT_FOREIGN); }
+
+static PyObject *foreign_names(PyObject *module, PyObject *argument) {
+    void *address = PyLong_AsVoidPtr(argument);
+    return PyErr_Occurred() ? NULL : exports_names(address);
+}
+
+static PyMethodDef sources_methods[] = {
+    {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
+    {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
+    {"foreign_arm", foreign_arm, METH_O, NULL},
+    {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
+    {"foreign_names", foreign_names, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int sources_exec(PyObject *module) { return PyModule_AddFunctions(module, sources_methods); }

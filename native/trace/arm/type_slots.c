@@ -1,0 +1,165 @@
+// Type slots by an allow list: the few through which CPython asks an object for bytes, a number or its items.
+//
+// A slot is replaced in the type itself, by calls.c. Left out on purpose: values that CPython or NumPy
+// compare by identity to choose a fast path (tp_new, tp_alloc, the slots of binary operators), and
+// every value that is CPython's own function: it compares some of these too (dict_iter in
+// Objects/dictobject.c), and they are everybody's. Only what the chosen extensions wrote themselves is
+// replaced.
+//
+// A subclass holds copies of its base's pointers. One made before is armed with its base where it shares the
+// pointer. One made while the base is armed copies our trampoline: type_slots_settle puts the original there,
+// before the bases are restored. A table that a type shares with its base is the base's, and armed once.
+#define _GNU_SOURCE
+#include "module/native.h"
+#include "trace/record/convention.h"
+
+#include <link.h>
+
+#include "trace/arm/calls.h"
+#include "trace/arm/relocations.h"
+#include "trace/record/event.h"
+
+typedef struct {
+    const char *name;
+    size_t table; // offset of the pointer to the table in the type; 0: the slot is in the type
+    size_t offset;
+    call_convention convention;
+    int for_ledger; // it says nothing of a conversion: only references are watched there
+} type_slot;
+
+#define IN_TABLE(table, methods, name, convention) \
+    {#name, offsetof(PyTypeObject, table), offsetof(methods, name), convention, 0}
+#define FOR_LEDGER(name, convention) {#name, 0, offsetof(PyTypeObject, name), convention, 1}
+static const type_slot allowed[] = {
+    IN_TABLE(tp_as_buffer, PyBufferProcs, bf_getbuffer, CALL_BUFFER),
+    IN_TABLE(tp_as_number, PyNumberMethods, nb_index, CALL_UNARY),
+    IN_TABLE(tp_as_number, PyNumberMethods, nb_float, CALL_UNARY),
+    IN_TABLE(tp_as_number, PyNumberMethods, nb_int, CALL_UNARY),
+    IN_TABLE(tp_as_sequence, PySequenceMethods, sq_item, CALL_INDEXED),
+    {"tp_iter", 0, offsetof(PyTypeObject, tp_iter), CALL_UNARY, 0},
+    {"tp_finalize", 0, offsetof(PyTypeObject, tp_finalize), CALL_DEALLOC, 0},
+    {"mp_subscript", offsetof(PyTypeObject, tp_as_mapping), offsetof(PyMappingMethods, mp_subscript), CALL_O,
+     1},
+    {"mp_ass_subscript", offsetof(PyTypeObject, tp_as_mapping), offsetof(PyMappingMethods, mp_ass_subscript),
+     CALL_ASSIGN, 1},
+    FOR_LEDGER(tp_init, CALL_INIT),
+    FOR_LEDGER(tp_call, CALL_KEYWORDS),
+    FOR_LEDGER(tp_iternext, CALL_NEXT),
+    FOR_LEDGER(tp_richcompare, CALL_O),
+    FOR_LEDGER(tp_repr, CALL_UNARY),
+    FOR_LEDGER(tp_str, CALL_UNARY),
+};
+
+static int find_python(struct dl_phdr_info *object, size_t size, void *argument) {
+    int found = relocations_inside(object, (const void *)PyLong_FromLong);
+    if (found) {
+        *(struct dl_phdr_info *)argument = *object;
+    }
+    return found;
+}
+
+static int is_pythons_own(uintptr_t function) {
+    static struct dl_phdr_info python; // stays loaded
+    if (!python.dlpi_phnum) {
+        dl_iterate_phdr(find_python, &python);
+    }
+    return relocations_inside(&python, (const void *)function);
+}
+
+// Where the type keeps it; NULL where it has no such table, or only its base's.
+static uintptr_t *place_of(PyTypeObject *type, const type_slot *slot) {
+    if (!slot->table) {
+        return (uintptr_t *)((char *)type + slot->offset);
+    }
+    char *table = *(char **)((char *)type + slot->table);
+    char *shared = type->tp_base ? *(char **)((char *)type->tp_base + slot->table) : NULL;
+    return table && table != shared ? (uintptr_t *)(table + slot->offset) : NULL;
+}
+
+// Whether a base is armed for the function that this type shares with it.
+static int is_shared(PyTypeObject *type, const type_slot *slot, uintptr_t function) {
+    PyObject *bases = type->tp_mro; // borrowed
+    for (Py_ssize_t i = 1; bases && i < PyTuple_GET_SIZE(bases); i++) {
+        uintptr_t *place = place_of((PyTypeObject *)PyTuple_GET_ITEM(bases, i), slot);
+        if (place && calls_original(*place) == function) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // its number, or below 0
+    uintptr_t *place = place_of(type, slot);
+    uintptr_t function = place ? *place : 0;
+    if (!function || calls_original(function)) {
+        return CALLS_UNSEEN; // empty, or armed already
+    }
+    int is_finalizer = slot->convention == CALL_DEALLOC;
+    // CPython's finalizer of a class statement's type calls its __del__; those of its own types are its own.
+    int is_statement = type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
+    if ((is_pythons_own(function) && !(is_finalizer && is_statement)) ||
+        !(chosen || is_shared(type, slot, function))) {
+        return CALLS_UNSEEN;
+    }
+    return calls_arm(place, is_finalizer ? EVENT_FINALIZE : EVENT_SLOT, slot->convention, (PyObject *)type);
+}
+
+static int arm_type(PyTypeObject *type, int chosen, int for_ledger, PyObject *found) {
+    for (size_t i = 0; i < Py_ARRAY_LENGTH(allowed); i++) {
+        int is_wanted = for_ledger ? call_counts(allowed[i].convention) : !allowed[i].for_ledger;
+        int number = is_wanted ? arm_slot(type, &allowed[i], chosen) : CALLS_UNSEEN;
+        _owned_ PyObject *row = number >= 0 ? Py_BuildValue("(iOs)", number, type, allowed[i].name) : NULL;
+        if (number >= 0 && (!row || PyList_Append(found, row) < 0)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *type_slots_arm(PyObject *module, PyObject *args) {
+    PyObject *types; // borrowed
+    int chosen, for_ledger = 0;
+    if (!PyArg_ParseTuple(args, "O!p|p", &PyList_Type, &types, &chosen, &for_ledger)) {
+        return NULL;
+    }
+    calls_forget_pages();
+    _owned_ PyObject *found = PyList_New(0);
+    for (Py_ssize_t i = 0; found && i < PyList_GET_SIZE(types); i++) {
+        PyObject *type = PyList_GET_ITEM(types, i); // borrowed
+        if (PyType_Check(type) && arm_type((PyTypeObject *)type, chosen, for_ledger, found) < 0) {
+            return NULL;
+        }
+    }
+    return take(found);
+}
+
+static PyObject *type_slots_settle(PyObject *module, PyObject *types) {
+    Py_ssize_t settled = 0;
+    if (!PyList_CheckExact(types)) {
+        return PyErr_Format(PyExc_TypeError, "type_slots_settle() takes a list");
+    }
+    calls_forget_pages();
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types); i++) {
+        PyTypeObject *type = (PyTypeObject *)PyList_GET_ITEM(types, i);
+        for (size_t k = 0; PyType_Check(type) && k < Py_ARRAY_LENGTH(allowed); k++) {
+            uintptr_t *place = place_of(type, &allowed[k]);
+            uintptr_t original = place && !calls_is_armed(place) ? calls_original(*place) : 0;
+            settled += original && calls_store(place, original) == 0;
+        }
+    }
+    return PyLong_FromSsize_t(settled);
+}
+
+static PyObject *type_slots_capsules(PyObject *module, PyObject *ignored) {
+    uintptr_t *place = (uintptr_t *)(void *)&PyCapsule_Type.tp_dealloc;
+    return PyLong_FromLong(calls_arm(place, EVENT_FINALIZE, CALL_DEALLOC, (PyObject *)&PyCapsule_Type));
+}
+
+static PyMethodDef type_slots_methods[] = {
+    {"type_slots_arm", type_slots_arm, METH_VARARGS, NULL},
+    {"type_slots_settle", type_slots_settle, METH_O, NULL},
+    {"type_slots_capsules", type_slots_capsules, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int type_slots_exec(PyObject *module) { return PyModule_AddFunctions(module, type_slots_methods); }

@@ -1,0 +1,84 @@
+// Blocks of memory that code asks for, as events: what the hooks of trace/capi/allocations.c and
+// trace/capi/pymem.c share.
+#ifndef INSPECTOR_ALLOCATIONS_H
+#define INSPECTOR_ALLOCATIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/capi/slot_table.h"
+#include "trace/record/ring.h"
+
+// ALLOCATOR(name, hook): functions that slots import. Appended to, never reordered: traces hold the numbers.
+// The names of C++ are operator new and new[], with and without alignment, with and without exceptions.
+#define ALLOCATIONS_IMPORTED(ALLOCATOR) \
+    ALLOCATOR(malloc, size) \
+    ALLOCATOR(calloc, product) \
+    ALLOCATOR(realloc, grown) \
+    ALLOCATOR(reallocarray, grown_product) \
+    ALLOCATOR(aligned_alloc, second) \
+    ALLOCATOR(memalign, second) \
+    ALLOCATOR(posix_memalign, stored) \
+    ALLOCATOR(mmap, mapped) \
+    ALLOCATOR(mmap64, mapped) \
+    ALLOCATOR(_Znwm, size) \
+    ALLOCATOR(_Znam, size) \
+    ALLOCATOR(_ZnwmRKSt9nothrow_t, first) \
+    ALLOCATOR(_ZnamRKSt9nothrow_t, first) \
+    ALLOCATOR(_ZnwmSt11align_val_t, first) \
+    ALLOCATOR(_ZnamSt11align_val_t, first)
+// The domains of Python's own allocators (trace/capi/pymem.c).
+#define ALLOCATIONS_DOMAINS(DOMAIN) DOMAIN(PyMem_RawMalloc) DOMAIN(PyMem_Malloc) DOMAIN(PyObject_Malloc)
+
+enum {
+#define ALLOCATIONS_ID(name, ...) ALLOCATION_##name,
+    ALLOCATIONS_IMPORTED(ALLOCATIONS_ID)
+#undef ALLOCATIONS_ID
+        ALLOCATIONS_IMPORTED_COUNT,
+    ALLOCATIONS_BEFORE_DOMAINS = ALLOCATIONS_IMPORTED_COUNT - 1,
+#define ALLOCATIONS_ID(name) ALLOCATION_##name,
+    ALLOCATIONS_DOMAINS(ALLOCATIONS_ID)
+#undef ALLOCATIONS_ID
+        ALLOCATIONS_COUNT
+};
+
+#define ALLOCATIONS_LEAST_BYTES 4096
+
+extern int allocations_open __attribute__((visibility("hidden"))); // blocks are recorded
+
+typedef struct {
+    uint32_t slot, func;
+    const void *block;
+    size_t bytes;
+    const void *caller;
+    uintptr_t grown; // where a block of this size that grew lay before; 0 for a new one
+} allocation;
+
+void allocations_record(const allocation *given);
+// Where a block lies that realloc is about to grow; 0 where it is smaller than those that are recorded, or
+// its size cannot be told.
+uintptr_t allocations_grown(const void *before, size_t bytes);
+
+static inline int allocations_counts(size_t bytes) {
+    return __builtin_expect(bytes >= ALLOCATIONS_LEAST_BYTES, 0) && allocations_open && !ring_here.quiet;
+}
+
+// A block was given. Smaller ones are let pass: they are many, and no payload worth naming.
+static inline void allocations_note(uint32_t slot, uint32_t func, const void *block, size_t bytes,
+                                    const void *caller, uintptr_t grown) {
+    if (allocations_counts(bytes) && block) {
+        allocation given = {slot, func, block, bytes, caller, grown};
+        allocations_record(&given);
+    }
+}
+
+// trace/capi/pymem.c
+int pymem_arm(void);    // how many domains are hooked
+int pymem_disarm(void); // how many were left to another tracer, which stands before us
+
+// Functions that give memory, as slots import them.
+const exports_row *allocations_find(const char *name); // borrowed, or NULL
+void *allocations_hook(uint16_t row);
+void allocations_find_addresses(void); // of functions whose library came since
+
+#endif

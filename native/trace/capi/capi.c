@@ -1,0 +1,82 @@
+// The rows of trace/capi/capi.def as a table: found by name when slots are patched, and shown to Python as
+// CAPI_ROWS.
+#define INSPECTOR_PLAIN_NAMES
+#include "trace/capi/capi.h"
+
+enum { BUCKETS = 1 << 10 };
+
+// Everything as text: what decodes a record reads the meaning of its words from here.
+typedef struct {
+    const char *name, *type, *parameters, *obj, *val, *aux, *keep, *fails, *owns, *effects, *direction, *form;
+} capi_row;
+
+#define TEXT_OF(...) #__VA_ARGS__
+#define EXPANDED(...) TEXT_OF(__VA_ARGS__)
+#define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
+    {#name, #type, EXPANDED params, #obj, #val, #aux, #keep, #fails, #owns, effects, #direction, "call"},
+#define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
+    {#name, "void",  EXPANDED params, #obj,    #val,       #aux, \
+     #keep, "NEVER", "NOTHING",       effects, #direction, "call"},
+#define CAPI_VA(name, type, params, fails, owns, direction) \
+    {#name, #type, EXPANDED params, "", "", "", "", #fails, #owns, "", #direction, "variadic"},
+#define CAPI_ENTRY(name, type, params, says) \
+    {#name, #type, EXPANDED params, "", "", "", "", "NEVER", "", "", #says, "entry"},
+static const capi_row rows[CAPI_ROW_COUNT] = {
+#include "trace/capi/capi.def"
+};
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+
+static uint16_t buckets[BUCKETS]; // row + 1; filled under the GIL, once
+
+static uint32_t name_hash(const char *name) {
+    uint32_t hash = 5381;
+    for (; *name; name++) {
+        hash = hash * 33 + (unsigned char)*name;
+    }
+    return hash % BUCKETS;
+}
+
+static void buckets_fill(void) {
+    for (uint16_t row = 0; row < CAPI_ROW_COUNT; row++) {
+        uint32_t at = name_hash(rows[row].name);
+        while (buckets[at]) {
+            at = (at + 1) % BUCKETS;
+        }
+        buckets[at] = row + 1;
+    }
+}
+
+uint16_t capi_find(const char *name) {
+    for (uint32_t at = name_hash(name); buckets[at]; at = (at + 1) % BUCKETS) {
+        if (strcmp(rows[buckets[at] - 1].name, name) == 0) {
+            return buckets[at] - 1;
+        }
+    }
+    return CAPI_NO_ROW;
+}
+
+int capi_calls(uint16_t row) {
+    static const char callable[] = "PyObject *callable";
+    return row != CAPI_NO_ROW && strncmp(rows[row].parameters, callable, sizeof callable - 1) == 0;
+}
+
+int capi_exec(PyObject *module) {
+    _owned_ PyObject *table = PyTuple_New(CAPI_ROW_COUNT);
+    for (Py_ssize_t i = 0; table && i < CAPI_ROW_COUNT; i++) {
+        const capi_row *row = &rows[i];
+        PyObject *shown = Py_BuildValue("(ssssssssssss)", row->name, row->type, row->parameters, row->obj,
+                                        row->val, row->aux, row->keep, row->fails, row->owns, row->effects,
+                                        row->direction, row->form);
+        if (!shown) {
+            return -1;
+        }
+        PyTuple_SET_ITEM(table, i, shown);
+    }
+    if (!buckets[name_hash(rows[0].name)]) {
+        buckets_fill();
+    }
+    return table ? PyModule_AddObjectRef(module, "CAPI_ROWS", table) : -1;
+}

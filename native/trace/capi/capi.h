@@ -1,0 +1,24 @@
+// The rows of capi.def: their numbers, and how a function is found by name.
+#ifndef INSPECTOR_CAPI_H
+#define INSPECTOR_CAPI_H
+
+#include "trace/capi/slot_table.h"
+
+// The row numbers: capi_PyLong_AsLong and so on.
+enum {
+#define CAPI(name, ...) capi_##name,
+#define CAPI_VOID(name, ...) capi_##name,
+#define CAPI_VA(name, ...) capi_##name,
+#define CAPI_ENTRY(name, ...) capi_##name,
+#include "trace/capi/capi.def"
+#undef CAPI
+#undef CAPI_VOID
+#undef CAPI_VA
+#undef CAPI_ENTRY
+    CAPI_ROW_COUNT
+};
+
+uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
+int capi_calls(uint16_t row);         // whether its first parameter is what it calls
+
+#endif

@@ -1,0 +1,14 @@
+// Calls that ctypes and cffi make of C functions (foreign_calls.c).
+#ifndef INSPECTOR_FOREIGN_CALLS_H
+#define INSPECTOR_FOREIGN_CALLS_H
+
+#include "trace/capi/slot_table.h"
+
+// The function that calls C functions, as slots import it.
+const exports_row *foreign_find(const char *name); // borrowed, or NULL
+void *foreign_hook(void);
+void foreign_find_addresses(PyObject *path /* borrowed str */);
+extern int foreign_open __attribute__((visibility("hidden"))); // its calls are recorded
+void foreign_leaves_python(void);                              // this thread is about to release the GIL
+
+#endif

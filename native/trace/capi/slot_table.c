@@ -1,0 +1,5 @@
+// The patched slots of the process, as trampolines, hooks and whoever arms them share them (slot_table.h).
+#include "trace/capi/slot_table.h"
+
+got_words got_words_of[GOT_PLACES];
+uint16_t got_rows[GOT_SLOTS];

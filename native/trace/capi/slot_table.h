@@ -1,0 +1,60 @@
+// The patched slots of the process: one row a slot, which trampolines and hooks read.
+//
+// A slot's number is its trampoline's: it is given once and never taken back, since code that holds the
+// trampoline's address may call it for as long as the process lives. GOT_SLOTS trampolines of each grade
+// stand in the text segment (trampolines.c).
+#ifndef INSPECTOR_SLOT_TABLE_H
+#define INSPECTOR_SLOT_TABLE_H
+
+#include "module/native.h"
+
+#include <stdint.h>
+
+#define GOT_SLOTS 32768 // trampolines of 16 and 32 bytes: 1.5 MiB of text, touched where used
+
+// From there on, the slots of trace/arm/numpy_table.c: one a module that calls and a function of NumPy's.
+enum { NUMPY_CALLERS = 512, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_CALLERS * NUMPY_ROWS_MAX };
+
+// GOT_BORDER records only what takes or releases the GIL, and what calls an object.
+typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
+// What the patched slots of one family import: Python's C API, what gives memory (trace/capi/allocations.c),
+// what calls a C function for Python (trace/capi/foreign_calls.c), what a host asks for functions
+// (trace/arm/lookups.c), what gives memory back (leaks/freeing.c), what gives memory to modules whose blocks
+// are followed (leaks/raw_memory/hooks.c).
+typedef enum {
+    GOT_CAPI,
+    GOT_ALLOCATORS,
+    GOT_FOREIGN,
+    GOT_LOOKUP,
+    GOT_FREEING,
+    GOT_RAW_MEMORY,
+    GOT_FAMILIES
+} got_family;
+
+// What the trampolines read, by slot, two slots a cache line: a library's calls are of many slots, seldom
+// twice in a row. Written before the trampoline is stored anywhere.
+typedef struct {
+    void *original; // what the slot held
+    void *target;   // the hook of grade record or deep
+    uint64_t count; // calls; exact under the GIL
+    uint64_t unused;
+} got_words;
+extern got_words got_words_of[GOT_PLACES] __attribute__((visibility("hidden"), aligned(64)));
+extern uint16_t got_rows[GOT_SLOTS]
+    __attribute__((visibility("hidden"))); // row of trace/capi/capi.def, CAPI_NO_ROW, or of an allocator
+
+#define CAPI_NO_ROW UINT16_MAX
+#define GOT_ALLOCATOR_FIRST 0xF000  // the rows of trace/capi/allocations.c, from here to CAPI_NO_ROW
+#define GOT_FOREIGN_ROW 0xE000      // that of trace/capi/foreign_calls.c
+#define GOT_LOOKUP_FIRST 0xE100     // those of trace/arm/lookups.c, one a host
+#define GOT_FREEING_FIRST 0xE200    // those of leaks/freeing.c
+#define GOT_RAW_MEMORY_FIRST 0xE300 // those of leaks/raw_memory/hooks.c
+
+// A function that slots import, by name and address.
+typedef struct {
+    const char *name; // borrowed: in Python's own string table
+    void *address;
+    uint16_t row;
+} exports_row;
+
+#endif

@@ -1,0 +1,29 @@
+// The code that patched slots point at (trampolines.c).
+#ifndef INSPECTOR_TRAMPOLINES_H
+#define INSPECTOR_TRAMPOLINES_H
+
+#include "trace/capi/slot_table.h"
+
+extern char trampolines_count[] __attribute__((visibility("hidden"))); // 16 bytes each: count, jump on
+extern char trampolines_record[]
+    __attribute__((visibility("hidden"))); // 32 bytes each: say the slot, jump to the hook
+// Hooks of what is recorded when it begins: all of it, what has no row, what releases or takes the GIL.
+extern char trampolines_entry[] __attribute__((visibility("hidden")));
+extern char trampolines_named[] __attribute__((visibility("hidden")));
+extern char trampolines_released[] __attribute__((visibility("hidden")));
+extern char trampolines_taken[] __attribute__((visibility("hidden")));
+void trampolines_walk(void); // the processor forgets what it knew of patched jumps
+extern char trampolines_numpy[]
+    __attribute__((visibility("hidden"))); // 32 bytes each: words of NumPy's table
+static inline void *trampolines_of(got_grade grade, uint32_t slot) {
+    return grade == GOT_COUNT ? trampolines_count + 16 * (uint64_t)slot
+                              : trampolines_record + 32 * (uint64_t)slot;
+}
+
+// What a trampoline asks where to go on, given the registers it saved. hooks.c and numpy_table.c set these
+// before they hand out the first trampoline that asks.
+typedef void *(*trampolines_asked)(const uint64_t *kept);
+extern trampolines_asked trampolines_note __attribute__((visibility("hidden")));
+extern trampolines_asked trampolines_note_numpy __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,123 @@
+// The journal of a trace: the names of interned types and code objects, in a mapped file.
+//
+// Overview. The records of a trace lie in mapped files, so that a process that is killed leaves them. They
+// name types and code objects by number; what a number means would die with the process. So, where a journal
+// is kept, the name is written when the number is given: once for each object, by copies of memory alone.
+//
+// Form. Two 64-bit words: bytes used, entries there was no room for. Then entries of bytes, packed, in the
+// machine's own order: id (4), 't' and the type's tp_name as a text, or 'c' and of a code object the first
+// line (4), file and qualified name as texts, and its location table (PEP 657) as a text. A text is the bytes
+// of a character (1), the number of characters (4), the characters.
+//
+// Life cycle. The file's space is reserved before it is mapped (memory/mapped_file.c). A forked child forgets
+// the mapping, whose numbers are its parent's.
+#define _GNU_SOURCE
+#include "trace/record/journal.h"
+#include "memory/mapped_file.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+enum { FIRST_BYTES = 1 << 19 }; // a hook's names find their pages there
+
+typedef struct {
+    uint64_t used, lost;
+    char entries[];
+} journal;
+
+static journal *kept; // the mapping; NULL where no journal is kept
+static size_t kept_bytes;
+
+typedef struct {
+    char *at, *end; // borrowed: in the mapping
+    int full;
+} pen;
+
+static void put(pen *to, const void *from, size_t bytes) {
+    to->full |= (size_t)(to->end - to->at) < bytes;
+    if (to->full) {
+        return;
+    }
+    memcpy(to->at, from, bytes);
+    to->at += bytes;
+}
+
+static void put_text(pen *to, uint8_t width, const void *from, uint32_t characters) {
+    put(to, &width, 1);
+    put(to, &characters, sizeof characters);
+    put(to, from, (size_t)width * characters);
+}
+
+static void put_unicode(pen *to, PyObject *text /* borrowed */) {
+    put_text(to, (uint8_t)PyUnicode_KIND(text), PyUnicode_DATA(text), (uint32_t)PyUnicode_GET_LENGTH(text));
+}
+
+static void put_code(pen *to, PyCodeObject *code /* borrowed */) {
+    uint32_t first = (uint32_t)code->co_firstlineno;
+    put(to, &first, sizeof first);
+    put_unicode(to, code->co_filename);
+    put_unicode(to, code->co_qualname);
+    put_text(to, 1, PyBytes_AS_STRING(code->co_linetable), (uint32_t)PyBytes_GET_SIZE(code->co_linetable));
+}
+
+void journal_add(uint32_t id, PyObject *object) {
+    if (!kept) {
+        return;
+    }
+    char *start = kept->entries + kept->used;
+    pen to = {start, (char *)kept + kept_bytes, 0};
+    int is_code = PyCode_Check(object);
+    put(&to, &id, sizeof id);
+    put(&to, is_code ? "c" : "t", 1);
+    if (is_code) {
+        put_code(&to, (PyCodeObject *)object);
+    } else {
+        const char *name = ((PyTypeObject *)object)->tp_name;
+        put_text(&to, 1, name, (uint32_t)strlen(name));
+    }
+    if (to.full) {
+        kept->lost++;
+        return;
+    }
+    __atomic_store_n(&kept->used, kept->used + (uint64_t)(to.at - start), __ATOMIC_RELEASE);
+}
+
+static void journal_close(void) {
+    if (kept) {
+        munmap(kept, kept_bytes);
+    }
+    kept = NULL;
+}
+
+static PyObject *journal_keep(PyObject *module, PyObject *args) {
+    const char *path;
+    Py_ssize_t bytes;
+    if (!PyArg_ParseTuple(args, "sn", &path, &bytes)) {
+        return NULL;
+    }
+    journal_close();
+    if (!path[0]) {
+        Py_RETURN_NONE;
+    }
+    if (bytes < (Py_ssize_t)sizeof *kept) {
+        return PyErr_Format(PyExc_ValueError, "a journal has at least %zu bytes", sizeof *kept);
+    }
+    size_t ready = bytes < FIRST_BYTES ? (size_t)bytes : FIRST_BYTES;
+    kept = mapped_file_create(path, (size_t)bytes, ready, MAPPED_FILE_RESERVED);
+    if (!kept) {
+        return PyErr_SetFromErrnoWithFilename(PyExc_OSError, path);
+    }
+    kept_bytes = (size_t)bytes;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef journal_methods[] = {
+    {"journal", journal_keep, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static void journal_forked(void) { journal_close(); }
+
+__attribute__((constructor)) static void journal_prepare(void) { pthread_atfork(NULL, NULL, journal_forked); }
+
+int journal_exec(PyObject *module) { return PyModule_AddFunctions(module, journal_methods); }

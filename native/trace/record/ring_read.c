@@ -1,0 +1,266 @@
+// A session of events as Python sees it: begun, read, ended; and the tables that describe a record.
+//
+// One session at a time, in one interpreter; the functions need the GIL, the hooks do not. ring_read copies
+// what each ring holds. In mode "last" its owner may overwrite the oldest records meanwhile: those are left
+// out by looking at the head again after the copy, as a reader of a sequence lock does.
+#include "module/native.h"
+#include "trace/record/ring.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+
+static const char *const mode_names[] = {
+#define MODE_NAME(name) #name,
+    RING_MODES(MODE_NAME)
+#undef MODE_NAME
+};
+
+static int mode_find(const char *name) {
+    for (int mode = RING_LAST; mode <= RING_SAMPLE; mode++) {
+        if (PyOS_stricmp(mode_names[mode], name) == 0) {
+            return mode;
+        }
+    }
+    PyErr_Format(PyExc_ValueError, "mode %s: it is last, stream or sample", name);
+    return -1;
+}
+
+static int sizes_check(unsigned long long capacity, unsigned long long every) {
+    if (capacity < 64 || capacity > 1ull << 32 || capacity & (capacity - 1) || !every) {
+        PyErr_SetString(PyExc_ValueError, "capacity is a power of two from 64 to 2**32, every at least 1");
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *read_begin(PyObject *module, PyObject *args) {
+    const char *directory, *mode_name;
+    unsigned long long capacity, every, total;
+    int clocks, file;
+    if (!PyArg_ParseTuple(args, "sKsKiKi", &directory, &capacity, &mode_name, &every, &clocks, &total,
+                          &file)) {
+        return NULL;
+    }
+    int mode = mode_find(mode_name);
+    if (mode < 0 || sizes_check(capacity, every) < 0) {
+        return NULL;
+    }
+    if (ring_wanted.mode != RING_OFF) {
+        return PyErr_Format(PyExc_RuntimeError, "a session of events is on already");
+    }
+    if (strlen(directory) >= sizeof ring_wanted.directory) {
+        return PyErr_Format(PyExc_ValueError, "the directory's name is longer than %zu bytes",
+                            sizeof ring_wanted.directory - 1);
+    }
+    PyOS_snprintf(ring_wanted.directory, sizeof ring_wanted.directory, "%s", directory);
+    ring_wanted.capacity = capacity;
+    ring_wanted.every = every;
+    ring_wanted.total_bytes = total;
+    ring_wanted.clocks = (uint32_t)clocks;
+    ring_calibrate();
+    int number = mode == RING_STREAM ? ring_drain_start(file) : 0;
+    if (number) {
+        errno = number;
+        return PyErr_SetFromErrno(PyExc_OSError);
+    }
+    ring_wanted.mode = (uint32_t)mode;
+    ring_begin();
+    Py_RETURN_NONE;
+}
+
+// The records of one ring that are whole: a new bytes object; from which record on, and how many were lost.
+static PyObject *read_records(ring *from, uint64_t *ret_first) {
+    uint64_t head = __atomic_load_n(&from->header.head, __ATOMIC_ACQUIRE);
+    uint64_t capacity = from->header.capacity, first = head > capacity ? head - capacity : 0;
+    first = ring_wanted.mode == RING_STREAM ? from->header.tail : first;
+    PyObject *copied = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((head - first) * sizeof(event)));
+    if (!copied) {
+        return NULL;
+    }
+    event *to = (event *)PyBytes_AS_STRING(copied);
+    for (uint64_t at = first; at < head; at++) {
+        memcpy(to++, from->records + (at & from->mask), sizeof(event));
+    }
+    int elsewhere = from->header.pthread != (uint64_t)pthread_self();
+    uint64_t now = __atomic_load_n(&from->header.head, __ATOMIC_ACQUIRE) + (uint64_t)elsewhere;
+    uint64_t safe = now > capacity ? now - capacity : 0; // the owner may be writing record `now` already
+    if (ring_wanted.mode != RING_STREAM && safe > first && head > first) {
+        uint64_t lost = safe < head ? safe - first : head - first;
+        PyObject *whole = PyBytes_FromStringAndSize(PyBytes_AS_STRING(copied) + lost * sizeof(event),
+                                                    (Py_ssize_t)((head - first - lost) * sizeof(event)));
+        Py_DECREF(copied);
+        first += lost;
+        copied = whole;
+    }
+    *ret_first = first;
+    return copied;
+}
+
+static PyObject *read_row(ring *from) {
+    uint64_t first, dropped = from->header.dropped, skipped = from->header.skipped;
+    PyObject *records = read_records(from, &first); // given to the row
+    if (!records) {
+        return NULL;
+    }
+    dropped += ring_wanted.mode == RING_STREAM ? 0 : first;
+    return Py_BuildValue("(KIKKKiN)", (unsigned long long)from->header.pthread, from->header.tid,
+                         (unsigned long long)from->header.head, (unsigned long long)dropped,
+                         (unsigned long long)skipped, (int)from->header.mapped, records);
+}
+
+static PyObject *read_rings(PyObject *module, PyObject *unused) {
+    _owned_ PyObject *rows = PyList_New(0);
+    for (ring *each = ring_first; rows && each; each = each->next) {
+        _owned_ PyObject *row = read_row(each);
+        if (!row || PyList_Insert(rows, 0, row) < 0) {
+            return NULL;
+        }
+    }
+    return take(rows);
+}
+
+static PyObject *read_written(PyObject *module, PyObject *unused) {
+    uint64_t written = 0;
+    for (ring *each = ring_first; each; each = each->next) {
+        written += __atomic_load_n(&each->header.head, __ATOMIC_RELAXED);
+    }
+    return PyLong_FromUnsignedLongLong(written);
+}
+
+static PyObject *read_end(PyObject *module, PyObject *unused) {
+    static int ending; // under the GIL; another thread may ask while it is given up below
+    uint64_t written = 0;
+    int failed = 0;
+    if (ring_wanted.mode == RING_OFF || ending) {
+        return PyErr_Format(PyExc_RuntimeError, "no session of events is on");
+    }
+    ending = 1;
+    ring_end();
+    if (ring_wanted.mode == RING_STREAM) {
+        // The reader may be in a slow write: the GIL is not kept from others meanwhile.
+        Py_BEGIN_ALLOW_THREADS failed = ring_drain_stop(&written);
+        Py_END_ALLOW_THREADS
+    }
+    _owned_ PyObject *rows = read_rings(module, NULL);
+    ring_wanted.mode = RING_OFF;
+    ending = 0;
+    ring *each = __atomic_exchange_n(&ring_first, NULL, __ATOMIC_ACQ_REL);
+    while (each) {
+        ring *next = each->next;
+        ring_take(each);
+        each = next;
+    }
+    return rows ? Py_BuildValue("(OKKi)", rows, (unsigned long long)ring_refused, (unsigned long long)written,
+                                failed)
+                : NULL;
+}
+
+static PyObject *read_clock(PyObject *module, PyObject *unused) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    unsigned long long ns = (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec;
+    return Py_BuildValue("(KKK)", (unsigned long long)ring_ticks(), ns,
+                         (unsigned long long)ring_wanted.tick_ps);
+}
+
+static PyObject *read_mark(PyObject *module, PyObject *args) {
+    unsigned long long func, obj, val, aux;
+    if (!PyArg_ParseTuple(args, "KKKK", &func, &obj, &val, &aux)) {
+        return NULL;
+    }
+    event mark = {.kind = EVENT_MARK,
+                  .func = (uint16_t)func,
+                  .obj = obj,
+                  .val = val,
+                  .aux = aux,
+                  .start = ring_start_ticks(),
+                  .depth = ring_depth_byte(ring_here.depth)};
+    return PyBool_FromLong(ring_record(&mark));
+}
+
+static PyMethodDef read_methods[] = {
+    {"ring_begin", read_begin, METH_VARARGS, NULL},
+    {"ring_read", read_rings, METH_NOARGS, NULL},
+    {"ring_written", read_written, METH_NOARGS, NULL},
+    {"ring_end", read_end, METH_NOARGS, NULL},
+    {"ring_clock", read_clock, METH_NOARGS, NULL},
+    {"ring_mark", read_mark, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+// Appends one row of a table; 0, or -1.
+static int table_add(PyObject *table, PyObject *row /* stolen */) {
+    int result = row ? PyList_Append(table, row) : -1;
+    Py_XDECREF(row);
+    return result;
+}
+
+static int table_set(PyObject *module, const char *name, PyObject *table) {
+    _owned_ PyObject *rows = PyList_AsTuple(table);
+    return rows ? PyModule_AddObjectRef(module, name, rows) : -1;
+}
+
+static int fields_set(PyObject *module) {
+    _owned_ PyObject *table = PyList_New(0);
+#define FIELD_ROW(ctype, name, code, meaning) \
+    || table_add(table, Py_BuildValue("(ssis)", #name, code, (int)offsetof(event, name), meaning)) < 0
+    if (!table EVENT_FIELDS(FIELD_ROW)) {
+        return -1;
+    }
+#undef FIELD_ROW
+    return table_set(module, "EVENT_FIELDS", table);
+}
+
+static int header_set(PyObject *module) {
+    _owned_ PyObject *table = PyList_New(0);
+#define HEADER_ROW(ctype, name, code, meaning) \
+    || table_add(table, Py_BuildValue("(ssis)", #name, code, (int)offsetof(ring_header, name), meaning)) < 0
+    if (!table RING_HEADER(HEADER_ROW)) {
+        return -1;
+    }
+#undef HEADER_ROW
+    return table_set(module, "RING_HEADER", table);
+}
+
+static int kinds_set(PyObject *module) {
+    _owned_ PyObject *table = PyList_New(0);
+#define KIND_ROW(name, meaning) || table_add(table, Py_BuildValue("(sis)", #name, EVENT_##name, meaning)) < 0
+    if (!table EVENT_KINDS(KIND_ROW)) {
+        return -1;
+    }
+#undef KIND_ROW
+    return table_set(module, "EVENT_KINDS", table);
+}
+
+static int flags_set(PyObject *module) {
+    _owned_ PyObject *table = PyList_New(0);
+#define FLAG_ROW(name, bit, meaning) \
+    || table_add(table, Py_BuildValue("(sis)", #name, EVENT_FLAG_##name, meaning)) < 0
+    if (!table EVENT_FLAGS(FLAG_ROW)) {
+        return -1;
+    }
+#undef FLAG_ROW
+    return table_set(module, "EVENT_FLAGS", table);
+}
+
+static int compact_set(PyObject *module) {
+    _owned_ PyObject *table = PyList_New(0);
+#define COMPACT_ROW(name, meaning) \
+    || table_add(table, Py_BuildValue("(sis)", #name, COMPACT_##name, meaning)) < 0
+    if (!table COMPACT_KINDS(COMPACT_ROW)) {
+        return -1;
+    }
+#undef COMPACT_ROW
+    return table_set(module, "COMPACT_KINDS", table);
+}
+
+int ring_read_exec(PyObject *module) {
+    _owned_ PyObject *magic = PyLong_FromUnsignedLongLong(RING_MAGIC);
+    if (!magic || fields_set(module) < 0 || header_set(module) < 0 || kinds_set(module) < 0 ||
+        flags_set(module) < 0 || compact_set(module) < 0 ||
+        PyModule_AddObjectRef(module, "RING_MAGIC", magic) < 0) {
+        return -1;
+    }
+    return PyModule_AddFunctions(module, read_methods);
+}

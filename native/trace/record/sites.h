@@ -1,0 +1,47 @@
+// Where in Python a call is made.
+#ifndef INSPECTOR_SITES_H
+#define INSPECTOR_SITES_H
+
+#include "trace/record/event.h"
+
+#ifdef INSPECTOR_INTERNALS
+#include "module/native.h"
+#include "trace/record/interned.h"
+
+// Code of the user's own that ran last; the table of interned objects holds it.
+typedef struct {
+    PyCodeObject *code; // borrowed, while `generation` is the table's
+    uint32_t id, generation;
+} sites_known;
+extern sites_known sites_last __attribute__((visibility("hidden")));
+
+typedef struct {
+    uint32_t code; // id in INTERNED; 0: not known
+    int32_t lasti;
+} sites_place;
+sites_place sites_find(_PyInterpreterFrame *frame);
+
+static inline int32_t sites_offset(const _PyInterpreterFrame *frame, PyCodeObject *code /* borrowed */) {
+    return (int32_t)(compat_frame_instruction(frame) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
+}
+
+// What sites_locate writes, of the thread that runs.
+static inline sites_place sites_of(PyThreadState *thread /* borrowed */) {
+    _PyInterpreterFrame *frame = compat_thread_frame(thread);
+    PyCodeObject *code = frame ? compat_frame_code(frame) : NULL; // borrowed
+    if (__builtin_expect(code && code == sites_last.code, 1) &&
+        sites_last.generation == interned_generation) {
+        return (sites_place){sites_last.id, sites_offset(frame, code)};
+    }
+    return sites_find(frame);
+}
+#endif
+
+// Writes code and lasti of the user's own line that runs now. Needs the GIL.
+void sites_locate(event *record);
+// Whether the Python function that runs now is the standard library's own. Needs the GIL.
+int sites_is_of_stdlib(void);
+// Lets go of what was learned of file names. Needs the GIL.
+void sites_forget(void);
+
+#endif

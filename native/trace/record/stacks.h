@@ -1,0 +1,24 @@
+// The native frames that a conversion came through, for traces that ask for them.
+#ifndef INSPECTOR_STACKS_H
+#define INSPECTOR_STACKS_H
+
+#include <stdint.h>
+
+#include "module/native.h"
+
+extern int stacks_open __attribute__((visibility("hidden"))); // frames are recorded
+
+void stacks_record(uint32_t slot, uint8_t depth);
+int stacks_prepare(void);   // forgets what was numbered; 0, or -1 with an exception set
+uint32_t stacks_take(void); // the number of the frames that led here; 0: none, or no room
+// A new tuple of return addresses, innermost first; empty for 0.
+PyObject *stacks_frames_of(uint32_t number);
+
+// A continuation of the record that was just committed.
+static inline void stacks_note(uint32_t slot, uint8_t depth) {
+    if (__builtin_expect(stacks_open, 0)) {
+        stacks_record(slot, depth);
+    }
+}
+
+#endif

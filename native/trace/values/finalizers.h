@@ -1,0 +1,12 @@
+// Destructors of capsules and finalizers of objects, as events.
+#ifndef INSPECTOR_FINALIZE_H
+#define INSPECTOR_FINALIZE_H
+
+#include "module/native.h"
+
+typedef void (*finalize_call)(PyObject *object);
+
+// Runs what was replaced, for an object that it may free; the record says what ran and how long.
+void finalize_enter(finalize_call original, PyObject *object /* borrowed */, int kind, uint32_t number);
+
+#endif

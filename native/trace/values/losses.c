@@ -1,0 +1,220 @@
+// Whether a conversion kept every element: source and result are compared when the call is over, both alive.
+//
+// An element counts as lost only where the result is exactly what the conversion in C makes of the source:
+// 2**40 as int32 is 0, -1 as uint8 is 255, 2**53 + 1 as double is 2**53, 1.7 as int is 1. One element that is
+// neither kept nor explained so, and the result is no conversion of that argument: nothing is said. Sources
+// are arrays, bytes, and lists and tuples of plain numbers and texts; objects of other types are not read, so
+// that no code of theirs runs. COMPARED_MAX elements are looked at, evenly spread; the record says how many.
+#define INSPECTOR_INTERNALS
+#include "module/native.h"
+
+#include "trace/values/losses.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "objects/elements.h"
+#include "trace/record/ring.h"
+#include "trace/values/samples.h"
+
+enum { COMPARED_MAX = 1 << 14 };
+
+// ----- all elements -------------------------------------------------------------------------------
+
+typedef struct {
+    uint64_t lost, first;
+    element before, after;
+} loss;
+
+enum { SOURCE_HAS_NULLS = 1, RESULT_HAS_NULLS = 2 }; // a column keeps them in a bitmap beside the values
+
+// What became NaN was a null, and None stays one.
+static int is_null(int told, const element *before, const element *after) {
+    return (told & SOURCE_HAS_NULLS && after->kind == 'f' && isnan(after->real) && before->kind != 'f') ||
+           (told & RESULT_HAS_NULLS && before->kind == 'n');
+}
+
+// How many elements were compared with those of the result from number `from` on; 0 where they are no
+// conversion of the source.
+static uint64_t compare(const samples_block *source, int told, const samples_block *made, uint64_t from,
+                        loss found[RULE_COUNT]) {
+    uint64_t count = source->count, compared = count < COMPARED_MAX ? count : COMPARED_MAX;
+    for (uint64_t i = 0; i < compared; i++) {
+        uint64_t at = compared == count ? i : i * (count - 1) / (compared - 1);
+        const char *place = samples_element(source, at);
+        if (!place) {
+            return 0;
+        }
+        element before = elements_read(place, source->kind, source->item_bytes);
+        element after = elements_read(samples_element(made, from + at), made->kind, made->item_bytes);
+        int rule =
+            is_null(told, &before, &after) ? RULE_kept : elements_judge(&before, &after, made->item_bytes);
+        if (rule == NOT_CONVERTED) {
+            return 0;
+        }
+        if (!found[rule].lost++) {
+            found[rule].first = at;
+            found[rule].before = before;
+            found[rule].after = after;
+        }
+    }
+    // True for every element that is something tells of nulls only where others show what it means.
+    int means = made->kind != 'b' || (found[RULE_kept].lost && found[RULE_kept].after.kind);
+    return means ? compared : 0;
+}
+
+// Whether the C API was seen to lose a number: a call that reads one twice, as double and as int, may keep it
+// all the same, and says so from then on.
+static int scalars_lost;
+
+static int32_t said(const element *of) {
+    Py_ssize_t length = of->length < 1 << 20 ? of->length : 1 << 20;
+    return (int32_t)(of->kind | length << 8);
+}
+
+static void write_one(int rule, const loss *found, uint64_t compared, uint64_t count,
+                      const call_value *source, uint16_t depth) {
+    ring_record(&(event){.kind = EVENT_LOSS,
+                         .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_LOSSY,
+                         .depth = (uint8_t)depth,
+                         .func = (uint16_t)rule,
+                         .slot = source->number,
+                         .obj = found->before.bits,
+                         .val = found->after.bits,
+                         .lasti = said(&found->before),
+                         .refs = said(&found->after),
+                         .start = found->first,
+                         .aux = found->lost,
+                         .duration = (uint32_t)compared,
+                         .type = (uint32_t)(count < UINT32_MAX ? count : UINT32_MAX)});
+}
+
+static const char readable[] = "biufSU";
+
+// Whether every element of the one has room in the other: told before any element is looked for.
+static int keeps_all(const call_value *made, const call_value *given) {
+    return given->has_span && given->span.kind == made->span.kind &&
+           given->span.item_bytes <= made->span.item_bytes;
+}
+
+static int may_lose(const call_value *made, const call_value *given) {
+    return given->object != made->object && !given->is_shape && (given->has_span || given->letter == 'L') &&
+           !keeps_all(made, given);
+}
+
+static int may_lose_any(const call_value *made, const call_values *seen) {
+    for (int i = 0; i < seen->count; i++) {
+        if (may_lose(made, &seen->arguments[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int elements_of(const call_value *given, samples_block *ret) {
+    return samples_items_of(given, ret) || samples_block_of(given, "biufSUO", ret);
+}
+
+// Elements of all arrays of a list: a result that has as many may be the arrays one after the other.
+static uint64_t listed(const call_values *seen) {
+    samples_block one;
+    uint64_t count = 0;
+    for (int i = 0; i < seen->count && !seen->left_out; i++) {
+        count += seen->arguments[i].inside && elements_of(&seen->arguments[i], &one) ? one.count : 0;
+    }
+    return count;
+}
+
+static void judge(const samples_block *source, const call_value *given, const samples_block *result,
+                  uint64_t from, int told, uint16_t depth) {
+    if (source->kind == result->kind && source->item_bytes <= result->item_bytes) {
+        return;
+    }
+    loss found[RULE_COUNT] = {0};
+    uint64_t compared = compare(source, told, result, from, found);
+    if (compared && found[RULE_kept].lost == compared && scalars_lost) {
+        write_one(RULE_kept, &found[RULE_kept], compared, source->count, given, depth);
+    }
+    for (int rule = RULE_kept + 1; compared && rule < RULE_COUNT; rule++) {
+        if (found[rule].lost) {
+            write_one(rule, &found[rule], compared, source->count, given, depth);
+        }
+    }
+}
+
+void losses_write(const call_value *made, const call_values *seen, uint16_t depth) {
+    samples_block result, source;
+    if (!may_lose_any(made, seen) || !samples_block_of(made, readable, &result) || !result.count) {
+        return;
+    }
+    uint64_t joined = listed(seen) == result.count ? 0 : UINT64_MAX; // elements of the list before this one
+    for (int i = 0; i < seen->count; i++) {
+        const call_value *given = &seen->arguments[i];
+        int told = (given->told ? SOURCE_HAS_NULLS : 0) | (made->told ? RESULT_HAS_NULLS : 0);
+        int is_read = elements_of(given, &source), is_part = given->inside && joined != UINT64_MAX;
+        if (is_read && may_lose(made, given) && (is_part || source.count == result.count)) {
+            judge(&source, given, &result, is_part ? joined : 0, told, depth);
+        }
+        joined += is_read && is_part ? source.count : 0;
+    }
+}
+
+// ----- one number or text -------------------------------------------------------------------------
+
+// An int of any size: what of it 64 bits hold is exact, of a longer one only its length is told.
+static element of_int(PyObject *number) {
+    size_t bits = _PyLong_NumBits(number);
+    int negative = compat_is_negative(number);
+    if (bits > 64 || (bits == 64 && negative)) {
+        return (element){.kind = 'I', .bits = bits};
+    }
+    uint64_t low = PyLong_AsUnsignedLongLongMask(number);
+    __int128 whole = negative ? (__int128)(int64_t)low : (__int128)low;
+    return (element){.kind = bits == 64 ? 'u' : 'i', .bits = low, .integer = whole, .real = (double)whole};
+}
+
+// Whether an int of more than 64 bits surely is not what the double says: by its lowest 64 bits.
+static int differs(PyObject *number, double real) {
+    uint64_t low = PyLong_AsUnsignedLongLongMask(number);
+    uint64_t kept = isfinite(real) ? (uint64_t)fmod(fabs(real), 0x1p64) : low;
+    return low != (real < 0 ? -kept : kept);
+}
+
+static int scalar_rule(PyObject *object, const element *before, const element *after, uint32_t bytes) {
+    if (before->kind != 'I') {
+        int rule = elements_judge(before, after, bytes);
+        return rule == NOT_CONVERTED ? RULE_kept : rule;
+    }
+    return after->kind == 'u' ? RULE_overflow : differs(object, after->real) ? RULE_precision : RULE_kept;
+}
+
+void losses_scalar(PyObject *object, const void *value, uint32_t bytes, char kind, uint32_t argument,
+                   uint16_t depth) {
+    element before, after;
+    if (kind == 't' && PyUnicode_CheckExact(object)) {
+        before = elements_read((const char *)&object, 'O', sizeof object);
+        after = elements_read(value, 'S', (uint32_t)strnlen(value, bytes));
+    } else if (kind != 't' && PyLong_CheckExact(object)) {
+        before = of_int(object);
+        after = elements_read(value, kind, bytes);
+    } else if (kind == 'f' && PyFloat_CheckExact(object)) {
+        before = elements_read((const char *)&object, 'O', sizeof object);
+        after = elements_read(value, kind, bytes);
+    } else {
+        return;
+    }
+    int rule = kind == 't' ? RULE_embedded_nul : scalar_rule(object, &before, &after, bytes);
+    if (rule != RULE_kept) {
+        scalars_lost = 1;
+        loss found = {.lost = 1, .before = before, .after = after};
+        call_value source = {.number = (uint8_t)argument};
+        write_one(rule, &found, 1, 1, &source, depth);
+    }
+}
+
+int losses_exec(PyObject *module) {
+#define RULE_NAME(name) #name,
+    static const char *const names[] = {LOSSES_RULES(RULE_NAME)};
+#undef RULE_NAME
+    return names_add(module, "LOSS_RULES", names, RULE_COUNT);
+}

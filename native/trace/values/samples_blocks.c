@@ -1,0 +1,149 @@
+// Where the elements of a result or an argument lie, as their object tells: an array by its fields, a list of
+// lists by its items, whatever else by its span. Memory is named only where its ends can be read.
+#include "module/native.h"
+#include "objects/objects.h"
+
+#include "trace/values/samples.h"
+
+#include <string.h>
+
+#include "trace/record/reported_spans.h"
+
+enum { DESCR_BYTEORDER = 26, BASES_MAX = 8 };
+
+typedef samples_block block;
+
+static int is_array(const call_value *seen) { return seen->letter == 'o' && spans_is_ndarray(seen->object); }
+
+// Python references are read as they are; every other kind by its bytes.
+static int block_of_array(const call_value *seen, block *ret) {
+    const ndarray_fields *array = (const ndarray_fields *)seen->object;
+    char order = ((const char *)array->descr)[DESCR_BYTEORDER];
+    if (array->nd > SAMPLES_AXES_MAX || order == '>') {
+        return 0;
+    }
+    *ret = (block){.memory = array->memory,
+                   .axes = array->nd,
+                   .count = 1,
+                   .item_bytes = seen->span.item_bytes,
+                   .kind = seen->span.kind};
+    for (int axis = 0; axis < array->nd; axis++) {
+        ret->shape[axis] = array->dimensions[axis];
+        ret->strides[axis] = array->strides[axis];
+        ret->count *= (uint64_t)array->dimensions[axis];
+    }
+    return 1;
+}
+
+static int block_of_told(const call_value *seen, block *ret) {
+    const data_span *span = &seen->span;
+    *ret = (block){.memory = (const char *)span->origin,
+                   .axes = span->axes,
+                   .count = 1,
+                   .item_bytes = span->item_bytes,
+                   .kind = span->kind};
+    for (int axis = 0; axis < span->axes; axis++) {
+        ret->shape[axis] = span->shape[axis];
+        ret->strides[axis] = span->strides[axis];
+        ret->count *= (uint64_t)span->shape[axis];
+    }
+    return 1;
+}
+
+static int is_within(const data_span *span, const data_span *whole) {
+    return whole->start <= span->start && span->start + span->span_bytes <= whole->start + whole->span_bytes;
+}
+
+// Whether the object that owns an array's memory has room for all of it.
+static int owner_has(PyObject *object, const data_span *span) {
+    data_span whole;
+    for (int step = 0; step < BASES_MAX && object && spans_read(object, &whole); step++) {
+        if (whole.flags & SPAN_OWNED) {
+            return is_within(span, &whole);
+        }
+        object = spans_is_ndarray(object) ? ((const ndarray_fields *)object)->base : NULL; // borrowed
+    }
+    return 0;
+}
+
+// Whether the ends of the memory can be read. A view knows an address, not what is there: it was cast from a
+// number, its strides lead elsewhere, or a mapped file has been cut (SIGBUS).
+static int is_there(const call_value *seen) {
+    const data_span *span = &seen->span;
+    return span->flags & SPAN_OWNED || (is_array(seen) && owner_has(seen->object, span)) ||
+           reported_is_there(span);
+}
+
+int samples_block_of(const call_value *seen, const char *kinds, samples_block *ret) {
+    if (!seen->has_span || !seen->span.item_bytes || !seen->span.kind || !strchr(kinds, seen->span.kind) ||
+        !is_there(seen)) {
+        return 0;
+    }
+    if (is_array(seen)) {
+        return block_of_array(seen, ret);
+    }
+    if (seen->told && seen->span.axes) {
+        return block_of_told(seen, ret);
+    }
+    if (!(seen->span.flags & SPAN_C)) {
+        return 0;
+    }
+    uint32_t bytes = seen->span.item_bytes;
+    *ret = (block){.memory = (const char *)seen->span.start,
+                   .axes = 1,
+                   .shape = {(Py_ssize_t)(seen->span.logical_bytes / bytes)},
+                   .strides = {(Py_ssize_t)bytes},
+                   .count = seen->span.logical_bytes / bytes,
+                   .item_bytes = bytes,
+                   .kind = seen->span.kind};
+    return 1;
+}
+
+int samples_items_of(const call_value *seen, samples_block *ret) {
+    if (seen->letter != 'L' || seen->inside) {
+        return 0;
+    }
+    *ret = (block){.items = seen->object, .count = 1, .item_bytes = sizeof(PyObject *), .kind = 'O'};
+    PyObject *level = seen->object; // borrowed
+    Py_ssize_t items = spans_items(level);
+    while (items > 0 && ret->axes < SAMPLES_AXES_MAX) {
+        ret->shape[ret->axes++] = items;
+        ret->count *= (uint64_t)items;
+        level = PySequence_Fast_ITEMS(level)[0];
+        items = level ? spans_items(level) : -1;
+    }
+    return ret->axes > 0 && items != 0;
+}
+
+// Place of an item in lists of lists; NULL where they are not as long as the first ones.
+static const char *item(const block *of, uint64_t at) {
+    Py_ssize_t index[SAMPLES_AXES_MAX];
+    for (int axis = of->axes - 1; axis >= 0; axis--) {
+        index[axis] = (Py_ssize_t)(at % (uint64_t)of->shape[axis]);
+        at /= (uint64_t)of->shape[axis];
+    }
+    PyObject *level = of->items; // borrowed
+    for (int axis = 0;; axis++) {
+        if (!level || spans_items(level) != of->shape[axis]) {
+            return NULL;
+        }
+        PyObject **place = &PySequence_Fast_ITEMS(level)[index[axis]];
+        if (axis == of->axes - 1) {
+            return (const char *)place;
+        }
+        level = *place;
+    }
+}
+
+const char *samples_element(const block *of, uint64_t at) {
+    if (of->items) {
+        return item(of, at);
+    }
+    const char *place = of->memory;
+    for (int axis = of->axes - 1; axis >= 0; axis--) {
+        uint64_t extent = (uint64_t)of->shape[axis];
+        place += (Py_ssize_t)(at % extent) * of->strides[axis];
+        at /= extent;
+    }
+    return place;
+}

@@ -1,0 +1,196 @@
+// The guard against breakpoints that a killed debugger leaves behind: SIGTRAP in this process heals them.
+//
+// Overview. gdb plants a breakpoint by writing 0xCC (int3) over an instruction's first byte. While it lives
+// it swallows the signal; when it is killed the byte stays, and the next thread that comes by dies of
+// SIGTRAP. With the guard armed that thread puts the byte back and runs the instruction instead.
+//
+// What a killed gdb can leave in a thread, and what is done:
+//  - the int3 was run: pc is one behind it. The byte goes back, pc too.
+//  - the same, but gdb had moved pc back already when it died: the kernel still delivers the signal. The byte
+//    goes back, pc stays. The table tells the two apart, so an address that is not in it is not guessed at.
+//  - a single step (trap flag): the flag is cleared. gdb must step in line, never in a scratch place
+//    (`set displaced-stepping off`): from there a thread could not be brought back.
+//  - SIGSTOP: not ours to see; the watchdog outside (debugger/healing.py) sends SIGCONT.
+//
+// The table of planted addresses and their bytes is written by gdb, from outside, before it plants.
+//
+// Life cycle. traps_arm puts the handler in and keeps the one before; the last traps_disarm puts that back. A
+// session in this process arms it while it lasts, a notebook's kernel for good, for sessions from outside.
+// Signals that are not a left-over breakpoint go to the handler before, as if the guard were not there.
+//
+// Limits and why. x86-64 only: elsewhere arming says so by None. The handler uses system calls of its own, no
+// libc: the breakpoint may be in `write`. A thread that blocks SIGTRAP (zmq's) is ended by the kernel
+// when it meets an int3, whatever the handler; the watchdog outside puts the bytes back for those, too.
+#define _GNU_SOURCE
+#include "module/native.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+
+enum { TRAPS_MAX = 1024, TRAPS_INT3 = 0xCC, TRAPS_TRAP_FLAG = 0x100 };
+
+// Exported by name, so that a debugger from outside finds it (debugger/planted.py).
+__attribute__((visibility("default"))) struct {
+    volatile uint64_t room;               // TRAPS_MAX while the guard is armed, else 0
+    volatile uint64_t count;              // rows that hold; written after them
+    volatile uint64_t watched;            // 1: the user's code runs; gdb reads it, and passes over other hits
+    volatile uint64_t rows[TRAPS_MAX][2]; // address, the byte that belongs there
+} inspector_guard;
+
+static struct {
+    volatile uint64_t restored, stepped; // what was healed
+    int armed;                           // sessions that want it, and a kernel's for good
+    int handled;                         // our handler is in, perhaps behind one that came later
+    int memory;                          // /proc/self/mem: writes what is mapped read-only
+    struct sigaction previous;           // who had SIGTRAP before
+} traps = {.memory = -1};
+
+#ifdef __x86_64__
+
+static long traps_pwrite(int file, const void *from, size_t size, uintptr_t at) {
+    register long offset __asm__("r10") = (long)at;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"((long)SYS_pwrite64), "D"((long)file), "S"(from), "d"(size), "r"(offset)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+// The byte that belongs at `address`, or -1.
+static int traps_original(uintptr_t address) {
+    uint64_t count = inspector_guard.count < TRAPS_MAX ? inspector_guard.count : TRAPS_MAX;
+    for (uint64_t i = 0; i < count; i++) {
+        if (inspector_guard.rows[i][0] == address) {
+            return (int)(inspector_guard.rows[i][1] & 0xFF);
+        }
+    }
+    return -1;
+}
+
+// 1: the byte at `address` is the program's again, by us or by another thread that came first.
+static int traps_restore(uintptr_t address) {
+    int original = traps_original(address);
+    if (original < 0) {
+        return 0;
+    }
+    unsigned char byte = (unsigned char)original;
+    if (*(volatile unsigned char *)address == TRAPS_INT3 &&
+        traps_pwrite(traps.memory, &byte, 1, address) != 1) {
+        return 0;
+    }
+    __atomic_fetch_add(&traps.restored, 1, __ATOMIC_RELAXED);
+    return 1;
+}
+
+static void traps_pass_on(int number, siginfo_t *cause, void *context) {
+    const struct sigaction *previous = &traps.previous;
+    if (previous->sa_flags & SA_SIGINFO) {
+        previous->sa_sigaction(number, cause, context);
+    } else if (previous->sa_handler == SIG_DFL) {
+        signal(number, SIG_DFL); // as without us: the signal ends the process
+        raise(number);
+    } else if (previous->sa_handler != SIG_IGN) {
+        previous->sa_handler(number);
+    }
+}
+
+static void traps_caught(int number, siginfo_t *cause, void *context) {
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    uintptr_t after = (uintptr_t)registers[REG_RIP];
+    if (cause->si_code == SI_KERNEL) { // an int3 was run (arch/x86/kernel/traps.c: do_int3)
+        if (traps_restore(after - 1)) {
+            registers[REG_RIP] = (greg_t)(after - 1);
+            return;
+        }
+        if (traps_restore(after)) {
+            return;
+        }
+    }
+    if (cause->si_code == TRAP_TRACE) {
+        registers[REG_EFL] &= ~(greg_t)TRAPS_TRAP_FLAG;
+        __atomic_fetch_add(&traps.stepped, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    traps_pass_on(number, cause, context);
+}
+
+// SA_NODEFER: with SIGTRAP blocked the kernel would end the process at an int3 met inside the handler.
+static int traps_install(void) {
+    struct sigaction caught = {.sa_sigaction = traps_caught,
+                               .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART};
+    sigemptyset(&caught.sa_mask);
+    traps.handled = traps.handled || !sigaction(SIGTRAP, &caught, &traps.previous);
+    return traps.handled ? 0 : -1;
+}
+
+static void traps_uninstall(void) {
+    struct sigaction current;
+    sigaction(SIGTRAP, NULL, &current);
+    if (current.sa_sigaction == traps_caught) { // somebody who came later keeps what he put
+        sigaction(SIGTRAP, &traps.previous, NULL);
+        traps.handled = 0;
+    }
+}
+
+#else
+static int traps_install(void) {
+    errno = ENOTSUP;
+    return -1;
+}
+static void traps_uninstall(void) {}
+#endif
+
+static int traps_begin(void) {
+    traps.memory = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+    traps.restored = traps.stepped = 0;
+    if (traps.memory < 0 || traps_install() < 0) {
+        if (traps.memory >= 0) {
+            close(traps.memory);
+        }
+        return -1;
+    }
+    inspector_guard.room = TRAPS_MAX;
+    return 0;
+}
+
+static PyObject *traps_arm(PyObject *module, PyObject *unused) {
+    if (!traps.armed && traps_begin() < 0) {
+        Py_RETURN_NONE;
+    }
+    traps.armed++;
+    inspector_guard.count = inspector_guard.watched = 0;
+    return Py_BuildValue("Ki", (unsigned long long)(uintptr_t)&inspector_guard.count, (int)TRAPS_MAX);
+}
+
+static PyObject *traps_disarm(PyObject *module, PyObject *unused) {
+    if (traps.armed && !--traps.armed) {
+        inspector_guard.room = inspector_guard.count = 0;
+        traps_uninstall();
+        close(traps.memory);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *traps_watch(PyObject *module, PyObject *flag) {
+    inspector_guard.watched = flag == Py_True;
+    Py_RETURN_NONE;
+}
+
+static PyObject *traps_counts(PyObject *module, PyObject *unused) {
+    return Py_BuildValue("KK", (unsigned long long)traps.restored, (unsigned long long)traps.stepped);
+}
+
+static PyMethodDef traps_functions[] = {
+    {"traps_arm", traps_arm, METH_NOARGS, NULL},
+    {"traps_disarm", traps_disarm, METH_NOARGS, NULL},
+    {"traps_watch", traps_watch, METH_O, NULL},
+    {"traps_counts", traps_counts, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int traps_exec(PyObject *module) { return PyModule_AddFunctions(module, traps_functions); }

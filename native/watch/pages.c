@@ -1,0 +1,374 @@
+// Who writes to a range of any size: its pages are write-protected, and each store is let through by a step.
+//
+// Overview. userfaultfd(2) protects the pages in its asynchronous mode (WP_ASYNC, Linux 6.7): at a write the
+// kernel itself takes the protection away and goes on, whoever writes. So nothing can fail by it: read(2)
+// into the array works as ever, which mprotect(2) would answer with EFAULT. A thread's own write is a page
+// fault first, and perf counts page faults: it gives that thread a SIGTRAP before the instruction is run
+// again. The handler keeps the bytes, sets the trap flag, and the instruction runs; at the trap behind it the
+// handler records who it was (watch/table.c) and protects the page again. `rep movs` and `rep stos`, which
+// would trap at each round, are run whole by the handler.
+//
+// Neighbouring stores of one pass (same bytecode, same C frame, each at most 64 bytes on) are one record.
+//
+// Life cycle. writes_pages_arm copies what is there, protects, takes SIGTRAP; writes_pages_disarm takes the
+// protection away, waits for threads in a step, compares with the copy, gives the records. When the records
+// or STORES_MAX run out the pages are opened for good: the cost of a watch is bounded.
+//
+// Limits and why. The page is open to all threads while one steps: what another writes to it in that moment
+// is not recorded, nor is what the kernel writes; both are noticed by comparison with the copy. A thread that
+// blocks SIGTRAP is never made to step, for the trap would end the process. Every other page fault of a
+// thread costs a signal too while the watch lasts. x86-64.
+#define _GNU_SOURCE
+#include "module/native.h"
+#include "watch/writes.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#define PAGES_MARK 0x7772697465ull // perf's sig_data (siginfo.h): which SIGTRAP is ours
+
+enum {
+    STEP_BYTES = 64, // no instruction but a repeated one stores more
+    STEPS_MAX = 1024,
+    STORES_PER_RECORD = 50,
+    WHOLE_BYTES = 4 << 20,
+    HUGE_BYTES = 2 << 20,
+    NEAR_BYTES = 512, // of code: an unrolled loop
+    TRAP_FLAG = 0x100,
+    DIRECTION_FLAG = 0x400,
+};
+
+// A thread, the store it is at, and the pass it may go on with.
+typedef struct {
+    volatile int thread, stepping;
+    uintptr_t pc, sp, begin; // begin: of the bytes kept
+    size_t kept;             // 0: the store is beside the range
+    int early;               // it begins before the range, and may end there
+    unsigned char before[STEP_BYTES];
+    writes_record *last; // NULL, or what a neighbouring store is added to
+    uintptr_t last_pc, last_sp, last_begin;
+    const void *last_instruction;
+} pages_step;
+
+static struct {
+    uintptr_t start, stop, first, last; // the bytes, and their pages
+    size_t size;                        // of an element, at most 8
+    uint64_t stores_max;
+    volatile uint64_t counted, beside, late;
+    volatile sig_atomic_t armed, opened, unseen;
+    pages_step steps[STEPS_MAX];
+} pages;
+
+#ifdef __x86_64__
+
+// All of a small range, what the kernel wrote to meanwhile too; else what one huge page may have opened.
+static void pages_protect_again(uintptr_t at) {
+    if (!pages.armed || pages.opened) {
+        return;
+    }
+    int whole = pages.last - pages.first <= WHOLE_BYTES;
+    uintptr_t block = at & ~(uintptr_t)(HUGE_BYTES - 1);
+    writes_protect(whole ? pages.first : block, whole ? pages.last : block + 2 * HUGE_BYTES, 1);
+}
+
+// The budget is spent: from here on nothing is seen and nothing costs.
+static void pages_open_for_good(void) {
+    pages.opened = 1;
+    writes_protect(pages.first, pages.last, 0);
+    writes_events_enable(0);
+}
+
+// The calling thread's place, or NULL where too many threads wrote.
+static pages_step *pages_step_of(int thread, int make) {
+    for (unsigned i = 0; i < STEPS_MAX; i++) {
+        pages_step *step = &pages.steps[((unsigned)thread + i) % STEPS_MAX];
+        int none = 0;
+        if (step->thread == thread) {
+            return step;
+        }
+        if (step->thread == 0) {
+            if (!make) {
+                return NULL;
+            }
+            if (__atomic_compare_exchange_n(&step->thread, &none, thread, 0, __ATOMIC_SEQ_CST,
+                                            __ATOMIC_SEQ_CST)) {
+                return step;
+            }
+        }
+    }
+    return NULL;
+}
+
+static uint64_t pages_value(const void *at, size_t bytes) {
+    uint64_t value = 0;
+    memcpy(&value, at, bytes < pages.size ? bytes : pages.size);
+    return value;
+}
+
+static int pages_stepping(void) {
+    for (int i = 0; i < STEPS_MAX; i++) {
+        if (pages.steps[i].stepping) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Keeps the bytes that a store at `address` may change, from the start of their element on.
+static void pages_keep(pages_step *step, uintptr_t address) {
+    uintptr_t begin = address < pages.start ? pages.start : address - (address - pages.start) % pages.size;
+    uintptr_t end = begin + STEP_BYTES;
+    end = end < pages.stop ? end : pages.stop;
+    step->early = address < pages.start;
+    step->begin = begin;
+    step->kept = begin < end && begin < address + STEP_BYTES ? end - begin : 0;
+    memcpy(step->before, (const void *)begin, step->kept);
+    if (pages_stepping() == 0 && !writes_copy_agrees(begin, step->kept)) {
+        pages.unseen = 1; // else it may be the store of a thread whose step is not over
+    }
+}
+
+// --- what happened -------------------------------------------------------------------------------------
+
+static writes_record *pages_record(uintptr_t begin, size_t bytes, uint64_t before, size_t kept,
+                                   const ucontext_t *context) {
+    writes_record *record = writes_table_next();
+    if (!record) {
+        pages_open_for_good();
+        return NULL;
+    }
+    record->address = begin;
+    record->bytes = bytes;
+    record->stores = 1;
+    record->size = (int)(kept < pages.size ? kept : pages.size);
+    record->before = before;
+    record->after = pages_value((const void *)begin, kept);
+    writes_table_who(record, context);
+    return record;
+}
+
+// A repeated store is one write, as wide as it is.
+static void pages_repeated(pages_step *step, const writes_repeat *repeat, ucontext_t *context) {
+    greg_t *registers = context->uc_mcontext.gregs;
+    uintptr_t from = (uintptr_t)registers[REG_RDI],
+              to = from + (uintptr_t)registers[REG_RCX] * (uintptr_t)repeat->width;
+    from = from > pages.start ? from : pages.start;
+    to = to < pages.stop ? to : pages.stop;
+    int within = from < to;
+    size_t kept = within ? to - from : 0;
+    uint64_t before = within ? pages_value((const void *)from, kept) : 0;
+    writes_protect(pages.first, pages.last, 0);
+    writes_repeat_run(repeat, registers);
+    step->last = NULL;
+    if (within) {
+        __atomic_fetch_add(&pages.counted, 1, __ATOMIC_RELAXED);
+        writes_copy_keep(from, kept);
+        pages_record(from, kept, before, kept, context);
+    } else {
+        __atomic_fetch_add(&pages.beside, 1, __ATOMIC_RELAXED);
+    }
+    if (pages.armed && !pages.opened) {
+        writes_protect(pages.first, pages.last, 1);
+    }
+}
+
+// Whether a store is the next of the pass that the last record is about.
+static int pages_goes_on(const pages_step *step, const void *instruction) {
+    return step->last && step->sp == step->last_sp && instruction == step->last_instruction &&
+           step->pc - step->last_pc + NEAR_BYTES < 2 * NEAR_BYTES &&
+           step->begin - step->last_begin - 1 < STEP_BYTES;
+}
+
+// The store is done: a record, or more of the last one.
+static void pages_stored(pages_step *step, const ucontext_t *context) {
+    const unsigned char *now = (const unsigned char *)step->begin;
+    size_t changed = step->kept;
+    while (changed && now[changed - 1] == step->before[changed - 1]) {
+        changed--;
+    }
+    if (step->early && !changed) {
+        __atomic_fetch_add(&pages.beside, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    size_t bytes = changed > pages.size ? changed : step->kept < pages.size ? step->kept : pages.size;
+    uint64_t stores = __atomic_add_fetch(&pages.counted, 1, __ATOMIC_RELAXED);
+    const void *instruction = writes_table_instruction();
+    writes_copy_keep(step->begin, step->kept);
+    if (pages_goes_on(step, instruction)) {
+        uint64_t end = step->begin + bytes - step->last->address;
+        step->last->bytes = end > step->last->bytes ? end : step->last->bytes;
+        step->last->stores++;
+    } else {
+        step->last =
+            pages_record(step->begin, bytes, pages_value(step->before, step->kept), step->kept, context);
+    }
+    step->last_pc = step->pc;
+    step->last_sp = step->sp;
+    step->last_begin = step->begin;
+    step->last_instruction = instruction;
+    if (stores >= pages.stores_max) {
+        pages_open_for_good();
+    }
+}
+
+static int pages_stepped(ucontext_t *context) {
+    greg_t *registers = context->uc_mcontext.gregs;
+    pages_step *step = pages_step_of((int)syscall(SYS_gettid), 0);
+    if (!step || !step->stepping) {
+        return 0;
+    }
+    registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+    if (pages.armed && !pages.opened) {
+        if (step->kept) {
+            pages_stored(step, context);
+        } else {
+            __atomic_fetch_add(&pages.beside, 1, __ATOMIC_RELAXED);
+        }
+        pages_protect_again(step->begin);
+    }
+    step->stepping = 0;
+    return 1;
+}
+
+// A page fault in the range: the kernel has opened the page, and the instruction is to be run again.
+static void pages_faulted(uintptr_t address, ucontext_t *context) {
+    greg_t *registers = context->uc_mcontext.gregs;
+    uintptr_t pc = (uintptr_t)registers[REG_RIP];
+    pages_step *step = pages_step_of((int)syscall(SYS_gettid), 1);
+    writes_repeat repeat;
+    if (!step) {
+        __atomic_fetch_add(&pages.late, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    if (!step->stepping || step->pc != pc) { // else the same instruction met its second page
+        if (!(registers[REG_EFL] & DIRECTION_FLAG) &&
+            writes_repeat_read((const unsigned char *)pc, &repeat)) {
+            pages_repeated(step, &repeat, context);
+            return;
+        }
+        pages_keep(step, address);
+    }
+    step->pc = pc;
+    step->sp = (uintptr_t)registers[REG_RSP];
+    step->stepping = 1;
+    registers[REG_EFL] |= TRAP_FLAG;
+}
+
+static int pages_caught(const siginfo_t *cause, ucontext_t *context) {
+    writes_cause said;
+    if (cause->si_code == TRAP_TRACE) {
+        return pages_stepped(context);
+    }
+    memcpy(&said, cause, sizeof said);
+    if (cause->si_code != WRITES_TRAP_PERF || said.mark != PAGES_MARK) {
+        return 0;
+    }
+    if (!pages.armed || pages.opened || said.address - pages.first >= pages.last - pages.first) {
+        return 1;
+    }
+    if (said.flags & WRITES_TRAP_LATE || sigismember(&context->uc_sigmask, SIGTRAP)) {
+        __atomic_fetch_add(&pages.late, 1, __ATOMIC_RELAXED);
+    } else {
+        pages_faulted((uintptr_t)said.address, context);
+    }
+    return 1;
+}
+
+// --- arming --------------------------------------------------------------------------------------------
+
+static void pages_release(int quiet) {
+    writes_protect_end();
+    if (quiet) { // else a thread that stands still in its step may yet write there
+        writes_copy_deinit();
+        writes_table_deinit();
+    }
+}
+
+static int pages_begin(PyObject *threads, int anonymous) {
+    struct perf_event_attr attributes = {
+        .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .sig_data = PAGES_MARK};
+    if (writes_protect_begin(pages.first, pages.last) < 0 ||
+        writes_copy_init(pages.start, pages.stop, anonymous) < 0 ||
+        writes_events_open(&attributes, threads) < 0 || writes_trap_take(pages_caught) < 0) {
+        return -1;
+    }
+    pages.armed = 1;
+    writes_events_enable(1);
+    if (writes_protect(pages.first, pages.last, 1) < 0) {
+        pages.armed = 0;
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *writes_pages_arm(PyObject *module, PyObject *args) {
+    unsigned long long start, bytes, budget;
+    int size, anonymous;
+    PyObject *threads; // borrowed
+    if (!PyArg_ParseTuple(args, "KKipO!K:writes_pages_arm", &start, &bytes, &size, &anonymous, &PyList_Type,
+                          &threads, &budget)) {
+        return NULL;
+    }
+    if (size < 1 || size > 8 || bytes < 1) {
+        PyErr_SetString(PyExc_ValueError, "an element has 1 to 8 bytes, a range at least one");
+        return NULL;
+    }
+    if (writes_table_init(budget) < 0) {
+        return NULL;
+    }
+    memset(pages.steps, 0, sizeof pages.steps);
+    pages.start = (uintptr_t)start;
+    pages.stop = pages.start + bytes;
+    pages.first = pages.start & ~(uintptr_t)(WRITES_PAGE - 1);
+    pages.last = (pages.stop + WRITES_PAGE - 1) & ~(uintptr_t)(WRITES_PAGE - 1);
+    pages.size = (size_t)size;
+    pages.counted = pages.beside = pages.late = 0;
+    pages.opened = pages.unseen = 0;
+    pages.stores_max = budget * STORES_PER_RECORD;
+    if (pages_begin(threads, anonymous) < 0) {
+        pages_release(writes_give_up(pages_stepping));
+        return NULL;
+    }
+    return Py_BuildValue("ni", (Py_ssize_t)((pages.last - pages.first) / WRITES_PAGE), writes_events_count());
+}
+
+static PyObject *writes_pages_disarm(PyObject *module, PyObject *unused) {
+    if (!pages.armed) {
+        Py_RETURN_NONE;
+    }
+    writes_events_close();
+    writes_protect_end();
+    int quiet = writes_trap_quiet(pages_stepping);
+    int silent = pages.unseen ? 1 : writes_copy_differs();
+    pages.armed = 0;
+    writes_trap_return();
+    PyObject *rows = writes_table_rows(); // given away below
+    pages_release(quiet);
+    return rows ? Py_BuildValue("NKiOKK", rows, (unsigned long long)pages.counted, silent,
+                                pages.opened ? Py_True : Py_False, (unsigned long long)pages.beside,
+                                (unsigned long long)pages.late)
+                : NULL;
+}
+
+static PyObject *writes_pages_refused(PyObject *module, PyObject *unused) {
+    return PyLong_FromLong(writes_protect_refused());
+}
+
+#else
+static PyObject *writes_pages_arm(PyObject *module, PyObject *args) {
+    errno = ENOTSUP;
+    return PyErr_SetFromErrno(PyExc_OSError);
+}
+static PyObject *writes_pages_disarm(PyObject *module, PyObject *unused) { Py_RETURN_NONE; }
+static PyObject *writes_pages_refused(PyObject *module, PyObject *unused) { return PyLong_FromLong(ENOTSUP); }
+#endif
+
+static PyMethodDef writes_pages_functions[] = {
+    {"writes_pages_arm", writes_pages_arm, METH_VARARGS, NULL},
+    {"writes_pages_disarm", writes_pages_disarm, METH_NOARGS, NULL},
+    {"writes_pages_refused", writes_pages_refused, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int writes_pages_exec(PyObject *module) { return PyModule_AddFunctions(module, writes_pages_functions); }

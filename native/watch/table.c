@@ -1,0 +1,161 @@
+// The records of a watch on writes: who wrote, with both stacks. Filled in a signal handler.
+//
+// Overview. The table is one mapping, made before anything is watched, so that a handler allocates nothing
+// and takes no lock: a record is the next place in it. The frames are read on the thread that was stopped in
+// its own code, so its chain of frames stands still; the text of a frame is copied at once, because a code
+// object may be gone when it is asked for.
+//
+// Life cycle. writes_table_init makes the mapping, writes_table_deinit frees it; one watch at a time.
+#define _GNU_SOURCE
+#define INSPECTOR_INTERNALS
+#include "module/native.h"
+#include "watch/writes.h"
+
+#include <execinfo.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { TABLE_MAX = 1000000 };
+
+static struct {
+    writes_record *records; // owned: one mapping
+    uint64_t capacity;
+    volatile uint64_t taken; // asked for, there or not
+} table;
+
+int writes_table_init(uint64_t capacity) {
+    if (table.records || capacity > TABLE_MAX) {
+        PyErr_SetString(PyExc_RuntimeError, "armed already, or a budget above a million");
+        return -1;
+    }
+    void *room = mmap(NULL, (capacity + 1) * sizeof(writes_record), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *first[2];
+    backtrace(first, 2); // its first call loads the unwinder: not in a handler
+    if (room == MAP_FAILED) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    table.records = room;
+    table.capacity = capacity;
+    table.taken = 0;
+    return 0;
+}
+
+void writes_table_deinit(void) {
+    if (table.records) {
+        munmap(table.records, (table.capacity + 1) * sizeof(writes_record));
+    }
+    table.records = NULL;
+}
+
+writes_record *writes_table_next(void) {
+    uint64_t number = __atomic_fetch_add(&table.taken, 1, __ATOMIC_RELAXED);
+    return number < table.capacity ? &table.records[number] : NULL;
+}
+
+// The end of a str that is ASCII or Latin-1, else "?": enough for names, and nothing is allocated.
+static void writes_text(PyObject *text, char *into, size_t size) {
+    into[0] = '?';
+    into[1] = 0;
+    if (text && PyUnicode_Check(text) && PyUnicode_IS_ASCII(text)) {
+        size_t length = (size_t)PyUnicode_GET_LENGTH(text), cut = length < size ? 0 : length - size + 1;
+        memcpy(into, (const char *)PyUnicode_1BYTE_DATA(text) + cut, length - cut);
+        into[length - cut] = 0;
+    }
+}
+
+// The calling thread's own state: the one that has the GIL is another's where this thread has given it up.
+static PyThreadState *writes_thread(int thread) {
+    PyThreadState *state = compat_thread_unchecked();
+    if (!state || (int)state->native_thread_id != thread) {
+        state = PyGILState_GetThisThreadState();
+    }
+    return state;
+}
+
+static void writes_python(writes_record *record) {
+    PyThreadState *state = writes_thread(record->thread);
+    _PyInterpreterFrame *frame = state ? compat_thread_frame(state) : NULL;
+    for (; frame && record->python_count < WRITES_PYTHON; frame = frame->previous) {
+        PyCodeObject *code = compat_frame_code(frame); // borrowed
+        if (!code) {
+            continue;
+        }
+        writes_frame *row = &record->python[record->python_count++];
+        int byte = (int)(compat_frame_instruction(frame) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
+        writes_text(code->co_filename, row->file, sizeof row->file);
+        writes_text(code->co_qualname, row->name, sizeof row->name);
+        row->line = PyCode_Addr2Line(code, byte);
+        row->from_c = compat_frame_from_c(frame) ? 1 : 0;
+    }
+}
+
+const void *writes_table_instruction(void) {
+    PyThreadState *state = writes_thread((int)syscall(SYS_gettid));
+    _PyInterpreterFrame *frame = state ? compat_thread_frame(state) : NULL;
+    return frame && compat_frame_code(frame) ? compat_frame_instruction(frame) : NULL;
+}
+
+void writes_table_who(writes_record *record, const ucontext_t *context) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    record->at_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    record->thread = (int)syscall(SYS_gettid);
+#ifdef __x86_64__
+    record->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+#endif
+    record->native_count = backtrace(record->native, WRITES_NATIVE);
+    writes_python(record);
+    record->complete = 1;
+}
+
+static PyObject *writes_native_list(const writes_record *record) {
+    _owned_ PyObject *list = PyList_New(0);
+    int first = 0; // the handler's own frames come before the one that wrote
+    while (first < record->native_count && (uint64_t)(uintptr_t)record->native[first] != record->pc) {
+        first++;
+    }
+    for (int i = first == record->native_count ? 0 : first; list && i < record->native_count; i++) {
+        _owned_ PyObject *pc = PyLong_FromVoidPtr(record->native[i]);
+        if (!pc || PyList_Append(list, pc) < 0) {
+            return NULL;
+        }
+    }
+    return take(list);
+}
+
+static PyObject *writes_python_list(const writes_record *record) {
+    _owned_ PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < record->python_count; i++) {
+        const writes_frame *row = &record->python[i];
+        _owned_ PyObject *one = Py_BuildValue("ssii", row->name, row->file, row->line, row->from_c);
+        if (!one || PyList_Append(list, one) < 0) {
+            return NULL;
+        }
+    }
+    return take(list);
+}
+
+PyObject *writes_table_rows(void) {
+    uint64_t count = table.taken < table.capacity ? table.taken : table.capacity;
+    _owned_ PyObject *list = PyList_New(0);
+    for (uint64_t i = 0; list && i < count; i++) {
+        const writes_record *record = &table.records[i];
+        if (!record->complete) {
+            continue; // its thread was ended in the middle
+        }
+        PyObject *native = writes_native_list(record), *python = writes_python_list(record); // "N" takes them
+        _owned_ PyObject *row = Py_BuildValue(
+            "KiKiKKKKNN", (unsigned long long)record->at_ns, record->thread,
+            (unsigned long long)record->address, record->size, (unsigned long long)record->before,
+            (unsigned long long)record->after, (unsigned long long)record->bytes,
+            (unsigned long long)record->stores, native, python);
+        if (!row || PyList_Append(list, row) < 0) {
+            return NULL;
+        }
+    }
+    return take(list);
+}

@@ -1,0 +1,164 @@
+// The signal and the events of a watch on writes: SIGTRAP of perf_event_open(2) with sigtrap, in each thread.
+//
+// Overview. perf gives the thread that did what an event counts a SIGTRAP at once. The handler here asks the
+// watch that runs (`caught`), and passes on what is not that watch's.
+//
+// Limits and why. A thread that blocks SIGTRAP gets it later (TRAP_PERF_FLAG_ASYNC), perhaps after the watch:
+// so the handler stays in while /proc says that one is pending, for the default would end the process.
+#define _GNU_SOURCE
+#include "module/native.h"
+#include "watch/writes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+enum { EVENTS_MAX = 4096, QUIET_ROUNDS = 10000, QUIET_NS = 100000 };
+
+static struct {
+    int (*caught)(const siginfo_t *cause, ucontext_t *context);
+    struct sigaction previous; // who had SIGTRAP before
+    int handled;               // our handler is in
+    volatile int inside;       // threads in the handler
+    int events[EVENTS_MAX], event_count;
+} trap;
+
+static void trap_pass_on(int number, siginfo_t *cause, void *context) {
+    if (trap.previous.sa_flags & SA_SIGINFO) {
+        trap.previous.sa_sigaction(number, cause, context);
+    } else if (trap.previous.sa_handler == SIG_DFL) {
+        signal(number, SIG_DFL);
+        raise(number);
+    } else if (trap.previous.sa_handler != SIG_IGN) {
+        trap.previous.sa_handler(number);
+    }
+}
+
+static void trap_caught(int number, siginfo_t *cause, void *context) {
+    int error = errno;
+    __atomic_fetch_add(&trap.inside, 1, __ATOMIC_SEQ_CST);
+    int ours = trap.caught(cause, context);
+    __atomic_fetch_sub(&trap.inside, 1, __ATOMIC_SEQ_CST);
+    if (!ours) {
+        trap_pass_on(number, cause, context);
+    }
+    errno = error;
+}
+
+int writes_trap_take(int (*caught)(const siginfo_t *cause, ucontext_t *context)) {
+    struct sigaction action = {.sa_sigaction = trap_caught, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    trap.caught = caught;
+    if (!trap.handled) {
+        trap.handled = !sigaction(SIGTRAP, &action, &trap.previous);
+    }
+    return trap.handled ? 0 : -1;
+}
+
+// Whether a thread has a SIGTRAP waiting: "SigPnd:" of its status (proc(5)).
+static int trap_pends_in(const char *thread) {
+    char path[64], line[128];
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/status", thread);
+    FILE *status = fopen(path, "re");
+    int found = 0;
+    while (status && !found && fgets(line, sizeof line, status)) {
+        unsigned long long pending;
+        found = sscanf(line, "SigPnd: %llx", &pending) == 1 && pending >> (SIGTRAP - 1) & 1;
+    }
+    if (status) {
+        fclose(status);
+    }
+    return found;
+}
+
+static int trap_pends(void) {
+    DIR *threads = opendir("/proc/self/task");
+    int found = 0;
+    for (struct dirent *entry; threads && !found && (entry = readdir(threads));) {
+        found = entry->d_name[0] != '.' && trap_pends_in(entry->d_name);
+    }
+    if (threads) {
+        closedir(threads);
+    }
+    return found;
+}
+
+void writes_trap_return(void) {
+    struct sigaction current;
+    sigaction(SIGTRAP, NULL, &current);
+    if (current.sa_sigaction == trap_caught &&
+        !trap_pends()) { // who came later passes on to us: then we stay
+        sigaction(SIGTRAP, &trap.previous, NULL);
+        trap.handled = 0;
+    }
+}
+
+int writes_trap_quiet(int (*busy)(void)) {
+    for (int round = 0; round < QUIET_ROUNDS; round++) {
+        if (!trap.inside && !(busy && busy())) {
+            return 1;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = QUIET_NS}, NULL);
+    }
+    return 0;
+}
+
+// A thread that has ended meanwhile is none.
+static int events_open_one(struct perf_event_attr *attributes, pid_t thread) {
+    int event = -1;
+    errno = EMFILE;
+    if (trap.event_count < EVENTS_MAX) {
+        event = (int)syscall(SYS_perf_event_open, attributes, thread, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    }
+    if (event >= 0) {
+        trap.events[trap.event_count++] = event;
+    }
+    return event >= 0 || errno == ESRCH ? 0 : -1;
+}
+
+int writes_events_open(struct perf_event_attr *attributes, PyObject *threads) {
+    attributes->size = sizeof *attributes;
+    attributes->sample_period = 1;
+    attributes->exclude_kernel = attributes->exclude_hv = 1;
+    attributes->inherit = attributes->inherit_thread = 1;
+    attributes->remove_on_exec = attributes->sigtrap = attributes->disabled = 1;
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(threads); i++) {
+        long thread = PyLong_AsLong(PyList_GET_ITEM(threads, i));
+        if (PyErr_Occurred() || events_open_one(attributes, (pid_t)thread) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void writes_events_enable(int on) {
+    for (int i = 0; i < trap.event_count; i++) {
+        ioctl(trap.events[i], on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+    }
+}
+
+void writes_events_close(void) {
+    for (int i = 0; i < trap.event_count; i++) {
+        close(trap.events[i]);
+    }
+    trap.event_count = 0;
+}
+
+int writes_events_count(void) { return trap.event_count; }
+
+int writes_give_up(int (*busy)(void)) {
+    if (!PyErr_Occurred()) {
+        PyErr_SetFromErrno(PyExc_OSError);
+    }
+    writes_events_close();
+    int quiet = writes_trap_quiet(busy);
+    writes_trap_return();
+    if (quiet) {
+        writes_table_deinit();
+    }
+    return quiet;
+}
