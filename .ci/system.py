@@ -1,7 +1,7 @@
 """Programs beside Python that the tests need: installed where allowed, else the one command is said.
 
 python3 .ci/system.py           what every row needs
-python3 .ci/system.py R         R, reticulate, and what rpy2 links to: asked by the row "R" only
+python3 .ci/system.py R         R, reticulate, vroom, and what rpy2 links to: asked by the row "R" only
 python3 .ci/system.py chromium  the browser of tests/browser: asked by a row of all tests
 """
 
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from subprocess import DEVNULL
 
-RETICULATE = "quit(status = !nzchar(system.file(package = 'reticulate')))"
+R_PACKAGE = "Rscript -e \"quit(status = !nzchar(system.file(package = '{}')))\""
 LINKS = "gcc -shared -o /dev/null $(R CMD config --ldflags) -lblas"
 PACKAGES = {
     "": [
@@ -31,7 +31,8 @@ PACKAGES = {
     "R": [
         ("command -v g++", "g++"),
         ("command -v R", "r-base-core"),
-        (f'Rscript -e "{RETICULATE}"', "r-cran-reticulate"),
+        (R_PACKAGE.format("reticulate"), "r-cran-reticulate"),
+        (R_PACKAGE.format("vroom"), "r-cran-vroom"),  # its columns are ALTREP vectors
         (LINKS, "libblas-dev libbz2-dev libicu-dev liblzma-dev libpcre2-dev libtirpc-dev zlib1g-dev"),
     ],
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-import r_packages
+import r_libraries
 from asking import adapter
 
 from inspector import _native
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.r
 
 @pytest.fixture(scope="module")
 def r() -> Any:
-    return r_packages.start("altrepisode")
+    return r_libraries.start("altrep_classes")
 
 
 def words(x: Any) -> tuple[int, ...]:
@@ -34,16 +35,23 @@ ALTREP = [
     ("as.numeric(1:10)", "REALSXP", "compact_realseq of base", False),
     ("as.character(1:5)", "STRSXP", "deferred_string of base", False),
     ("sort(c(3,1,2))", "REALSXP", "wrap_real of base", True),
-    ("altrepisode::lazy_abs(c(-1,2))", "REALSXP", "stdvec_double of altrepisode", False),
-    ("altrepisode::doubles()", "REALSXP", "stdvec_double of altrepisode", True),
+    ("lazy_abs(c(-1,2))", "REALSXP", "lazy_abs of altrep_classes", False),
+    ("mapped_file('FILE')", "REALSXP", "mapped_file of altrep_classes", True),
 ]
 
 
 @pytest.mark.parametrize(("expression", "kind", "name", "there"), ALTREP)
 def test_an_altrep_is_told_and_left_alone(
-    r: Any, fingerprint: Callable[[object], Any], expression: str, kind: str, name: str, there: bool
+    r: Any,
+    tmp_path: Path,
+    fingerprint: Callable[[object], Any],
+    expression: str,
+    kind: str,
+    name: str,
+    there: bool,
 ) -> None:
-    x = r.evalr(expression)
+    (tmp_path / "doubles").write_bytes(struct.pack("2d", -1, 2))
+    x = r.evalr(expression.replace("FILE", f"{tmp_path}/doubles"))
     adapter(x)
     before, seen = words(x), fingerprint(x)
     told = adapter(x).layers(x)

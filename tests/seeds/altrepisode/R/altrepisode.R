@@ -1,3 +1,0 @@
-#' @useDynLib altrepisode, .registration=TRUE
-#' @importFrom Rcpp sourceCpp
-NULL
