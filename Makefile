@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help mutants corpus pictures demo docs test soak lab lint format bench sanitize system clean
+.PHONY: help mutants corpus pictures demo docs test seeds soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,6 +22,9 @@ lab: ## the notebooks in JupyterLab
 
 test: system ## the wheel, tested on Python 3.11, 3.12, 3.13 and a 3.14 where found; ONLY=3.11 and ARGS='-k refs' narrow it
 	@$(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
+
+seeds: system ## the tests of the host in Swift; where swiftc is missing a chroot is made for it: root, 3 GB
+	@$(PYTHON3) .ci/seeds.py $(ARGS)
 
 soak: system ## the same tests with their long counts: storms, kills, full subsets
 	@INSPECTOR_SOAK=1 $(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)

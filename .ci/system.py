@@ -2,6 +2,7 @@
 
 python3 .ci/system.py           what every row needs
 python3 .ci/system.py R         R, reticulate, vroom, and what rpy2 links to: asked by the row "R" only
+python3 .ci/system.py swift     what makes a chroot with swiftc: asked by `make seeds`
 python3 .ci/system.py chromium  the browser of tests/browser: asked by a row of all tests
 """
 
@@ -27,6 +28,7 @@ PACKAGES = {
             "uwsgi-core uwsgi-plugin-python3",
         ),
     ],
+    "swift": [("command -v debootstrap", "debootstrap")],
     "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
     "R": [
         ("command -v g++", "g++"),

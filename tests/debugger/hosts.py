@@ -9,6 +9,8 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import specimens
@@ -95,3 +97,26 @@ def linked() -> tuple[str, ...]:
 def shared() -> str:
     """The path of this Python's libpython, to be opened."""
     return str(Path(sysconfig.get_config_var("LIBDIR")) / sysconfig.get_config_var("INSTSONAME"))
+
+
+@contextmanager
+def waiting(*command: str, until: bytes = b"ready", **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that has said it is ready; ended afterwards."""
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, **environment},
+    )
+    try:
+        told = b""
+        while until not in told:
+            line = child.stdout.readline()  # type: ignore[union-attr]
+            assert line, told
+            told += line
+        child.said = told.splitlines()  # type: ignore[attr-defined]
+        yield child
+    finally:
+        child.kill()
+        child.communicate()

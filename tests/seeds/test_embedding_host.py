@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import hosts
@@ -207,32 +205,9 @@ def test_without_hosts_nothing_is_said() -> None:
     assert plain.hosted.hosts == () and "host  " not in str(plain)
 
 
-@contextmanager
-def waiting(*command: str, until: bytes = b"ready", **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A program that has said it is ready; ended afterwards."""
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **environment},
-    )
-    try:
-        told = b""
-        while until not in told:
-            line = child.stdout.readline()  # type: ignore[union-attr]
-            assert line, told
-            told += line
-        child.said = told.splitlines()  # type: ignore[attr-defined]
-        yield child
-    finally:
-        child.kill()
-        child.communicate()
-
-
 @pytest.mark.debugger
 def test_a_running_host_is_read_from_outside(host: str) -> None:
-    with waiting(host, hosts.shared(), "stay") as child:
+    with hosts.waiting(host, hosts.shared(), "stay") as child:
         other = running.attach(child.pid)
         assert (other.inspect("a").references, other.inspect("cache['k'][0].x").value) == (3, "int 42")
         found = other.owners("a")
@@ -266,7 +241,7 @@ KEPT = "kept = {'rows': [1, 2, 'three']}"
 @pytest.mark.debugger
 def test_gdb_itself() -> None:
     code = f"python {KEPT}; print('ready', flush=True); import time; time.sleep(1000)"
-    with waiting("gdb", "-nx", "-batch", "-ex", code, PYTHONPATH="") as child:
+    with hosts.waiting("gdb", "-nx", "-batch", "-ex", code, PYTHONPATH="") as child:
         assert running.attach(child.pid).inspect("kept['rows'][2]").value == "str 'three'"
 
 
@@ -275,7 +250,7 @@ def test_vim() -> None:
     lines = f"{KEPT}; import os; os.write(1, b'ready\\n'); import time; time.sleep(1000)"
     vim = shutil.which("vim.nox")
     assert vim, "python3 .ci/system.py installs vim-nox"
-    with waiting(vim, "-u", "NONE", "-es", "-c", f"py3 {lines}", PYTHONPATH="") as child:
+    with hosts.waiting(vim, "-u", "NONE", "-es", "-c", f"py3 {lines}", PYTHONPATH="") as child:
         other = running.attach(child.pid)
         assert other.inspect("kept['rows'][2]").value == "str 'three'"
         (owner,) = [one for one in other.owners("kept").owners if one.certain]
@@ -296,7 +271,7 @@ def test_uwsgi(tmp_path: Path) -> None:
     uwsgi = shutil.which("uwsgi-core")
     assert uwsgi, "python3 .ci/system.py installs uwsgi-core"
     words = f"--plugin python3 --master --socket {tmp_path}/socket --pythonpath {tmp_path} --module app"
-    with waiting(uwsgi, *words.split(), until=b"spawned uWSGI worker 1", PYTHONPATH="") as child:
+    with hosts.waiting(uwsgi, *words.split(), until=b"spawned uWSGI worker 1", PYTHONPATH="") as child:
         (said,) = [line for line in child.said if b"worker 1" in line]  # type: ignore[attr-defined]
         other = running.attach(int(said.partition(b"pid: ")[2].partition(b",")[0]))
         assert other.inspect("app.kept['rows'][2]").value == "str 'three'"
@@ -338,42 +313,10 @@ def test_a_host_that_hides_its_python(tmp_path: Path) -> None:
         *libraries,
     ]
     subprocess.run(command, check=True)
-    with waiting(str(tmp_path / "host"), PYTHONHOME="/usr") as child:
+    with hosts.waiting(str(tmp_path / "host"), PYTHONHOME="/usr") as child:
         other = running.attach(child.pid)
         assert other.inspect("rows").references == 1 and other.inspect("rows[2]").value == "str 'three'"
         (owner,) = [one for one in other.owners("rows").owners if one.certain]
         assert (owner.kind, owner.key) == ("global", "rows")
         looked = other.trace(0.3)
         assert not isinstance(looked, Trace) and "the program hides its Python" in str(looked.instead)
-
-
-PYTHONKIT = Path(__file__).with_name("pythonkit")
-SAID_BY_SWIFT = {
-    b"x + 4 = 46",
-    b"super stringy now",
-    b"Int(nope) nil",
-    b"UInt(-1) Optional(18446744073709551615)",
-    b"String 1",
-    b"Array nil",
-    b"caught: Python exception: [Errno 2] No such file or directory: 'foo.txt'",
-}
-
-
-@pytest.mark.debugger
-@pytest.mark.timeout(600)
-def test_pythonkit_itself(tmp_path: Path) -> None:
-    """Swift says what the host in C says; the dict that only a PyReference holds is owned by C."""
-    swiftc = shutil.which("swiftc")
-    if swiftc is None:
-        pytest.skip("cannot be installed: Swift (Debian 12 has none; Debian 13 has swiftlang, 444 MB)")
-    program = tmp_path / "pk"
-    sources = [str(path) for path in sorted(PYTHONKIT.glob("*.swift"))]
-    subprocess.run([swiftc, "-O", *sources, "-o", str(program)], check=True, timeout=500)
-    library = {"PYTHON_LIBRARY": hosts.shared(), "PYTHONHOME": sys.base_prefix}
-    with waiting(str(program), **library) as child:
-        assert set(child.said) >= SAID_BY_SWIFT  # type: ignore[attr-defined]
-        other = running.attach(child.pid)
-        assert other.inspect("cache['k'][1]").value == "int 2"
-        found = other.owners("cache")
-        assert [one.key for one in found.owners if one.certain] == ["cache"]
-        assert found.references - found.named == 1

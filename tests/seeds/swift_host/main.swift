@@ -1,7 +1,7 @@
 // Runs a Python inside this program: what it prints and asks is checked by test_swift_host.py.
 // SPDX-License-Identifier: MIT
 //
-//     host LIBPYTHON [untrapped | unlocked | stay]
+//     host LIBPYTHON [untrapped | unlocked | lost | stay]
 
 import Glibc
 
@@ -87,6 +87,11 @@ func dropElsewhere(_ object: consuming PythonObject) {
     C.takeGIL(mine)
 }
 
+/// A reference is taken for a C function that is then not called: nobody gives it back.
+func lose() {
+    for length in 1...3 { _ = Array(repeating: length, count: length).python.givenAway() }
+}
+
 func stay(_ main: PythonObject) {
     let kept = main.a  // held by Swift alone from here on
     _ = C.run("cache = {'k': [a, numbers]}")
@@ -109,6 +114,7 @@ func run(_ mode: String?) {
     switch mode {
     case "untrapped": _ = Python.open("foo.txt")
     case "unlocked": dropElsewhere(main.a)
+    case "lost": lose()
     case "stay": stay(main)
     default: break
     }

@@ -1,0 +1,81 @@
+"""Run the tests of the host in Swift, which `make test` skips where there is no swiftc. Debian 12 has none.
+
+    python3 .ci/seeds.py
+
+Where swiftc is not on PATH, this makes a chroot of Debian 13 with it: as root, once, 3 GB, two minutes. The
+chroot is in ~/.cache/native-inspector/swift, or in the folder that INSPECTOR_SWIFT names. Beside it is a
+`swiftc` that compiles in the chroot. What it links runs outside the chroot, with the chroot's libraries.
+"""
+
+# SPDX-License-Identifier: MIT
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import ready
+import system
+
+FOLDER = Path(os.environ.get("INSPECTOR_SWIFT", "~/.cache/native-inspector/swift")).expanduser().absolute()
+PACKAGES = ("swiftlang", "g++")
+"""g++ brings the headers of C and C++ that swiftc reads."""
+APT = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "-qq")
+SWIFTC = r"""#!/bin/sh
+# swiftc of a chroot, run on the files of the current folder. Its mounts end with it.
+exec unshare --mount sh -c '
+    mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" && mount --bind "$PWD" "$0/mnt" || exit 1
+    exec chroot "$0" sh -c "cd /mnt && exec swiftc \"\$@\"" swiftc "$@"
+' {root} "$@" {flags}
+"""
+
+
+def main():
+    """The exit code of pytest, once there is a swiftc."""
+    if not shutil.which("swiftc") and not (FOLDER / "swiftc").exists():
+        make_chroot()
+    ready.main(["test"])
+    python = ready.ROOT / ready.ROOMS["test"][0] / "bin" / "python"
+    words = ("-P", "-m", "pytest", "-q", "--durations=4", "tests/seeds/test_swift_host.py", *sys.argv[1:])
+    return subprocess.call([str(python), *words], cwd=str(ready.ROOT))
+
+
+def make_chroot():
+    """The chroot and its `swiftc`; what was begun and not finished before is made anew."""
+    if os.geteuid():
+        sys.exit("There is no swiftc, and only root can make a chroot that has it.")
+    if not system.ready("swift"):
+        sys.exit("There is no swiftc, and no debootstrap to make a chroot that has it.")
+    root = FOLDER / "trixie"
+    shutil.rmtree(str(root), ignore_errors=True)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    log = FOLDER / "log"
+    print(f"· Debian 13 with swiftc in {root} (log: {log})", flush=True)
+    steps = [
+        ("debootstrap", "--variant=minbase", "trixie", root),
+        ("chroot", root, *APT, "install", "--no-install-recommends", *PACKAGES),
+        ("chroot", root, *APT, "clean"),
+    ]
+    with log.open("w") as out:
+        for step in steps:
+            command = [str(word) for word in step]
+            if subprocess.call(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL):
+                sys.exit(f"`{shlex.join(command)}` failed; the log: {log}")
+    write_swiftc(root)
+
+
+def write_swiftc(root):
+    """Programs that it links are loaded by the chroot's dynamic linker, from the chroot's libraries first."""
+    linker = next(root.glob("usr/lib/*-linux-gnu/ld-linux-*.so.*"))
+    found = f"{linker.parent}:{root}/usr/libexec/swift/lib/swift/linux"
+    words = (f"--dynamic-linker={linker}", "--disable-new-dtags", f"-rpath={found}")
+    flags = shlex.join(word for given in words for word in ("-Xlinker", given))
+    script = FOLDER / "swiftc"
+    script.write_text(SWIFTC.format(root=shlex.quote(str(root)), flags=flags))
+    script.chmod(0o755)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
