@@ -1,4 +1,4 @@
-"""Seed 004 on the real pytensor: the article's op, its stolen dtype, storage cells, in-place updates."""
+"""Article 004 on the real pytensor: its op, the stolen dtype, storage cells, updates that run in place."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def test_strides_and_what_is_refused(pytensor: Any, mended: Any) -> None:
     with pytest.raises(TypeError, match="Wrong number of dimensions: expected 1, got 2"):
         mended(np.ones((2, 2)), 1.0)
     y = pytensor.tensor.dscalar("y")
-    with pytest.raises(TypeError, match="x must be a 1-d vector"):
+    with pytest.raises(TypeError, match="needed, not 2 and 0 dimensions"):
         theano_op.VectorTimesScalar()(pytensor.tensor.dmatrix(), y)
-    with pytest.raises(TypeError, match="y must be a scalar"):
+    with pytest.raises(TypeError, match="needed, not 1 and 1 dimensions"):
         theano_op.VectorTimesScalar()(pytensor.tensor.dvector(), pytensor.tensor.dvector())
 
 
@@ -110,8 +110,7 @@ def test_borrow_is_sharing_and_an_update_runs_in_the_users_array(pytensor: Any) 
 def test_the_generated_c_is_found_beside_the_module(mended: Any, folder: Path) -> None:
     sources = [path.read_text() for path in folder.rglob("mod.cpp")]
     assert any(
-        "PyArray_Empty(1, PyArray_DIMS" in source and "Py_INCREF(PyArray_DESCR" in source
-        for source in sources
+        "PyArray_Empty(1, &length" in source and "Py_INCREF(PyArray_DESCR" in source for source in sources
     )
     (row,) = [fact for fact in inspector.inspect(mended).buffer.facts if fact[0].startswith("thunk")]
     assert row[0] == "thunk of VectorTimesScalar" and Path(row[1]).read_text() in sources

@@ -1,4 +1,4 @@
-"""Seed 001 on the real torch: the small extensions of the article, and what of them is found in torch."""
+"""Article 001 on the real torch: extensions as small as the article's, and what of them is found in torch."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture
 def sample() -> Any:
-    """The article's first extension, under a name that no other test has."""
-    return inspector.compile_c(named(seed_sources.SAMPLE), support=seed_sources.SAMPLE_H)
+    """The first extension of tutorial 30, under a name that no other test has."""
+    return inspector.compile_c(named(seed_sources.SAMPLE), support=seed_sources.SUPPORT)
 
 
 @pytest.fixture
-def noddy() -> Any:
-    return inspector.compile_c(named(seed_sources.NODDY))
+def tally() -> Any:
+    return inspector.compile_c(named(seed_sources.TALLY))
 
 
 def named(source: str) -> str:
-    for name in ("sample", "noddy"):
+    for name in ("sample", "tally"):
         source = source.replace(f"PyInit_{name}", f"PyInit_seed_{name}").replace(
             f'"{name}"', f'"seed_{name}"'
         )
@@ -46,7 +46,7 @@ def named(source: str) -> str:
 
 
 class TestSmall:
-    """gcd and Noddy, built here."""
+    """gcd and Tally, built here."""
 
     pytestmark = pytest.mark.core
 
@@ -56,18 +56,18 @@ class TestSmall:
         assert (built.module, built.functions, built.structs) == ("seed_sample", (), ())
 
     def test_a_changed_cell_takes_its_place_and_the_first_one_comes_back(self, sample: Any) -> None:
-        changed = named(seed_sources.SAMPLE).replace("A sample module", "another")
-        other = inspector.compile_c(changed, support=seed_sources.SAMPLE_H)
+        changed = named(seed_sources.SAMPLE).replace("One function in C", "another")
+        other = inspector.compile_c(changed, support=seed_sources.SUPPORT)
         assert other is not sample and sys.modules["seed_sample"] is other
-        again = inspector.compile_c(named(seed_sources.SAMPLE), support=seed_sources.SAMPLE_H)
-        assert again is sample and again.__doc__ == "A sample module" and again.gcd(4, 6) == 2
+        again = inspector.compile_c(named(seed_sources.SAMPLE), support=seed_sources.SUPPORT)
+        assert again is sample and again.__doc__ == "One function in C" and again.gcd(4, 6) == 2
 
     def test_its_method_table(self, sample: Any) -> None:
         (row,) = inspector.inspect(sample).module.methods
         assert (row.name, row.flags, row.doc) == ("gcd", ("METH_VARARGS",), "Greatest common divisor")
-        assert row.place.symbol == "py_gcd"
+        assert row.place.symbol == "sample_gcd"
         module = inspector.inspect(sample).module
-        assert (module.doc, module.m_size, module.phases) == ("A sample module", -1, "single-phase")
+        assert (module.doc, module.m_size, module.phases) == ("One function in C", -1, "single-phase")
 
     @pytest.mark.parametrize(
         ("arguments", "error", "words"),
@@ -94,22 +94,22 @@ class TestSmall:
         assert 'Py_BuildValue "i" → 7' in shown
         assert "failed" in shown
 
-    def test_an_instance_is_a_struct(self, noddy: Any, fingerprint: Callable[[object], Any]) -> None:
-        (struct,) = noddy.__compiled__.structs
+    def test_an_instance_is_a_struct(self, tally: Any, fingerprint: Callable[[object], Any]) -> None:
+        (struct,) = tally.__compiled__.structs
         head = CompiledField("ob_base", "PyObject", 0, 16)
-        value = CompiledField("value", "int", 16, 4)
-        assert (struct.name, struct.bytes, struct.fields) == ("noddy_NoddyObject", 24, (head, value))
-        x = noddy.Noddy()
+        count = CompiledField("count", "int", 16, 4)
+        assert (struct.name, struct.bytes, struct.fields) == ("Tally", 24, (head, count))
+        x = tally.Tally()
         before = fingerprint(x)
         report = inspector.inspect(x)
         assert fingerprint(x) == before
-        assert report.object.size_bytes == noddy.Noddy.__basicsize__ == 24
+        assert report.object.size_bytes == tally.Tally.__basicsize__ == 24
         assert report.refs.references == 1 and isinstance(report.object.gc_tracked, Unknown)
-        assert inspector.inspect(noddy.Noddy).type.slots[0].place.symbol == "PyType_GenericNew"
-        assert ctypes.c_int.from_address(id(x) + value.offset_bytes).value == 0
+        assert inspector.inspect(tally.Tally).type.slots[0].place.symbol == "PyType_GenericNew"
+        assert ctypes.c_int.from_address(id(x) + count.offset_bytes).value == 0
 
     def test_a_name_of_another_module_is_refused(self) -> None:
-        taken = seed_sources.NODDY.replace("PyInit_noddy", "PyInit_json")
+        taken = seed_sources.TALLY.replace("PyInit_tally", "PyInit_json")
         with pytest.raises(InspectorError) as caught:
             inspector.compile_c(taken)
         assert caught.value.slug == "module-name-taken"
