@@ -37,7 +37,7 @@ lint: ## what CI refuses: ruff, mypy --strict, clang-format, the rules of the ho
 	@mkdir -p build/typed/inspector
 	@ln -sfn $(CURDIR)/inspector/* build/typed/inspector/ && ln -sfn $(CURDIR)/magics build/typed/inspector/magics
 	@cd build/typed && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p inspector
-	@$(BIN)/pytest -q tests/house
+	@$(BIN)/pytest -q tests/house -m "not slow and not libraries and not r"
 
 format: ## let ruff and clang-format lay out the sources
 	@$(PYTHON3) .ci/ready.py test

@@ -36,10 +36,10 @@ def test_the_stub_names_what_the_module_has() -> None:
     assert stub_names(STUB.body) - typed_only == public(vars(_native))
 
 
-@pytest.mark.parametrize("node", [n for n in STUB.body if isinstance(n, ast.ClassDef)], ids=lambda n: n.name)
-def test_a_class_has_the_members_of_its_stub(node: ast.ClassDef) -> None:
-    if hasattr(_native, node.name):
-        assert stub_names(node.body) == public(vars(getattr(_native, node.name)))
+def test_a_class_has_the_members_of_its_stub() -> None:
+    for node in STUB.body:
+        if isinstance(node, ast.ClassDef) and hasattr(_native, node.name):
+            assert stub_names(node.body) == public(vars(getattr(_native, node.name))), node.name
 
 
 def documented(body: list[ast.stmt], owner: str = "") -> list[tuple[str, str]]:
@@ -54,9 +54,10 @@ def documented(body: list[ast.stmt], owner: str = "") -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize(("name", "words"), documented(STUB.body), ids=lambda value: value.split("\n")[0])
-def test_help_shows_the_words_of_the_stub(name: str, words: str) -> None:
-    assert inspect.cleandoc(attrgetter(name)(_native).__doc__) == words
+def test_help_shows_the_words_of_the_stub() -> None:
+    rows = documented(STUB.body)
+    shown = {name: inspect.cleandoc(attrgetter(name)(_native).__doc__) for name, _ in rows}
+    assert [name for name, words in rows if shown[name] != words] == []
 
 
 def test_help_shows_the_signature_of_the_stub() -> None:
