@@ -14,7 +14,7 @@ DOOR_OF = {"inspector": {*DOOR, "report.py"}, "native": {"CMakeLists.txt"}}
 REGISTRIES = {"inspector/adapters", "inspector/facts", "inspector/views", "inspector/faces/cli"}
 """Folders in which every file is one of a kind: an adapter, a fact, a view, a command."""
 PREFIX_MAX = 6
-"""So many files with the same first word want a folder; those of a registry and of magics are named by kind."""
+"""So many files with the same first word want a folder; registries and magics are exempt."""
 
 
 def beside(folder: Path) -> list[Path]:
