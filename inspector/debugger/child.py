@@ -41,7 +41,7 @@ class Gdb:
         ours, theirs = socket.socketpair()
         reads, holds = os.pipe()
         path_first = f"python import sys; sys.path.insert(0, {str(_ROOT)!r})"
-        boot = f"{path_first}; from inspector.debugger import inside; inside.start()"
+        boot = f"{path_first}; from inspector.debugger.inside import agent; agent.start()"
         command = [path, "-q", "-nx", "-nh"]
         for setting in (*_EARLY, *settings):
             command += ["-iex", setting]

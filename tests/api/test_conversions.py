@@ -225,7 +225,7 @@ def test_where_jax_is_loaded_rules_answer_and_are_right() -> None:
 ENDLESS = """
 import json, time
 import inspector
-from inspector import previewed
+from inspector.sessions import preview
 import numpy as np
 
 class Slow:

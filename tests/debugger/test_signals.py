@@ -46,7 +46,7 @@ def test_a_launched_program_stops_there_and_its_last_calls_are_kept(number: sign
 
 
 STOPS = """
-from inspector import running
+from inspector.sessions import running
 from inspector.facts.wire import to_wire
 p = sys.modules["probing"] = load(PATH)
 def outer(n):

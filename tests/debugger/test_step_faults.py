@@ -26,7 +26,7 @@ STOPS = 1000 if SOAK else 10
 ORPHANS_S = 6 if SOAK else 60
 WAIT_S = 120.0
 
-GUARDED = "from inspector import running\nrunning.guard(True)\n"
+GUARDED = "from inspector.sessions import running\nrunning.guard(True)\n"
 """As `%load_ext inspector` does in a kernel."""
 PASSING = """
 probing = load(PATH)

@@ -15,7 +15,7 @@ import numpy
 import pytest
 import swift
 
-from inspector import running
+from inspector.sessions import running
 from inspector.facts.hosted import HostCall, Hosted
 from inspector.facts.unknown import Unknown
 from inspector.launched import Launched, launch
