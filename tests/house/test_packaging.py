@@ -116,7 +116,7 @@ def test_a_free_threaded_python_is_refused_in_one_sentence(checkout: Path, tmp_p
 
 def test_the_sources_refuse_its_headers_in_the_same_sentence() -> None:
     """Whoever builds without CMake meets it in the header that all parts include, and nothing else."""
-    header = sources.ROOT / "native" / "compat.h"
+    header = sources.ROOT / "native" / "module" / "compat.h"
     given = ("-fsyntax-only", "-DPy_GIL_DISABLED=1", f"-I{sysconfig.get_path('include')}", "-xc")
     told = run(shutil.which("gcc") or "cc", *given, header, cwd=header.parent, check=False)
     errors = [line.partition("error: ")[2] for line in told.splitlines() if "error: " in line]
