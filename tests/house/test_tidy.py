@@ -21,7 +21,8 @@ SOURCES = [*sources.PYTHON, *sources.C]
 
 
 def lines(path: sources.Path) -> int:
-    return len(path.read_text().splitlines())
+    """Lines of a file; the licence line, which every file has, is not counted."""
+    return sum("SPDX-License-Identifier" not in line for line in path.read_text().splitlines())
 
 
 def functions(path: sources.Path) -> list[tuple[str, int]]:

@@ -15,10 +15,10 @@ import numpy
 import pytest
 import swift
 
-from inspector.sessions import running
 from inspector.facts.hosted import HostCall, Hosted
 from inspector.facts.unknown import Unknown
-from inspector.launched import Launched, launch
+from inspector.sessions import running
+from inspector.sessions.trace_launched import Launched, launch
 
 if swift.compiler() is None:
     pytest.skip(
