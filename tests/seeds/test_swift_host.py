@@ -14,11 +14,11 @@ import hosts
 import numpy
 import pytest
 import swift
+from inspector.launched import Launched, launch
 
 from inspector.sessions import running
 from inspector.facts.hosted import HostCall, Hosted
 from inspector.facts.unknown import Unknown
-from inspector.launched import Launched, launch
 
 if swift.compiler() is None:
     pytest.skip(
