@@ -2,10 +2,10 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help mutants corpus pictures demo docs test seeds soak lab lint format bench sanitize system clean
+.PHONY: help mutants corpus pictures demo docs test test-all faults seeds soak lab lint format bench sanitize system clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 demo: system ## five looks at real objects, then the first notebook run and written as a page
 	@$(PYTHON3) .ci/ready.py test
@@ -20,11 +20,18 @@ lab: ## the notebooks in JupyterLab
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/jupyter lab --ServerApp.root_dir='$(CURDIR)' --FileCheckpoints.checkpoint_dir='$(CURDIR)/build/checkpoints' --LabApp.default_url=/lab/tree/notebooks/00_start.ipynb $(if $(filter 0,$(shell id -u)),--allow-root)
 
-test: system ## the wheel, tested on Python 3.11, 3.12, 3.13 and a 3.14 where found; ONLY=3.11 and ARGS='-k refs' narrow it
+test: ## five minutes: every room once on one Python, from the wheel; ARGS='-k refs' narrows it
+	@$(PYTHON3) .ci/matrix.py --quick $(ARGS)
+
+test-all: system ## all tests on Python 3.11, 3.12, 3.13 and a 3.14 where found; ONLY=3.11 and ARGS='-k refs' narrow it
 	@$(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)
 
 seeds: system ## the tests of the host in Swift; where swiftc is missing a chroot is made for it: root, 3 GB
 	@$(PYTHON3) .ci/seeds.py $(ARGS)
+
+faults: system ## twenty faults, planted one after the other: whether `make test` finds each; ONLY=lazy plants one
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P .ci/faults.py $(if $(ONLY),--only $(ONLY))
 
 soak: system ## the same tests with their long counts: storms, kills, full subsets
 	@INSPECTOR_SOAK=1 $(PYTHON3) .ci/matrix.py $(if $(ONLY),--only $(ONLY)) $(ARGS)

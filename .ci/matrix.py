@@ -1,7 +1,9 @@
-"""Run the tests from the wheel on every supported Python, and print what ran on which.
+"""Run the tests from the wheel, and print what ran where.
 
-    python3 .ci/matrix.py      all of it on 3.11, `-m core` on 3.12, 3.13, 3.14 where found, -X dev; adapters
-                               on the newest and the oldest release of each library
+    python3 .ci/matrix.py --quick    five minutes over every room on one Python, in two processes
+    python3 .ci/matrix.py            all of it on 3.11, `-m core` on 3.12, 3.13, 3.14 where found, -X dev;
+                                     adapters on the newest and the oldest release of each library
+    python3 .ci/matrix.py --after-quick          all but what --quick has run just before
     python3 .ci/matrix.py --only 3.11 -k refs    the rows whose title begins so; further words go to pytest
 
 A skip fails the run unless its reason begins with "cannot be installed" or "not on CPython": whatever can be
@@ -12,6 +14,7 @@ each is one process that waits as often as it computes. Standard library only.
 
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -28,6 +31,21 @@ AGAIN = 0 if os.environ.get("INSPECTOR_SOAK") == "1" else 3
 """Failures of a row that are run once more; none in a soak, which is there to find them."""
 AT_ONCE = 1 if os.environ.get("INSPECTOR_SOAK") == "1" else min(2, os.cpu_count() or 1)
 """Rows at a time; a soak has long counts and the machine to itself."""
+QUICK = "quick and not libraries and not r and not newest"
+WAITING = ("browser", "cli", "cluster", "debugger", "magics", "notebooks", "screens", "tracing")
+"""Folders whose tests wait for programs: one of the two processes of the quick rows runs them."""
+QUICK_ENDS = ("--timeout", "60", "--maxfail", "20")
+"""Where a room is broken as a whole its tests do not wait for their deadlines one after the other."""
+QUICK_ROWS = [
+    # the waiting ones first; the other process takes every folder that is not named
+    ("quick, programs", "3.11", [], ["-m", QUICK, *QUICK_ENDS, *(f"tests/{folder}" for folder in WAITING)]),
+    (
+        "quick, objects",
+        "3.11",
+        [],
+        ["-m", QUICK, *QUICK_ENDS, *(f"--ignore=tests/{folder}" for folder in WAITING)],
+    ),
+]
 ALLOWED = ("cannot be installed", "not on CPython")
 NAMES = ("title", "version", "tests", "passed", "skipped", "failed", "seconds")
 ROW = "{title:<22} {version:<8} {tests:>6} {passed:>7} {skipped:>8} {failed:>7} {seconds:>8.1f}"
@@ -51,19 +69,57 @@ WHERE_FOUND = ("3.14 core", "3.14", [], ["-m", "core and not libraries and not r
 
 def main(words):
     """Prepare every room, run every row, print the table; 0 only if nothing failed and nothing was lost."""
-    rows = [*ROWS, WHERE_FOUND] if pythons.find(WHERE_FOUND[1]) else ROWS
-    if words[:1] == ["--only"]:
-        rows, words = [row for row in rows if row[0].startswith(words[1])], words[2:]
-    if any(not pytest for _, _, _, pytest in rows):  # a row of all tests, those in a browser too
+    start = time.time()
+    rows, words = _chosen(words)
+    if rows is QUICK_ROWS:
+        _ready_at_once()
+    elif any(room == "3.11" and not options for _, room, options, _ in rows):  # those in a browser too
         system.ready("chromium")
     absent = {room for _, room, _, _ in rows if room in system.PACKAGES and not system.ready(room)}
     lost = [title for title, room, _, _ in rows if room in absent]
     rows = [row for row in rows if row[1] not in absent]
-    start = time.time()
-    code = report(_run_all(rows, words), start)
+    table = _run_all(rows, words)
+    if rows is QUICK_ROWS:
+        _say_faults(rows)
+    code = report(table, start)
     for title in lost:
         print(f"LOST     all of {title}: what it needs is not installed (the command is above)")
     return code or int(bool(lost))
+
+
+def _say_faults(rows):
+    """Which planted faults the tests that passed are known to find."""
+    python = ready.ROOT / ready.ROOMS[rows[0][1]][0] / "bin" / "python"
+    files = [_told(row[0]) for row in rows if _told(row[0]).exists()]
+    subprocess.call([str(python), "-P", str(ready.ROOT / ".ci" / "faults.py"), "--covered", *map(str, files)])
+
+
+def _told(title):
+    """The junit file of a row."""
+    return ready.BUILD / f"tests-{title.replace(' ', '-').replace(',', '')}.xml"
+
+
+def _ready_at_once():
+    """The programs beside Python and the room, at the same time where there is a compiler already."""
+    if not shutil.which("gcc"):
+        system.ready("")
+    with ThreadPoolExecutor(1) as beside:
+        programs = beside.submit(lambda: (system.ready(""), system.ready("chromium")))
+        ready.main([QUICK_ROWS[0][1]])
+        programs.result()
+
+
+def _chosen(words):
+    """The rows that are asked for, and the words that are left for pytest."""
+    if words[:1] == ["--quick"]:
+        return QUICK_ROWS, words[1:]
+    rows = [*ROWS, WHERE_FOUND] if pythons.find(WHERE_FOUND[1]) else ROWS
+    if words[:1] == ["--only"]:
+        return [row for row in rows if row[0].startswith(words[1])], words[2:]
+    if words[:1] == ["--after-quick"]:
+        rest = ("3.11", "3.11", [], ["-m", f"not ({QUICK}) and not libraries and not r and not newest"])
+        return [rest if row[0] == "3.11" else row for row in rows], words[1:]
+    return rows, words
 
 
 def _run_all(rows, words):
@@ -84,7 +140,7 @@ def row(title, room, options, words, titled):
     """
     ready.main([room])
     python = ready.ROOT / ready.ROOMS[room][0] / "bin" / "python"
-    name = f"tests-{title.replace(' ', '-').replace(',', '')}"
+    name = _told(title).stem
     print(f"\n## Python {title}", flush=True)
     start = time.time()
     # -P: the installed wheel is tested, never the folder we stand in

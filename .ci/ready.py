@@ -7,12 +7,14 @@ A room has two stamps: one of what it was asked to install (pyproject.toml, the 
 one of the wheel's sources by content. Both unchanged: nothing is done, in about 0.1 s.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -41,11 +43,18 @@ ROOMS = {
 
 def main(names):
     """Make each named room ready; exit with one sentence when that cannot be."""
-    BUILD.mkdir(exist_ok=True)
-    with (BUILD / "ready.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in names:
+    for name in names:
+        with _locked(ROOMS[name][0]):
             room(name)
+
+
+@contextlib.contextmanager
+def _locked(name):
+    """One process at a time makes a room, or a wheel, ready; others are made beside it."""
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / f"ready{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def room(name):
@@ -55,36 +64,53 @@ def room(name):
     python = venv / "bin" / "python"
     asked = _digest(["pyproject.toml"], [group, str(versions)])
     built = _digest(SOURCES, [str(settings)])
-    if not _stamped(venv / ".asked", asked) or not python.exists():
-        _install(venv, versions, group, asked)
-    if not _stamped(venv / ".built", built):
-        _wheel(venv, settings, built)
+    is_asked = _stamped(venv / ".asked", asked) and python.exists()
+    if is_asked and _stamped(venv / ".built", built):
+        return python
+    if not is_asked:
+        _environment(venv, versions)
+    with ThreadPoolExecutor(1) as beside:  # packages are unpacked by one processor, C compiled by the others
+        making = beside.submit(_wheel, venv, settings, built)
+        if not is_asked:
+            _packages(venv, group, asked)
+        _install(venv, making.result(), built)
     return python
 
 
-def _install(venv, versions, group, asked):
+def _environment(venv, versions):
+    """A virtual environment that can build the wheel."""
     found = pythons.first(versions)
     if not (venv / "bin" / "python").exists() or pythons.version(venv / "bin" / "python") not in versions:
         shutil.rmtree(str(venv), ignore_errors=True)
         _run(venv, f"{venv.name} with Python {pythons.full(found)}", found, "-m", "venv", venv)
     pip = (venv / "bin" / "python", "-m", "pip", "install", "-q")
     _run(venv, "", *pip, "pip>=25.1")
+    _run(venv, "", *pip, "--group", "build")
+
+
+def _packages(venv, group, asked):
+    pip = (venv / "bin" / "python", "-m", "pip", "install", "-q")
     _run(venv, f"{venv.name}: group {group} of pyproject.toml", *pip, "--group", group)
     for stamp in (".built", ".asked"):
         (venv / stamp).write_text(asked if stamp == ".asked" else "")
 
 
 def _wheel(venv, settings, built):
-    """Install the wheel of the sources as they are: built once for a Python and settings, for all rooms."""
+    """The wheel of the sources as they are: built once for a Python and settings, for all rooms."""
     python = venv / "bin" / "python"
     pip = (python, "-m", "pip")
     wheels = BUILD / "wheels" / "-".join((pythons.version(python), _digest([], settings)[:8]))
-    if not _stamped(wheels / ".built", built):
-        shutil.rmtree(str(wheels), ignore_errors=True)
-        made = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", wheels, *settings, ROOT)
-        _run(venv, f"{venv.name}: the wheel", *pip, *made)
-        (wheels / ".built").write_text(built)
-    wheel = next(wheels.glob("*.whl"))
+    with _locked(f"-wheel-{wheels.name}"):
+        if not _stamped(wheels / ".built", built):
+            shutil.rmtree(str(wheels), ignore_errors=True)
+            made = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", wheels, *settings, ROOT)
+            _run(venv, f"{venv.name}: the wheel", *pip, *made)
+            (wheels / ".built").write_text(built)
+    return next(wheels.glob("*.whl"))
+
+
+def _install(venv, wheel, built):
+    pip = (venv / "bin" / "python", "-m", "pip")
     _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
     _run(venv, "", *pip, "install", "-q", "--force-reinstall", "--no-deps", wheel)
     (venv / ".built").write_text(built)

@@ -13,7 +13,7 @@ import pytest
 from inspector.facts.unknown import Unknown
 from inspector.objects import isolation
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 ROOM = 64 * 2**20
 
 
@@ -97,7 +97,7 @@ def test_no_fork_while_another_thread_runs() -> None:
     thread = threading.Thread(target=spin)
     thread.start()
     try:
-        answers = [isolation.run(lambda: 1, 10, ROOM) for _ in range(20)]
+        answers = [isolation.run(lambda: 1, 10, ROOM) for _ in range(5)]
     finally:
         stop.set()
         thread.join()

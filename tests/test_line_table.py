@@ -17,7 +17,7 @@ import inspector
 from inspector.binaries.line_program import rows_of
 from inspector.binaries.line_table import source_line
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = r"""
 #include <Python.h>
 #line 1 "outer.hpp"

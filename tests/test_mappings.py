@@ -18,7 +18,7 @@ from inspector.binaries.mappings import kind_of, mapping
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Address, Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def at(address: int, size: int = 1) -> Mapping:

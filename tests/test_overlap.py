@@ -9,7 +9,7 @@ from soak import rounds
 
 from inspector.objects.layouts import overlap
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 Block = tuple[int, tuple[int, ...], tuple[int, ...], int]
 

@@ -25,7 +25,7 @@ from inspector.facts.materialization import AXES, NO_BYTES, STATES, Level
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
-pytestmark = [pytest.mark.core, pytest.mark.contract]
+pytestmark = [pytest.mark.core, pytest.mark.contract, pytest.mark.quick]
 
 FOLDER = Path(__file__).parent / "samples"
 SAMPLES = tuple(sorted(path.stem for path in FOLDER.glob("*.py")))

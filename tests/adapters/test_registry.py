@@ -18,7 +18,7 @@ from inspector.adapters.registry import Registry, adapter_of
 from inspector.adapters.spans import numeric_spans
 from inspector.errors import InspectorWarning
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 class Vector:

@@ -16,7 +16,7 @@ from inspector.facts.refs import Owners, Retained
 from inspector.facts.secret import gives_secret
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def test_inspect_gives_the_columns_that_apply() -> None:

@@ -9,7 +9,7 @@ import pytest
 import inspector
 from inspector.objects.call_site import as_typed
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def test_the_argument_as_typed_names_the_report() -> None:

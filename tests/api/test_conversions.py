@@ -43,6 +43,7 @@ TRIED: list[tuple[Any, str, Callable[[Any], Any]]] = [
 ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("x", "to", "call"), TRIED, ids=[f"{to}-{n}" for n, (_, to, _) in enumerate(TRIED)])
 def test_a_preview_says_what_the_conversion_does(x: Any, to: str, call: Callable[[Any], Any]) -> None:
     """Found the other way here: whether a change of the source shows in the result."""
@@ -109,6 +110,7 @@ def test_nothing_changes_here(fingerprint: Callable[[object], Any]) -> None:
     assert not {name for name in set(sys.modules) - modules if not name.startswith("inspector")}
 
 
+@pytest.mark.quick
 def test_after_an_expression() -> None:
     y = np.arange(1000.0)[::-1]
     told = preview.after(y, "np.ascontiguousarray(y)", {"np": np, "y": y})

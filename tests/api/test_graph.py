@@ -9,7 +9,7 @@ from fingerprints import fingerprint
 
 from inspector.sessions.graph import graph, step
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 class Node:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from inspector import inspect
+
+pytestmark = pytest.mark.quick
 
 
 def test_the_owner_of_a_views_bytes_has_the_users_name() -> None:

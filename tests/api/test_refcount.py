@@ -11,7 +11,7 @@ import pytest
 import inspector
 from inspector import refcount
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def counts(x: object) -> list[int]:

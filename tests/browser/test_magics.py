@@ -8,6 +8,8 @@ import pytest
 from boxes import nameless, only_by_colour, overlaps
 from labs import Lab, brightness
 
+pytestmark = pytest.mark.quick
+
 HERE = Path(__file__).parent
 EVIL = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>"
 MAKE = f"""\

@@ -38,6 +38,7 @@ def test_without_arguments_it_invites() -> None:
     assert len(ran.stdout.splitlines()) <= 8
 
 
+@pytest.mark.quick
 def test_help_lists_commands_by_job_within_80_columns() -> None:
     shown = inspector("--help").stdout
     jobs = [line for line in shown.splitlines() if line.startswith("look at")]
@@ -66,6 +67,7 @@ def test_help_imports_neither_rich_nor_numpy_nor_ipython() -> None:
     assert ran.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.quick
 def test_show_draws_the_card_plainly_into_a_pipe() -> None:
     ran = inspector("show", "[1, 2, 3]")
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -74,11 +76,18 @@ def test_show_draws_the_card_plainly_into_a_pipe() -> None:
     assert "probe failed" not in ran.stdout
 
 
+@pytest.mark.quick
+def test_show_searches_for_owners_when_asked() -> None:
+    assert "scanned" in inspector("show", "[1]", "--owners").stdout
+    assert "scanned" not in inspector("show", "[1]").stdout
+
+
 def test_show_imports_the_modules_an_expression_names() -> None:
     assert "ndarray" in inspector("show", "np.zeros(3)").stdout
     assert "ElementTree" in inspector("show", "xml.etree.ElementTree").stdout
 
 
+@pytest.mark.quick
 def test_json_goes_to_stdout_alone_and_is_a_report(tmp_path: Path) -> None:
     script = tmp_path / "app.py"
     script.write_text("import os\nprint('from python')\nos.system('echo from below')\nrows = [1, 2]\n")
@@ -90,6 +99,7 @@ def test_json_goes_to_stdout_alone_and_is_a_report(tmp_path: Path) -> None:
     assert "from below" in ran.stderr
 
 
+@pytest.mark.quick
 def test_a_saved_report_draws_the_same_card(tmp_path: Path) -> None:
     saved = tmp_path / "saved.json"
     ran = inspector("show", "[1, 2, 3]", "--json")
@@ -106,6 +116,7 @@ def test_pictures_and_pages_are_written(tmp_path: Path) -> None:
     assert (tmp_path / "card.html").read_text().startswith("<!DOCTYPE html>")
 
 
+@pytest.mark.quick
 def test_width_is_kept_in_pipes_and_terminals() -> None:
     for shown in (
         inspector("show", "numpy", "--width", "40").stdout,
@@ -141,6 +152,7 @@ def test_a_closed_pipe_is_quiet() -> None:
     assert ran.returncode == 0
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("arguments", "slug"),
     [
@@ -272,6 +284,7 @@ def test_a_script_warns_once_as_under_python(tmp_path: Path, command: tuple[str,
     assert inspector(*command, str(script)).stderr.count("SyntaxWarning") == 1
 
 
+@pytest.mark.quick
 def test_diff_says_what_differs_and_exits_1(tmp_path: Path) -> None:
     for name, expression in (("a", "[1, 2]"), ("b", "[1, 2, 3]")):
         (tmp_path / f"{name}.json").write_text(inspector("show", expression, "--json").stdout)
@@ -286,6 +299,7 @@ def test_diff_says_what_differs_and_exits_1(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_knows_the_commands(shell: str) -> None:
     pytest.importorskip("shtab")
@@ -305,6 +319,7 @@ def test_python_m_inspector_is_the_same() -> None:
     assert ran.stdout == inspector().stdout
 
 
+@pytest.mark.quick
 def test_the_page_names_every_command_and_option() -> None:
     page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
     missing = [name for name in commands() if f"`inspector {name}" not in page]
@@ -313,6 +328,7 @@ def test_the_page_names_every_command_and_option() -> None:
     assert missing == []
 
 
+@pytest.mark.quick
 def test_two_snapshots_of_two_runs_differ_by_what_was_made(tmp_path: Path) -> None:
     script = tmp_path / "app.py"
     script.write_text("x = [1, 2, 3]\n")

@@ -21,6 +21,7 @@ def program(tmp_path: Path, call: str) -> str:
     return str(path)
 
 
+@pytest.mark.quick
 def test_a_fault_is_shown_with_its_lines(tmp_path: Path) -> None:
     ran = inspector("leaks", "--of", "leak_corpus", program(tmp_path, "leak_corpus.capsule_lost(1)"))
     assert ran.returncode == 1 and ran.stderr == ""

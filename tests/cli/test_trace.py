@@ -25,6 +25,7 @@ def program(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.quick
 def test_a_script_with_its_arguments(program: Path) -> None:
     ran = inspector("trace", str(program), "1000")
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -32,6 +33,7 @@ def test_a_script_with_its_arguments(program: Path) -> None:
     assert "app.py:4  np.array(rows)" in ran.stdout
 
 
+@pytest.mark.quick
 def test_a_module_and_json(program: Path) -> None:
     ran = inspector("trace", "--of", "numpy", "--json", "-m", "app", "10", cwd=program.parent)
     assert ran.returncode == 0, ran.stderr

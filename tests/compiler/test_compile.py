@@ -45,6 +45,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     return folder
 
 
+@pytest.mark.quick
 def test_plain_c_goes_through_cffi_without_a_copy() -> None:
     module = inspector.compile_c(PLAIN)
     x = np.arange(4.0)
@@ -99,6 +100,7 @@ def test_functions_of_the_same_code_are_all_there() -> None:
     assert module.two(7) == module.three(7) == 7
 
 
+@pytest.mark.quick
 def test_a_body_with_every_section() -> None:
     module = inspector.compile_c(
         "runs += 1; z = (PyArrayObject *)PyArray_SimpleNew(0, NULL, NPY_LONG);\n"
@@ -131,6 +133,7 @@ def test_an_init_that_fails_is_the_users_own_exception() -> None:
         inspector.compile_c(PLAIN, init='PyErr_SetString(PyExc_KeyError, "not today"); FAIL;')
 
 
+@pytest.mark.quick
 def test_the_key_is_of_everything_that_decides() -> None:
     first = inspector.compile_c(PLAIN)
     again = inspector.compile_c(PLAIN)
@@ -159,6 +162,7 @@ def test_another_process_needs_no_compiler() -> None:
     assert told.stdout.split() == ["3", "True"]
 
 
+@pytest.mark.quick
 def test_a_mistake_is_told_by_its_line() -> None:
     with pytest.raises(InspectorError) as caught:
         inspector.compile_c("int a;\nint f(void) { return undeclared; }\n")
@@ -292,6 +296,7 @@ def test_several_outputs_and_one_kept_by_c() -> None:
     assert verdicts(fact) == {"balanced"}
 
 
+@pytest.mark.quick
 def test_a_leak_and_an_exception_are_seen() -> None:
     x = np.ones(2)
     code = "Py_INCREF(x); z = (PyArrayObject *)PyArray_SimpleNew(0, NULL, NPY_LONG);"
@@ -303,6 +308,7 @@ def test_a_leak_and_an_exception_are_seen() -> None:
     assert result is None and isinstance(error, ValueError) and fact.error == "ValueError: no"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("code", "words"),
     [

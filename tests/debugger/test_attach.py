@@ -95,6 +95,7 @@ VALUES = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.core
 @pytest.mark.parametrize("python", PYTHONS)
 def test_paths_are_followed_on_every_python(python: str) -> None:
@@ -129,6 +130,7 @@ OWNERS = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.core
 @pytest.mark.parametrize("python", PYTHONS)
 def test_owners_are_named_on_every_python(python: str) -> None:
@@ -170,6 +172,7 @@ def memory_of(pid: int) -> dict[int, tuple[str, bytes]]:
     return found
 
 
+@pytest.mark.quick
 @pytest.mark.core
 def test_memory_references_and_pages_are_as_before() -> None:
     """The process waits in read(2); byte for byte and page for page it is the same after both looks."""
@@ -229,6 +232,7 @@ def test_where_it_spends_its_time_is_seen_without_stopping_it() -> None:
         assert found.stacks[0].samples <= found.rounds
 
 
+@pytest.mark.quick
 def test_stacks_are_read_with_pystack_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
     with target(sys.executable) as (program, other):
         wait_reads(program)
@@ -342,6 +346,7 @@ def test_a_client_that_is_killed_lets_the_process_go() -> None:
         assert program.said()["value"] == 7
 
 
+@pytest.mark.quick
 def test_signals_that_come_while_it_stands_still_arrive() -> None:
     """One is sent again and again while it is looked at; every burst is seen, and the program goes on."""
     script = (
@@ -355,6 +360,7 @@ def test_signals_that_come_while_it_stands_still_arrive() -> None:
         assert program.said()["seen"] == 1
 
 
+@pytest.mark.quick
 def test_the_terminal_asks_and_answers(capsys: pytest.CaptureFixture[str]) -> None:
     from inspector.faces.cli import main
 

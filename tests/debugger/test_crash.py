@@ -58,6 +58,7 @@ def ended(folder: Path, end: str) -> int:
         return program.child.wait(60)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("end", "code"), [("kill", -signal.SIGKILL), ("crash", -signal.SIGSEGV)])
 def test_the_last_calls_outlive_the_process(tmp_path: Path, end: str, code: int) -> None:
     assert ended(tmp_path, end) == code
@@ -96,6 +97,7 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.quick
 def test_a_core_file_says_of_what_and_where_it_died(core: Path) -> None:
     found = running.crash(str(core))
     assert (found.signal, found.fault, found.thread_id) == ("SIGSEGV", 8, found.pid)

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.debugger import gdb
 
-pytestmark = [pytest.mark.core, pytest.mark.debugger]
+pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
 
 def test_gdb_is_asked_for_its_version_and_python() -> None:

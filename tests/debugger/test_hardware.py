@@ -15,7 +15,7 @@ from inspector.debugger.presets.places import asked
 from inspector.errors import InspectorError
 from inspector.sessions import running
 
-pytestmark = [pytest.mark.core, pytest.mark.debugger]
+pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
 BOTH = """
 from inspector.debugger.session import Breakpoints

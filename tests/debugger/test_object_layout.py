@@ -9,7 +9,7 @@ import specimens
 
 from inspector.debugger.attach import object_layout as at
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 OFFSETS = r"""
 #define Py_BUILD_CORE 1

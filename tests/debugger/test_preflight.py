@@ -12,7 +12,7 @@ from debugged import Program
 from inspector.debugger import preflight
 from inspector.errors import InspectorError, TargetGone
 
-pytestmark = [pytest.mark.core, pytest.mark.debugger]
+pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
 
 @pytest.mark.parametrize(

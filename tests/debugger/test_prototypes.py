@@ -9,7 +9,7 @@ from inspector.debugger.presets import names, of_cpython, preset_named
 from inspector.debugger.presets.prototypes import parsed
 from inspector.errors import InspectorError
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def placed(line: str) -> list[tuple[str, str, int]]:

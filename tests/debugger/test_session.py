@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from debugged import Program, told
 
-pytestmark = [pytest.mark.core, pytest.mark.debugger]
+pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
 COLLECT = """
 from inspector.debugger.session import Breakpoints

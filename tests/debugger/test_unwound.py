@@ -12,7 +12,7 @@ from debugged import Program
 from inspector.debugger.memory.remote_memory import RemoteMemory
 from inspector.debugger.memory.unwound import Registers, Unwound
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 WORDS = 64
 RED_ZONE, INNER, MIDDLE, OUTER = 0, 16, 24, 40
 """Where things begin in the stack below, in words: three frames, the outermost without an end."""

@@ -75,6 +75,7 @@ pytestmark = [
         probed().state != "ok" or _native.writes_pages_refused() != 0,
         reason="cannot be installed: a kernel that watches pages (Linux 6.7, perf)",
     ),
+    pytest.mark.quick,
 ]
 PAGE = 4096
 

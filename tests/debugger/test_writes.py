@@ -45,6 +45,7 @@ PyMODINIT_FUNC PyInit_storing(void) { return PyModule_Create(&module); }
 pytestmark = [
     pytest.mark.core,
     pytest.mark.skipif(probed().state != "ok", reason="cannot be installed: watchpoints of this machine"),
+    pytest.mark.quick,
 ]
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.facts.heap import Heap, Held, Snapshot, TypeChange, TypeCount
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
+
+pytestmark = pytest.mark.quick
 
 UNASKED = Unknown("not asked")
 

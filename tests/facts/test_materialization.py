@@ -10,7 +10,7 @@ import pytest
 from inspector.facts.finding import KINDS, finding
 from inspector.facts.materialization import AXES, STATES, Residency
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 PAGE = (Path(__file__).parents[2] / "docs" / "materialization.md").read_text()
 
 

@@ -12,7 +12,7 @@ import pytest
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 @dataclass(frozen=True, slots=True)

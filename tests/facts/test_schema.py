@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from inspector.facts.schema import report_schema
 from inspector.facts.wire import SCHEMA
+
+pytestmark = pytest.mark.quick
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "schema" / f"report-{SCHEMA}.json"
 

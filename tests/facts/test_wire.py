@@ -24,7 +24,7 @@ from inspector.facts.unknown import Immortal, Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.report import Report, from_text
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def fact_classes() -> list[type]:

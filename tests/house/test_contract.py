@@ -11,7 +11,7 @@ import sources
 
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 STUB = ast.parse((sources.ROOT / "inspector" / "_native.pyi").read_text())
 
 

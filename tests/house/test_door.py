@@ -14,7 +14,7 @@ import sources
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 FACTS = sorted(sources.module(path) for path in sources.ROOT.glob("inspector/facts/*.py"))
 INSTALLED = Path(inspector.__file__).parent
 

@@ -6,7 +6,10 @@ import re
 import sys
 from graphlib import TopologicalSorter
 
+import pytest
 import sources
+
+pytestmark = pytest.mark.quick
 
 FLOOR_1 = {"facts", "errors"}
 FLOOR_2 = {*FLOOR_1, "_native", "binaries", "adapters", "objects", "objects.layouts"}

@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
+import pytest
 import sources
+
+pytestmark = pytest.mark.quick
 
 PAGE = sources.ROOT / "docs" / "messages.md"
 

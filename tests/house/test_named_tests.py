@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+import pytest
 import sources
+
+pytestmark = pytest.mark.quick
 
 PAGES = sorted((sources.ROOT / "docs").glob("**/*.md"))
 NAMED = re.compile(r"`([\w/]*test_\w+\.py)::(test_\w+)(?:\[[^\]`]*\])?`")

@@ -6,7 +6,10 @@ import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import pytest
 import sources
+
+pytestmark = pytest.mark.quick
 
 WORD = re.compile(r"\b(owned|borrowed|new|stolen|steals|strong|_owned_)\b", re.IGNORECASE)
 POINTER = r"(?:PyObject|PyTypeObject)\s*\*"

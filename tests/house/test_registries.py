@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
 import sources
+
+pytestmark = pytest.mark.quick
 
 PAGES = sorted([sources.ROOT / "README.md", *sources.ROOT.glob("docs/**/*.md")])
 TEXT = "\n".join(page.read_text() for page in PAGES)

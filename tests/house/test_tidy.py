@@ -7,7 +7,10 @@ import re
 import statistics
 import sys
 
+import pytest
 import sources
+
+pytestmark = pytest.mark.quick
 
 FILE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 60

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "materialization.md").read_text()
 NAMED = re.findall(r"`([a-z_/0-9]+\.py)::(test_\w+)`", PAGE)

@@ -19,7 +19,7 @@ from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layers import smaps
 from inspector.objects.layers.pages import residency
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 PAGE = mmap.PAGESIZE
 COUNT = 64
 

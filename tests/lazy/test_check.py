@@ -13,7 +13,7 @@ from inspector.facts.lazy import LazyContract
 from inspector.facts.wire import from_wire, to_wire
 from inspector.lazy import check
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def names(contract):

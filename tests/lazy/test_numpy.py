@@ -140,6 +140,7 @@ def test_a_materialized_vector_answers_the_same(name):
     assert close(LAZY[name](vector), LAZY[name](np.abs(X)))
 
 
+@pytest.mark.quick
 @settings(max_examples=rounds(120, 1200), deadline=None)
 @given(
     x=hnp.arrays(st.sampled_from(["?", "i1", "u2", "i8", "f4", "f8"]), st.integers(1, 40)),
@@ -193,6 +194,7 @@ def test_mean_of_nothing_warns_as_numpys():
         np.max(lazy.abs(np.empty(0)))
 
 
+@pytest.mark.quick
 def test_a_lazy_vector_is_not_written_to():
     v = lazy.abs(X)
     with pytest.raises(TypeError, match="out="):
@@ -211,6 +213,7 @@ def test_shared_inputs_do_not_grow_without_end():
     assert len(v.inspect().stack) <= 64
 
 
+@pytest.mark.quick
 def test_composition_stays_lazy():
     z = lazy.abs(lazy.abs(np.array([-1.0, 2, -3])))
     assert np.mean(z) == 2 and z.state == z.data1.state == "lazy"

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.core
 STRUCT = re.sub(r"//[^\n]*|#[^\n]*", "", Path(lazy.include(), "inspector", "lazy.h").read_text())
 
 
+@pytest.mark.quick
 def test_the_door():
     assert inspector.lazy is lazy and inspector.check_lazy is lazy.check_lazy
 
@@ -168,6 +169,7 @@ PyMODINIT_FUNC PyInit_halves(void) { return PyModule_Create(&def); }
 """
 
 
+@pytest.mark.quick
 def test_a_provider_in_c_compiled_against_the_header(specimens):
     halves = specimens.build("halves", C_PROVIDER, flags=(f"-I{lazy.include()}",))
     y = lazy.wrap(halves.make())
@@ -191,6 +193,7 @@ def kinds(vector):
     return [event.kind for event in vector.inspect().events]
 
 
+@pytest.mark.quick
 def test_freeze_without_a_copy_where_only_names_reach_it():
     x = np.array([-1.0, 2])
     y = lazy.abs(x, freeze=True)

@@ -16,6 +16,8 @@ from typing import Any
 import leaks_of_bindings as table
 import pytest
 
+pytestmark = pytest.mark.quick
+
 LATEST = (pytest.mark.newest, pytest.mark.slow, pytest.mark.timeout(600))
 MARKS = {
     "pybind11": LATEST,

@@ -7,7 +7,7 @@ import specimens
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = r"""
 #include <Python.h>
 static PyObject *new_of(PyTypeObject *type, PyObject *args, int leaks) {

@@ -19,7 +19,7 @@ from leak_corpus import FAULTS, HONEST, SOURCE, line_of
 import inspector
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 JUDGE = Path(specimens.__file__).with_name("leak_judge.py")
 
 

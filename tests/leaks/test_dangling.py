@@ -16,7 +16,7 @@ from inspector import _native
 from inspector.facts.unknown import Unknown
 from inspector.objects.probes.layout import layout
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 @pytest.fixture

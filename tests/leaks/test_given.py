@@ -12,7 +12,7 @@ import given
 import pytest
 import specimens
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 Told = list[list[Any]]
 
 

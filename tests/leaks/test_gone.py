@@ -12,7 +12,7 @@ import specimens
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = r"""
 #include <Python.h>
 typedef struct { PyObject_HEAD } Thing;

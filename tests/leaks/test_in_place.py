@@ -11,7 +11,7 @@ import specimens
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = r"""
 #include <Python.h>
 #define F(name) static PyObject *name(PyObject *self, PyObject *x)

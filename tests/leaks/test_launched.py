@@ -82,6 +82,7 @@ def line(text: str) -> str:
     return f"host.c:{number}"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("ending", ["finalized", "exit", "return"])
 def test_what_a_host_loses_is_told_however_it_ends(host: list[str], ending: str) -> None:
     """Its Python ended, or the process did without ending it."""
@@ -183,6 +184,7 @@ def test_a_process_that_was_forked_judges_nothing() -> None:
     assert judged.code == 0 and [one for one in judged.fact if one.certain] == []
 
 
+@pytest.mark.quick
 def test_the_terminal_shows_it_and_leaves_with_1(host: list[str]) -> None:
     home = {"PYTHONHOME": sys.base_prefix}
     ran = inspector("leaks", "--", *host, "lose", "exit", **home)

@@ -14,7 +14,7 @@ import specimens
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = r"""
 #include <Python.h>
 static PyObject *key; // owned

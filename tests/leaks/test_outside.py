@@ -40,6 +40,7 @@ def lost(found: Any) -> list[Any]:
     return [one for one in found if one.kind == KIND]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", outside.LEAKED)
 def test_a_lost_block_is_told_on_the_first_call(module: Any, name: str) -> None:
     with inspector.leaks("outside") as found:
@@ -62,6 +63,7 @@ def test_a_lost_block_is_told_by_several_runs(module: Any, name: str) -> None:
     assert json.loads(found.report.to_json())
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", outside.HONEST)
 def test_nothing_honest_is_accused(module: Any, name: str) -> None:
     with inspector.leaks("outside") as found:
@@ -81,6 +83,7 @@ def test_what_a_static_keeps_is_listed(module: Any) -> None:
     assert "a cache or a list?" in found.report.to_text()
 
 
+@pytest.mark.quick
 def test_everything_is_put_back(module: Any) -> None:
     before = {slot[4]: slot[-2] for slot in _native.got_slots() if slot[3] == -6}
     with inspector.leaks("outside"):

@@ -39,6 +39,7 @@ def pytest_in(folder: Path, *words: str) -> str:
     return ran.stdout
 
 
+@pytest.mark.quick
 def test_a_marked_test_fails_alone(tmp_path: Path) -> None:
     told = pytest_in(tmp_path)
     assert "1 failed, 2 passed" in told

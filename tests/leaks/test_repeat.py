@@ -42,11 +42,13 @@ def test_new_objects_that_nobody_reaches_are_leaked(judged: dict[str, list[dict[
     assert "1, 1, 1 objects left over after each of 3 runs" in one["reason"]
 
 
+@pytest.mark.quick
 def test_a_reference_more_to_one_object_is_leaked(judged: dict[str, list[dict[str, Any]]]) -> None:
     (one,) = judged["one object more"]
     assert (one["kind"], one["certain"]) == ("leaked", False) and one["object"].startswith("str")
 
 
+@pytest.mark.quick
 def test_a_reference_fewer_is_over_released(judged: dict[str, list[dict[str, Any]]]) -> None:
     (one,) = judged["one object fewer"]
     assert one["kind"] == "over-released" and one["object"].startswith("frozenset")
@@ -67,6 +69,7 @@ def test_a_heap_type_whose_dealloc_miscounts_is_named(
     assert one["reason"].startswith(numbers) and "tp_dealloc" in one["cure"]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ["type balanced", "balanced", "kept", "resized", *repeat_judge.HONEST])
 def test_what_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], name: str) -> None:
     assert judged[name] == []

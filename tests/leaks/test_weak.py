@@ -13,7 +13,7 @@ import specimens
 from inspector import _native
 from inspector.ledger.hidden_owners import hidden_owners
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 SOURCE = r"""
 #include <Python.h>

@@ -48,6 +48,7 @@ def test_one_statement_an_error_and_a_refusal(kernel: BlockingKernelClient) -> N
     assert "nothing to run" in shown(kernel, "%inspect_break PyFloat_FromString")[0]
 
 
+@pytest.mark.quick
 @pytest.mark.core
 def test_a_cell_is_stepped_in_a_forked_child_while_the_kernel_lives(kernel: BlockingKernelClient) -> None:
     path = library()

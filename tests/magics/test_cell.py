@@ -23,6 +23,7 @@ def shell(shell):
     return shell
 
 
+@pytest.mark.quick
 def test_born_gone_rebound_and_moved_names_are_told(shell, run) -> None:
     assert changed(shell, run, "born = [kept]\ndel gone\nrebound = [4]") == {
         "born": "born",
@@ -74,6 +75,7 @@ def test_what_out_keeps_is_told(shell, run) -> None:
     assert changed(shell, run, "[0] * 1000") == {f"_{number}": "born"}
 
 
+@pytest.mark.quick
 def test_an_error_is_drawn_as_usual_and_the_changes_too(shell, run, capsys) -> None:
     with_magic, shown = run("%%inspect\nborn = 1\ndef f():\n    return born / 0\nf()")
     assert isinstance(with_magic.error_in_exec, ZeroDivisionError)

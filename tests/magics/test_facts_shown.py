@@ -6,7 +6,7 @@ import pytest
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 Run = Callable[[str], tuple[Any, list[dict[str, str]]]]
 STEAL = """%%inspect_c times -i x -o z
 z = (PyArrayObject *)PyArray_Empty(1, PyArray_DIMS(x), PyArray_DESCR(x), 0);

@@ -42,6 +42,7 @@ def test_nothing_typed_offers_the_users_names_only(kernel) -> None:
     assert completed(kernel, "%inspect ") == ["naive", "nature", "np"]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("before", ["%inspect ", "%inspect naive ", "%%inspect "])
 def test_options_complete_after_a_dash(kernel, before: str) -> None:
     assert completed(kernel, before + "--o") == ["--on", "--owners"]
@@ -58,6 +59,7 @@ def test_other_lines_are_left_alone(kernel) -> None:
     assert any("inspect" in match for match in completed(kernel, "%insp"))
 
 
+@pytest.mark.quick
 def test_a_look_is_sent_as_text_and_page(kernel) -> None:
     reply, sent = run(kernel, "%inspect naive")
     bundles = [message["content"]["data"] for message in sent if message["msg_type"] == "display_data"]

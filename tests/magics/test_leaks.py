@@ -11,7 +11,7 @@ from leak_corpus import SOURCE
 
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 Run = Callable[[str], tuple[Any, list[dict[str, str]]]]
 
 

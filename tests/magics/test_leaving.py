@@ -10,7 +10,7 @@ from IPython.core.magic import Magics
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def state(shell) -> dict[str, object]:

@@ -20,6 +20,8 @@ from inspector.facts.namespace import Namespace, Row
 from inspector.facts.unknown import Address, Unknown
 from inspector.report import Report
 
+pytestmark = pytest.mark.quick
+
 NO = Unknown("supposed")
 LINE = Site("a.py", 1, "f", 1, "call()")
 

@@ -11,6 +11,7 @@ from inspector.report import Report
 pytestmark = pytest.mark.core
 
 
+@pytest.mark.quick
 def test_a_look_is_displayed_and_is_the_cells_result(shell, run) -> None:
     shell.run_cell("x = [1, 2]")
     result, shown = run("%inspect x")
@@ -30,6 +31,7 @@ def test_an_assigned_report_is_not_displayed(shell, run) -> None:
     assert shell.user_ns["r"].name == "x"
 
 
+@pytest.mark.quick
 def test_a_look_does_not_move_the_history(shell, run) -> None:
     shell.run_cell("x = [1]", store_history=True)
     shell.run_cell("x", store_history=True)
@@ -42,6 +44,7 @@ def test_a_look_does_not_move_the_history(shell, run) -> None:
 LOOKS = ["%inspect x", "%inspect x y", "%inspect (x)", "%inspect x.nope", "%inspect"]
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("cell", LOOKS)
 def test_refcounts_are_as_before(shell, run, cell: str) -> None:
     shell.run_cell("x, y = [1], [2]")
@@ -124,6 +127,7 @@ def test_a_cell_warns_once_as_without_us(run, magic: str, recwarn) -> None:
     assert [one.category for one in recwarn] == [SyntaxWarning]
 
 
+@pytest.mark.quick
 def test_secrets_stay_masked_side_by_side(shell, run) -> None:
     shell.run_cell("session_id, b = 'hunter2', 'other'")
     _, shown = run("%inspect session_id b")
@@ -138,17 +142,20 @@ def test_options_stand_before_or_after_and_a_minus_stays_a_minus(shell, run) -> 
     assert shell.run_line_magic("inspect", f"{text}  --all").name == text
 
 
+@pytest.mark.quick
 def test_json_is_printed(run, capsys) -> None:
     _, shown = run("x = 1\n%inspect x --json\nprinted = 1")
     assert shown == []
 
 
+@pytest.mark.quick
 def test_its_help_shows_examples_and_every_option(shell) -> None:
     text = shell.find_line_magic("inspect").__doc__
     for part in ("%inspect x y", "%%inspect", "r = %inspect x", "--owners", "--explain", "--json", "-v"):
         assert part in text
 
 
+@pytest.mark.quick
 def test_defaults_come_from_config(shell, run) -> None:
     shell.run_line_magic("config", "InspectMagics.width = 40")
     shell.run_cell("x = 'word ' * 20")
@@ -170,6 +177,7 @@ def test_nothing_keeps_the_object_alive(shell, run, cell: str) -> None:
     assert shell.user_ns["watch"]() is None
 
 
+@pytest.mark.quick
 def test_pages_and_pictures_are_written(shell, run, tmp_path) -> None:
     run(f"x = [1]\n%inspect x --html {tmp_path / 'x.html'} --svg {tmp_path / 'x.svg'}")
     assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")

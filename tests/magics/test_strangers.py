@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from github import sanitised
+
+pytestmark = pytest.mark.quick
 
 EVIL = "<img src=x onerror=alert(1)><script>alert(1)</script>\u202e\u200b\x1b[31m"
 SETUP = """\

@@ -10,7 +10,7 @@ import pytest
 
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 Run = Callable[[str], tuple[Any, list[dict[str, str]]]]
 
 

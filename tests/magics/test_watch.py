@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from inspector.magics.inspect_watch_magic import EVENT
+
+pytestmark = pytest.mark.quick
 
 
 def shown(run, cell: str) -> str:

@@ -83,6 +83,7 @@ CELLS = {
 }
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
 def test_a_view_comes_with_its_page_and_its_text_and_is_small(kernel, cell: str) -> None:
     bundle, state = opened(kernel, cell)
@@ -142,6 +143,7 @@ def test_evil_names_reach_the_page_escaped_and_cut(kernel) -> None:
     assert max(len(name) for name in names) == 40
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     "data",
     [

@@ -6,9 +6,10 @@ import pytest
 
 from inspector.objects.probes.machine import writes as probed
 
-pytestmark = pytest.mark.skipif(
-    probed().state != "ok", reason="cannot be installed: watchpoints of this machine"
-)
+pytestmark = [
+    pytest.mark.skipif(probed().state != "ok", reason="cannot be installed: watchpoints of this machine"),
+    pytest.mark.quick,
+]
 
 
 def shown(run, cell: str) -> str:

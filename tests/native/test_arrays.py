@@ -7,7 +7,7 @@ import pytest
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 class Thing:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import ctypes
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 EXPORTER = r"""
 #include <Python.h>
@@ -161,3 +162,11 @@ def test_an_arrow_array() -> None:
     array_.numbers[3] = 1 << 40
     with pytest.raises(ValueError, match="buffers"):
         _native.arrow(*Column().__arrow_c_array__())
+
+
+def test_the_fields_of_an_array_keep_nothing_of_what_they_name() -> None:
+    view = np.arange(6.0)[::2]
+    before = sys.getrefcount(view.base), sys.getrefcount(view.dtype), sys.getrefcount(view)
+    for _ in range(100):
+        _native.ndarray_fields(view, np.ndarray)
+    assert (sys.getrefcount(view.base), sys.getrefcount(view.dtype), sys.getrefcount(view)) == before

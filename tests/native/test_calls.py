@@ -14,7 +14,7 @@ import pytest
 
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 SOURCE = r"""
 #define PY_SSIZE_T_CLEAN

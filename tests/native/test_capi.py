@@ -20,7 +20,7 @@ from capi_calls import ROWS, exported, parameters
 
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 NULL = ...
 
 

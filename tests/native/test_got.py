@@ -16,7 +16,7 @@ from events import COUNT, DEEP, FLAGS, RECORDED, function, kind, signed, traced
 
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 CALLER = """
 #include <Python.h>

@@ -8,7 +8,7 @@ import pytest
 
 from inspector._native import Subject, object_layout
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 class Plain:

@@ -21,7 +21,7 @@ from soak import rounds
 from inspector import _native, lazy
 from inspector.errors import InspectorError
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 KINDS = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"]
 BLOCK = _native.LAZY_BLOCK_BYTES

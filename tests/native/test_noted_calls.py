@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 from events import DEEP, FLAGS, function, kind, traced
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 CALLER = """
 #include <Python.h>

@@ -152,6 +152,7 @@ def test_a_form_is_found_wherever_it_stands(memory: Memory, form: str) -> None:
     is_found_everywhere(memory, lambda a: struct.pack("=Q", ALIGNED[form](a)), 0)
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("byte", range(8))
 def test_a_pointer_is_found_at_every_byte_and_as_text(memory: Memory, byte: int) -> None:
     is_found_everywhere(memory, lambda a: f"{a:08x}"[-8:].encode(), byte)

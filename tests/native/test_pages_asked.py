@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import refused_calls
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 PAGEMAP_SCAN = 0xC0606610
 """_IOWR('f', 16, struct pm_scan_arg): linux/fs.h since Linux 6.7."""

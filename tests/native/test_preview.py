@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from inspector._native import Subject, preview
 from inspector.facts.secret import MASKED, SECRET_WORDS, is_secret
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def glance(value):

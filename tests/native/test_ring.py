@@ -17,7 +17,7 @@ import pytest
 
 from inspector import _native
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 RECORD = struct.Struct("<" + "".join(code for _, code, _, _ in _native.EVENT_FIELDS))
 NAMES = [name for name, _, _, _ in _native.EVENT_FIELDS]

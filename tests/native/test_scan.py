@@ -34,6 +34,7 @@ def target() -> int:
     return 0x5EAF00D_0000_0000 + random.Random(7).randrange(1 << 28) * 8
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("portable", [False, True])
 def test_finds_every_planted_word_and_no_other(target: int, portable: bool) -> None:
     offsets = [0, 8, 56, 64, 4096 - 8, 4096, 65536 + 24, (1 << 20) - 8]
@@ -155,6 +156,7 @@ def test_survives_memory_that_goes_while_it_is_read(target: int) -> None:
     assert scans > 5 and mapped > 5
 
 
+@pytest.mark.quick
 def test_a_page_that_cannot_be_read_is_left_out(target: int) -> None:
     """A truncated file under a private mapping: SIGBUS at the pages behind its end."""
     import tempfile
@@ -170,6 +172,7 @@ def test_a_page_that_cannot_be_read_is_left_out(target: int) -> None:
         assert (start, target) in hits
 
 
+@pytest.mark.quick
 def test_fault_handlers_are_put_back() -> None:
     import faulthandler
     import signal
@@ -198,6 +201,7 @@ def test_no_needles_find_nothing() -> None:
     assert _native.scan_words([(8, 8)])[0] == []
 
 
+@pytest.mark.quick
 def test_read_gives_bytes_or_none() -> None:
     held = b"some bytes"
     assert _native.read(id(held) + bytes.__basicsize__ - 1, len(held)) == held

@@ -10,7 +10,7 @@ from inspector.binaries.addresses import place, readable
 from inspector.binaries.symbol_table import symbol_table
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def _address(name):

@@ -15,7 +15,7 @@ import inspector
 from inspector.facts.buffer import Exposure
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 SPEAKERS = '''
 """Speakers of one protocol each over the same bytes, and the names of those that were called."""

@@ -21,7 +21,7 @@ from inspector.adapters import registry
 from inspector.errors import InspectorWarning
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 FFI = cffi.FFI()
 
 

@@ -20,7 +20,7 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.probes.buffer import buffer
 from inspector.objects.probes.layout import layout
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def looked_at(x: object, ask: bool = False) -> Buffer:

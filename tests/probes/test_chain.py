@@ -104,6 +104,7 @@ class Slotted:
     __slots__ = ("kept",)
 
 
+@pytest.mark.quick
 def test_items_and_attributes_are_named() -> None:
     bus = Bus()
     bus.callbacks["price"] = [object(), object()]
@@ -138,6 +139,7 @@ def test_slots_and_class_attributes_are_named() -> None:
     del Bus.shared, slotted
 
 
+@pytest.mark.quick
 def test_a_local_variable_of_a_caller_is_a_root() -> None:
     local = [3.5]
     assert steps(look(lambda: sys._getframe(2).f_locals["local"]))[0][:2] == (
@@ -238,6 +240,7 @@ def test_nobody_known_holds_it() -> None:
     assert not fact.found and fact.owners == () and "no path" in fact.searched
 
 
+@pytest.mark.quick
 def test_the_subject_is_left_as_it_was(fingerprint: Any) -> None:
     x = {"k": [1.5]}
     before = fingerprint(x)

@@ -11,7 +11,7 @@ import unnamed
 
 from inspector.objects.probes.refs import owners
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 class Thing:

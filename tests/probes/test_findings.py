@@ -18,7 +18,7 @@ import pytest
 import inspector
 from inspector.facts.finding import KINDS
 
-pytestmark = [pytest.mark.core, pytest.mark.contract]
+pytestmark = [pytest.mark.core, pytest.mark.contract, pytest.mark.quick]
 LARGE = np.arange(1_000_000.0)
 RAW = (ctypes.c_double * 100)()
 

@@ -36,6 +36,7 @@ def counted(name: str) -> tuple[int, int]:
     return next(((row.objects, row.bytes) for row in heap().types if row.type_name == name), (0, 0))
 
 
+@pytest.mark.quick
 def test_planted_objects_are_counted_exactly() -> None:
     class Slotted:
         __slots__ = ("a", "b")
@@ -107,6 +108,7 @@ def test_half_built_objects_are_counted_as_they_stand() -> None:
     assert row(heap(), "Bare").objects == 1 and len(kept) == 2
 
 
+@pytest.mark.quick
 def test_the_walk_disturbs_nothing(fingerprint: Any) -> None:
     subjects = [[1.5], {"k": []}, (1.5, []), object(), {1.5}]
     before = [fingerprint(x) for x in subjects]
@@ -166,6 +168,7 @@ def test_two_snapshots_with_nothing_between_differ_in_nothing() -> None:
     assert difference.types == () and difference.names == ()
 
 
+@pytest.mark.quick
 def test_a_snapshot_difference_names_what_changed() -> None:
     kept: dict[str, object] = {"stays": [1], "goes": [2], "moves": [3]}
     earlier = snapshot(kept)

@@ -17,7 +17,7 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.layouts import strides
 from inspector.objects.probes.layout import layout
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 X = np.arange(24).reshape(4, 6)
 CUBE = np.arange(60).reshape(3, 4, 5)

@@ -16,7 +16,7 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.probes import machine
 from inspector.views.view import view
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 PARTS = ("extension", "attach", "writes", "residency", "symbols", "libraries")
 
 

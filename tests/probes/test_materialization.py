@@ -35,10 +35,7 @@ from inspector.facts.materialization import STATES, Materialization, Residency
 from inspector.facts.unknown import Unknown
 from inspector.objects.layers import plain
 
-pytestmark = [
-    pytest.mark.core,
-    pytest.mark.contract,
-]  # the rooms of the libraries have other NumPys and pandas
+pytestmark = [pytest.mark.core, pytest.mark.contract, pytest.mark.quick]
 PANDAS_3 = int(pd.__version__.partition(".")[0]) >= 3
 
 

@@ -14,7 +14,7 @@ from inspector.api import namespace
 from inspector.facts.namespace import Row
 from inspector.facts.wire import from_wire, to_wire
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def rows(names: dict[str, Any], **options: Any) -> dict[str, Row]:

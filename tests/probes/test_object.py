@@ -15,7 +15,7 @@ from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
 from inspector.objects.probes.object import details, object_
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 SAMPLE = """
 #include <Python.h>

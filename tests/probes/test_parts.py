@@ -13,7 +13,7 @@ import pytest
 import inspector
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def rows(frame: pd.DataFrame) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from inspector._native import Subject
 from inspector.facts.refs import Owners, Scan
 from inspector.objects.probes.refs import owners
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 class Thing:

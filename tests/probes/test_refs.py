@@ -267,6 +267,7 @@ def spelled(text: str) -> str:
     return text.replace(",", "")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(("what", "plant", "kind", "holder", "key"), PLANTS, ids=[row[0] for row in PLANTS])
 def test_each_kind_is_named(what: str, plant: Callable[[Any], Any], kind: str, holder: str, key: str) -> None:
     subject, kept = boxed(plant, Listener if what == "bound method" else Thing)
@@ -575,6 +576,7 @@ def test_the_namespace_of_a_module_is_counted_without_the_tools_own_list_of_them
 # --- the gap --------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("count", [0, 1, 7])
 @pytest.mark.parametrize("where", ["in_static", "in_block", "nowhere"])
 def test_the_gap_is_exact(hidden: ModuleType, where: str, count: int) -> None:
@@ -615,6 +617,7 @@ PyMODINIT_FUNC PyInit_statics(void) { return PyModule_Create(&def); }
 """
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("flags", [(), ("-s",)], ids=["with symbols", "stripped"])
 def test_a_static_is_named_by_library_symbol_and_offset(flags: tuple[str, ...]) -> None:
     """A `static` one too, by the file's symbol table; where that was stripped off, the offset in the file."""
@@ -783,6 +786,7 @@ def test_a_freed_block_holds_nothing(hidden: ModuleType) -> None:
 # --- without a search -----------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_the_default_names_what_is_near_and_counts_the_rest() -> None:
     thing = Thing()
     near, far = [thing], [[[[thing]]]]
@@ -811,6 +815,7 @@ def test_the_default_does_not_depend_on_the_size_of_containers() -> None:
     assert cost(large) < 3 * cost(small) + 1e-3
 
 
+@pytest.mark.quick
 def test_immortal_objects_have_holders_and_no_gap() -> None:
     found = refs(_native.Subject(None), scan=True)
     if sys.version_info >= (3, 12):
@@ -832,6 +837,7 @@ def test_weak_references_are_counted_apart() -> None:
 # --- nothing is disturbed, nothing leaks, nothing of the user's runs --------------------------------
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("scan", [False, True])
 def test_a_look_leaves_no_trace(scan: bool, fingerprint: Callable[[object], object]) -> None:
     holder = in_attribute(3)

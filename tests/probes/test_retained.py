@@ -61,6 +61,7 @@ def test_equal_to_a_brute_force_walk(plan: Plan) -> None:
     assert len(outside) == len(plan.roots)
 
 
+@pytest.mark.quick
 def test_a_cycle_goes_with_its_only_holder() -> None:
     ring: list[Any] = [[], []]
     ring[0].append(ring[1])
@@ -73,6 +74,7 @@ def test_a_cycle_goes_with_its_only_holder() -> None:
     del also_held
 
 
+@pytest.mark.quick
 def test_what_a_running_function_holds_is_not_retained() -> None:
     inner = ["text" + str(time.time())]
     x = [inner]
@@ -139,6 +141,7 @@ def test_modules_and_their_namespaces_may_be_asked_for() -> None:
     assert look(sys.modules).objects >= len(sys.modules)
 
 
+@pytest.mark.quick
 def test_the_subject_is_left_as_it_was(fingerprint: Any) -> None:
     x = {"k": [1.5, (2.5,)]}
     before = fingerprint(x)

@@ -15,7 +15,7 @@ from inspector.facts.sharing import Sharing
 from inspector.facts.unknown import Unknown
 from inspector.objects.probes.sharing import pairs, sharing
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def shared(a: object, b: object) -> Sharing:

@@ -15,7 +15,7 @@ import pytest
 import inspector
 from inspector.facts.materialization import Materialization
 
-pytestmark = [pytest.mark.core, pytest.mark.contract]
+pytestmark = [pytest.mark.core, pytest.mark.contract, pytest.mark.quick]
 
 
 def seen(x: Any) -> Materialization:

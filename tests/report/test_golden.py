@@ -12,6 +12,8 @@ from inspector.facts.unknown import Address, Unknown
 from inspector.report import Report
 from inspector.views import buffer, builtin, comparison, layout, materialization, module, object, type
 
+pytestmark = pytest.mark.quick
+
 BY_PYTHON = Unknown("held by Python, not by native code")
 
 

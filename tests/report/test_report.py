@@ -17,7 +17,7 @@ from inspector.errors import InspectorError
 from inspector.facts.unknown import Unknown
 from inspector.report import MIME, Report
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 class Thing:
@@ -127,3 +127,19 @@ def test_no_reference_cycle_is_left_behind() -> None:
     gc.collect()
     inspector.inspect(rows)
     assert gc.collect() == 0
+
+
+def test_rich_prints_it_as_wide_as_the_console() -> None:
+    """The width that was saved, or drawn before, is another's."""
+    import io
+
+    from rich.console import Console
+
+    report = inspector.inspect([1] * 50, name="x").drawn(width=120)
+    lines = {}
+    for width in (40, 100):
+        console = Console(file=io.StringIO(), width=width)
+        console.print(report)
+        lines[width] = console.file.getvalue().splitlines()
+        assert max(map(len, lines[width])) <= width
+    assert lines[40] != lines[100]

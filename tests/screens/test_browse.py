@@ -49,6 +49,7 @@ def labels(app) -> list[str]:
     return found
 
 
+@pytest.mark.quick
 def test_the_tree_opens_and_a_list_is_a_table_and_long_ones_are_cut() -> None:
     app = Browse(report())
 
@@ -83,6 +84,7 @@ def test_a_search_opens_what_it_finds_and_n_goes_on() -> None:
     piloted(app, steps)
 
 
+@pytest.mark.quick
 def test_the_card_of_the_chosen_column_is_drawn() -> None:
     app = Browse(inspector.inspect([1, 2], name="x"))
 

@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import sys
 
+import pytest
 from textual.widgets import DataTable, Static, Tree
 
 from inspector.errors import TargetGone
@@ -46,6 +47,7 @@ async def sampled(app: Live, pilot) -> None:
     await pilot.pause()
 
 
+@pytest.mark.quick
 def test_samples_add_up_and_a_filter_keeps_what_it_names() -> None:
     app = Live(stacks, "python (7)", every_s=3600)
 

@@ -74,6 +74,7 @@ def allocators(trace: Any) -> dict[str, str | Unknown]:
     return {copy.site.text: copy.allocator for copy in trace.fact.copies}
 
 
+@pytest.mark.quick
 def test_the_asking_library_is_named(put_back: None) -> None:
     a = np.arange(float(COUNT))
     with inspector.trace("numpy") as t:
@@ -132,6 +133,7 @@ def test_memory_that_something_keeps_is_not_new(put_back: None) -> None:
     assert copy.reason == "the memory was there before the call: something keeps it"
 
 
+@pytest.mark.quick
 def test_an_exception_puts_everything_back(put_back: None) -> None:
     with pytest.raises(ZeroDivisionError), inspector.trace("numpy"):
         np.arange(float(COUNT)).copy()

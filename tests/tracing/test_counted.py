@@ -18,7 +18,7 @@ from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.report import from_text
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 ASKING = """
 #include <Python.h>
 static PyObject *ask(PyObject *self, PyObject *args) { // how many of a list are of a class

@@ -10,7 +10,7 @@ import specimens
 
 import inspector
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = r"""
 #include <Python.h>
 static PyObject *twice(PyObject *self, PyObject *number) {

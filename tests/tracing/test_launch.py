@@ -110,6 +110,7 @@ def names(trace: Trace) -> set[str]:
     return {call.name for call in trace.calls}
 
 
+@pytest.mark.quick
 @pytest.mark.core
 def test_a_host_that_is_linked_to_python(tmp_path: Path, library: Path) -> None:
     trace = traced("--of", "_json", "--of", "array", "--", linked(tmp_path, library), CODE)
@@ -126,6 +127,7 @@ def test_a_host_that_finds_python_by_name_and_never_ends_it(tmp_path: Path, libr
     assert 0 < trace.wall_ns < 60e9
 
 
+@pytest.mark.quick
 @pytest.mark.core
 def test_pointers_that_dlsym_gave_are_hooked_and_given_back(tmp_path: Path, library: Path) -> None:
     host = built(tmp_path, POINTERS, "-ldl")
@@ -194,6 +196,7 @@ def script(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.quick
 @pytest.mark.core
 def test_a_script_its_environment_and_its_exit_code(script: Path) -> None:
     """The program and its children meet nothing of ours but the trace."""

@@ -34,6 +34,7 @@ def test_a_lazy_vector() -> None:
     assert "8.0 kB" in str(t) and "1 came to be" in str(t)
 
 
+@pytest.mark.quick
 @pytest.mark.core
 def test_a_promise_names_the_call_and_the_line() -> None:
     vector = inspector.lazy.arange(1000)

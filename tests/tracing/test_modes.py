@@ -18,7 +18,7 @@ from inspector import _native
 from inspector.errors import InspectorError, InspectorWarning
 from inspector.tracing.record import recorder, streamed
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 ROWS = [float(i) for i in range(1_000)]
 
 
@@ -50,6 +50,20 @@ def test_a_stream_keeps_what_a_ring_drops() -> None:
     assert (stream.dropped, times(stream)) == (0, 20)
     floats = [one for one in stream.conversions if one.function == "PyNumber_Float"]
     assert sum(one.times for one in floats) == 20_000
+
+
+@pytest.mark.usefixtures("small_rings")
+def test_what_each_thread_drops_is_counted() -> None:
+    def dropped(threads: list[threading.Thread]) -> int:
+        with inspector.trace("numpy") as trace:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        return trace.dropped
+
+    one, two = (dropped([threading.Thread(target=work, args=(20,)) for _ in range(n)]) for n in (1, 2))
+    assert one > 0 and two == 2 * one
 
 
 def test_each_thread_of_a_stream_has_its_own_calls() -> None:

@@ -13,7 +13,7 @@ import inspector
 from inspector.errors import InspectorError
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = """
 #include <Python.h>
 #define APART __attribute__((noinline, noclone))

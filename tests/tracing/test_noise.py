@@ -17,7 +17,7 @@ from inspector.facts.conversion import Call
 from inspector.report import from_text
 from inspector.tracing.arm.targets import Targets
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def names(calls: tuple[Call, ...]) -> set[str]:

@@ -13,6 +13,8 @@ from programs import inspector as command
 import inspector
 from inspector.report import Report
 
+pytestmark = pytest.mark.quick
+
 ROWS = [1.5] * 1000
 
 

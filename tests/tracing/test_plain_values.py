@@ -11,7 +11,7 @@ import pytest
 import inspector
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 EDGES = (0, 1, -1, 2**30 - 1, 2**30, -(2**30), 2**59, 2**60 - 1, -(2**60 - 1))
 """Where an int gets one digit more."""

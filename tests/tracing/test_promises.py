@@ -13,6 +13,7 @@ pytestmark = pytest.mark.core
 pytest_plugins = ("pytester",)
 
 
+@pytest.mark.quick
 def test_a_copy_is_named_with_its_line() -> None:
     m = np.zeros((4, 4))
     with pytest.raises(InspectorError) as caught, inspector.no_copy("numpy"):
@@ -37,6 +38,7 @@ def test_the_blocks_own_error_comes_first() -> None:
         1 / 0
 
 
+@pytest.mark.quick
 def test_a_marked_test_fails_with_the_call(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         """

@@ -12,7 +12,7 @@ import inspector
 from inspector.facts.conversion import Loss
 from inspector.facts.unknown import Unknown
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = """
 #include <Python.h>
 static PyObject *masked(PyObject *self, PyObject *args) {

@@ -19,7 +19,7 @@ from inspector import _native
 from inspector.errors import InspectorError
 from inspector.tracing.arm.capi_slots import CapiSlots, Restored
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 CREATE = ExtensionFileLoader.create_module
 
 

@@ -7,6 +7,8 @@ import pytest
 
 import inspector
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture(scope="module")
 def trace():

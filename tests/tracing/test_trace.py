@@ -20,7 +20,7 @@ from inspector.facts.conversion import Trace
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def line_of(trace: Any, text: str) -> Any:

@@ -74,6 +74,7 @@ def counted(calls: tuple[Call, ...]) -> dict[str, int]:
     return found
 
 
+@pytest.mark.quick
 def test_each_slot_of_the_list_is_recorded_and_put_back(slotted: Any) -> None:
     before = slotted.words(slotted.Thing)
     with inspector.trace("slotted") as t:
@@ -128,6 +129,7 @@ def test_slots_that_are_cpythons_own_are_left_alone(slotted: Any) -> None:
         _native.calls_disarm()
 
 
+@pytest.mark.quick
 def test_an_error_in_the_block_puts_everything_back(slotted: Any) -> None:
     before = slotted.words(slotted.Thing)
     for error in (ValueError, KeyboardInterrupt, SystemExit):
@@ -171,7 +173,7 @@ def test_a_storm_of_toggles_while_slots_are_called(slotted: Any, ring: None) -> 
     for thread in threads:
         thread.start()
     try:
-        for _ in range(rounds(200, 20_000)):
+        for _ in range(rounds(50, 20_000)):
             _native.type_slots_arm([slotted.Thing], True)
             _native.type_slots_arm(subclasses([slotted.Thing]), False)
             _native.type_slots_settle(subclasses([slotted.Thing]))

@@ -16,7 +16,7 @@ from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def drawn(x: object, ask: bool = False) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.facts.chain import Chain
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
 from inspector.views.grammar import Fold, Line, Table
 from inspector.views.view import view
+
+pytestmark = pytest.mark.quick
 
 NATIVE = Unknown("not native")
 

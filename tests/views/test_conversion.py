@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from inspector.views.conversion import of_trace, sample
 from inspector.views.rows import Drawing
 from inspector.views.to_html import to_html
 from inspector.views.to_text import plain_text
+
+pytestmark = pytest.mark.quick
 
 PICTURE = """\
  copies   2 of 3 crossings with bytes copied 16 MB                       94.0 ms

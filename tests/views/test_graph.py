@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from inspector.facts.graph import Edge, Graph, Step
 from inspector.facts.unknown import Address
 from inspector.report import Report
+
+pytestmark = pytest.mark.quick
 
 EDGE = Edge("x", "global", "notebook", "", Address(16), 2, True, True)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.facts.heap import Difference, Heap, NameChange, TypeChange, TypeCount
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Fold, Line, Span, Table
 from inspector.views.view import view
+
+pytestmark = pytest.mark.quick
 
 
 def joined(spans: tuple[Span, ...]) -> str:

@@ -18,7 +18,7 @@ from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 SEED = np.array([[1, 2, 3], [4, 5, 6]], dtype="i8")
 PICTURES = {

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.facts.lazy import LazyClause, LazyContract
 from inspector.facts.unknown import Unknown
 from inspector.views.lazy import of_contract, of_lazy, sample
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_materialized_vector() -> None:

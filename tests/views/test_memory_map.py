@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.facts.memory import Range
 from inspector.facts.memory_map import MemoryMap
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.unknown import Address
 from inspector.report import Report
 from inspector.views.memory_map import SCALE_COLUMNS, regions
+
+pytestmark = pytest.mark.quick
 
 
 def row(name: str, start: int, size: int, group: int = 0, shares: str = "") -> Row:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.facts.materialization import NO_BYTES
 from inspector.facts.namespace import Namespace, Row
 from inspector.facts.unknown import Address, Immortal
 from inspector.report import Report
+
+pytestmark = pytest.mark.quick
 
 
 def row(name: str, bytes: int, group: int = 0, shares: str = "", **other: object) -> Row:

@@ -12,6 +12,8 @@ from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view
 
+pytestmark = pytest.mark.quick
+
 
 def drawn(fact, **how):
     """The text, with the blanks between label, value and evidence cut to two."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.views import parts
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view
+
+pytestmark = pytest.mark.quick
 
 
 def test_a_row_a_column() -> None:

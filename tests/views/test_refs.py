@@ -11,7 +11,7 @@ from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text
 from inspector.views.view import view
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 HERE, NONE = Address(0x7F0000001000), Unknown("held by Python, not by native code")
 UNASKED = Unknown("memory was not searched")
 

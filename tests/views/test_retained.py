@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.facts.refs import Retained
 from inspector.views.grammar import Fold, Line
 from inspector.views.view import view
+
+pytestmark = pytest.mark.quick
 
 
 def test_an_object_alone_is_one_line() -> None:

@@ -8,7 +8,7 @@ from inspector.facts.stack import Argument, Frame, Hit, Hits, PlaceCount, Stack,
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
-pytestmark = pytest.mark.core
+pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 
 def frame(kind: str, name: str, plumbing: bool = False) -> Frame:

@@ -14,6 +14,8 @@ from inspector.views.grammar import Fold, Line, Span, Table
 from inspector.views.rows import Drawing
 from inspector.views.to_html import MOST_CHARACTERS, to_html, to_page
 
+pytestmark = pytest.mark.quick
+
 
 class Reader(HTMLParser):
     """Collects tags, attributes and text; complains where tags do not nest."""

@@ -11,6 +11,8 @@ from inspector.views.rows import Drawing
 from inspector.views.to_svg import CELL_WIDTH, MARGIN, to_svg
 from inspector.views.to_text import plain_text
 
+pytestmark = pytest.mark.quick
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -8,11 +8,14 @@ import pytest
 from drawings import CARD
 from rich.console import Console
 
+from inspector.views.amounts import size
 from inspector.views.grammar import Fold, Line, Picture, Span, Table, text
 from inspector.views.plain import cells, plain
 from inspector.views.rows import Drawing
 from inspector.views.to_text import plain_text, rich_text
 from inspector.views.wrap import wrapped
+
+pytestmark = pytest.mark.quick
 
 AT_80 = """\
  x        ndarray float64 (3, 4)                            view · Fortran order
@@ -194,3 +197,16 @@ def test_all_lets_the_last_cell_go_on_below_instead_of_cutting_it() -> None:
 def test_a_caption_has_its_sentences_in_rows() -> None:
     drawn = plain_text([Table(("",), ((text("a"),),), caption="one\ntwo")], Drawing())
     assert drawn == " a\n one\n two\n"
+
+
+def test_bytes_have_at_most_three_digits() -> None:
+    shown = {
+        999: "999 B",
+        1000: "1.0 kB",
+        9_949: "9.9 kB",
+        9_950: "10 kB",
+        999_499: "999 kB",
+        999_500: "1.0 MB",
+    }
+    assert {count: size(count) for count in shown} == shown
+    assert size(-1_500_000) == "-1.5 MB"
