@@ -33,6 +33,7 @@ STYLE = """\
 iframe.notebook { width: 100%; height: 85vh; border: 0; }
 .col-md-3:not(:has(a)) { display: none; }
 .col-md-3:not(:has(a)) + .col-md-9 { width: 100%; }
+a[rel="prev"], a[rel="next"] { display: none; }
 td code { white-space: normal; overflow-wrap: anywhere; }
 """
 

@@ -62,7 +62,7 @@ def verbs():
         lines += [f"## {group}", ""]
         for name in names.split():
             what = getattr(inspector, name)
-            lines += [f"### {name}", f"`inspector.{name}{_signature(what)}`: {_prose(what)}", ""]
+            lines += [f"### {name}", f"`inspector.{name}{_signature(what)}`<br>{_prose(what)}", ""]
     return "\n".join(lines)
 
 
@@ -95,7 +95,11 @@ def commands():
 
 def _command(name, parser, known):
     head, _, rest = (parser.description or "").strip().partition("\n")
-    return _entry(f"`{name}`", head, textwrap.dedent(rest), parser, known)
+    typed = [
+        action.metavar or "|".join(action.choices or [action.dest.upper()]) for action in parser._actions
+    ]
+    named = [word for word, action in zip(typed, parser._actions, strict=True) if not action.option_strings]
+    return _entry(f"`{' '.join([name, *named])}`", head, textwrap.dedent(rest), parser, known)
 
 
 def _entry(title, head, rest, parser, known):
@@ -114,7 +118,7 @@ def _options(parser, known):
         for action in own
         if tuple(action.option_strings) not in known
     ]
-    wide = max((len(flags) for flags, _ in rows), default=0)
+    wide = max((len(flags) for flags, _ in rows if len(flags) < 30), default=0)
     return [f"{flags:<{wide}}  {told}".rstrip() for flags, told in rows]
 
 

@@ -71,7 +71,7 @@ class LazyEvent:
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """The column of a lazy vector."""
+    """A lazy vector: its state, its input, what was computed, its last events."""
 
     stack: tuple[LazyNode, ...]
     """The vector first; each followed by what lies in its data1 and data2, one deeper."""

@@ -139,7 +139,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Materialization:
-    """The column `materialization`."""
+    """Whether the data exists: layers, pages, bytes that add up, dangers."""
 
     state: State | Unknown
     layers: tuple[Layer, ...]
