@@ -8,7 +8,7 @@ from typing import Literal
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 
 State = Literal["lazy", "partially materialized", "owned", "pending", "view"]
-"""As docs/lazy.md defines them; "pending": another thread is filling it now; "view": a plain input."""
+"""Defined in docs/reference/lazy.md. "pending": another thread fills it now; "view": a plain input."""
 
 Role = Literal["vector", "data1", "data2"]
 
