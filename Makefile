@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin
-.PHONY: help mutants corpus pictures demo docs test test-all faults seeds soak lab lint format bench sanitize system clean
+.PHONY: help mutants corpus pictures demo docs reference examples changelog test test-all faults seeds soak lab lint format bench sanitize system clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -14,7 +14,20 @@ demo: system ## five looks at real objects, then the first notebook run and writ
 
 docs: ## the pages and the tutorials as a site, in build/site; no network is needed to read it
 	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P .ci/reference.py
 	@$(BIN)/python -P .ci/docs.py build/site
+
+reference: ## what docs/reference says of verbs, magics, commands and JSON, from the sources; the JSON Schema
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P .ci/reference.py
+
+examples: ## the examples of README.md and docs, run; what they print is put into the pages
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/python -P .ci/examples.py --write
+
+changelog: ## the fragments of docs/changes as a release in docs/CHANGELOG.md; VERSION=0.2.0
+	@$(PYTHON3) .ci/ready.py test
+	@$(BIN)/towncrier build --yes $(if $(VERSION),--version $(VERSION))
 
 lab: ## the notebooks in JupyterLab
 	@$(PYTHON3) .ci/ready.py test
@@ -63,7 +76,7 @@ corpus: system ## the table of what a trace says of 573 operations, into docs/be
 coverage: system ## the table of how much a trace sees of fourteen libraries, into docs/benchmarks.md
 	@$(PYTHON3) .ci/trace_table.py coverage
 
-pictures: system # of the README, of the live views and of the screens in docs/views.md; tests compare with them
+pictures: system # of the README, of the live views and of the screens in docs/reference/views.md; tests compare with them
 	@$(PYTHON3) .ci/ready.py test
 	@mkdir -p docs/pictures/views build
 	@cd build && $(CURDIR)/$(BIN)/inspector show 'x' --script $(CURDIR)/notebooks/card.py --svg $(CURDIR)/docs/pictures/card.svg

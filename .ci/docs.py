@@ -1,6 +1,6 @@
-"""The pages and the tutorials as one site that needs no network: docs.py FOLDER.
+"""The four shelves of docs/ as one site that needs no network: docs.py FOLDER.
 
-The pages of docs/ by MkDocs; each notebook as it was committed (nothing is run) by nbconvert, with the
+The pages are made by MkDocs; each notebook, as it was committed (nothing is run), by nbconvert with the
 template of page.py. Links between pages and notebooks are made to lead to the site's own.
 """
 
@@ -20,7 +20,8 @@ import page
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "build" / "site-sources"
 NOTEBOOK = re.compile(r"\]\((?:\.\./)*notebooks/([\w-]+)\.ipynb\)")
-PAGE_LINK = re.compile(r'href="\.\./docs/([\w-]+)\.md(#[\w-]+)?"')
+PAGE_LINK = re.compile(r'href="\.\./docs/([\w/-]+)\.md(#[\w-]+)?"')
+LISTED = re.compile(r"\]\((\w+\.md)\)")
 OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:inspector|native|tests|magics)/[\w/.-]+)\)")
 """Sources of the project, which the site does not hold: the path is said instead."""
 FRAME = """\
@@ -32,6 +33,7 @@ STYLE = """\
 iframe.notebook { width: 100%; height: 85vh; border: 0; }
 .col-md-3:not(:has(a)) { display: none; }
 .col-md-3:not(:has(a)) + .col-md-9 { width: 100%; }
+a[rel="prev"], a[rel="next"] { display: none; }
 td code { white-space: normal; overflow-wrap: anywhere; }
 """
 
@@ -41,6 +43,7 @@ def main(folder):
     logging.getLogger("mkdocs").addHandler(logging.StreamHandler())
     shutil.rmtree(str(SOURCES), ignore_errors=True)
     shutil.copytree(str(ROOT / "docs"), str(SOURCES), ignore=shutil.ignore_patterns("changes"))
+    (SOURCES / "README.md").unlink()  # the list of shelves: here it is the bar above each page
     for name, text in (("index.md", "README.md"), ("CONTRIBUTING.md", "CONTRIBUTING.md")):
         (SOURCES / name).write_text((ROOT / text).read_text().replace("](docs/", "]("))
     for text in SOURCES.rglob("*.md"):
@@ -63,15 +66,26 @@ def _tutorial(path):
     title = notebook.cells[0].source.partition("\n")[0].lstrip("# ")
     alone = SOURCES / "notebooks" / f"{path.stem}.html"
     page.write(notebook, alone)
-    alone.write_text(PAGE_LINK.sub(r'href="../\1.html\2" target="_parent"', alone.read_text()))
+    alone.write_text(PAGE_LINK.sub(_page, alone.read_text()))
     (SOURCES / "tutorials").mkdir(exist_ok=True)
     (SOURCES / "tutorials" / f"{path.stem}.md").write_text(FRAME.format(title=title, name=path.stem))
     return {title: f"tutorials/{path.stem}.md"}
 
 
+def _page(found):
+    """A link of a notebook to a page, as a link of the site."""
+    return f'href="../{found[1].replace("README", "index")}.html{found[2] or ""}" target="_parent"'
+
+
+def _shelf(name, *more):
+    """The pages of a shelf, in the order in which its own page names them."""
+    folder = ROOT / "docs" / name
+    named = LISTED.findall((folder / "README.md").read_text())
+    rest = sorted({path.name for path in folder.glob("*.md")} - {"README.md", *named})
+    return [f"{name}/{page}" for page in ("README.md", *dict.fromkeys(named), *rest)] + list(more)
+
+
 def _config(folder, tutorials):
-    pages = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
-    decisions = sorted(f"decisions/{path.name}" for path in (ROOT / "docs" / "decisions").glob("*.md"))
     settings = SOURCES.parent / "mkdocs.yml"
     settings.write_text("site_name: native-inspector\n")
     return load_config(
@@ -85,9 +99,11 @@ def _config(folder, tutorials):
         plugins=["search"],
         nav=[
             {"Start": "index.md"},
-            {"Tutorials": tutorials},
-            {"Pages": [*pages, "CONTRIBUTING.md"]},
-            {"Decisions": decisions},
+            {"Tutorials": ["tutorials/README.md", *tutorials]},
+            {"How-to": _shelf("how-to")},
+            {"Reference": _shelf("reference", "glossary.md", "messages.md")},
+            {"How it works": [*_shelf("how-it-works"), "architecture.md", *_shelf("decisions")]},
+            {"About": ["CHANGELOG.md", "benchmarks.md", "seeds.md", "style.md", "CONTRIBUTING.md"]},
         ],
     )
 

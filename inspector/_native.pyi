@@ -416,7 +416,7 @@ LAZY_BLOCK_BYTES: int
 LAZY_DEPTH_MAX: int
 
 class LazyVector:
-    """A recipe with its input (data1) and its result (data2, once materialized). See docs/lazy.md.
+    """A recipe with its input (data1) and its result (data2, once materialized). See docs/reference/lazy.md.
 
     The names are ALTREP's. `inspector.lazy.Vector` adds what NumPy and Python users expect.
     """

@@ -52,13 +52,13 @@ def inspect(
     reveal: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Everything known about `x` at little cost: identity, references, bytes, layout.
+    """Everything known about `x` at little cost, as a Report: identity, references, bytes, layout, state.
 
-    `name` heads the report; without it the argument's own text does. `names` says what the user calls
-    namespaces, `known` what they call objects; both by id. `scan` searches the process's memory, so
-    that holders in native code are named; `ask` calls the exporters of the protocols that `x` speaks, which
-    is library code; `also` asks for dear columns: "chain", "retained", "aliases"; `reveal` shows values under
-    secret names (facts/secret.py). A probe that fails leaves an Unknown in its column.
+    `name` heads the report. `names` and `known` map ids to what the user calls namespaces and objects.
+    `scan` searches memory, so that owners in native code are named. `ask` calls the exporters of the
+    protocols that `x` offers, which is library code. `also` adds "chain", "retained" or "aliases". `reveal`
+    shows values under secret names. A probe that fails leaves an Unknown in its column.
+    Example: `inspector.inspect(x).refs.references`
     """
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
@@ -172,10 +172,11 @@ def _lazy(subject: Subject) -> Any:
 
 
 def materialization(x: Any) -> Materialization:
-    """Whether the data of `x` is there: its layers, the pages really in memory, bytes that add up, dangers.
+    """Whether the data of `x` exists: its layers, the pages in memory, bytes that add up, dangers.
 
-    Nothing is computed or brought in; runs no user code. Bytes are of this process, by PAGEMAP_SCAN
-    (Linux 6.7), /proc/self/pagemap or smaps. A type that no adapter knows has an Unknown state.
+    Nothing is computed or read, and no user code runs. Bytes are those of this process, by PAGEMAP_SCAN
+    (Linux 6.7), /proc/self/pagemap or smaps. The state of a type that no adapter knows is Unknown.
+    Example: `materialization(x).state`
     """
     from inspector._native import Subject
 
@@ -187,9 +188,10 @@ def materialization(x: Any) -> Materialization:
 
 
 def aliases(x: Any, *, names: Names | None = None) -> Aliases:
-    """All objects that have bytes in common with `x`, across libraries, by address intervals.
+    """All objects that have bytes in common with `x`, of any library, by their addresses.
 
-    Of what containers and running frames refer to; `names` says what the user calls objects, by id.
+    What containers and running frames refer to is compared; `names` maps ids to what the user calls objects.
+    Example: `aliases(x).rows`
     """
     from inspector._native import Subject
 
@@ -211,12 +213,12 @@ def watched(
 
 
 def findings(x: Any) -> tuple[Finding, ...]:
-    """Dangers of `x` by slug: borrowed pointer, unowned bytes, freed storage ... (docs/messages.md)."""
+    """The dangers of `x`, each with a slug of docs/messages.md: `findings(x)[0].what`."""
     return materialization(x).findings
 
 
 def refcount(x: Any) -> int | ImmortalType:
-    """The true reference count of `x`: without the tool's own reference and the call's temporaries."""
+    """The true reference count of `x`, without the references of this call: `refcount(x)`; or Immortal."""
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
 
@@ -230,7 +232,7 @@ def refcount(x: Any) -> int | ImmortalType:
 def owners(
     x: Any, scan: bool = False, *, names: Names | None = None, progress: Progress | None = None
 ) -> Owners:
-    """Who holds `x`, by name; with `scan` the process's memory is searched, native code included."""
+    """Who holds `x`, by name: `owners(x, scan=True)` searches memory too, native code included."""
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
 
@@ -243,7 +245,7 @@ def owners(
 
 
 def chain(x: Any, *, names: Names | None = None) -> Chain:
-    """The shortest path of owners from a root (module, frame, IPython namespace) to `x`."""
+    """The shortest path of owners from a root (module, frame, IPython's names) to `x`: `print(chain(x))`."""
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
 
@@ -256,7 +258,7 @@ def chain(x: Any, *, names: Names | None = None) -> Chain:
 
 
 def retained(x: Any) -> Retained:
-    """What only `x` keeps alive: the objects and bytes freed together with it."""
+    """The objects and bytes that would be freed together with `x`: `retained(x).retained_bytes`."""
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
 
@@ -269,7 +271,7 @@ def retained(x: Any) -> Retained:
 
 
 def shares(a: Any, b: Any) -> Sharing:
-    """Whether `a` and `b` share bytes, and which."""
+    """Which bytes `a` and `b` have in common, proved by address, or unknown: `shares(a, a[::2])`."""
     from inspector._native import Subject
 
     first, second = Subject(a), Subject(b)
@@ -280,7 +282,7 @@ def shares(a: Any, b: Any) -> Sharing:
 
 
 def compare(a: Any, b: Any, *, names: tuple[str, str] = ("a", "b")) -> Comparison:
-    """Two objects, or two saved Reports, field by field: what differs and what they share."""
+    """How two objects, or two saved Reports, differ, and what they share: `compare(a, b).changes`."""
     from inspector.report import Report
     from inspector.verdicts.comparison import compared
 
@@ -334,7 +336,7 @@ def adapters_left_out() -> dict[str, str]:
 
 
 def heap(*, retained: int = 0) -> Heap:
-    """Census of the live objects by type; retained bytes for the first `retained` types."""
+    """The live objects by type: `heap(retained=5)` adds what each of the first five types retains."""
     from inspector.objects.probes.heap import heap
 
     return heap(retained)
@@ -351,7 +353,7 @@ def listen(terminal: int, patience_s: float) -> bool:
 
 
 def snapshot(names: Mapping[str, Any] | None = None) -> Snapshot:
-    """The heap and a namespace's names now; `snapshot() - earlier` is what changed between."""
+    """The heap and a namespace's names now: `snapshot(globals()) - earlier` is what changed."""
     from inspector.objects.probes.heap import snapshot
 
     return snapshot(names or {})
@@ -370,13 +372,13 @@ def doctor() -> Machine:
 def compile_c(
     source: str, cache_version: tuple[Any, ...] | None = None, *, name: str = "cell", **more: Any
 ) -> ModuleType:
-    """A module of the functions that the C text `source` defines, compiled once and kept by its key.
+    """A module of the functions that the C text `source` defines; compiled once, then taken from the cache.
 
-    `cache_version` is part of the key; () is never kept. With `inputs=("x",), outputs=("z",)` the text is
-    the body of one function `name` of ndarrays, in which `FAIL;` leaves after an exception is set. `more`:
-    `support`, `init` and `cleanup` (C text), `libraries`, `library_dirs`, `include_dirs`, `compile_args`.
-    What is known of the build is the module's `__compiled__` (facts/compiled.py). C without Python objects is
-    called through cffi and lets the GIL go. Raises InspectorError `c-does-not-compile` with the wrong lines.
+    `cache_version` is part of the cache's key; () is never kept. With `inputs=("x",), outputs=("z",)` the
+    text is the body of one function `name` of ndarrays; `FAIL;` leaves it after an exception was set. `more`:
+    `support`, `init`, `cleanup` (C text), `libraries`, `library_dirs`, `include_dirs`, `compile_args`. The
+    module's `__compiled__` says how it was built. C without Python objects is called through cffi, without
+    the GIL. Raises InspectorError `c-does-not-compile` with the wrong lines.
     """
     from inspector.sessions.compiler.module import compiled
     from inspector.sessions.compiler.recipe import Recipe

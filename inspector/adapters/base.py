@@ -157,12 +157,12 @@ class Adapter(Protocol):
     def layers(self, x: Any) -> Told:
         """Whether the elements exist, where, whose they are; what would materialize them; what is dangerous.
 
-        Never reads bytes, calls repr, or asks an attribute that computes (docs/adapters.md#layers).
+        Never reads bytes, calls repr, or asks an attribute that computes (docs/reference/adapters.md#layers).
         """
 
 
 class Defaults:
-    """What follows where a library says little: an adapter overrides what it knows (docs/adapters.md).
+    """Defaults that an adapter overrides with what its library knows (docs/reference/adapters.md).
 
     The types by name in `exact` and `inherited`; the bytes in `elements`, with `block` to describe them; who
     frees them in `owner`; what the elements wait for in `waits`; one object for the self test in `sample`.

@@ -33,7 +33,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """The column `aliases`: by address intervals, the subject first, then the largest overlap."""
+    """All objects over the same bytes, the inspected one first, then the largest overlap."""
 
     rows: tuple[Alias, ...]
     looked_at: int

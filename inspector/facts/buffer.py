@@ -58,7 +58,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """The column `buffer`."""
+    """The bytes of an object: where they are, who owns them, who borrowed them."""
 
     logical_bytes: int | Unknown
     """Bytes of all elements: product of shape times itemsize."""

@@ -147,7 +147,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """What went between the workers lately: their own logs, each key's serialization tried once."""
+    """What workers sent each other lately, by their own logs, and what of it was copied."""
 
     workers: tuple[Worker, ...]
     sent: tuple[Sent, ...]

@@ -44,7 +44,7 @@ class CompiledStruct:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The column of a C cell that was compiled, or found compiled."""
+    """A C cell that was compiled, or found in the cache: key, command, functions, structs."""
 
     name: str
     key: str
@@ -102,7 +102,7 @@ NOT_ASKED: Final = Unknown("not asked for: --trace")
 
 @dataclass(frozen=True, slots=True)
 class CellCall:
-    """The column of one call of a function of the cell."""
+    """One call of a function of a C cell: result, time, the balance of references."""
 
     function: str
     ns: int

@@ -24,7 +24,7 @@ class LastCall:
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """The column `crash`."""
+    """What a crashed process left: signal, place, stacks, its last calls."""
 
     pid: int
     program: str | Unknown

@@ -37,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """The column `graph`: an object, the path to it from a root, and its neighbours both ways."""
+    """An object, the path to it from a root, and its neighbours both ways."""
 
     type_name: str
     address: Address

@@ -36,7 +36,7 @@ class HostCall:
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """All of them; without hosts nothing embeds this Python, or only modules were chosen."""
+    """What a program that embeds Python asked of it, call by call, in order."""
 
     hosts: tuple[str, ...]
     """The programs and libraries that call."""

@@ -18,7 +18,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The column `layout`."""
+    """How elements lie in memory: shape, strides, format, contiguity."""
 
     shape: tuple[int, ...]
     strides_bytes: tuple[int, ...]

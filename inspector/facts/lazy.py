@@ -8,7 +8,7 @@ from typing import Literal
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 
 State = Literal["lazy", "partially materialized", "owned", "pending", "view"]
-"""As docs/lazy.md defines them; "pending": another thread is filling it now; "view": a plain input."""
+"""Defined in docs/reference/lazy.md. "pending": another thread fills it now; "view": a plain input."""
 
 Role = Literal["vector", "data1", "data2"]
 
@@ -71,7 +71,7 @@ class LazyEvent:
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """The column of a lazy vector."""
+    """A lazy vector: its state, its input, what was computed, its last events."""
 
     stack: tuple[LazyNode, ...]
     """The vector first; each followed by what lies in its data1 and data2, one deeper."""

@@ -202,7 +202,7 @@ class KeptByC:
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """The column of a stretch of code that ran with the ledger open."""
+    """The faults of native code in a block: verdicts, what was kept on purpose, what was searched."""
 
     verdicts: tuple[Verdict, ...]
     kept: tuple[KeptByC, ...]

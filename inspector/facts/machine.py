@@ -23,6 +23,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """All checks of `inspector doctor`, in the order they are shown."""
+    """What works on this machine: the checks of `inspector doctor`, in their order."""
 
     checks: tuple[Check, ...]

@@ -1,6 +1,6 @@
 """Is the data there? An object as a stack of layers, each with four answers, and bytes that add up.
 
-The words are the vocabulary of docs/materialization.md; no other word for a state may be printed.
+The words are the vocabulary of docs/reference/materialization.md; no other word for a state may be printed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ State = Literal[
     "closed",
     "freed",
 ]
-"""The one word for the whole object (docs/materialization.md#states)."""
+"""The one word for the whole object (docs/reference/materialization.md#states)."""
 
 STATES: Final[tuple[str, ...]] = get_args(State)
 AXES: Final[dict[str, tuple[str, ...]]] = {
@@ -139,7 +139,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Materialization:
-    """The column `materialization`."""
+    """Whether the data exists: layers, pages, bytes that add up, dangers."""
 
     state: State | Unknown
     layers: tuple[Layer, ...]

@@ -8,6 +8,6 @@ from inspector.facts.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class MemoryMap:
-    """The column `map`."""
+    """Names on the address ranges that their bytes cover."""
 
     names: Namespace

@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """The column-less fact behind `%inspect` alone."""
+    """The names of a namespace, the heaviest first, every byte counted once."""
 
     rows: tuple[Row, ...]
     total_bytes: int

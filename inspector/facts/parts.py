@@ -30,7 +30,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The column `parts`."""
+    """The named parts of an object, such as the columns of a table."""
 
     parts: tuple[Part, ...]
     """The first of them, in the table's order."""

@@ -38,7 +38,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Previews:
-    """One object, several libraries."""
+    """What handing one object to several libraries would do."""
 
     rows: tuple[Preview, ...]
 

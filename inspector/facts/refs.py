@@ -120,7 +120,7 @@ class Owners:
 
 @dataclass(frozen=True, slots=True)
 class Refs:
-    """The column `refs`: count, owners, weak references."""
+    """How many references an object has, who holds them, and its weak references."""
 
     references: int | ImmortalType
     owners: Owners

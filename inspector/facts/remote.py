@@ -19,7 +19,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The column `remote`: nothing was run in the process to know it."""
+    """An object of another process, read from outside: nothing was run there."""
 
     pid: int
     program: str
@@ -57,7 +57,7 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The column `samples`: the stacks of another process, looked at again and again."""
+    """The stacks of another process, read again and again."""
 
     pid: int
     program: str

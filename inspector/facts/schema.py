@@ -1,12 +1,14 @@
 """The JSON Schema of a saved report, made from the facts' annotations.
 
-`python -m inspector.facts.schema > docs/schema/report-1.json` writes the published copy.
+`python -m inspector.facts.schema > docs/schema/report-1.json` writes the published copy: one definition
+a line.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import types
 import typing
 from typing import Any, Final
@@ -98,9 +100,25 @@ def _sentence(fact: type) -> str:
     return inspect.getdoc(fact) or ""
 
 
+def published() -> str:
+    """The schema as docs/schema/report-1.json holds it: JSON with one column or definition a line."""
+    schema = report_schema()
+    columns, definitions = schema["properties"]["facts"].pop("properties"), schema.pop("$defs")
+    head = _json(schema)[1:-1].replace(
+        '"facts": {', '"facts": {"properties": {\n' + _lines(columns) + "\n}, "
+    )
+    return f'{{\n{head},\n"$defs": {{\n{_lines(definitions)}\n}}\n}}\n'
+
+
+def _lines(members: dict[str, Any]) -> str:
+    return ",\n".join(f"{_json(name)}: {_json(member)}" for name, member in members.items())
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 if __name__ == "__main__":
-    import json
     import sys
 
-    json.dump(report_schema(), sys.stdout, indent=2, ensure_ascii=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(published())

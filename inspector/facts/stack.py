@@ -83,7 +83,7 @@ class PlaceCount:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a session of breakpoints collected."""
+    """What a session of breakpoints recorded: places, hits, how long the process stood still."""
 
     places: tuple[PlaceCount, ...]
     hits: tuple[Hit, ...]
@@ -117,7 +117,7 @@ class Stacks:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A process that stands still for a person to look at."""
+    """A process that stands still under gdb: where, its variables, its stack."""
 
     reason: str
     """"breakpoint", "step", "watchpoint" or the name of a signal; "" where it stood already."""

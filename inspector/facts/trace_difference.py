@@ -23,7 +23,7 @@ class CallChange:
 
 @dataclass(frozen=True, slots=True)
 class TraceDifference:
-    """What changed; calls that are as they were are counted."""
+    """How two traces differ: functions that are called or copy more, or less."""
 
     changes: tuple[CallChange, ...]
     """The largest difference in bytes first, then in calls."""

@@ -21,6 +21,6 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The column `watch`."""
+    """The watched names after a cell: references, bytes, state, what changed."""
 
     names: tuple[Watched, ...]

@@ -31,7 +31,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """The column `writes`."""
+    """The writes to a range of memory, each with its value and both stacks."""
 
     watched: str
     """What is watched: "bytes", "refcount", ".attr"."""

@@ -21,12 +21,12 @@ class Unasked(Exception):
 
 
 def check_lazy(provider: Any, make: Callable[[int], Any] | None = None) -> LazyContract:
-    """Prove the contract of a lazy provider: a `lazy.Vector`, any object with length, dtype, elt and
-    get_region, or a provider of lazy.h (address, cffi pointer, capsule).
+    """Prove the contract of a lazy provider: each clause with what was found.
 
-    `make(n)`, where given, makes one of length n: 0, 1 and one more than a block are then checked too.
-    A lazy.Vector is materialized as a duplicate and stays as lazy as it was; anything else is materialized.
-    Elements are asked for at every border; materialized data is compared up to 4 million elements.
+    `provider`: a `lazy.Vector`, an object with length, dtype, elt and get_region, or a provider of lazy.h.
+    `make(n)`, if given, makes one of length n: 0, 1 and one more than a block are checked too. A lazy.Vector
+    is materialized as a duplicate and stays lazy; anything else is materialized. Elements are asked for at
+    every border; materialized data is compared up to 4 million elements.
     """
     kind = type(provider)
     if kind is int or kind.__name__ == "PyCapsule" or kind.__module__ == "_cffi_backend":

@@ -35,7 +35,7 @@ def abs(x: Any, *, freeze: bool = False) -> Vector:
 
     `x` is a lazy vector, or anything that lays out one dimension of numbers; anything else becomes an array
     first. It is borrowed: if its elements change, so does what was not yet materialized, and `inspect()` says
-    "input changed since" where that had been read. `freeze=True` protects it: see docs/lazy.md.
+    "input changed since" where that had been read. `freeze=True` protects it: see docs/reference/lazy.md.
     """
     if freeze:
         return _protected(*freezing.frozen(x))

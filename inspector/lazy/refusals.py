@@ -117,7 +117,7 @@ def not_lazy(thing: Any) -> InspectorError:
         f"{type(thing).__name__} is no lazy provider",
         slug="lazy-not-a-provider",
         why="a provider has length (or __len__), dtype, and elt or get_region",
-        do="see docs/lazy.md, 'The contract'",
+        do="see docs/reference/lazy.md, 'The contract'",
     )
 
 

@@ -38,13 +38,12 @@ def call_c(
     trace: bool = False,
     cells: Mapping[str, int] | None = None,
 ) -> tuple[Any, CellCall, Exception | None]:
-    """(result, what the call did, its exception or None). `arguments`: name -> object, in parameter order.
+    """Call compiled C: (result, a CellCall that says what the call did, its exception or None).
 
-    With `isolate` it runs in a forked child: a crash there is an `Unknown` result here, `died` says where
-    it came to be (of a second run, under gdb), and arrays come back as copies; else the references to the
-    arguments are counted before and after. With `trace` two more children call it once each: what it asked
-    of Python, and the ledger of its references; and the layout of each array is told. `cells`: file name ->
-    number of a notebook cell.
+    `arguments` maps names to objects, in parameter order. References to the arguments are counted before and
+    after. `isolate` runs it in a forked child: a crash gives an `Unknown` result, `died` says where; arrays
+    come back as copies. `trace` runs two more children: one traced, one under `leaks`; the layout of each
+    array is added. `cells` maps file names to numbers of notebook cells.
     """
     watched = _watched(function, tuple(arguments.values()), cells) if trace else {}
     error: Exception | None = None

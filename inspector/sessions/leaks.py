@@ -199,9 +199,9 @@ def leaks(
 ) -> Leaked:
     """Watch the references that native code of `modules` (none: all) obtains, gives away and loses.
 
-    `with leaks("mymodule") as found: ...` and then `found.verdicts`; or `leaks("mymodule").run(function)`,
-    which asks what each of `repeat` (3) runs shows, after 3 to warm up. `cells`: file name -> number of the
-    notebook cell. Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
+    `with leaks("mymodule") as found: ...`, then `found.verdicts`. `leaks("mymodule").run(function)` runs it 3
+    times, then `repeat` (3) times, and tells what every run shows. `cells` maps file names to numbers of
+    notebook cells. Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
     """
     _check(repeat)
     from inspector.sessions.chosen_modules import names_of
@@ -227,7 +227,7 @@ class NoLeaks:
 
 
 def no_leaks(*modules: str | ModuleType) -> NoLeaks:
-    """A block, `with no_leaks("mymodule"):`, that raises InspectorError `leaked` for what is certain."""
+    """A block, `with no_leaks("mymodule"):`, that raises InspectorError `leaked` for a certain leak."""
     return NoLeaks(leaks(*modules))
 
 

@@ -22,12 +22,12 @@ MEMORY_BYTES: Final = 4 << 30
 
 
 def conversions(x: Any, to: str | tuple[str, ...] | list[str] = ()) -> Previews:
-    """What handing `x` to each library would do: copy, lose values, materialize, fail; and why.
+    """What handing `x` to each library would do: share, copy, change values, materialize or fail; and why.
 
-    `to`: an import name or several, "bytes" and "memoryview" too; () for the libraries that are imported.
-    The real conversion runs in a forked child within 2 s and 4 GB, a large object by its beginning; nothing
-    changes here. Where a fork is not safe (torch, polars, jax are loaded, threads run) rules answer, marked
-    so. Raises InspectorError `unknown-consumer`.
+    `to`: an import name or several, also "bytes" and "memoryview"; () for the libraries that are imported.
+    The conversion is tried in a forked child within 2 s and 4 GB, a large object by its beginning; nothing
+    changes here. Where a fork is not safe (torch, polars or jax is loaded, threads run), tested rules answer,
+    marked as such. Raises InspectorError `unknown-consumer`. Example: `inspector.conversions(x, "numpy")`
     """
     from inspector.objects.preview.consumers import chosen, installed, unsafe
 

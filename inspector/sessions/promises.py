@@ -37,9 +37,9 @@ class NoCopy(Traced):
 
 
 def no_copy(*modules: str | ModuleType, least_bytes: int = 1) -> NoCopy:
-    """A block, or a decorated function, that raises InspectorError `copied` where it copies bytes.
+    """A block, or a decorated function, that raises InspectorError `copied` if it copies bytes.
 
-    `modules` as in `trace`; results under `least_bytes` are let pass.
+    `modules` as in `trace`; results under `least_bytes` are allowed. Example: `with no_copy("numpy"): f(x)`
     """
     from inspector.sessions.chosen_modules import names_of
     from inspector.tracing.record.recorder import Recorder
@@ -84,11 +84,11 @@ class NoMaterialize:
 
 
 def no_materialize(*, least_bytes: int = 1) -> NoMaterialize:
-    """A block, or a decorated function, that raises InspectorError `materialized` where data comes to be.
+    """A block, or a decorated function, that raises InspectorError `materialized` if lazy data is computed.
 
     Seen are lazy vectors, pandas' RangeIndex, xarray's cache, Pillow's load, awkward's virtual buffers,
-    dask's compute and h5py's reads, of libraries imported before. What is known to be under `least_bytes`
-    passes.
+    dask's compute and h5py's reads, of libraries imported before. Data known to be under `least_bytes` is
+    allowed.
     """
     return NoMaterialize(least_bytes)
 

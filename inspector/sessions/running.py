@@ -34,17 +34,16 @@ def breakpoints(
     all_threads: bool = False,
     fast: bool = False,
 ) -> Breakpoints:
-    """`with breakpoints("PyFloat_FromDouble") as found: ...`, then `found.hits`: arguments and stacks.
+    """Record each hit of native functions in a block: `with breakpoints("PyFloat_FromDouble") as found:`.
 
-    A place is a function, a C++ function by its base name, file.c:line, a pattern ("PyArray_From*") or a
-    prototype ("PyObject *probe(PyObject *x)"), each with " if CONDITION"; `preset` adds those of a library.
-    `record`: "full", "stacks", "python", "native", "arguments" or "count"; "stacks" and "count" of at most
-    four exported functions take no gdb: the processor traps (perf_event_open(2)), a hit costs some 20 us and
-    nothing stops; where the system refuses that, gdb does it. At most `budget` hits are recorded, with
-    `depth` native frames. Only the thread that enters is watched, unless `all_threads`. `fast` steps as gdb
-    does by itself: hits are four times cheaper, and a gdb that is killed in the middle may take this
-    process with it. gdb attaches on entry and leaves on exit; the process stands still while it attaches.
-    Raises InspectorError where that cannot be.
+    Afterwards `found.hits` has arguments and stacks. A place is a function, a C++ function by its base name,
+    file.c:line, a pattern ("PyArray_From*") or a prototype ("PyObject *probe(PyObject *x)"), each with
+    " if CONDITION". `preset` adds the places of a library. `record` is "full", "stacks", "python", "native",
+    "arguments" or "count". With "stacks" or "count" up to four exported functions need no gdb: the processor
+    traps, a hit costs some 20 us. At most `budget` hits are recorded, with `depth` native frames. Only the
+    thread that enters is watched, unless `all_threads`. `fast` makes hits four times cheaper, but a gdb that
+    is killed in the middle may take this process with it. The process stands still while gdb attaches.
+    Raises InspectorError where the system refuses.
     """
     from inspector.debugger.session import Breakpoints
 
@@ -170,7 +169,7 @@ def watch(
 
 
 def stacks(pid: int) -> Stacks:
-    """The threads of another process now, native and Python frames in one order; without gdb.
+    """The threads of another process now, native and Python frames in one order; gdb is not needed.
 
     Raises InspectorError: pystack-missing, ptrace-forbidden, already-traced, no-stacks; TargetGone:
     no-process.
@@ -183,11 +182,10 @@ def stacks(pid: int) -> Stacks:
 def attach(pid: int) -> Visited:
     """Another live Python: `.inspect(path)`, `.owners(path)`, `.stacks()`, `.sample(s)`, `.trace(s)`.
 
-    All but `.trace` read its memory, and nothing is run in it. A path is names, attributes and constant
-    indexes. The process stands still while it is read (a few ms; as long as the search takes for owners),
-    but for `sample`. `trace` loads the extension there for that time, at a safe point. Raises
-    InspectorError: ptrace-forbidden, already-traced, not-python, and of the questions no-such-path,
-    not-a-path, not-stopped; TargetGone: no-process.
+    A path is names, attributes and constant indexes: 'app.cache["k"][3]'. All but `trace` read its memory
+    from outside; it stands still for some milliseconds, for `sample` not at all. `trace` loads the extension
+    there at a safe point. Raises InspectorError ptrace-forbidden, already-traced, not-python; the questions
+    raise no-such-path, not-a-path, not-stopped, and TargetGone no-process.
     """
     from inspector.sessions.trace_attached import Visited
 
@@ -195,16 +193,15 @@ def attach(pid: int) -> Visited:
 
 
 def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:
-    """`with writes(x[3:4]) as found: ...`, then iterate: each write with value, native and Python stack.
+    """Record each write to the memory of `x` in a block: `with writes(x[3:4]) as found:`, then iterate.
 
-    `part`: "bytes" (of an array, tensor or buffer), "refcount", or ".name", an attribute that is stored. All
-    threads are watched, and those they start. Up to 32 bytes by the processor's own watchpoints
-    (perf_event_open(2)): nothing stops, a write costs some 20 us and nothing else does; `budget` writes are
-    recorded, the rest counted. A wider range, up to 256 MiB, by protected pages (userfaultfd(2), Linux 6.7):
-    a write to one of its pages costs some 50 us, each other page fault of a thread some 15; one pass over
-    neighbours is one record; after `budget` records, or 50 times as many stores, the watch ends by itself.
-    A change by the operating system (read(2)) goes through and is noticed at the end.
-    Raises InspectorError: too-wide, nothing-to-watch, and on entering writes-refused, watch-running.
+    `part`: "bytes" (of an array, tensor or buffer), "refcount", or ".name" for a stored attribute. Each write
+    has the value before and after, the native and the Python stack. All threads are watched. Up to 32 bytes
+    the processor watches (perf_event_open(2)): some 20 us a write. A wider range, up to 256 MiB, is watched
+    by protected pages (userfaultfd(2), Linux 6.7): some 50 us a write to them, 15 us each other page fault;
+    one pass over neighbours is one record. `budget` writes are recorded, the rest is counted; a wide range
+    ends after `budget` records or 50 times as many stores. Writes of the operating system (read(2)) are
+    noticed at the end. Raises InspectorError too-wide, nothing-to-watch, writes-refused, watch-running.
     """
     from inspector.debugger.watch.writes import WriteWatch
 

@@ -310,21 +310,21 @@ def trace(
     cells: Mapping[str, int] | None = None,
     told: Callable[[int, float], None] | None = None,
 ) -> Traced:
-    """Trace what crosses between Python and native code in a `with` block or a decorated function.
+    """Trace what crosses between Python and native code: a `with` block or a decorated function.
 
-    `modules` say what is traced: "numpy" or the module (submodules too), "math.gcd", "pandas.*"; none: every
-    package with an extension module that is imported. Afterwards `.copies`, `.zero_copy`, `.losses`,
-    `.calls`, `.crossings`, `.conversions` hold the facts, `.dropped` what was lost. `copies=False` leaves the
-    copies out, `out` saves the trace when the block ends; `keep` names a folder where the last records
-    outlive a crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell. `told` hears,
-    from its own thread, records and seconds so far: after one second and then twice a second.
-    `mode`: "ring" keeps the last half million records of each thread, "stream" all of them, in a file of 64
-    bytes a record beside `out` (else where temporary files go) until they are read; "sample" those of one of
-    `every` calls from Python, each with all that it called. `native`: with the C functions that each
-    conversion came through, and those that asked for a copy's memory; the grade is deep then.
-    `pointers`: also what libraries call by pointers in their own data, which dlsym gave them: those of the
-    modules, and where none is named (or ctypes or cffi is) of libraries that import nothing of Python.
+    `modules`: "numpy" or the module (with its submodules), "math.gcd", "pandas.*"; none: every imported
+    package with an extension module. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`, `.crossings`
+    and `.conversions` hold the facts, `.dropped` counts lost records.
+    `grade`: "count" keeps sums, "record" values, "deep" types and reference counts too. `copies=False` looks
+    for no copies. `native` adds the C functions of each conversion and copy (the grade is deep then).
+    `pointers` adds calls by pointers that dlsym gave a library.
+    `mode`: "ring" keeps the last half million records of each thread; "stream" keeps all, 64 bytes a record,
+    in a file beside `out` or where temporary files go; "sample" keeps one of `every` calls from Python.
+    `out` saves the trace when the block ends. `keep` is a folder where the last records outlive a crash
+    (`inspector crash FOLDER`). `cells` maps file names to numbers of notebook cells. `told` is called with
+    records and seconds, first after one second, then twice a second.
     Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
+    Example: `with inspector.trace("numpy") as t: ...`, then `t.copies[0].reason`
     """
     from inspector.tracing.events import decode  # noqa: F401 - NumPy is imported before, not in the trace
     from inspector.tracing.record.recorder import Recorder
@@ -342,7 +342,7 @@ def trace(
 
 
 def load(path: str | Path) -> Traced | Report:
-    """The trace or the report saved at `path`.
+    """The trace or the report that was saved at `path`.
 
     Raises InspectorError: `unreadable-trace`, `bad-report`, `newer-report`, `unreadable-file`.
     """

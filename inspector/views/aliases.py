@@ -12,7 +12,7 @@ from inspector.views.materialization import danger
 from inspector.views.view import blocks
 
 BAR = 24
-PAGE = "docs/materialization.md#aliases"
+PAGE = "docs/reference/materialization.md#aliases"
 
 
 @blocks.register

@@ -25,21 +25,21 @@ def _blocks(fact: Builtin) -> Iterator[Block]:
         "method",
         (Span(row.name, "name"), Span(f"  {how}"), Span("  "), *place_spans(row.place), Span(doc, "dim")),
         explain="Its PyMethodDef row: name, calling convention, C function, first line of the doc.",
-        link="docs/objects.md#methods",
+        link="docs/reference/card.md#methods",
     )
     bound = str(fact.bound_to)
     yield Line(
         "bound to",
         (Span(bound, "dim" if isinstance(fact.bound_to, Unknown) else "fact"), Span(f"  {fact.kind}", "dim")),
         explain="The object or type that its first argument is, or the module it belongs to.",
-        link="docs/objects.md#builtin",
+        link="docs/reference/card.md#builtin",
     )
     called = text(str(fact.vectorcall), "dim") if isinstance(fact.vectorcall, Unknown) else None
     yield Line(
         "called",
         called or place_spans(fact.vectorcall),
         explain="The vectorcall function (PEP 590): how CPython passes the arguments.",
-        link="docs/objects.md#builtin",
+        link="docs/reference/card.md#builtin",
     )
 
 

@@ -26,7 +26,7 @@ def _chain(fact: Chain) -> tuple[Block, ...]:
 
 
 _MEANING = "The shortest path of references that keeps the object alive."
-_LINK = "docs/heap.md#chain"
+_LINK = "docs/reference/heap.md#chain"
 
 
 def _where(root: Owner) -> str:

@@ -26,7 +26,7 @@ from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks, view
 
 _SHOWN = 20
-_LINK = "docs/cluster.md"
+_LINK = "docs/reference/cluster.md"
 
 
 @blocks.register
@@ -60,7 +60,9 @@ def _heap(fact: ClusterHeap) -> tuple[Block, ...]:
     for heap in fact.heaps:
         name = _short(fact.workers, heap.worker)
         rows = tuple((text(r.type_name), text(f"{r.objects:,}"), text(size(r.bytes))) for r in heap.types)
-        line = Line(name, text(f"{heap.objects:,} objects · {size(heap.bytes)}"), link="docs/heap.md#census")
+        line = Line(
+            name, text(f"{heap.objects:,} objects · {size(heap.bytes)}"), link="docs/reference/heap.md#census"
+        )
         folds.append(Fold(line, (Table(("type", "objects", "bytes"), rows, (1, 2)),), 5))
     return (*_workers(fact.workers), *folds)
 
@@ -192,7 +194,7 @@ def _leaks(fact: ClusterLeaks) -> tuple[Block, ...]:
         line = Line(
             _short(fact.workers, one.worker),
             text(said, "danger" if certain else "fact"),
-            link="docs/leaks.md",
+            link="docs/reference/leaks.md",
         )
         made += [line, *view(one.leaks)]
     return tuple(made)

@@ -20,7 +20,7 @@ from inspector.views.grammar import Block, Fold, Line, Span, text
 from inspector.views.sites import duration
 from inspector.views.view import blocks, view
 
-PAGE = "docs/c_cells.md"
+PAGE = "docs/reference/c_cells.md"
 FIELDS_SHOWN = 8
 
 

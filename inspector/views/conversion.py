@@ -29,7 +29,7 @@ from inspector.views.imported import of_imports, without_imports
 from inspector.views.sites import duration, place, unsaid
 from inspector.views.view import blocks
 
-PAGE = "docs/tracing.md"
+PAGE = "docs/reference/traces.md"
 FRESH = ("copied", "computed", "made")
 COPIES_SHOWN, CALLS_SHOWN, INNER_SHOWN = 12, 40, 12
 """Lines of a fold before the rest is counted."""

@@ -8,7 +8,7 @@ from inspector.facts.conversion import Trace
 from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Table, text
 
-PAGE = "docs/tracing.md#counted"
+PAGE = "docs/reference/traces.md#counted"
 SHOWN = 3
 
 

@@ -16,7 +16,9 @@ def given_up(released: tuple[Released, ...]) -> Iterator[Block]:
         return
     total = sum(one.released_ns for one in released if not isinstance(one.released_ns, Unknown))
     times = sum(one.times for one in released)
-    head = Line("GIL", text(f"given up ×{times:,}, {duration(total)}"), link="docs/tracing.md#the-gil")
+    head = Line(
+        "GIL", text(f"given up ×{times:,}, {duration(total)}"), link="docs/reference/traces.md#the-gil"
+    )
     rows = tuple(
         (
             place(one.site),

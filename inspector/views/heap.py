@@ -46,7 +46,7 @@ def _census(fact: Heap) -> Fold:
         text(f"{fact.objects:,} objects · {size(fact.bytes)}"),
         (Span(f"{len(fact.types):,} types, counted in {fact.walk_ns / 1e6:,.1f} ms", "dim"),),
         "Every object the garbage collector knows, and every object those refer to; own bytes only.",
-        "docs/heap.md#census",
+        "docs/reference/heap.md#census",
     )
     asked = any(not isinstance(row.retained_bytes, Unknown) for row in fact.types)
     columns = ("type", "objects", "bytes", "", *(("retained",) if asked else ()))

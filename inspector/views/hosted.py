@@ -9,7 +9,7 @@ from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Block, Fold, Line, Span, text
 from inspector.views.view import blocks
 
-PAGE = "docs/tracing.md#what-a-host-asks"
+PAGE = "docs/reference/traces.md#what-a-host-asks"
 AILS_SHOWN, CALLS_SHOWN = 12, 24
 SMALL_INT = 10**8
 """CPython 3.11 gives each small int 1,000,000,000 references, so that it never goes."""

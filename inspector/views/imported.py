@@ -11,7 +11,7 @@ from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Table, text
 from inspector.views.sites import place
 
-PAGE = "docs/tracing.md#imports"
+PAGE = "docs/reference/traces.md#imports"
 
 
 def at_import(site: Site) -> bool:

@@ -9,7 +9,7 @@ from inspector.views.grammar import Block, Fold, Line, Picture, Span, text
 from inspector.views.sites import duration
 from inspector.views.view import blocks
 
-PAGE = "docs/lazy.md"
+PAGE = "docs/reference/lazy.md"
 STRIP = 32
 """Signs in the picture of the blocks."""
 

@@ -10,7 +10,7 @@ from inspector.views.grammar import Block, Fold, Line, Span, text
 from inspector.views.raw_memory import of_raw_memory
 from inspector.views.view import blocks
 
-PAGE = "docs/leaks.md"
+PAGE = "docs/reference/leaks.md"
 TOUCHES_SHOWN = 5
 IMPORTING = "<frozen importlib"
 """How the file of Python's own import machinery begins: the line that runs a module's body."""

@@ -13,7 +13,7 @@ from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Picture, Span, text
 from inspector.views.view import blocks
 
-PAGE = "docs/materialization.md"
+PAGE = "docs/reference/materialization.md"
 SIGNS = {"p": "█", "f": "▓", "s": "▒", "z": "░", "w": "~", ".": "·"}
 """Letter of a strip (facts.materialization.Residency) -> its sign."""
 KINDS = {

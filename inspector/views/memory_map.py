@@ -76,7 +76,7 @@ def memory_map(shown: MemoryMap) -> tuple[Block, ...]:
     words = f"  {rest:,} without bytes of their own to map" if rest else ""
     more = f"  … {fact.left_out:,} more names (--all)" if fact.left_out else ""
     total = (Span(size(fact.total_bytes)), Span(f"  each byte counted once{words}{more}", "dim"))
-    return (*made, Line("in all", total, link="docs/views.md#memory-map"))
+    return (*made, Line("in all", total, link="docs/reference/views.md#memory-map"))
 
 
 def _drawn(region: Region) -> Iterator[Block]:

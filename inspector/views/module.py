@@ -29,9 +29,11 @@ def _blocks(fact: Module) -> Iterator[Block]:
         "module",
         (Span(fact.name, "python" if in_python else "native"), Span(f"  {made}", "dim")),
         explain="Multi-phase modules (PEP 489) can be loaded more than once; single-phase ones are shared.",
-        link="docs/objects.md#module",
+        link="docs/reference/card.md#module",
     )
-    yield Line("file", _file(fact.file), explain="Where it was loaded from.", link="docs/objects.md#module")
+    yield Line(
+        "file", _file(fact.file), explain="Where it was loaded from.", link="docs/reference/card.md#module"
+    )
     if fact.doc:
         yield Line("doc", text(f'"{fact.doc}"', "dim"))
     if not isinstance(fact.m_size, Unknown):
@@ -39,7 +41,7 @@ def _blocks(fact: Module) -> Iterator[Block]:
             "state",
             (Span(_state(fact.m_size)), Span(_state_at(fact), "dim")),
             explain="m_size: bytes of state each module object owns; -1 keeps the state in C globals.",
-            link="docs/objects.md#module",
+            link="docs/reference/card.md#module",
         )
     if fact.slots:
         yield slot_table(fact.slots, "" if isinstance(fact.file, Unknown) else fact.file)

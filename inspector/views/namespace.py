@@ -95,7 +95,7 @@ def _total(fact: Namespace) -> Line:
         "in all",
         tuple(spans),
         explain="Names joined by a bracket share memory; their bytes are counted for all of them together.",
-        link="docs/magics.md#the-namespace",
+        link="docs/reference/magics.md#the-namespace",
     )
 
 

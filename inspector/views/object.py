@@ -32,7 +32,7 @@ def _type(fact: Object) -> Iterator[Block]:
         "type",
         (Span(fact.type_name, "native" if in_file else "python"), Span(f"  {where}", "dim")),
         explain="The type, by the name in its C struct, and the file or module that defines it.",
-        link="docs/objects.md#type",
+        link="docs/reference/card.md#type",
     )
     bases = tuple(name for name in fact.type_mro[1:] if name != "object")
     if bases:
@@ -40,7 +40,7 @@ def _type(fact: Object) -> Iterator[Block]:
             "bases",
             text(few(bases, " → ")),
             explain="The types it inherits from, in the order they are asked (the MRO).",
-            link="docs/objects.md#type",
+            link="docs/reference/card.md#type",
         )
 
 
@@ -69,7 +69,7 @@ def _size(fact: Object) -> Line:
         "object",
         (value, Span(f"  {'' if unknown else 'of its own, '}{' · '.join(words)}", "dim")),
         explain="Bytes of the object itself with its header, not of what it refers to.",
-        link="docs/objects.md#object",
+        link="docs/reference/card.md#object",
     )
 
 
@@ -85,7 +85,7 @@ def _header(fact: Object) -> Fold:
         "header",
         text(" · ".join(brief)),
         explain="The fields of the C struct that every object begins with.",
-        link="docs/objects.md#header",
+        link="docs/reference/card.md#header",
         verbose=True,
     )
     return Fold(summary, rows, shown=len(rows))

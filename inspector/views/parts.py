@@ -22,7 +22,7 @@ def _parts(fact: Parts) -> tuple[Block, ...]:
         (Span(f"{fact.total:,}"), Span(f"  in {many}", "dim")),
         text(f"the first {len(fact.parts)} looked at", "dim") if more else (),
         explain="Columns of one block lie side by side in one array; the step leads from row to row.",
-        link="docs/objects.md#columns",
+        link="docs/reference/card.md#columns",
     )
     table = Table(_HEADS, tuple(map(_row, fact.parts)), _RIGHT)
     return (Fold(summary, (table,), _SHOWN),) if fact.parts else (summary,)

@@ -106,7 +106,7 @@ def _shared_library(places: Iterable[Place | Unknown]) -> str:
 
 def _summary(label: str, value: str, evidence: str = "") -> Line:
     spans = (Span(value), Span(f"  {evidence}", "dim")) if evidence else (Span(value),)
-    return Line(label, spans, explain=_EXPLAIN[label], link=f"docs/objects.md#{label}")
+    return Line(label, spans, explain=_EXPLAIN[label], link=f"docs/reference/card.md#{label}")
 
 
 _EXPLAIN = {

@@ -10,7 +10,7 @@ from inspector.views.amounts import size
 from inspector.views.grammar import Block, Line, Span, text
 from inspector.views.view import blocks
 
-PAGE = "docs/tracing.md#what-would-happen"
+PAGE = "docs/reference/traces.md#what-would-happen"
 
 
 @blocks.register

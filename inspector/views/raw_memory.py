@@ -9,7 +9,7 @@ from inspector.facts.leaks import RawMemory
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 
-PAGE = "docs/leaks.md"
+PAGE = "docs/reference/leaks.md"
 _KEPT = "Kept: it grows with every run and is still referenced: a cache or a list?"
 
 

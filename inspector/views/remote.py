@@ -14,7 +14,7 @@ from inspector.views.view import blocks
 _SHOWN: Final = 12
 _STACKS: Final = 3
 _NAMED: Final = 3
-_LINK: Final = "docs/debugging.md#another-process"
+_LINK: Final = "docs/reference/debugging.md#another-process"
 _MEANING: Final = "Read from the memory of another process; nothing was run in it."
 _WHOSE: Final = "A name alone is a global of __main__ first; module.name asks for another module's."
 

@@ -16,7 +16,7 @@ _ALIKE = 12
 """Innermost calls by which hits with a cut stack are compared."""
 _GROUPS = 8
 _VALUES = 3
-_LINK = "docs/debugging.md#hits"
+_LINK = "docs/reference/debugging.md#hits"
 _MEANING = (
     "Each time one of the places was reached: arguments, then native (C) and Python (Py) frames in one order."
 )
@@ -116,7 +116,7 @@ def _stop(fact: Stop) -> tuple[Block, ...]:
     where = "" if isinstance(fact.line, Unknown) else _short(fact.line)
     spans = (Span(fact.function, "native"), Span(f"  {where}", "dim"))
     made: list[Block] = [
-        Line("stopped", spans, text(fact.reason or "still", "warn"), link="docs/debugging.md#step")
+        Line("stopped", spans, text(fact.reason or "still", "warn"), link="docs/reference/debugging.md#step")
     ]
     for said in fact.says:
         made.append(Line("says", (Span(f"{said.name} = {said.value}"), Span(f"  {said.type_name}", "dim"))))

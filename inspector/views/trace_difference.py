@@ -8,7 +8,7 @@ from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
 
-PAGE = "docs/tracing.md#two-traces"
+PAGE = "docs/reference/traces.md#two-traces"
 SHOWN = 12
 
 

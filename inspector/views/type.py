@@ -33,7 +33,7 @@ def _class(fact: Type) -> Line:
             Span(f"  of {few(fact.bases, ', ') or 'no base'}{metatype}, {where}", "dim"),
         ),
         explain="The type's own name, its direct bases, and what defines it.",
-        link="docs/objects.md#class",
+        link="docs/reference/card.md#class",
     )
 
 
@@ -51,7 +51,7 @@ def _instances(fact: Type) -> Line:
         "instance",
         (Span(f"{size(fact.basicsize_bytes)}{items}"), Span(f"  {' · '.join(holds)}", "dim")),
         explain="tp_basicsize and tp_itemsize; whether an instance has a dict and can be weakly referenced.",
-        link="docs/objects.md#class",
+        link="docs/reference/card.md#class",
     )
 
 
@@ -61,7 +61,7 @@ def _flags(fact: Type) -> Line:
         "flags",
         (Span(FLAG_PREFIX, "dim"), Span(" ".join(names) or "0")),
         explain="Bits of tp_flags that are set, each a Py_TPFLAGS_ name.",
-        link="docs/objects.md#flags",
+        link="docs/reference/card.md#flags",
     )
 
 

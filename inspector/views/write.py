@@ -16,7 +16,7 @@ from inspector.views.view import blocks
 _GROUPS: Final = 8
 _WORD: Final = 8
 _SHOWN: Final = 14
-_LINK: Final = "docs/debugging.md#writes"
+_LINK: Final = "docs/reference/debugging.md#writes"
 _MEANING: Final = "Each instruction that wrote to these bytes, whether the value changed or not."
 
 

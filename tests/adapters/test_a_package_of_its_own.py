@@ -15,7 +15,7 @@ import specimens
 pytestmark = pytest.mark.core
 PACKAGE = Path(specimens.__file__).parent / "rings"
 ADAPTER = PACKAGE / "rings_inspector.py"
-DOCS = Path(__file__).parents[2] / "docs" / "adapters.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "adapters.md"
 
 
 @pytest.fixture(scope="module")

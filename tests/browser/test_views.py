@@ -1,7 +1,7 @@
 """The live views in a real JupyterLab: pointed at, clicked, typed at; no text lies on another; both themes.
 
 All views stand in one notebook, which is run once. A picture of each in each theme is compared, coarsely,
-with the one that docs/views.md shows; INSPECTOR_PICTURES=1 (`make pictures`) writes those instead.
+with the one that docs/reference/views.md shows; INSPECTOR_PICTURES=1 (`make pictures`) writes those instead.
 """
 
 from __future__ import annotations

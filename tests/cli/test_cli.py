@@ -321,7 +321,7 @@ def test_python_m_inspector_is_the_same() -> None:
 
 @pytest.mark.quick
 def test_the_page_names_every_command_and_option() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text()
     missing = [name for name in commands() if f"`inspector {name}" not in page]
     options = [flag for option in (*LOOK, *DRAW, *WRITE) for flag in option.flags if flag.startswith("--")]
     missing += [flag for flag in options if flag not in page and flag != "--verbose"]

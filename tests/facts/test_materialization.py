@@ -11,7 +11,7 @@ from inspector.facts.finding import KINDS, finding
 from inspector.facts.materialization import AXES, STATES, Residency
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
-PAGE = (Path(__file__).parents[2] / "docs" / "materialization.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "materialization.md").read_text()
 
 
 def test_the_states_are_those_of_the_page_in_its_order() -> None:

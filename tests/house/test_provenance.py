@@ -86,7 +86,7 @@ def test_the_checks_find_what_is_planted() -> None:
         True,
         False,
     ]
-    assert without_row(["data/table.csv", "docs/new.png", "docs/lazy.md"]) == [
+    assert without_row(["data/table.csv", "docs/new.png", "docs/reference/lazy.md"]) == [
         "data/table.csv",
         "docs/new.png",
     ]

@@ -1,4 +1,4 @@
-"""NumPy and a lazy vector: what stays lazy, what materializes (docs/lazy.md), and the same results."""
+"""NumPy and a lazy vector: what stays lazy (docs/reference/lazy.md), and the same results."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def test_nearly_all_forgotten_blocks_are_told_on_the_first_call(module: Any, fam
     told = isolation.run(
         lambda: told_of(module, family), 120, 8 << 30
     )  # what it forgets goes with its process
-    assert sum(told) >= 31, told  # 99.8 % where many were tried: docs/leaks.md
+    assert sum(told) >= 31, told  # 99.8 % where many were tried: docs/reference/leaks.md
 
 
 def accused(module: Any, way: int) -> list[str]:

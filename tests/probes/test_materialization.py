@@ -1,6 +1,6 @@
 """Each state of the vocabulary on a real object of Python, NumPy or pandas; no look disturbs it.
 
-Rows of docs/materialization.md that belong to other libraries are tested with their adapters.
+Rows of docs/reference/materialization.md that belong to other libraries are tested with their adapters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The pictures of the two screens in docs/views.md: written by `make pictures`, compared by their words."""
+"""The pictures of the screens in docs/reference/views.md: written by `make pictures`, compared by words."""
 
 from __future__ import annotations
 

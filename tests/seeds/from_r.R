@@ -1,4 +1,4 @@
-# Run by test_reticulate.py: what docs/from_r.md shows, with what must hold after each step.
+# Run by test_reticulate.py: what docs/how-to/use_it_from_r.md shows, with what must hold after each step.
 suppressMessages(library(reticulate))
 inspector <- import("inspector")
 main <- import("__main__", convert = FALSE)

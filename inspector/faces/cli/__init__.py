@@ -121,7 +121,7 @@ def _summary(module: ModuleType) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code (docs/cli.md)."""
+    """Run one command; returns the exit code (docs/reference/commands.md)."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _open_closed_streams()
     if not words:

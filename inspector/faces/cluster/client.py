@@ -24,12 +24,12 @@ CONNECT_S: Final = 10.0
 
 
 def on(client: Client | str, progress: Progress | None = None) -> Cluster:
-    """Every worker of the cluster that `client` (distributed.Client, or a scheduler's address) connects to.
+    """Every worker of the cluster that `client` (a distributed.Client or a scheduler's address) connects to.
 
-    The workers follow their keys from now on by a plugin, those that join later too. `progress(workers that
-    answered, workers in all)` is called at each answer; False leaves the others out. Raises InspectorError
+    From now on a plugin on the workers, also on later ones, follows their keys. `progress(answered, workers)`
+    is called at each answer; if it returns False the others are left out. Raises InspectorError
     `dask-missing` without dask.distributed, `no-scheduler` where none answers at the address,
-    `client-closed`, `not-a-client` for anything else and for an asynchronous client.
+    `client-closed`, and `not-a-client` for anything else and for an asynchronous client.
     """
     try:
         import distributed
