@@ -83,9 +83,9 @@ def _prose(what):
 
 def commands():
     """Each command: what it is for, how it is called, the options of its own."""
-    from inspector.arguments import DRAW, WRITE
-    from inspector.cli import commands as names
-    from inspector.cli import parser
+    from inspector.faces.arguments import DRAW, WRITE
+    from inspector.faces.cli import commands as names
+    from inspector.faces.cli import parser
 
     known = {option.flags for option in (*DRAW, *WRITE)}
     top = parser(names())
@@ -129,7 +129,7 @@ def _flags(action):
 
 def magics():
     """Each magic: what it is for, how it is typed, and the options that no command has."""
-    from inspector.arguments import BREAK, DRAW, LEAKS, LOOK, MODULES, ONLY, PREVIEW, TRACE, WRITE
+    from inspector.faces.arguments import BREAK, DRAW, LEAKS, LOOK, MODULES, ONLY, PREVIEW, TRACE, WRITE
     from IPython.core.interactiveshell import InteractiveShell
 
     known = {
