@@ -33,7 +33,7 @@ class Alias:
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """The column `aliases`, found by address intervals: the inspected object first, then the largest overlap."""
+    """The column `aliases`, by address intervals: the inspected object first, then the largest overlap."""
 
     rows: tuple[Alias, ...]
     looked_at: int

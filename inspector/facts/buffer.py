@@ -1,4 +1,4 @@
-"""The bytes an object exposes: every protocol it supports, and the answer of each protocol that was called."""
+"""The bytes an object exposes: every protocol it supports, and the answer of each one that was called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Exposure:
 
     protocol: str
     """"buffer", "__array_interface__", "__array_struct__", "__cuda_array_interface__", "DLPack",
-    "Arrow C data", "Arrow C stream", "struct fields" (read from the C struct of an exact type; nothing is called)."""
+    "Arrow C data", "Arrow C stream", "struct fields" (the C struct of an exact type; nothing is called)."""
     address: Address
     shape: tuple[int, ...]
     strides_bytes: tuple[int, ...]
@@ -72,4 +72,4 @@ class Buffer:
     """Buffers of this object that consumers hold now (PEP 3118 exports)."""
     spoken: tuple[Spoken, ...]
     facts: tuple[tuple[str, str], ...]
-    """Further facts under the library's own names: ("PyArray_NDIM", "2"), ("allocator", "default_allocator")."""
+    """More facts, by the library's own names: ("PyArray_NDIM", "2"), ("allocator", "default_allocator")."""

@@ -119,7 +119,7 @@ class ClusterFindings:
     dangers: tuple[Danger, ...]
     kept: tuple[Kept, ...]
     unfollowed: int
-    """Released keys whose type has no weak references (list, dict, tuple): it is unknown if they still live."""
+    """Released keys of types without weak references (list, dict, tuple): it is unknown if they live."""
     differing: dict[str, dict[str, str]]
     """Package -> worker -> version, where versions differ; "numpy (self test)" -> worker -> its result."""
 
@@ -137,7 +137,7 @@ class Sent:
     """Duration of the whole message, which may have carried other keys too."""
     type_name: str
     buffers: int | Unknown
-    """Frames of its serialized form; unknown if the key was released, or is too large to be serialized again."""
+    """Frames of its serialized form; unknown if the key was released, or is too large to serialize again."""
     zero_copy_bytes: int | Unknown
     """Bytes of the frames that are the value's own memory (pickle protocol 5, PEP 574)."""
     copied_bytes: int | Unknown
@@ -147,7 +147,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """Recent transfers between workers, from the workers' own logs; each key is serialized once to measure it."""
+    """Recent transfers between workers, from their own logs; each key is serialized once to measure it."""
 
     workers: tuple[Worker, ...]
     sent: tuple[Sent, ...]

@@ -85,7 +85,7 @@ class Balanced:
     held: int
     """References to it in the result: the result itself, an item, a base, a dtype."""
     verdict: Verdict | Unknown
-    """"over-released": fewer references than the result needs; "more than found": C keeps some, or leaked them."""
+    """"over-released": fewer references than the result needs; "more than found": kept by C, or leaked."""
 
 
 @dataclass(frozen=True, slots=True)

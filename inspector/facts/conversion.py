@@ -233,12 +233,12 @@ class LossEvidence:
     converts: bool = False
     """The call is a known conversion: a C-API function, an argument of a C function."""
     asked: tuple[str, ...] = ()
-    """First str arguments of the call, or of a call that returns its result: they name a dispatcher's operation."""
+    """First str argument of the call, and of calls that return its result: a dispatcher's operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """One Python line: how often control crossed into native code, and the time of the crossings themselves."""
+    """One Python line: how often control crossed into native code, and the time the crossings took."""
 
     site: Site
     calls: int
@@ -250,7 +250,7 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The GIL was released inside equal calls: for how long, and which threads ran recorded calls meanwhile."""
+    """The GIL was released inside equal calls: for how long, and which threads made records meanwhile."""
 
     function: str
     """The call that released it; "" outside any recorded call."""
@@ -278,7 +278,7 @@ class Seen:
     pointers_hooked: int = 0
     """Hooked function pointers in its data, through which it calls Python; searched only if requested."""
     pointers_changed: int = 0
-    """Of these, pointers that their owner changed while they were hooked; the tool leaves them as they are."""
+    """Of these, pointers that their owner changed while they were hooked; the tool leaves them as is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,4 +328,4 @@ class Trace:
     calls_skipped: int = 0
     """Calls from Python that sampling skipped, with everything nested in them."""
     counted: tuple[Counted, ...] | Unknown = ()
-    """C-API calls that this grade counts, the most frequent first. Calls that sampling skipped are included."""
+    """C-API calls that this grade counts, the most frequent first, including those that sampling skipped."""

@@ -42,7 +42,7 @@ class Hosted:
     """The programs and libraries that call."""
     calls: tuple[HostCall, ...]
     calls_left_out: int
-    """Dropped from the middle. The first and last calls stay, and all calls that failed, lost or had no GIL."""
+    """Dropped from the middle. The first and last stay, and all calls that failed, lost or had no GIL."""
     asked: int
     """Number of all calls."""
 

@@ -78,7 +78,7 @@ class Suspect:
     died: bool
     """It was freed; a placeholder at its address keeps the memory from reuse."""
     references: int
-    """Refcount at the end, without the tool's own references; for a dead object, minus the releases since then."""
+    """Refcount at the end, without the tool's own; for a dead object minus the releases since its death."""
     baseline: int
     """Refcount when it was first seen."""
     certain_owners: int
@@ -126,7 +126,7 @@ class Dangling:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """An object, or new objects of one type, whose unexplained references every run changed in one direction."""
+    """An object, or new objects of one type, whose unexplained references all runs changed the same way."""
 
     shown: str
     type_name: str
@@ -149,7 +149,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class RawMemory:
-    """Raw memory blocks (no objects) that a module allocated at one place and did not free; one number per run."""
+    """Raw memory blocks that a module allocated at one place and did not free; one number per run."""
 
     module: str
     """File that allocated them: "heldmod.so"."""

@@ -1,7 +1,7 @@
 """`dataclass(frozen=True, slots=True)` that makes a class in a fifth of the standard time.
 
 The standard decorator compiles six functions per class, and the first card needs forty classes. This one
-compiles only `__init__`; all classes share the other five functions, with the same meaning. A type checker
+compiles only `__init__`; all classes share the other functions, with the same meaning. A type checker
 sees the standard decorator. Facts have no base class, no `default_factory` and no `__post_init__`.
 """
 
@@ -36,9 +36,9 @@ def _initializer(kind: Any) -> Any:
     """`__init__` with the fields as parameters, with their defaults and annotations."""
     fields = kind.__dataclass_fields__.values()
     names = ", ".join(field.name for field in fields)
-    lines = [f" _{one.name}(self, {one.name})" for field in fields]
+    lines = [f" _{field.name}(self, {field.name})" for field in fields]
     space: dict[str, Any] = {
-        f"_{one.name}": vars(kind)[field.name].__set__ for field in fields
+        f"_{field.name}": vars(kind)[field.name].__set__ for field in fields
     }  # of the slot
     exec("\n".join([f"def __init__(self, {names}):", *lines, " pass"]), space)
     made = space["__init__"]

@@ -35,7 +35,7 @@ def is_secret(name: str) -> bool:
 
 
 def gives_secret(expression: str) -> bool:
-    """Whether the value of `expression` has a secret name: `db.password`, `env["TOKEN"]`, `tokens[0]`, `key()`.
+    """Whether the value has a secret name: `db.password`, `env["TOKEN"]`, `tokens[0]`, `key()`.
 
     A variable used as an index (`rows[key]`) does not name the value.
     """

@@ -22,7 +22,7 @@ class Write:
     written_bytes: int
     """Bytes from there to the last written byte; if that is unknown, to the last changed byte."""
     stores: int
-    """Number of instructions: 1, or those of one pass (`memcpy`); a repeated one (`rep movsb`) counts once."""
+    """Instructions: 1, or those of one pass (`memcpy`); a repeated one (`rep movsb`) counts once."""
     before: str
     """The first value before the write, printed by the element type; else as hex."""
     after: str
