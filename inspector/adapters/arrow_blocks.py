@@ -54,7 +54,7 @@ _Array._fields_ = [
 
 
 def blocks(capsule: Any, exporter: str) -> tuple[Elements, ...]:
-    """The blocks of values of each batch of a stream, which is used up; () where it gives none.
+    """The blocks of values of each batch of a stream, which is consumed; () if there are none.
 
     Bits of truths in whole bytes; texts as their views or offsets, then their letters; of a nested type those
     of what it holds; of a dictionary the codes. Raises ValueError where the capsule is none of a stream's.
@@ -130,7 +130,7 @@ def _of_array(schema: Any, array: Any) -> Iterator[tuple[int, int, str]]:
 
 
 def _offset(at: list[int], first: int, length: int, number: str) -> Iterator[tuple[int, int, str]]:
-    """Where each text or list begins, and the letters between the first of them and the last."""
+    """The block of offsets of texts or lists, and the block of their characters, first to last."""
     kind: Any = ctypes.c_int32 if number == "<i4" else ctypes.c_int64
     starts = at[1] + first * ctypes.sizeof(kind)
     yield starts, length + 1, number

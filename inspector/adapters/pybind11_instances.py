@@ -79,7 +79,7 @@ class Pybind11Instances(Defaults):
         layer = Layer("wrapper", f"{name}, a C++ object", title=title, evidence=tuple(seen))
         if title != "borrowed":
             return Told((layer,))
-        what = "C++ owns the object, and nothing here keeps it alive"
+        what = "C++ owns the object, and nothing in Python keeps it alive"
         danger = finding("borrowed-pointer", what, do="return it with a policy that owns", certain=False)
         return Told((layer,), findings=(danger,))
 
