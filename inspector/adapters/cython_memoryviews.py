@@ -1,6 +1,6 @@
 """Cython: the memoryview that a typed memoryview becomes in Python, by its C struct (View.MemoryView).
 
-Every extension has types of its own; they are known by their names, their vtable and their size.
+Every extension has its own types, which are recognized by name, vtable and size.
 """
 
 from __future__ import annotations

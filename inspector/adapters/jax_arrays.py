@@ -1,6 +1,6 @@
 """jax: arrays that may be pending, deleted or donated; tracers and shapes that never have elements.
 
-No array is made here: the first one would start a backend, on a device that is the user's to choose.
+The adapter makes no array: the first array starts a backend, whose device is the user's choice.
 """
 
 from __future__ import annotations

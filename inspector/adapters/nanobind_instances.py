@@ -1,7 +1,7 @@
-"""nanobind: where the C++ object of an instance lies, whether it is destroyed with it, whom it keeps alive.
+"""nanobind: the address of an instance's C++ object, whether it is destroyed with it, what it keeps alive.
 
-`nb_inst` (nanobind/src/nb_internals.h): an offset and a word of flags behind the object's head. The flag of
-keep_alive moved to a byte of its own when the metaclass lost the number in its name.
+`nb_inst` (nanobind/src/nb_internals.h): an offset and a flags word after PyObject_HEAD. The keep_alive flag
+moved to a byte of its own when the metaclass lost the number in its name.
 """
 
 from __future__ import annotations
