@@ -26,13 +26,11 @@ def ask(x: Any, attribute: str) -> Elements | Unknown:
 
 def _reason(error: BaseException) -> str:
     try:
-        answer_text = str(error)
+        detail = str(error)
     except Exception:
-        answer_text = ""
-    answer_text = (
-        answer_text if len(answer_text) <= LONGEST_REASON else answer_text[: LONGEST_REASON - 1] + "…"
-    )
-    return f"refused: {type_name(type(error))}{': ' if answer_text else ''}{answer_text}"
+        detail = ""
+    detail = detail if len(detail) <= LONGEST_REASON else detail[: LONGEST_REASON - 1] + "…"
+    return f"refused: {type_name(type(error))}{': ' if detail else ''}{detail}"
 
 
 def _buffer(x: Any) -> Elements | Unknown:

@@ -146,10 +146,7 @@ class Registry:
             adapter.self_test()
             trial.check(adapter)
             self._take(adapter)
-        except (
-            Exception,
-            SystemExit,
-        ) as error:  # third-party code: the card must be drawn whatever it raises
+        except (Exception, SystemExit) as error:  # third-party code: the card is drawn whatever it raises
             self._report(Problem(library, f"{type(error).__name__}: {error}"[:200]))
             return
         self.awake.append(adapter)

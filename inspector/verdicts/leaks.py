@@ -153,9 +153,7 @@ def _many(count: int, noun: str) -> str:
 
 
 def _leaked(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
-    made = _last(obj.touches, ("new", "stored", "replaced")) or _last(
-        obj.touches, ("kept", "borrowed", "unbalanced")
-    )
+    made = _last(obj.touches, _OBTAINING) or _last(obj.touches, _OTHER)
     kind: Kind = "leaked"
     rule, cure = _rule_of_leak(obj, made)
     if obj.type_name == "PyCapsule":
@@ -188,7 +186,7 @@ def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
         kind,
         certain,
         count,
-        taken or lent or _last(obj.touches, ("died", "new", "unbalanced")),
+        taken or lent or _last(obj.touches, _LAST),
         rule,
         cure,
         reason,
@@ -201,10 +199,8 @@ def _rule_of_leak(obj: Suspect, made: Touch | None) -> tuple[str, str]:
         return "every reference you take must be released", "a Py_DECREF for the Py_INCREF"
     if keeping and made.role in ("new", "stored"):
         theirs = f"{keeping.function} does not steal its {keeping.parameter}"
-        return (
-            f"{made.function} returns a new reference; {theirs}",
-            f"release it: Py_DECREF after {_where(keeping)}",
-        )
+        rule = f"{made.function} returns a new reference; {theirs}"
+        return rule, f"release it: Py_DECREF after {_where(keeping)}"
     return f"{made.function} returns a new reference", f"Py_DECREF the result of {_where(made)}"
 
 
@@ -286,10 +282,7 @@ _BALANCE: Final = (
 )
 _INSTANCES: Final = "each instance of a heap type holds one reference to it, which tp_dealloc releases"
 _HEAP_TYPE: Final = (
-    (
-        _INSTANCES,
-        "if it falls by one per instance: Py_DECREF(type) only once in tp_dealloc",
-    ),
+    (_INSTANCES, "if it falls by one per instance: Py_DECREF(type) only once in tp_dealloc"),
     (_INSTANCES, "if it grows by one per instance: Py_DECREF(type) at the end of tp_dealloc"),
 )
 """(rule, cure) for references that fell, then for those that grew."""
@@ -301,9 +294,7 @@ def _of_drift(drift: Drift) -> Verdict:
     what = "objects left over" if drift.fresh else f"references {'more' if grew else 'fewer'}"
     why = f"{numbers} {what} after each of {len(drift.changes)} runs, and no owner was found"
     if not drift.searched:
-        why = (
-            f"{numbers} {what} after each of {len(drift.changes)} runs; it has too many references to search"
-        )
+        why = f"{numbers} {what} after each of {len(drift.changes)} runs; too many references to search"
     elif drift.borrowing:
         why += f"; {drift.borrowing} pointers on C stacks or in unknown memory may hold some"
     rule, cure = (_HEAP_TYPE if drift.heap_type else _BALANCE)[grew]

@@ -19,9 +19,8 @@ def of_raw_memory(memory: RawMemory) -> tuple[Verdict, ...]:
     if not lost:
         return ()
     allocation = memory.asked[0]
-    frees = next(
-        (frees for prefix, frees in _FREED_BY.items() if allocation.function.startswith(prefix)), "free"
-    )
+    name = allocation.function
+    frees = next((frees for prefix, frees in _FREED_BY.items() if name.startswith(prefix)), "free")
     verdict = Verdict(
         kind="bytes leaked outside objects",
         object=_size(memory, lost),
@@ -31,7 +30,7 @@ def of_raw_memory(memory: RawMemory) -> tuple[Verdict, ...]:
         conversion=allocation,
         stack=memory.asked,
         method=allocation.method or memory.module,
-        rule=f"every block from {allocation.function} needs {frees} on each return path",
+        rule=f"every block from {name} needs {frees} on each return path",
         cure=f"{frees} the block from {_where(allocation)}",
         reason=_reason(memory),
         owners=(),

@@ -32,10 +32,10 @@ def _drawn(fact: Owners, weakrefs: int | Unknown) -> tuple[Block, ...]:
     if isinstance(fact.scan, Scan):
         notes = tuple(Line("", text(note, "dim")) for note in fact.notes)
         return (_searched(fact, fact.scan), *notes, *_weak(weakrefs))
-    return (_glanced(fact), *_to_name(fact), *_weak(weakrefs))
+    return (_quick_referrers(fact), *_to_name(fact), *_weak(weakrefs))
 
 
-def _glanced(fact: Owners) -> Line:
+def _quick_referrers(fact: Owners) -> Line:
     """The line of the default card, without a memory scan: the count and the quick referrers."""
     short = [owner.short for owner in fact.owners if owner.certain]
     more = [f"{len(short) - _SHORT_SHOWN} more"] if len(short) > _SHORT_SHOWN else []
@@ -138,9 +138,7 @@ def _weak(count: int | Unknown) -> tuple[Block, ...]:
     if isinstance(count, Unknown) or count == 0:
         return ()
     said = "1 weak reference" if count == 1 else f"{count:,} weak references"
-    return (
-        Line("", text(said, "dim"), (), "Weak references keep nothing alive; they are counted separately."),
-    )
+    return (Line("", text(said, "dim"), (), "Weak references keep nothing alive; counted separately."),)
 
 
 def _sample() -> tuple[Block, ...]:
@@ -154,9 +152,9 @@ def _sample() -> tuple[Block, ...]:
     scan = Scan(1_200_000_000, 81_000_000, 9_000_000, 14, 9, 800_000_000)
     searched = Owners(5, held, 0, 1, 1, scan, 1_200_000_000)
     unasked = Unknown("memory was not searched")
-    glanced = Owners(5, held[:3], 2, unasked, unasked, unasked, 1_200_000_000, (), 81_000_000)
+    quick = Owners(5, held[:3], 2, unasked, unasked, unasked, 1_200_000_000, (), 81_000_000)
     unmeasured = Owners(2, held[:2], 0, unasked, unasked, unasked, 1_200_000_000, (), NOT_MEASURED)
-    return tuple(block for fact in (unmeasured, glanced, searched) for block in blocks(Refs(5, fact, 1)))
+    return tuple(block for fact in (unmeasured, quick, searched) for block in blocks(Refs(5, fact, 1)))
 
 
 if __name__ == "__main__":

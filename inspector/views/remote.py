@@ -99,10 +99,9 @@ def _inner(fact: Samples) -> list[tuple[float, Frame]]:
 
 
 def _stack(sampled: Sampled, fact: Samples) -> Fold:
-    rows = tuple(
-        (text(frame.function, "python"), text(_line(frame), "dim")) for frame in sampled.stack.frames
-    )
-    thread = f"thread {sampled.stack.thread_id} {sampled.stack.name}".rstrip()
+    stack = sampled.stack
+    rows = tuple((text(frame.function, "python"), text(_line(frame), "dim")) for frame in stack.frames)
+    thread = f"thread {stack.thread_id} {stack.name}".rstrip()
     head = Line("stack", text(thread), text(f"{sampled.samples / max(fact.rounds, 1):.0%}", "dim"))
     return Fold(head, (Table(("", ""), rows),), _SHOWN)
 
