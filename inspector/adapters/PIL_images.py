@@ -1,4 +1,4 @@
-"""Pillow: an image file is opened without its pixels; __array_interface__ would decode them."""
+"""Pillow: opening an image file reads no pixels; __array_interface__ would decode them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from inspector.adapters.told import Told
 
 _BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "LA": 4, "I": 4, "F": 4}
-"""Bytes a pixel takes in Pillow's memory (ImagingNewPrologue); four for the other modes."""
+"""Bytes per pixel in Pillow's memory (ImagingNewPrologue); four for the other modes."""
 _STORAGE: dict[Any, Any] = {"computed": "heap", "lazy": "remote/on disk"}
 _USES: dict[Any, tuple[str, ...]] = {"lazy": ("load()", "np.asarray", "hasattr(x, '__array_interface__')")}
 NOTHING = Unknown("it has neither pixels nor a file to read them from")
@@ -20,13 +20,13 @@ IN_C = Unknown("Pillow gives no address of its pixels without copying them")
 
 
 class PilImages(Defaults):
-    """Image and its subclasses: the instance dict is read, no property is asked."""
+    """Image and its subclasses: reads the instance dict, never a property."""
 
     library = "PIL"
     versions = ("10.4", "14")
 
     def families(self) -> tuple[type, ...]:
-        """Image: each file format is a subclass."""
+        """Image; each file format is a subclass."""
         return (sys.modules["PIL.Image"].Image,) if "PIL.Image" in sys.modules else ()
 
     def self_test(self) -> None:
@@ -37,7 +37,7 @@ class PilImages(Defaults):
                 raise ValueError(f"Image._im says {states}")
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Not where it shows a buffer of another's (frombuffer, an unloaded file)."""
+        """False if it shows another object's buffer (frombuffer, an unloaded file)."""
         return not _readonly(x) and _state(x) == "computed"
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
@@ -87,7 +87,7 @@ def _readonly(x: Any) -> int:
 
 
 def _state(x: Any) -> Any:
-    """By the C image: there, an error that waits (closed), or not there yet."""
+    """By the C image: present, a deferred error (closed), or not loaded yet."""
     pixels = _pixels(x)
     if type_name(type(pixels)) == "ImagingCore":
         return "computed"

@@ -12,7 +12,7 @@ from inspector.facts.unknown import Unknown
 
 
 class ArrayItems(Defaults):
-    """Exact array.array; its buffer leaves no trace."""
+    """Exact array.array; taking its buffer has no side effects."""
 
     library = "array"
     exact = ("array",)

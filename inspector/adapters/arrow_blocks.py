@@ -1,7 +1,7 @@
-"""Where the bytes lie of what a library hands out by Arrow's C stream: noted down, and given back at once.
+"""Finds the blocks of bytes that a library exports by Arrow's C stream, and releases the export at once.
 
-Source: arrow/c/abi.h (the C data and the C stream interface). What is exported refers to the library's own
-buffers; nothing is copied by the interface. The GIL is held, and no code but the library's own runs.
+Source: arrow/c/abi.h (the C data and the C stream interface). The export refers to the library's own buffers;
+the interface copies nothing. The GIL is held, and only the library's own code runs.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _Array._fields_ = [
 
 
 def blocks(capsule: Any, exporter: str) -> tuple[Elements, ...]:
-    """The blocks of values of each batch of a stream, which is used up; () where it gives none.
+    """The blocks of values of each batch of a stream, which is consumed; () if there are none.
 
-    Bits of truths in whole bytes; texts as their views or offsets, then their letters; of a nested type those
-    of what it holds; of a dictionary the codes. Raises ValueError where the capsule is none of a stream's.
+    Booleans as bits, in whole bytes; texts as views or offsets, then characters; for a nested type the blocks
+    of its children; for a dictionary the codes. Raises ValueError if the capsule is not a stream's.
     """
     stream, schema = _Stream.from_address(_pointer(capsule, _STREAM)), _Schema()
     if _called(stream.schema, stream, schema):
@@ -69,9 +69,9 @@ def blocks(capsule: Any, exporter: str) -> tuple[Elements, ...]:
 
 
 def dictionary(schema_capsule: Any, array_capsule: Any, exporter: str) -> tuple[Elements, ...]:
-    """The blocks of the dictionary of an array that was exported; () for an array that has none.
+    """The blocks of the dictionary of an exported array; () if it has none.
 
-    The capsules give back what they hold when they go. Raises ValueError where they are none of an array's.
+    The capsules' destructors release the export. Raises ValueError if they are not an array's.
     """
     schema = _Schema.from_address(_pointer(schema_capsule, b"arrow_schema"))
     array = _Array.from_address(_pointer(array_capsule, b"arrow_array"))
@@ -130,7 +130,7 @@ def _of_array(schema: Any, array: Any) -> Iterator[tuple[int, int, str]]:
 
 
 def _offset(at: list[int], first: int, length: int, number: str) -> Iterator[tuple[int, int, str]]:
-    """Where each text or list begins, and the letters between the first of them and the last."""
+    """The block of offsets of texts or lists, and the block of their characters, first to last."""
     kind: Any = ctypes.c_int32 if number == "<i4" else ctypes.c_int64
     starts = at[1] + first * ctypes.sizeof(kind)
     yield starts, length + 1, number

@@ -1,4 +1,4 @@
-"""Futures and tasks of asyncio: their state, in C, is read; `exception()` would silence a lost error."""
+"""asyncio futures and tasks: reads their state in C; `exception()` would silence a lost error."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from inspector.adapters.futures_pending import FuturesPending
 
 
 class AsyncioFutures(FuturesPending):
-    """The exact Future and Task of the C module, and those of Python where there is none."""
+    """The exact Future and Task of the C module, or the Python ones if there is no C module."""
 
     library = "asyncio"
     exact = ("futures.Future", "tasks.Task")
     values: ClassVar[dict[str, Any]] = {"PENDING": "pending", "FINISHED": "computed"}
 
     def self_test(self) -> None:
-        """Both keep a state that no loop is needed to read."""
+        """Both keep a state that can be read without a loop."""
         kinds = tuple(self.types())
         if len(kinds) != 2 or any(type_attribute(kind, "_state") is None for kind in kinds):
             raise ValueError("Future._state is not what it was")
 
     def wakes(self, x: Any) -> str:
-        """An await; a task goes on when its loop runs."""
+        """An await; a task continues when its loop runs."""
         return "await"
 
 

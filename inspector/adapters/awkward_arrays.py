@@ -1,4 +1,4 @@
-"""awkward: an array as its tree of buffers, some of which may be virtual; none is asked for."""
+"""awkward: an array as its tree of buffers; virtual buffers are not materialized."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _VIRTUAL = ("VirtualNDArray", "VirtualArray")
 
 
 class AwkwardArrays(Holder):
-    """ak.Array and ak.Record with the user's behaviours, which are subclasses: stored attributes are read."""
+    """ak.Array and ak.Record with the user's behaviors, which are subclasses: reads stored attributes."""
 
     library = "awkward"
     versions = ("2.8", "3")
     inherited = ("Array", "Record")
 
     def self_test(self) -> None:
-        """A list of lists has two buffers; from a generator it has none until it is used."""
+        """A list of lists has two buffers; an array from a generator has none before its first use."""
         awkward = sys.modules["awkward"]
         form, length, made = awkward.to_buffers(awkward.Array([[1, 2], [], [3]]))
         later = {key: (lambda buffer=buffer: buffer) for key, buffer in made.items()}
@@ -37,7 +37,7 @@ class AwkwardArrays(Holder):
             raise ValueError(f"the buffers of a layout are not where they were: {counts}")
 
     def held(self, x: Any) -> Iterator[tuple[str, Any]]:
-        """Buffers that exist, named by their way through the layout."""
+        """Buffers that exist, named by their path in the layout."""
         return ((place, array) for place, array in _buffers(x) if array is not None)
 
     def layers(self, x: Any) -> Told:
@@ -74,7 +74,7 @@ def _layer(place: str, box: Subject) -> Layer:
 
 
 def _buffers(x: Any) -> Iterator[tuple[str, Any]]:
-    """(way, ndarray) of each buffer of the layout; None where it is virtual and does not exist yet."""
+    """(path, ndarray) of each buffer of the layout; None for a virtual buffer that does not exist yet."""
     waiting = [("", stored(x, "_layout", stored(x, "_array")))]
     while waiting:
         place, node = waiting.pop()
@@ -90,7 +90,7 @@ def _buffers(x: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _children(place: str, node: Any) -> list[tuple[str, Any]]:
-    """The nodes under a node, the first last."""
+    """The children of a node in reverse order."""
     one, many = stored(node, "_content"), stored(node, "_contents")
     names = stored(node, "_fields") or range(len(many or ()))
     rows = list(zip(names, many, strict=False)) if type(many) is list else []

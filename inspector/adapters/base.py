@@ -1,4 +1,4 @@
-"""What an adapter is: the questions a probe asks about one library's objects, and the plain answers."""
+"""The adapter interface: what a probe asks about one library's objects, and the default answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.adapters.formats import format_name, letter, number_text
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_bases, type_namespace
-from inspector.objects.classes import type_name as type_name  # adapters take it from here
+from inspector.objects.classes import type_name as type_name  # adapters import it from here
 
 if TYPE_CHECKING:
     from inspector.adapters.told import Told
@@ -26,12 +26,12 @@ _MODULE = type.__dict__["__module__"].__get__
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """One strided block of bytes an object lays open: where its elements are, nothing of what they say."""
+    """One strided block of bytes that an object exposes: where its elements are, not their values."""
 
     protocol: str
-    """How it was learned: "struct fields", "buffer"."""
+    """How the block was found: "struct fields", "buffer"."""
     address: int
-    """Of the element with all indices 0."""
+    """Address of the element with all indices 0."""
     shape: tuple[int, ...]
     strides_bytes: tuple[int, ...]
     itemsize_bytes: int
@@ -42,12 +42,12 @@ class Elements:
     readonly: bool
     exporter: str
     numeric: bool = True
-    """No Python reference lies in the bytes: the owners scan leaves them out."""
+    """The bytes hold no Python reference: the owners scan skips them."""
     flags: tuple[str, ...] = ()
     members: tuple[Member, ...] = ()
     aligned: bool | Unknown = NOT_SAID
     linked: bool | None = None
-    """Whether an allocator that is linked into a library gave the bytes; None: as the adapter says of `x`."""
+    """Whether an allocator linked into a library allocated the bytes; None: as `links_allocator` says."""
 
     @property
     def size(self) -> int:
@@ -59,7 +59,7 @@ class Elements:
 
     @property
     def range(self) -> Range:
-        """All bytes an element can lie in, negative strides included; empty where there are no elements."""
+        """All bytes that elements can occupy, negative strides included; empty if there are no elements."""
         from inspector.facts.memory import Range
 
         low, high = extent(self.address, self.shape, self.strides_bytes, self.itemsize_bytes)
@@ -73,100 +73,100 @@ class Column:
     name: str
     format: str
     elements: tuple[Elements, ...]
-    """Where its bytes are; () where that is not known."""
+    """Where its bytes are; () if unknown."""
     block: int
-    """Number of the block it lies in."""
+    """Number of its block."""
     holders: int | Unknown
-    """Objects that share the block's bytes until one writes, the table counted."""
+    """Objects that share the block's bytes copy-on-write, the table included."""
     owner: int
-    """Address of the object that owns the bytes: the array at the end of the block's bases; 0: not known."""
+    """Address of the object that owns the bytes (the array at the end of the block's bases); 0: unknown."""
 
 
 class Adapter(Protocol):
-    """What one library means by "bytes", "owner", "part". Found by folder and by entry point.
+    """What "bytes", "owner" and "part" mean in one library. Found in this folder and by entry point.
 
-    The file's name begins with the library's import name (`numpy_arrays.py`), so that it is imported only
-    when the user's process has imported the library itself; it ends with `ADAPTER = <instance>`. No method
-    may run user code, keep a reference to `x`, or change it: the contract test looks.
+    The file name begins with the library's import name (`numpy_arrays.py`): the file is imported only after
+    the user's process has imported the library. It ends with `ADAPTER = <instance>`. No method may run user
+    code, keep a reference to `x`, or change it: the contract test checks this.
     """
 
     library: ClassVar[str]
     """Import name; "" for Python itself."""
     versions: ClassVar[tuple[str, str]]
-    """First version it was checked with, and the first it is not good for: ("1.26", "3")."""
+    """First tested version, and the first unsupported version: ("1.26", "3")."""
     links_allocator: ClassVar[bool]
-    """Whether its memory comes from an allocator linked into it (mimalloc): no import slot is used."""
+    """Whether the library links its own allocator (mimalloc), which uses no import slot."""
     marks: ClassVar[tuple[str, ...]]
-    """Class attributes by which the library marks classes of the user's: ("_sa_class_manager",)."""
+    """Class attributes by which the library marks user classes: ("_sa_class_manager",)."""
     bare: ClassVar[tuple[str, ...]]
-    """Names of types whose objects never have elements: a trace does not ask about each of them."""
+    """Names of types whose objects never have elements: a trace skips them."""
     steady: ClassVar[tuple[str, ...]]
-    """Names of types whose objects keep the same elements for life: a trace may ask when a call is over."""
+    """Names of types whose objects never change their elements: a trace may read them after a call."""
 
     def types(self) -> Iterable[type]:
-        """Types whose exact instances it knows."""
+        """Types whose exact instances it handles."""
 
     def families(self) -> Iterable[type]:
-        """Types it knows together with all their subclasses (read by C struct or `stored`: none can lie)."""
+        """Types it handles with all subclasses (a subclass cannot falsify C structs and `stored`)."""
 
     def claims(self, kind: type) -> bool:
-        """Whether it knows a type that no list can name: made by a generator of bindings."""
+        """Whether it handles a type that no list can name, made by a binding generator."""
 
     def is_ready(self) -> bool:
-        """Whether the library is far enough to be tested; else the next look asks again."""
+        """Whether the library is ready for the self test; if not, the next inspection asks again."""
 
     def self_test(self) -> None:
-        """Make an object, check a known answer; raise where it differs. Runs once, when the adapter wakes."""
+        """Make an object and check a known answer; raise if it differs. Runs once, at loading."""
 
     def sample(self) -> Any:
-        """An object whose elements exist; what is told of it is tried when the adapter wakes (trial.py)."""
+        """A new object whose elements exist; trial.py checks the answers on it when the adapter is loaded."""
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Blocks of bytes, in the order of its parts; () where there are none or they cannot be told."""
+        """Blocks of bytes, in the order of its parts; () if there are none or they are unknown."""
 
     def spans(self, x: Any) -> tuple[Range, ...]:
         """Address ranges of the payload."""
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """Objects that keep its bytes alive, each with the relation: ("base", owner)."""
+        """Objects that keep its bytes alive, as (relation, object): ("base", owner)."""
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
-        """Named parts with bytes of their own: columns, fields. Lazy: the caller stops when it has enough."""
+        """Named parts with their own bytes (columns, fields). A lazy iterator: the caller may stop early."""
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
-        """The first `most` columns of a table in its order, how many there are, and in how many blocks.
+        """(the first `most` columns in the table's order, number of columns, number of blocks).
 
-        None for what is no table. The cost must not grow with the number of columns beyond `most`.
+        None if it is not a table. The cost must not grow with the number of columns beyond `most`.
         """
 
     def called(self, x: Any) -> str:
-        """What its user calls it where the type says little: "R double, REF 2" for a capsule of R's."""
+        """A description if the type says little: "R double, REF 2" for an R capsule; else ""."""
 
     def owns(self, x: Any) -> bool | Unknown:
         """Whether the object itself frees its bytes."""
 
     def exports(self, x: Any) -> int | Unknown:
-        """Buffers that consumers hold from it now."""
+        """Buffers of it that consumers hold now."""
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """Facts under the library's own names: ("PyArray_NDIM", "2")."""
+        """More facts, by the library's own names: ("PyArray_NDIM", "2")."""
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One element of a block as text, from its bytes; unknown where it is not a number."""
+        """One element of a block as text, from its bytes; unknown if it is not a number."""
 
     def layers(self, x: Any) -> Told:
-        """Whether the elements exist, where, whose they are; what would materialize them; what is dangerous.
+        """Whether the elements exist, where, who frees them, what would materialize them, and dangers.
 
-        Never reads bytes, calls repr, or asks an attribute that computes (docs/reference/adapters.md#layers).
+        Must not read bytes, call repr, or read an attribute that computes (docs/adapters.md#layers).
         """
 
 
 class Defaults:
-    """Defaults that an adapter overrides with what its library knows (docs/reference/adapters.md).
+    """Default answers; an adapter overrides what it knows (docs/adapters.md).
 
-    The types by name in `exact` and `inherited`; the bytes in `elements`, with `block` to describe them; who
-    frees them in `owner`; what the elements wait for in `waits`; one object for the self test in `sample`.
-    The questions of the protocol are answered from these.
+    It names the types in `exact` and `inherited`, returns the bytes in `elements` (described by `block`), the
+    object that frees them in `owner`, what the elements wait for in `waits`, and an object for the self test
+    in `sample`. The other methods derive their answers from these.
     """
 
     library: ClassVar[str] = ""
@@ -176,10 +176,10 @@ class Defaults:
     bare: ClassVar[tuple[str, ...]] = ()
     steady: ClassVar[tuple[str, ...]] = ()
     exact: ClassVar[tuple[str, ...]] = ()
-    """Names of the exact types, in the library or below it: ("Ring", "parts.Part"). One with a dot may be
-    missing: its module may come later, or in other releases only."""
+    """Names of exact types, in the library or its submodules: ("Ring", "parts.Part"). A name with a dot
+    may be missing: its module may be imported later, or exist in other releases only."""
     inherited: ClassVar[tuple[str, ...]] = ()
-    """The same for types that count with all their subclasses."""
+    """The same for types that are handled with all their subclasses."""
 
     def types(self) -> Iterable[type]:
         """Those named in `exact`."""
@@ -198,26 +198,26 @@ class Defaults:
         return True
 
     def sample(self) -> Any:
-        """None to try."""
+        """No sample."""
         return None
 
     def self_test(self) -> None:
-        """Nothing beside the sample to check."""
+        """No check besides the sample."""
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
         """No bytes."""
         return ()
 
     def owner(self, x: Any) -> Any:
-        """The object that keeps its bytes alive and frees them; None: it does so itself."""
+        """The object that keeps its bytes alive and frees them; None: the object itself does."""
         return None
 
     def waits(self, x: Any) -> str:
-        """What has to happen before its elements exist: "load()"; "": they do."""
+        """What must happen before its elements exist: "load()"; "": they exist."""
         return ""
 
     def is_closed(self, x: Any) -> bool:
-        """Whether the handle is alive and its data gone."""
+        """Whether the object is alive but its data was freed."""
         return False
 
     def spans(self, x: Any) -> tuple[Range, ...]:
@@ -239,11 +239,11 @@ class Defaults:
         return None
 
     def called(self, x: Any) -> str:
-        """Its type says enough."""
+        """The type says enough."""
         return ""
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Where nobody else is its owner."""
+        """True if no other object is its owner."""
         return self.owner(x) is None
 
     def exports(self, x: Any) -> int | Unknown:
@@ -251,15 +251,15 @@ class Defaults:
         return Unknown(f"{type_name(type(x))} keeps no count of its exports")
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """No names of its own."""
+        """No more facts."""
         return ()
 
     def text(self, block: Elements, raw: bytes) -> str | Unknown:
-        """One number of the formats of NumPy and of the struct module."""
+        """One number in a format of NumPy or of the struct module."""
         return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
-        """closed, lazy, partial by `is_closed`, `waits`, `elements`; else what the others say already."""
+        """closed, lazy or partial, by `is_closed`, `waits`, `elements`; else left to the probe."""
         from inspector.adapters.told import closed, told
 
         if self.is_closed(x):
@@ -270,7 +270,7 @@ class Defaults:
 def extent(
     address: int, shape: tuple[int, ...], strides_bytes: tuple[int, ...], itemsize_bytes: int
 ) -> tuple[int, int]:
-    """First byte of a strided block, and the one behind its last; the same where it has no bytes."""
+    """(start, stop) of a strided block, stop excluded; equal if it has no bytes."""
     low = high = address
     for length, stride in zip(shape, strides_bytes, strict=True):
         if not length:
@@ -283,7 +283,7 @@ def extent(
 
 
 def named(library: str, names: Iterable[str]) -> Iterator[type]:
-    """The types of those names; AttributeError where one without a dot is missing."""
+    """The types with these names; raises AttributeError if one without a dot is missing."""
     for name in names:
         path, _, last = name.rpartition(".")
         module = sys.modules.get(f"{library}.{path}" if path else library)
@@ -303,13 +303,13 @@ def block(
     *,
     readonly: bool = False,
 ) -> Elements:
-    """Elements of `x` in a block: numbers of a format of NumPy's ("<f8") or the struct module's ("d").
+    """A block of `x` with numbers in a format of NumPy ("<f8") or of the struct module ("d").
 
-    Without strides they lie in C order, one behind the other. Raises ValueError for another format.
+    Without strides: contiguous, in C order. Raises ValueError for another format.
     """
     code = letter(format)
     if not code:
-        raise ValueError(f"{format!r} is no format of one number")
+        raise ValueError(f"{format!r} is not the format of a number")
     itemsize = calcsize(f"@{code}")
     steps = strides_bytes
     if steps is None:
@@ -321,19 +321,19 @@ def block(
 
 
 def blocks_of(adapter: Adapter, x: Any, blocks: tuple[Elements, ...]) -> int:
-    """In how many blocks the bytes of `x` lie: a table may have more than those whose address is known."""
+    """Number of blocks of `x`: a table may have more blocks than those whose address is known."""
     table = adapter.columns(x, 0)
     return max(len(blocks), table[2] if table is not None else 0)
 
 
 def type_module(kind: type) -> str:
-    """`kind.__module__` as CPython stores it; "" where a class has put something else there."""
+    """`kind.__module__` as CPython stores it; "" if a class has replaced it by something else."""
     module = _MODULE(kind)
     return module if type(module) is str else ""
 
 
 def type_attribute(kind: type, name: str) -> Any:
-    """What `name` is in the first class of the mro that defines it; None where none does. Nothing is run."""
+    """The value of `name` in the first class of the MRO that defines it, else None. Runs no code."""
     for base in type_bases(kind):
         namespace = type_namespace(base)
         if name in namespace:
@@ -342,14 +342,14 @@ def type_attribute(kind: type, name: str) -> Any:
 
 
 def stored(x: Any, name: str, absent: Any = None) -> Any:
-    """What the object's own dict or slot holds under `name`; `absent` where a class computes it.
+    """The value of `name` in the object's own dict or slot; `absent` if its class computes it.
 
-    Runs no code of its class, and does not make an instance dict where there is none yet.
+    Runs no code of its class, and does not create an instance dict.
     """
     found = type_attribute(type(x), name)
     computed = found is not None and type_attribute(type(found), "__get__") is not None
     if computed and type(found) is not MemberDescriptorType:
-        return absent  # a property, a method: somebody's code
+        return absent  # a property or a method would run code
     try:
         return object.__getattribute__(x, name)
     except AttributeError:

@@ -1,4 +1,4 @@
-"""PyCapsule: a pointer handed from library to library; consumed, or R's vector where reticulate made it."""
+"""PyCapsule: a pointer passed between libraries; consumed, or an R vector if reticulate made it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from inspector.adapters.told import Told
 
 POINTER, NAME, DESTRUCTOR = 0, 1, 3
-"""Words behind the head (CPython: Objects/capsule.c); the third is the context."""
+"""Words after PyObject_HEAD (CPython: Objects/capsule.c); the third is the context."""
 
 
 class Capsules(Defaults):
-    """The exact type; its pointer is believed to be R's only behind reticulate's destructor."""
+    """The exact type; its pointer is taken for an R object only if reticulate's destructor is set."""
 
     def types(self) -> tuple[type, ...]:
         """The type of every capsule."""
         return (type(_some_capsule()),)
 
     def self_test(self) -> None:
-        """The name of datetime's capsule is where it was."""
+        """The name of datetime's capsule is found in the struct."""
         if name_of(_some_capsule()) != "datetime.datetime_CAPI":
             raise ValueError("PyCapsule does not lie as in CPython's Objects/capsule.c")
 
@@ -40,7 +40,7 @@ class Capsules(Defaults):
         return (Range(Address(start), Address(start + found.first * ITEM_BYTES[found.type])),)
 
     def called(self, x: Any) -> str:
-        """The R vector behind it, with R's own count of references."""
+        """The R vector it points to, with R's reference count."""
         words = _words(x)
         found = header(words[POINTER]) if _is_reticulate(words[DESTRUCTOR]) else None
         return "" if found is None else f"R {TYPES.get(found.type, 'object')}, REF {references_text(found)}"
@@ -58,7 +58,7 @@ class Capsules(Defaults):
         )
 
     def layers(self, x: Any) -> Told:
-        """consumed where its name begins with `used_` (DLPack's word for taken over)."""
+        """consumed if its name begins with `used_` (as DLPack marks a capsule that was taken over)."""
         from inspector.adapters.told import Layer, Told, field
 
         name = name_of(x)
@@ -79,7 +79,7 @@ def _of_r(words: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def name_of(x: Any) -> str:
-    """The capsule's name; "" where it has none."""
+    """The capsule's name; "" if it has none."""
     raw = _native.read(_words(x)[NAME], 64) or _native.read(_words(x)[NAME], 8)
     return (raw or b"").partition(b"\0")[0].decode("utf-8", "replace")
 

@@ -1,4 +1,4 @@
-"""cffi: what `new` owns, what a cast only points to, what `from_buffer` borrows; by exact type and struct."""
+"""cffi: memory that `new` owns, a cast points to, or `from_buffer` borrows, by exact type and struct."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ FLOATS = {"float": "f", "double": "d"}
 INTEGERS = {1: "b", 2: "h", 4: "i", 8: "q"}
 MOST_MEMBERS = 256
 INLINE = 48
-"""Most bytes before the memory of `new`, which lies behind the object's own head."""
+"""Most bytes before the memory of `new`, which follows the object's own header."""
 
 
 class CffiPointers(Defaults):
-    """The exact types: cffi lets nobody subclass them."""
+    """The exact types: cffi does not allow subclasses."""
 
     library = "_cffi_backend"
     versions = ("1.16", "3")
@@ -37,7 +37,7 @@ class CffiPointers(Defaults):
         return tuple(getattr(backend, name) for name in NAMES)
 
     def self_test(self) -> None:
-        """An array of `new`, its slice, and a buffer over it have one address, in the struct and in words."""
+        """An array from `new`, its slice and a buffer over it have one address in the struct and the API."""
         backend = sys.modules["_cffi_backend"]
         number = backend.new_primitive_type("int")
         made = backend.newp(backend.new_array_type(backend.new_pointer_type(number), 4))
@@ -48,7 +48,7 @@ class CffiPointers(Defaults):
             raise ValueError("CDataObject does not lie as in cffi's C source")
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """What it points to, as far as its type tells; nothing for `void *`, NULL, a released buffer."""
+        """What it points to, as far as its type tells; () for `void *`, NULL, a released buffer."""
         if type_name(type(x)) == "buffer":
             start, size, _ = _words(x, 2, 3)
             return (Elements("struct fields", start, (size,), (1,), 1, "uint8", "B", False, "buffer"),)
@@ -79,7 +79,7 @@ class CffiPointers(Defaults):
         return tuple((relation, one) for one in held)
 
     def owns(self, x: Any) -> bool | Unknown:
-        """By the exact type: only memory from `new`, and what a destructor is set for."""
+        """By the exact type: only memory from `new`, and memory with a destructor."""
         name = type_name(type(x))
         if name == "__CDataOwn":
             return not _struct_of_pointer(x)
@@ -92,7 +92,7 @@ class CffiPointers(Defaults):
         return (("ffi.typeof", _typeof(x).cname), ("cdata type", type_name(type(x))))
 
     def layers(self, x: Any) -> Told:
-        """The cdata; its bytes follow by the probe."""
+        """The cdata; the probe adds its bytes."""
         from inspector.adapters.told import Layer, Told, field, finding, of_type
 
         name = type_name(type(x))
@@ -111,13 +111,13 @@ class CffiPointers(Defaults):
 
 
 def _borrowed(x: Any, what: str, seen: Any) -> Told:
-    """A cast, a sum, a slice, `addressof`: an address, and nobody kept alive."""
+    """A cast, a sum, a slice, `addressof`: an address that keeps nothing alive."""
     from inspector.adapters.told import Layer, Told, field, finding
 
     if not _address(x):
         null = field("c_data", "NULL")
         return Told((Layer("wrapper", what, "computed", "none", evidence=(seen, null)),), logical_bytes=0)
-    danger = finding("borrowed-pointer", "it keeps nothing alive", do="keep the cdata that ffi.new gave")
+    danger = finding("borrowed-pointer", "it keeps nothing alive", do="keep the cdata from ffi.new")
     layer = Layer("wrapper", what, "computed", "heap", "borrowed", (seen, field("keeps alive", "nothing")))
     return Told((layer,), findings=(danger,))
 
@@ -128,13 +128,13 @@ def _words(x: Any, first: int, count: int) -> tuple[int, ...]:
 
 
 def _address(x: Any) -> int:
-    """`c_data`, the word behind the C type."""
+    """`c_data`, the word after the C type."""
     return _words(x, 3, 1)[0]
 
 
 def _length(x: Any) -> int | None:
-    """Elements of an array whose type does not say it, and of a slice; None where `gc` lost its origin."""
-    while type_name(type(x)) == "__CDataGCP":  # its struct has the word too, and nobody writes it
+    """Length of an array without a length in its type, and of a slice; None if `gc` lost its origin."""
+    while type_name(type(x)) == "__CDataGCP":  # its struct has the word too, but cffi never writes it
         (origin,) = _words(x, 6, 1)
         held = [one for one in gc.get_referents(x) if id(one) == origin]
         if not held:
@@ -156,7 +156,7 @@ def _sizeof(ctype: Any) -> int:
 
 
 def _pointee(x: Any) -> tuple[Any, int | None] | None:
-    """(C type of one element, how many or None for a single one); None where there is nothing to read."""
+    """(C type of an element, count or None for a single one); None if there is nothing to read."""
     ctype = _typeof(x)
     if ctype.kind == "array":
         count = _length(x) if ctype.length is None else ctype.length
@@ -167,12 +167,12 @@ def _pointee(x: Any) -> tuple[Any, int | None] | None:
 
 
 def _is_inline(x: Any) -> bool:
-    """Whether the bytes lie in the object's own memory: a number, or what `new` made."""
+    """Whether the bytes lie in the object's own memory: a number, or memory from `new`."""
     return 0 < _address(x) - id(x) <= INLINE
 
 
 def _is_closed(x: Any) -> bool:
-    """Whether `ffi.release` has been called; cffi itself lets one read on."""
+    """Whether `ffi.release` has been called; cffi still allows reads then."""
     name = type_name(type(x))
     if name == "__CDataFromBuf":
         return not gc.get_referents(x)
@@ -180,7 +180,7 @@ def _is_closed(x: Any) -> bool:
 
 
 def _struct_of_pointer(x: Any) -> list[Any]:
-    """The struct that a `struct *` from `new` keeps: not the gc's business, so the word is checked."""
+    """The struct that a `struct *` from `new` keeps: the gc does not visit it, so the word is checked."""
     ctype = _typeof(x)
     if ctype.kind != "pointer" or ctype.item.kind not in ("struct", "union"):
         return []

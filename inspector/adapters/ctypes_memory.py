@@ -1,4 +1,4 @@
-"""ctypes: memory of its own, a field of another object, a cast that keeps its source, or nobody's memory."""
+"""ctypes: its own memory, a field of another object, a cast that keeps its source, or unowned memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEEDS_FREE = type_attribute(_CDATA, "_b_needsfree_").__get__
 
 
 class CtypesMemory(Defaults):
-    """The family of `_ctypes._CData`: users' structures are subclasses, the C struct is the same."""
+    """`_ctypes._CData` with its subclasses: user structures have the same C struct."""
 
     library = "ctypes"
 
@@ -26,7 +26,7 @@ class CtypesMemory(Defaults):
         return (_CDATA,)
 
     def self_test(self) -> None:
-        """One that owns its bytes says so; a field of it names it; an address alone keeps nothing."""
+        """An owner reports its bytes; a field names its owner; an address alone keeps nothing alive."""
         pair = (ctypes.c_int * 2)(1, 2)
         borrowed = (ctypes.c_int * 2).from_address(ctypes.addressof(pair))
         answers = (_NEEDS_FREE(pair), _NEEDS_FREE(borrowed), _BASE(pair), _OBJECTS(borrowed))
@@ -34,7 +34,7 @@ class CtypesMemory(Defaults):
             raise ValueError(f"_b_needsfree_, _b_base_, _objects answer {answers}")
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Its bytes, unless a class of the user's answers for them (`__buffer__`, PEP 688)."""
+        """Its bytes, unless a user's class defines `__buffer__` (PEP 688)."""
         if _user_buffer(type(x)):
             return ()
         return asked(x, numeric="py_object" not in {base.__name__ for base in type_bases(type(x))})
@@ -47,16 +47,16 @@ class CtypesMemory(Defaults):
         return tuple((relation, owner) for relation, owner in found if owner is not None)
 
     def owns(self, x: Any) -> bool | Unknown:
-        """`_b_needsfree_`: 0 and nothing held means nobody's bytes (from_address)."""
+        """`_b_needsfree_`: 0, with no object held, means unowned bytes (from_address)."""
         return bool(_NEEDS_FREE(x))
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """`_b_needsfree_` as ctypes says it."""
+        """`_b_needsfree_` as ctypes reports it."""
         return (("_b_needsfree_", str(_NEEDS_FREE(x))),)
 
 
 def _user_buffer(kind: type) -> bool:
-    """Whether a class above ctypes' own in the mro defines `__buffer__`."""
+    """Whether a class before ctypes' own in the MRO defines `__buffer__`."""
     for base in type_bases(kind):
         if type_module(base) == "_ctypes":
             return False

@@ -1,6 +1,6 @@
 """Cython: the memoryview that a typed memoryview becomes in Python, by its C struct (View.MemoryView).
 
-Every extension has types of its own; they are known by their names, their vtable and their size.
+Every extension has its own types, which are recognized by name, vtable and size.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CythonMemoryviews(Defaults):
     versions = ("3.0", "3.4")
 
     def self_test(self) -> None:
-        """The releases of Cython whose extensions are here are known; each object's struct proves itself."""
+        """The Cython versions of the loaded extensions are supported; each object's struct is checked."""
         for name in tuple(sys.modules):
             version = name.removeprefix("_cython_").replace("_", ".")
             first, below = map(numbers, self.versions)
@@ -49,7 +49,7 @@ class CythonMemoryviews(Defaults):
         )
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Its block, where the Py_buffer's length is that of its shape."""
+        """Its block, if the Py_buffer's length matches its shape."""
         raw = _native.read(id(x) + VIEW, 72)
         if raw is None:
             return ()
@@ -73,7 +73,7 @@ class CythonMemoryviews(Defaults):
         return tuple(("obj", held) for held in kept)[:1]
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Never: the bytes are the exporter's."""
+        """False: the bytes are the exporter's."""
         return False
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
@@ -81,7 +81,7 @@ class CythonMemoryviews(Defaults):
         return (("acquisition_count", str(acquisition_count(x))),)
 
     def layers(self, x: Any) -> Told:
-        """The memoryview with its count; the probe adds the bytes."""
+        """The memoryview with its acquisition count; the probe adds the bytes."""
         from inspector.adapters.told import Layer, Told, field
 
         seen = field("acquisition_count", f"{acquisition_count(x)} in C")
@@ -89,7 +89,7 @@ class CythonMemoryviews(Defaults):
 
 
 def acquisition_count(x: Any) -> int:
-    """Typed memoryviews in C that hold the buffer: counted by the memoryview that a slice was taken from."""
+    """Typed memoryviews in C that hold the buffer; for a slice, counted by its original memoryview."""
     counted = id(x)
     if any(type_name(base) == "_memoryviewslice" for base in type_bases(type(x))):
         counted = int.from_bytes(_native.read(id(x) + PARENT, 8) or b"", "little") or counted

@@ -1,4 +1,4 @@
-"""dask: collections as graphs; which of their blocks exist is read from the layers, none of them expanded."""
+"""dask: collections as graphs; the layers tell which blocks exist, and no layer is expanded."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told
 
 MOST_BLOCKS = 10_000
-"""Blocks whose state is read; of more the rest is unknown."""
+"""Blocks whose state is read; the rest is unknown."""
 MOST_HOPS = 8
-"""Aliases from block to block (concatenate, persist) that are followed."""
+"""Most aliases from block to block (concatenate, persist) that are followed."""
 _RECIPES = ("Task", "tuple", "Alias", "GraphNode", "List", "Dict")
 
 
@@ -34,7 +34,7 @@ class DaskGraphs(Defaults):
     )
 
     def self_test(self) -> None:
-        """Of an array over two ndarrays both blocks exist; of its sum with one, none."""
+        """Both blocks of an array over two ndarrays exist; none of its sum with 1."""
         if array := sys.modules.get("dask.array"):
             there = array.from_array(sys.modules["numpy"].zeros(4, "f8"), chunks=2)
             states = [list(_states(x)) for x in (there, there + 1)]
@@ -42,7 +42,7 @@ class DaskGraphs(Defaults):
                 raise ValueError(f"the layers of a graph say {states}")
 
     def owns(self, x: Any) -> bool | Unknown:
-        """A graph frees nothing but what it alone refers to."""
+        """Unknown: a graph only frees what nothing else refers to."""
         return Unknown("its blocks are objects of their own")
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
@@ -56,7 +56,7 @@ class DaskGraphs(Defaults):
         return tuple(islice(self.parts(x), MOST_LAYERS))
 
     def layers(self, x: Any) -> Told:
-        """lazy, partial or computed, by the blocks that are there."""
+        """lazy, partial or computed, by the blocks that exist."""
         from inspector.adapters.told import Layer, Told, attribute
 
         total, states = _count(x), list(islice(_states(x), MOST_BLOCKS + 1))
@@ -65,7 +65,7 @@ class DaskGraphs(Defaults):
         if there and len(there) == len(states):
             value = "pending" if set(there) == {"Future"} else "computed"
         if len(states) > MOST_BLOCKS and not there:
-            value = Unknown(f"{MOST_BLOCKS:,} of {total} blocks were looked at: none exists")
+            value = Unknown(f"{MOST_BLOCKS:,} of {total} blocks were inspected: none exists")
         counted = f"{len(there):,} of {total} blocks exist" if states else "an expression"
         wrapper = Layer(
             "wrapper",
@@ -89,7 +89,7 @@ def _few(total: int | str, there: int) -> str:
 
 
 def _layer(place: str, block: Any) -> Layer:
-    """A block that exists: where its own adapter finds its bytes."""
+    """The layer of a block that exists, with the bytes its own adapter finds."""
     from inspector.adapters.registry import adapter_of
     from inspector.adapters.told import Layer, of_type
 
@@ -115,7 +115,7 @@ def _states(x: Any) -> Iterator[str]:
 
 
 def _blocks(x: Any) -> Iterator[tuple[str, Any]]:
-    """(place, what the graph holds for it) of each block; aliases are followed; None for a recipe."""
+    """(place, value in the graph) of each block; aliases are followed; None for a recipe."""
     if (expression := stored(x, "_expr")) is not None:
         layer = (
             stored(expression, "operands", [None])[0] if type_name(type(expression)) == "FromGraph" else None
@@ -129,7 +129,7 @@ def _blocks(x: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _keys(x: Any) -> Iterator[Any]:
-    """The keys of the output blocks, without asking for the list dask would cache."""
+    """The keys of the output blocks, without the list that dask would cache."""
     chunks = stored(x, "_Array__chunks")
     if chunks is not None:
         name = stored(x, "_Array__name")
@@ -141,7 +141,7 @@ def _keys(x: Any) -> Iterator[Any]:
 
 
 def _resolved(key: Any, layers: Any) -> Any:
-    """What a graph holds under a key; None where it is a recipe that no layer has written out."""
+    """The value in the graph under a key; None for a recipe that no layer has materialized."""
     for _ in range(MOST_HOPS):
         name = key[0] if type(key) is tuple else key
         layer = layers.get(name) if type(name) is str else None
@@ -166,7 +166,7 @@ def _count(x: Any) -> int | str:
 
 
 def _logical(x: Any) -> int | Unknown:
-    """Bytes of all elements by shape and dtype; unknown where a chunk's length is (nan)."""
+    """Bytes of all elements by shape and dtype; unknown if a chunk's length is unknown (nan)."""
     chunks = stored(x, "_Array__chunks")
     dtype = getattr(stored(x, "_meta"), "dtype", None) if type_name(type(x)) == "Array" else None
     total = getattr(dtype, "itemsize", 0)

@@ -1,4 +1,4 @@
-"""duckdb: relations are queries that have not run; connections. repr runs the query and is never called."""
+"""duckdb: relations (queries that have not run) and connections. repr runs the query: it is never called."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
 
 _RUNS = ("fetchall()", "df()", "arrow()", "repr", "len", "x.shape")
 NOT_SHOWN = Unknown("duckdb does not show whether execute() has left a result in it")
-NOT_ASKED = Unknown("asking a connection would begin a statement")
+NOT_ASKED = Unknown("querying a connection would begin a statement")
 
 
 class DuckdbRelations(Defaults):
-    """The exact relation and connection. Nothing is asked of them: even .columns binds the query anew."""
+    """The exact relation and connection. No attribute is read: even .columns binds the query again."""
 
     library = "duckdb"
     versions = ("1.1", "3")
     exact = ("DuckDBPyRelation", "DuckDBPyConnection")
 
     def self_test(self) -> None:
-        """A relation over no table can be made; it keeps no result from duckdb 2 on."""
+        """A relation without a table can be made; from duckdb 2 on it stores no result."""
         relation = sys.modules["duckdb"].DuckDBPyRelation
         if _keeps_no_result() and "_con" not in vars(relation):
             raise ValueError("a relation of duckdb 2 keeps its connection elsewhere")
 
     def owns(self, x: Any) -> bool | Unknown:
-        """A relation owns no bytes; a connection's are counted in the database."""
+        """A relation owns no bytes; those of a connection belong to the database."""
         return False if type_name(type(x)).endswith("Relation") else NOT_ASKED
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """The connection of a relation, where it is stored in Python."""
+        """The connection of a relation, if it is stored in Python."""
         connection = stored(x, "_con")
         return () if connection is None else (("_con", connection),)
 

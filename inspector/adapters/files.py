@@ -1,4 +1,4 @@
-"""Files of the io module: open or closed; a BytesIO shares the bytes it was made of until it is written."""
+"""Files of the io module: open or closed; a BytesIO shares its initial bytes until a write."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _EXACT = (io.FileIO, io.TextIOWrapper, *_BUFFERED, io.StringIO, io.BytesIO)
 
 
 class Files(Defaults):
-    """Exact types whose layers below are exact too: a raw file of the user's is not asked."""
+    """Exact types over exact types: a user's raw file is not asked."""
 
     def types(self) -> tuple[type, ...]:
-        """FileIO, the buffered ones, TextIOWrapper, StringIO, BytesIO."""
+        """FileIO, the buffered files, TextIOWrapper, StringIO, BytesIO."""
         return _EXACT
 
     def self_test(self) -> None:
-        """A BytesIO shares its first bytes, until a write."""
+        """A BytesIO shares its initial bytes until a write."""
         content = bytes([1]) * 100
         made = io.BytesIO(content)
         before = _bytes(made)
@@ -59,7 +59,7 @@ class Files(Defaults):
 
 
 def _closed(x: Any) -> bool | Unknown:
-    """`x.closed`, where all it asks is C code: a text file asks its buffer, and that its raw file."""
+    """`x.closed`, if only C code answers: a text file asks its buffer, which asks its raw file."""
     below = x
     while type(below) not in (io.FileIO, io.StringIO, io.BytesIO):
         inner = [held for held in gc.get_referents(below) if type(held) in _EXACT]
@@ -70,7 +70,7 @@ def _closed(x: Any) -> bool | Unknown:
 
 
 def _bytes(x: io.BytesIO) -> tuple[int, int, int] | None:
-    """(address of the bytes object, bytes written, references to it); None where it cannot be read."""
+    """(address of the bytes object, bytes written, references to it); None if it cannot be read."""
     raw = _native.read(id(x) + BUFFER, 3 * WORD)
     if raw is None:
         return None

@@ -1,4 +1,4 @@
-"""Element formats: letters of the struct module and of NumPy's typestrings, their sizes, words and values."""
+"""Element formats of the struct module and of NumPy's typestrings: their sizes, names and values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _LETTERS = {
 
 
 def letter(typestr: str) -> str:
-    """The struct module's letter of a native number: of "d", "@d", "<f8"; "" where it is none."""
+    """The struct module's letter of a native number ("d", "@d", "<f8"); "" for other formats."""
     code = typestr.lstrip("@=<|")
     code = _LETTERS.get(code, code)
     return code if len(code) == 1 and code in "bBhHiIlLqQnNefd?" else ""
 
 
 def number_text(typestr: str, raw: bytes) -> str | Unknown:
-    """One number, from its bytes, as Python prints it."""
+    """One number as Python prints it, from its bytes."""
     code = letter(typestr)
     if not code:
         return Unknown(f"elements of format {typestr!r} are not numbers")
@@ -30,7 +30,7 @@ def number_text(typestr: str, raw: bytes) -> str | Unknown:
 
 
 def format_name(typestr: str, itemsize: int) -> str:
-    """A format of one native number in NumPy's words: "d" -> "float64"; others as they are."""
+    """NumPy's name for the format of a native number: "d" -> "float64"; other formats unchanged."""
     code = letter(typestr)
     if code == "?":
         return "bool"

@@ -1,4 +1,4 @@
-"""Futures of concurrent.futures: a result that is waited for."""
+"""concurrent.futures: futures with a pending result."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class FuturesPending(Defaults):
-    """Exact Future; its state is read without its lock."""
+    """Exact Future; reads its state without its lock."""
 
     library = "concurrent"
     exact: ClassVar[tuple[str, ...]] = ("futures._base.Future",)
     values: ClassVar[dict[str, Any]] = {"PENDING": "lazy", "RUNNING": "pending", "FINISHED": "computed"}
-    """The library's word for the state -> ours; cancelled ones are closed."""
+    """The library's state -> our value; a cancelled future is closed."""
 
     def self_test(self) -> None:
-        """A fresh one is PENDING, one with a result FINISHED."""
+        """A new future is PENDING, one with a result FINISHED."""
         made = sys.modules["concurrent.futures._base"].Future()
         before = _state(made)
         made.set_result(1)
@@ -28,7 +28,7 @@ class FuturesPending(Defaults):
             raise ValueError("Future._state does not say whether it is done")
 
     def layers(self, x: Any) -> Told:
-        """lazy, pending, computed; cancelled ones are closed."""
+        """lazy, pending or computed; closed if cancelled."""
         from inspector.adapters.told import Layer, Told, attribute
 
         state, kind = _state(x), type_name(type(x))

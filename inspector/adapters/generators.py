@@ -1,4 +1,4 @@
-"""Generators, coroutines, asynchronous generators: a recipe that is consumed by use."""
+"""Generators, coroutines, asynchronous generators: recipes that use consumes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {
     types.CoroutineType: ("cr_running", "await"),
     types.AsyncGeneratorType: ("ag_running", "async for"),
 }
-"""Type -> what says that it runs now, and what takes a value from it."""
+"""Type -> the attribute that tells whether it runs now, and the call that takes a value from it."""
 _COMPLETED = 1
 """enum _framestate (CPython: Include/internal/pycore_frame.h): created and suspended are below 0, executing
 is 0."""
@@ -26,19 +26,19 @@ _OFFSETS = (67, 75)
 
 
 class Generators(Defaults):
-    """The three types that CPython runs a suspended frame with; exact types only."""
+    """The three types with a suspended frame; exact types only."""
 
     def types(self) -> tuple[type, ...]:
         """Generator, coroutine, asynchronous generator."""
         return tuple(_KINDS)
 
     def self_test(self) -> None:
-        """Fresh, finished, closed before it began: the state is in the struct."""
+        """The struct tells a new, a finished and a closed generator apart."""
         if not _offset():
             raise ValueError("gi_frame_state is not where it was in the struct of a generator")
 
     def layers(self, x: Any) -> Told:
-        """lazy while its frame can go on, pending while it runs, consumed when the frame is gone."""
+        """lazy while its frame can continue, pending while it runs, consumed after the frame has ended."""
         from inspector.adapters.told import Layer, Told, attribute, field
 
         running, use = _KINDS[type(x)]
@@ -56,8 +56,8 @@ class Generators(Defaults):
 
 
 def _has_frame(x: Any) -> bool:
-    """Whether its frame can go on or runs now. `gi_frame` would make a frame object, and one that was closed
-    before it began keeps its references (3.13), so that the gc does not tell."""
+    """Whether its frame can continue or runs now. `gi_frame` would create a frame object; the gc does not
+    tell: a generator closed before it began keeps its references (3.13)."""
     return _state(x, _offset()) < _COMPLETED
 
 
@@ -67,7 +67,7 @@ def _state(x: Any, offset: int) -> int:
 
 @functools.cache
 def _offset() -> int:
-    """Where gi_frame_state lies; 0 where no known layout gives the known answers."""
+    """Offset of gi_frame_state; 0 if no known layout gives the expected answers."""
     fresh, finished, closed = ((i for i in "") for _ in range(3))
     list(finished)
     closed.close()

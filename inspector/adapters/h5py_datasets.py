@@ -1,4 +1,4 @@
-"""h5py: files, groups and datasets; how much of a dataset is stored is read from the file's own index."""
+"""h5py: files, groups and datasets; the file's own index tells how much of a dataset is stored."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _SPACE = {0: "not allocated", 1: "allocated in part", 2: "allocated"}
 
 
 class H5pyDatasets(Defaults):
-    """Exact Dataset, Group and File. Of a file that is not a local one nothing is asked."""
+    """Exact Dataset, Group and File. A file that is not local is not read."""
 
     library = "h5py"
     versions = ("3.11", "4")
     exact = ("Dataset", "Group", "File")
 
     def self_test(self) -> None:
-        """In memory: a chunked dataset that nobody wrote has no chunk; a closed one is not valid."""
+        """In memory: an unwritten chunked dataset has no chunk; a closed one is not valid."""
         h5py = sys.modules["h5py"]
         with h5py.File("inspector", "w", driver="core", backing_store=False) as file:
             dataset = file.create_dataset("x", (4,), "f8", chunks=(2,))
@@ -35,11 +35,11 @@ class H5pyDatasets(Defaults):
             raise ValueError("a closed dataset is valid")
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Its bytes are the file's."""
+        """False: its bytes are the file's."""
         return False
 
     def layers(self, x: Any) -> Told:
-        """Elements are read from the file at each access and not kept; space says how many were written."""
+        """Each access reads the elements from the file; the space status tells how many were written."""
         from inspector.adapters.told import Layer, Told, attribute
 
         kind, identifier = type_name(type(x)), _identifier(x)
@@ -107,7 +107,7 @@ def _stored_bytes(identifier: Any) -> int:
 
 
 def _is_local(identifier: Any) -> bool:
-    """Whether HDF5 itself reads a local file or memory: fileobj would run Python, ros3 use the network."""
+    """Whether HDF5 reads a local file or memory itself: fileobj would run Python, ros3 use the network."""
     h5py = sys.modules["h5py"]
     driver = h5py.h5i.get_file_id(identifier).get_access_plist().get_driver()
     names = ("SEC2", "CORE", "STDIO", "DIRECT", "WINDOWS")
@@ -116,7 +116,7 @@ def _is_local(identifier: Any) -> bool:
 
 @contextmanager
 def _free() -> Iterator[bool]:
-    """h5py's lock, where nobody has it."""
+    """Take h5py's lock if it is free; yields whether it was."""
     lock = sys.modules["h5py._objects"].phil
     taken = lock.acquire(blocking=False)
     try:

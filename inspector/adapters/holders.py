@@ -1,4 +1,4 @@
-"""Objects that keep their bytes in ndarrays of their own: sparse matrices, awkward layouts, images."""
+"""Base class for objects that keep their bytes in ndarrays: sparse matrices, awkward layouts, images."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from inspector.facts.materialization import Title
 
 MOST_HELD = 256
-"""Arrays of one object that are looked at."""
+"""Arrays of one object that are inspected at most."""
 MOST_LAYERS = 16
-"""Layers worth showing: the rest is counted."""
+"""Layers shown; the rest is counted."""
 MOST_BASES = 4
-"""NumPy and pandas make chains of at most two."""
+"""Longest chain of bases that is followed; NumPy and pandas make at most two."""
 
 
 class Holder(Defaults):
-    """The answers that follow from the arrays an object holds: an adapter says which, in `held`."""
+    """Answers derived from the arrays that an object holds; an adapter returns them in `held`."""
 
     def held(self, x: Any) -> Iterator[tuple[str, Any]]:
         """(name, array) of each exact ndarray it keeps bytes in."""
@@ -44,7 +44,7 @@ class Holder(Defaults):
         return self.held(x)
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Whether it alone holds its arrays, and they own their bytes."""
+        """Whether only this object holds its arrays, and they own their bytes."""
         alone = [Subject(array) for _, array in self._few(x)]
         return all(whose(array)[0] == "owned" for array in alone)
 
@@ -55,7 +55,7 @@ class Holder(Defaults):
         return NUMPY.text(block, raw)
 
     def stack(self, x: Any, wrapper: Layer, **said: Any) -> Told:
-        """A wrapper over a buffer layer for each array; further words go to Told."""
+        """A wrapper over a buffer layer for each array; `said` is passed to Told."""
         from inspector.adapters.told import Told
 
         found = [(name, Subject(array)) for name, array in self._few(x)]
@@ -67,24 +67,24 @@ class Holder(Defaults):
 
 
 def is_array(x: Any) -> bool:
-    """Whether it is an ndarray or of a subclass, whose C struct is the same: memmap."""
+    """Whether it is an ndarray or of a subclass (memmap), which has the same C struct."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and any(base is numpy.ndarray for base in type_bases(type(x)))
 
 
 def blocks(array: Any) -> tuple[Elements, ...]:
-    """The block of an array; nothing for other things."""
+    """The block of an array; () for anything else."""
     from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 
     return NUMPY.elements(array) if is_array(array) else ()
 
 
 def whose(box: Subject, spare: int = 0) -> tuple[Title, Evidence]:
-    """Who frees the bytes of the ndarray in a box, to which the object that keeps it refers once.
+    """(title, evidence) of the bytes of the ndarray in a box; its holder has one reference to it.
 
-    Its own where nobody else holds it, nor any array it is a view of: they all go when it goes. `spare` is
-    how many references more the object's own caches have. No name of the caller may stand for the array
-    meanwhile: each would be one holder more.
+    "owned" if nothing else holds the array or one it is a view of: all are freed with the holder. `spare`
+    is the number of further references from the holder's caches. The caller must not hold the array in a
+    variable meanwhile: it would count as one more holder.
     """
     from inspector.adapters.told import field
 
@@ -104,14 +104,14 @@ def whose(box: Subject, spare: int = 0) -> tuple[Title, Evidence]:
 
 
 def also_held(others: int) -> Evidence:
-    """That `others` references beside the object's own keep the same array."""
+    """Evidence that `others` more references than the holder's own keep the array."""
     from inspector.adapters.told import field
 
     return field("also held by", f"{others} other{'' if others == 1 else 's'}")
 
 
 def _of_root(box: Subject) -> tuple[Title, Evidence]:
-    """The same for an array without a base, if nobody else held it."""
+    """(title, evidence) for an array without a base, as if nothing else held it."""
     from inspector.adapters.told import field
 
     owns = _owns(box)
@@ -119,7 +119,7 @@ def _of_root(box: Subject) -> tuple[Title, Evidence]:
 
 
 def _of_stranger(base: Subject) -> tuple[Title, Evidence]:
-    """The same for bytes of an object that is no array: its own adapter says whether it keeps them alive."""
+    """(title, evidence) for a base that is no array: its adapter tells if it keeps the bytes alive."""
     from inspector.adapters.registry import adapter_of
     from inspector.adapters.told import field
 
@@ -147,7 +147,7 @@ def _owns(box: Subject) -> bool:
 
 
 def buffer_layer(name: str, box: Subject, depth: int = 1, spare: int = 0) -> Layer:
-    """The layer of the ndarray in a box: its type, whose bytes it shows, where they lie."""
+    """The layer of the ndarray in a box: its type, who frees its bytes, where they are."""
     from inspector.adapters.told import Layer
 
     title, evidence = whose(box, spare)
@@ -165,14 +165,14 @@ def buffer_layer(name: str, box: Subject, depth: int = 1, spare: int = 0) -> Lay
 
 
 def stored_base(array: Any) -> Any:
-    """PyArray_BASE of an array."""
+    """PyArray_BASE of an array, or None."""
     from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 
     return next((base for _, base in NUMPY.holds(array)), None)
 
 
 def owner_address(array: Any) -> int:
-    """Address of the object at the end of an array's bases; 0 for what is no array."""
+    """Address of the object at the end of an array's bases; 0 if it is not an array."""
     if not is_array(array):
         return 0
     for _ in range(MOST_BASES):

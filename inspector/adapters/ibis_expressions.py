@@ -1,4 +1,4 @@
-"""ibis: expressions are queries; a memtable holds the data it was made from."""
+"""ibis: expressions (queries), and memtables, which hold their source data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_PROXIES = 3
 
 
 class IbisExpressions(Defaults):
-    """Expr and all its subclasses: the slot `_arg` is read, no method is called."""
+    """Expr and all its subclasses: reads the slot `_arg`, calls no method."""
 
     library = "ibis"
     versions = ("9.5", "13")
@@ -59,13 +59,13 @@ class IbisExpressions(Defaults):
 
 
 def _interactive() -> bool | None:
-    """The option as it is stored; None where it is not."""
+    """The stored option; None if it is not stored."""
     said = stored(sys.modules["ibis"].options, "interactive")
     return said if type(said) is bool else None
 
 
 def _memory(x: Any) -> Any:
-    """What a memtable was made from, out of its proxies."""
+    """The source of a memtable, taken out of its proxies."""
     operation = stored(x, "_arg")
     if type_name(type(operation)) != "InMemoryTable":
         return None

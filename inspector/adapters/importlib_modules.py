@@ -1,4 +1,4 @@
-"""Lazy modules of importlib.util.LazyLoader: loaded at the first attribute, whichever it is."""
+"""Lazy modules of importlib.util.LazyLoader: reading any attribute loads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ImportlibModules(Defaults):
-    """The type alone says it: any getattr would load the module."""
+    """Only the type is read: any getattr would load the module."""
 
     library = "importlib"
     exact = ("util._LazyModule",)

@@ -1,4 +1,4 @@
-"""Our own lazy vectors: read off their fields; nothing is computed for a look."""
+"""The lazy vectors of inspector.lazy: reads their fields; inspecting computes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {"filling": "pending", "materialized": "computed"}
 
 
 class InspectorLazy(Defaults):
-    """inspector.lazy.Vector and the vectors that users subclass from it: the C struct is the same."""
+    """inspector.lazy.Vector and its subclasses, which have the same C struct."""
 
     library = "inspector"
 
@@ -26,16 +26,16 @@ class InspectorLazy(Defaults):
         return (LazyVector,)
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Its data2, once it is there."""
+        """Its data2, if it exists."""
         return True
 
     def exports(self, x: Any) -> int | Unknown:
-        """Buffers that consumers hold of data2."""
+        """Buffers of data2 that consumers hold."""
         count: int = _field(x, "exports")
         return count
 
     def layers(self, x: Any) -> Told:
-        """The recipe, and data2 where it is materialized."""
+        """The recipe, and data2 if it is materialized."""
         from inspector.adapters.told import Layer, Told, field
 
         done, blocks = _field(x, "blocks")

@@ -1,4 +1,4 @@
-"""Iterators of builtin containers, ranges, views of dicts: few bytes that describe many elements."""
+"""Iterators of builtin containers, ranges, dict views: few bytes that describe many elements."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ _VIEWS: tuple[type, ...] = (type(_DICT.keys()), type(_DICT.values()), type(_DICT
 
 
 class Iterators(Defaults):
-    """Exact builtin types: their length hints and mappings are C code that runs nothing of the user's."""
+    """Exact builtin types: their length hints and mappings are C code that runs no user code."""
 
     def types(self) -> tuple[type, ...]:
         """Ranges, views, and iterators of containers, of functions and of itertools."""
         return (range, *_VIEWS, *_COUNTED, *_REVERSED, *_COMPOSED, *_ITERTOOLS)
 
     def self_test(self) -> None:
-        """An exhausted list iterator lets its list go; a hint follows what is left."""
+        """An exhausted list iterator releases its list; the length hint follows the remaining items."""
         made: Any = iter([1, 2])
         told = (made.__length_hint__(), bool(gc.get_referents(made)))
         list(made)
         if (told, made.__length_hint__(), gc.get_referents(made)) != ((2, True), 0, []):
-            raise ValueError("a list iterator does not let its list go at its end")
+            raise ValueError("a list iterator does not release its list at its end")
 
     def layers(self, x: Any) -> Told:
         """virtual: ranges and views; lazy or consumed: iterators."""
@@ -76,7 +76,7 @@ class Iterators(Defaults):
 
 
 def _counted(x: Any, name: str) -> Told:
-    """An iterator that knows how many elements are left; at its end it lets its source go."""
+    """An iterator that knows its remaining length; at its end it releases its source."""
     from inspector.adapters.told import Layer, Told, attribute, field
 
     left = x.__length_hint__()

@@ -1,6 +1,6 @@
 """jax: arrays that may be pending, deleted or donated; tracers and shapes that never have elements.
 
-No array is made here: the first one would start a backend, on a device that is the user's to choose.
+The adapter makes no array: the first array starts a backend, whose device is the user's choice.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 READ = ("aval", "_npy_value", "_committed", "sharding")
 ASKED = ("is_deleted", "is_ready", "unsafe_buffer_pointer", "platform")
-"""Attributes of ArrayImpl, both made in C++; nothing else of an array is used."""
+"""Attributes of ArrayImpl, both implemented in C++; no other attribute is used."""
 CODES = {"f": {2: "e", 4: "f", 8: "d"}, "i": {1: "b", 2: "h", 4: "i", 8: "q"}, "b": {1: "?"}}
 ADDRESS_SINCE = (0, 10)
-"""Before, `unsafe_buffer_pointer()` left a list of arrays in the array (seen in 0.4.30 to 0.7.2)."""
+"""Before it, `unsafe_buffer_pointer()` left a list of arrays in the array (seen in 0.4.30 to 0.7.2)."""
 NOT_SAID = Unknown("jax does not tell whether the bytes are its own or those of a NumPy array (device_put)")
 
 
@@ -40,23 +40,23 @@ class JaxArrays(Defaults):
     inherited = ("_src.core.Tracer",)
 
     def is_ready(self) -> bool:
-        """When the module of the arrays is there."""
+        """When the module of the arrays is imported."""
         return hasattr(sys.modules.get("jax._src.array"), "ArrayImpl") and "jax._src.core" in sys.modules
 
     def self_test(self) -> None:
-        """The attributes that will be asked are there, and are C++'s or properties of jax's own."""
+        """The attributes that will be read exist, in C++ or as properties of jax."""
         kind = sys.modules["jax._src.array"].ArrayImpl
         missing = [name for name in READ + ASKED if type_attribute(kind, name) is None]
         if missing:
             raise ValueError(f"ArrayImpl has no {', '.join(missing)}")
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Its block, where it is computed, in this host's memory and in one piece."""
+        """Its block, if it is computed, in this host's memory and in one piece."""
         if not _is_array(x) or _state(x) != "computed" or not (_is_here(x) and _may_ask_address()):
             return ()
         try:
             address = x.unsafe_buffer_pointer()
-        except Exception:  # jaxlib's own error type: deleted meanwhile, or not addressable
+        except Exception:  # jaxlib's own error type: deleted concurrently, or not addressable
             return ()
         aval, size = x.aval, x.aval.dtype.itemsize
         strides = [size]
@@ -102,7 +102,7 @@ class JaxArrays(Defaults):
         )
 
     def layers(self, x: Any) -> Told:
-        """Deleted, pending, computed; abstract for what stands for an array only while tracing."""
+        """Deleted, pending or computed; abstract for placeholders that exist only while tracing."""
         from inspector.adapters.told import Layer, Told, attribute, of_type
 
         name = type_name(type(x))
@@ -134,7 +134,7 @@ def _is_array(x: Any) -> bool:
 
 
 def _state(x: Any) -> Any:
-    """A deleted or donated array is asked nothing else: every other question raises."""
+    """The report of a deleted or donated array: every other attribute would raise."""
     if x.is_deleted():
         return "closed"
     return "computed" if x.is_ready() else "pending"

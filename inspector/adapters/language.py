@@ -1,4 +1,4 @@
-"""Python's own bytes: bytes, bytearray, memoryview. Asking them for a buffer leaves no trace."""
+"""bytes, bytearray and memoryview. Taking a buffer of them has no side effects."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Language(Defaults):
-    """Exact types only: a subclass may carry a `__buffer__` of its own (PEP 688)."""
+    """Exact types only: a subclass may define `__buffer__` (PEP 688)."""
 
     def types(self) -> tuple[type, ...]:
-        """The builtins that are bytes."""
+        """The builtin bytes types."""
         return (bytes, bytearray, memoryview)
 
     def self_test(self) -> None:
@@ -36,17 +36,17 @@ class Language(Defaults):
         return (("obj", x.obj),)
 
     def owns(self, x: Any) -> bool | Unknown:
-        """A memoryview never does."""
+        """True, except for a memoryview."""
         return type(x) is not memoryview
 
     def exports(self, x: Any) -> int | Unknown:
-        """From the C struct; `bytes` cannot change, so it does not count."""
+        """From the C struct; immutable bytes keep no count."""
         if type(x) is bytes:
             return Unknown("bytes cannot change, so it keeps no count")
         return _native.exports(x)
 
     def layers(self, x: Any) -> Told:
-        """A released memoryview is closed; of a bytearray, how many hold its buffer."""
+        """A released memoryview is closed; a bytearray cannot be resized while its buffer is exported."""
         from inspector.adapters.told import Layer, Told, attribute, field, of_type
 
         name = type_name(type(x))
@@ -57,13 +57,13 @@ class Language(Defaults):
             return Told((Layer("wrapper", name, "closed", "none", "view", gone),))
         exports = _native.exports(x)
         would = ("resize: BufferError",) if exports and type(x) is bytearray else ()
-        title: Any = "view" if type(x) is memoryview else "owned"  # also of no bytes at all
+        title: Any = "view" if type(x) is memoryview else "owned"  # also if empty
         seen = (of_type(name), field("exports", exports))
         return Told((Layer("wrapper", name, title=title, evidence=seen, would=would),))
 
 
 def asked(x: Any, numeric: bool = True) -> tuple[Elements, ...]:
-    """What the buffer protocol answers, for types that may be asked; () where they refuse (closed)."""
+    """The answer of the buffer protocol, for types without side effects; () if they refuse (closed)."""
     try:
         address, _, itemsize, typestr, shape, strides, readonly, indirect, exporter = _native.ask_buffer(x)
     except (ValueError, BufferError):
@@ -87,7 +87,7 @@ def asked(x: Any, numeric: bool = True) -> tuple[Elements, ...]:
 
 
 def is_released(view: memoryview) -> bool:
-    """Whether `view.release()` has been called: then every question to it raises."""
+    """Whether `view.release()` has been called: then every attribute raises."""
     try:
         return view.ndim < 0
     except ValueError:
@@ -95,7 +95,7 @@ def is_released(view: memoryview) -> bool:
 
 
 def count_follows(x: Any) -> None:
-    """Raise where the export count of `x` does not follow a buffer that is taken and released."""
+    """Raise ValueError if the export count of `x` does not follow a buffer taken and released."""
     from _pickle import PickleBuffer
 
     before = _native.exports(x)

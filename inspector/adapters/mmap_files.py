@@ -1,4 +1,4 @@
-"""mmap.mmap: a mapping as an object; it counts its exports and cannot be closed while there are any."""
+"""mmap.mmap: a mapping that counts its exports and cannot be closed while there are any."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MmapFiles(Defaults):
         return _native.exports(x)
 
     def layers(self, x: Any) -> Told:
-        """A closed one has nothing mapped; `close()` waits for its exports."""
+        """A closed one maps nothing; `close()` fails while there are exports."""
         from inspector.adapters.told import Layer, Told, attribute, field
 
         if x.closed:

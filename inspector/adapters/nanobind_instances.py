@@ -1,7 +1,7 @@
-"""nanobind: where the C++ object of an instance lies, whether it is destroyed with it, whom it keeps alive.
+"""nanobind: the address of an instance's C++ object, whether it is destroyed with it, what it keeps alive.
 
-`nb_inst` (nanobind/src/nb_internals.h): an offset and a word of flags behind the object's head. The flag of
-keep_alive moved to a byte of its own when the metaclass lost the number in its name.
+`nb_inst` (nanobind/src/nb_internals.h): an offset and a flags word after PyObject_HEAD. The keep_alive flag
+moved to a byte of its own when the metaclass lost the number in its name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEEPS_SINCE_3, KEEPS_BEFORE = 0xFF00, 1 << 6
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The struct, as far as it is read."""
+    """The fields of the struct that are read."""
 
     address: int
     state: str
@@ -35,7 +35,7 @@ class Instance:
 
 
 class NanobindInstances(Defaults):
-    """Every class whose metaclass is nanobind's."""
+    """All classes with nanobind's metaclass."""
 
     library = "nanobind"
 
@@ -45,7 +45,7 @@ class NanobindInstances(Defaults):
         return type_module(made) == "nanobind" and type_name(made).startswith("nb_type")
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Whether the C++ object ends with the Python object."""
+        """Whether the C++ object is destroyed with the Python object."""
         found = _instance(x)
         return found.internal or found.destruct
 
@@ -61,7 +61,7 @@ class NanobindInstances(Defaults):
         )
 
     def layers(self, x: Any) -> Told:
-        """The Python object with the C++ object in it or behind it."""
+        """The Python object, and the C++ object inside or outside it."""
         from inspector.adapters.told import Layer, Told, field, finding
 
         found, name = _instance(x), type_name(type(x))
@@ -76,7 +76,7 @@ class NanobindInstances(Defaults):
         layer = Layer("wrapper", f"{name}, a C++ object", "computed", where, title, tuple(seen))
         if title != "borrowed":
             return Told((layer,))
-        what = "C++ owns the object, and nothing here keeps it alive"
+        what = "C++ owns the object, and nothing in Python keeps it alive"
         danger = finding("borrowed-pointer", what, do="return it with a policy that owns", certain=False)
         return Told((layer,), findings=(danger,))
 

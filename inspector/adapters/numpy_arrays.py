@@ -1,4 +1,4 @@
-"""NumPy arrays, read by struct fields: an array that is asked for a buffer keeps 72 bytes for life."""
+"""NumPy arrays, read by struct fields: taking a buffer would leave 72 bytes in the array for life."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ TYPE_NUMBERS = [
 
 _LAST_SIMPLE = TYPE_NUMBERS.index("CLONGDOUBLE")
 _FORMATS: dict[str, str] = {}
-"""Typestr of a number -> its word, as NumPy said it once: each `dtype.name` is computed in Python."""
+"""Typestr of a number -> NumPy's name, cached: `dtype.name` is computed in Python each time."""
 
 
 class NumPyArrays(Defaults):
-    """ndarray and its subclasses (the C struct is the same), and the holders NumPy puts between views."""
+    """ndarray and its subclasses (same C struct), and the holders that NumPy puts between views."""
 
     library = "numpy"
     versions = ("1.26", "3")
 
     def types(self) -> tuple[type, ...]:
-        """DummyArray: the base as_strided and sliding_window_view leave behind."""
+        """DummyArray: the base that as_strided and sliding_window_view leave."""
         dummy = _dummy_array()
         return () if dummy is None else (dummy,)
 
@@ -73,7 +73,7 @@ class NumPyArrays(Defaults):
         return (_numpy().ndarray,)
 
     def self_test(self) -> None:
-        """A reversed, sliced view reads as NumPy's public attributes say."""
+        """The struct of a reversed, sliced view agrees with NumPy's public attributes."""
         numpy = _numpy()
         base = numpy.arange(24, dtype="i4").reshape(4, 6)
         view = base[::-1, 1::2]
@@ -107,7 +107,7 @@ class NumPyArrays(Defaults):
         )
 
     def spans(self, x: Any) -> tuple[Range, ...]:
-        """From its first byte to its last: the same range as that of its block, without describing it."""
+        """The range of its block, without making an Elements."""
         from inspector.facts.memory import Range
 
         if type(x) is _dummy_array():
@@ -155,7 +155,7 @@ class NumPyArrays(Defaults):
         )
 
     def layers(self, x: Any) -> Told:
-        """numpy_layers: masks, arenas, pending write-backs, bytes that nobody frees."""
+        """From numpy_layers: masks, arenas, pending write-backs, unowned bytes."""
         from inspector.adapters import numpy_layers
         from inspector.adapters.told import Told
 
@@ -171,7 +171,7 @@ class NumPyArrays(Defaults):
 
 
 def format_of(descr: Any) -> str:
-    """A dtype in a word: "float64", ">i4", "struct of 2 fields"."""
+    """A dtype as text: "float64", ">i4", "struct of 2 fields"."""
     known = _FORMATS.get(descr.str) if descr.num <= _LAST_SIMPLE else None
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""NumPy's objects that are not arrays: an open .npz file, whose arrays are read at each asking; an nditer."""
+"""NumPy's objects that are not arrays: an open .npz file, which reads arrays at each access; an nditer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NumPyFiles(Defaults):
     exact = ("lib.npyio.NpzFile", "nditer")
 
     def self_test(self) -> None:
-        """An nditer says when it is finished."""
+        """An nditer reports when it is finished."""
         made = sys.modules["numpy"].nditer([1, 2])
         before = made.finished
         list(made)
@@ -29,7 +29,7 @@ class NumPyFiles(Defaults):
             raise ValueError("nditer.finished does not say whether it is")
 
     def layers(self, x: Any) -> Told:
-        """lazy until a name is asked for, every time again; closed when the file is."""
+        """lazy: each access to a name reads the file; closed if the file is closed."""
         return _npz(x) if type_name(type(x)) == "NpzFile" else _nditer(x)
 
 

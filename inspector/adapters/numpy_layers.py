@@ -1,4 +1,4 @@
-"""What NumPy knows of an array beyond its struct: masks, arenas of text, pending write-backs, leaks."""
+"""What NumPy stores of an array beyond its struct: masks, string arenas, pending write-backs, leaks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _about(x: Any, flags: int, base: Any, descr: Any) -> list[Evidence]:
     if descr.hasobject:
         found.append(field("dtype.hasobject", "its bytes are pointers; copy() copies no object"))
     if not flags & WRITEABLE:
-        found.append(field("WRITEABLE", "no, which does not say that nobody writes"))
+        found.append(field("WRITEABLE", "no, but others may still write"))
     return found
 
 
@@ -57,7 +57,7 @@ def _findings(flags: int) -> tuple[Finding, ...]:
 
 
 def _is_unowned(spans: tuple[Range, ...], base: Any) -> bool:
-    """Whether a base is held whose bytes are known, and they are not the array's: nobody frees these."""
+    """Whether the bytes of the array's base are known and do not contain the array's: nothing frees those."""
     if not spans:
         return False
     from inspector.adapters.registry import adapter_of
@@ -78,7 +78,7 @@ def _meets(a: Range, b: Range) -> bool:
 
 
 def _mask(x: Any) -> tuple[Layer, ...]:
-    """A masked array's mask: `nomask` is one constant for all, no memory."""
+    """A masked array's mask; `nomask` is a shared constant without memory."""
     ma = sys.modules.get("numpy.ma")
     if ma is None or type(x) is not ma.MaskedArray:
         return ()

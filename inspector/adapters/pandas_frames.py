@@ -1,7 +1,7 @@
-"""pandas: frames, series and indexes as the blocks their bytes lie in.
+"""pandas: frames, series and indexes as blocks of bytes.
 
-Columns are read through `_mgr.blocks`: `df["a"]` would make a Series, and so add a holder to the block's
-copy-on-write references. Labels are told only where they are exact builtin types.
+Columns are read through `_mgr.blocks`: `df["a"]` would create a Series, which adds a holder to the block's
+copy-on-write references. Only labels of exact builtin types are shown.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 _get = object.__getattribute__
 _INNER = ("_ndarray", "_mask", "_codes", "_sparse_values", "_left", "_right")
-"""Where pandas' own extension arrays keep their ndarrays."""
+"""Attributes in which pandas' own extension arrays keep their ndarrays."""
 MOST_CHUNKS = 64
 MOST_BLOCKS = 1000
-"""Blocks looked at; a frame to which columns were added one by one has one for each."""
+"""Blocks inspected at most; a frame built column by column has one for each column."""
 ARRAYS = (
     *("Categorical", "SparseArray", "ArrowExtensionArray", "ArrowStringArray", "StringArray"),
     *("IntegerArray", "FloatingArray", "BooleanArray", "DatetimeArray", "TimedeltaArray", "PeriodArray"),
     *("IntervalArray", "NumpyExtensionArray"),
 )
 MOST_NAMED = 8
-"""Blocks named in the facts; a frame of mixed types seldom has more."""
+"""Blocks named in the facts; a frame of mixed types rarely has more."""
 
 
 class PandasFrames(Defaults):
@@ -49,7 +49,7 @@ class PandasFrames(Defaults):
     )
 
     def types(self) -> tuple[type, ...]:
-        """The classes; a subclass of the user's may keep its bytes elsewhere."""
+        """The exact classes; a user's subclass may keep its bytes elsewhere."""
         pandas = sys.modules["pandas"]
         names = "DataFrame Series Index RangeIndex DatetimeIndex TimedeltaIndex PeriodIndex CategoricalIndex"
         own = (getattr(pandas, name) for name in f"{names} IntervalIndex MultiIndex Categorical".split())
@@ -57,7 +57,7 @@ class PandasFrames(Defaults):
         return tuple(kind for kind in (*own, *inside) if kind is not None)
 
     def self_test(self) -> None:
-        """One block of two columns; a Series of one of them is its second holder."""
+        """Two columns share one block; a Series of one column is its second holder."""
         frame = sys.modules["pandas"].DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
         (block,) = self.elements(frame)
         series = frame["a"]
@@ -69,13 +69,13 @@ class PandasFrames(Defaults):
             raise ValueError("_mgr.blocks is not what it was")
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """One for each array of each block; a frame's are turned so that rows come first."""
+        """One block for each array of each pandas block; a frame's are transposed so that rows come first."""
         turned = type_name(type(x)) == "DataFrame"
         found = (block for array in arrays(x) for block in _elements(array))
         return tuple(_turned(block) if turned and len(block.shape) == 2 else block for block in found)
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """The ndarrays of its blocks."""
+        """The ndarrays of its pandas blocks."""
         return tuple(("values", array) for array in arrays(x) if is_array(array))
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
@@ -88,7 +88,7 @@ class PandasFrames(Defaults):
                 yield _label(labels, position), _row(block.values, row)
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
-        """A frame's columns by position; of many blocks only the first MOST_BLOCKS are looked at."""
+        """A frame's columns by position; only the first MOST_BLOCKS blocks are inspected."""
         if type_name(type(x)) != "DataFrame":
             return None
         labels, found = _get(_get(x, "_mgr"), "axes")[0], _blocks(x)
@@ -102,7 +102,7 @@ class PandasFrames(Defaults):
         return tuple(columns), len(labels), len(found)
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Whether nobody else holds its arrays or their bases: they go when it goes."""
+        """Whether nothing else holds its arrays or their bases: they are freed with it."""
         boxes = [Subject(array) for array in arrays(x) if is_array(array)]
         spare = pandas_layers.spare(x)
         return all(whose(box, spare)[0] == "owned" for box in boxes) and cow_holders(x) <= 1
@@ -121,7 +121,7 @@ class PandasFrames(Defaults):
         return (("blocks", ", ".join(blocks) or "none"), ("copy-on-write", _copy_on_write(x)))
 
     def layers(self, x: Any) -> Told:
-        """pandas_layers: blocks with their holders, caches of indexes."""
+        """From pandas_layers: blocks with their holders, caches of indexes."""
         name = type_name(type(x))
         if name == "RangeIndex":
             return pandas_layers.of_range(x)
@@ -138,7 +138,7 @@ class PandasFrames(Defaults):
 
 
 def arrays(x: Any) -> tuple[Any, ...]:
-    """The ndarrays, and Arrow chunks, that a pandas object keeps its bytes in."""
+    """The ndarrays and Arrow chunks in which a pandas object keeps its bytes."""
     name = type_name(type(x))
     if name == "RangeIndex":
         return ()
@@ -157,7 +157,7 @@ def _blocks(x: Any) -> tuple[Any, ...]:
 
 
 def _of_block(block: Any) -> list[tuple[Elements, Any, Evidence]]:
-    """Each piece of a block's bytes, who frees it, and what says so."""
+    """Each piece of a block's bytes, who frees it, and the evidence."""
     boxes = [Subject(array) for array in _inner(block.values)]
     shared = (Subject(block.values).refcount() or 1) - 1 if not is_array(block.values) else 0
     rows = [(box, *_whose(box, shared)) for box in boxes]
@@ -165,7 +165,7 @@ def _of_block(block: Any) -> list[tuple[Elements, Any, Evidence]]:
 
 
 def _whose(box: Subject, shared: int) -> tuple[Any, Evidence]:
-    """Who frees an array of a block, of whose extension array others hold `shared` references."""
+    """Who frees an array of a block; others hold `shared` references to its extension array."""
     if not is_array(box.get()):
         return pandas_layers.of_arrow(box.get())
     if shared:
@@ -174,11 +174,11 @@ def _whose(box: Subject, shared: int) -> tuple[Any, Evidence]:
 
 
 def _inner(values: Any) -> Iterator[Any]:
-    """The arrays inside an extension array; only pandas' own are looked into."""
+    """The arrays inside one of pandas' own extension arrays."""
     if is_array(values):
         yield values
     elif _is_known(type(values)):
-        data = stored(values, "_data")  # of Arrow's in pandas 2 a property, which warns
+        data = stored(values, "_data")  # in pandas 2 a property of Arrow's arrays, which warns
         inner = {id(one): one for one in (data, *(_attribute(values, name) for name in _INNER))}
         for one in inner.values():  # each once: a Categorical's `_codes` are its `_ndarray`
             if is_array(one) or (one is data and one is not None):
@@ -214,7 +214,7 @@ def _turned(block: Elements) -> Elements:
 
 
 def _row(values: Any, row: int) -> Any:
-    """A column's own view of a block of several; a subclass of ndarray of the user's is not asked for one."""
+    """A column's own view of a block of several; a user's subclass of ndarray is not indexed."""
     numpy = sys.modules["numpy"]
     if type(values) not in (numpy.ndarray, numpy.memmap) or values.ndim == 1:
         return values
@@ -229,23 +229,23 @@ def _column(name: str, block: Any, number: int, row: int) -> Column:
 
 
 def _is_known(kind: type) -> bool:
-    """Whether a class is pandas' or NumPy's own; some say so as "pandas", some as "pandas.core..."."""
+    """Whether a class is from pandas or NumPy; its module is "pandas" or "pandas.core..."."""
     return type_module(kind).partition(".")[0] in ("pandas", "numpy")
 
 
 def _dtype(block: Any) -> str:
-    """As pandas prints it; of an array class that is not its own only the class's name: nothing is run."""
+    """The dtype as pandas prints it; for a foreign array class only its name, without running its code."""
     kind = type(block.values)
     return str(block.values.dtype) if _is_known(kind) else type_name(kind)
 
 
 def _title(block: Any) -> str:
-    """A block's dtype and shape; of an array class that is not pandas' own only its name: nothing is run."""
+    """A block's dtype and shape; for a foreign array class only its name, without running its code."""
     return f"{_dtype(block)} {tuple(block.shape)}" if _is_known(type(block.values)) else _dtype(block)
 
 
 def cow_holders(x: Any) -> int:
-    """How many blocks of pandas objects share its most shared block's bytes, itself counted."""
+    """How many pandas blocks share the bytes of its most shared block, itself included."""
     if type_name(type(x)) not in ("DataFrame", "Series"):
         return 1
     return max(map(_holders, _blocks(x)), default=1)
@@ -256,7 +256,7 @@ def _holders(block: Any) -> int:
 
 
 def _copy_on_write(x: Any) -> str:
-    """What the next write does; pandas 2 has copy-on-write as an option that is off by default."""
+    """What the next write does; in pandas 2 copy-on-write is an option, off by default."""
     pandas, holders = sys.modules["pandas"], cow_holders(x)
     if holders <= 1:
         return "1 holder: a write copies nothing"
@@ -266,7 +266,7 @@ def _copy_on_write(x: Any) -> str:
 
 
 def _label(labels: Any, position: int) -> str:
-    """A column's label, where telling it runs no user code; else its position."""
+    """A column's label if showing it runs no user code; else its position."""
     label = labels[position]
     return str(label) if type(label) in (str, int, float, bool) else f"[{position}]"
 

@@ -1,4 +1,4 @@
-"""What pandas knows of materialization: blocks and their holders, caches of indexes, parts of arrays."""
+"""What pandas reports about materialization: blocks and holders, caches of indexes, parts of arrays."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 
 MOST_BLOCKS = 12
-"""Blocks shown; of the rest only the number is told, their pages are not asked for."""
+"""Blocks shown; the rest is counted, and its pages are not read."""
 _get = object.__getattribute__
 
 
 Piece = tuple[Elements, Any, Evidence]
-"""Some bytes of a block, who frees them, and what says so."""
+"""Bytes of a block, who frees them, and the evidence."""
 
 
 def of_frame(x: Any, blocks: tuple[Any, ...], pieces_of: list[list[Piece]], count: int) -> Told:
-    """A DataFrame or Series: wrapper, blocks, buffers. `blocks` may be cut: `count` is how many there are."""
+    """A DataFrame or Series: wrapper, blocks, buffers. `blocks` may be cut; `count` is the whole number."""
     found = [Layer("wrapper", type_name(type(x)), evidence=(of_type(type_name(type(x))),))]
     shared = 0
     for block, pieces in zip(blocks[:MOST_BLOCKS], pieces_of, strict=False):
@@ -66,12 +66,12 @@ def _block(block: Any, pieces: list[Piece], holders: int, copies: bool) -> Itera
 
 
 def _title(among: str, alone: Any) -> Any:
-    """Who frees bytes that pandas objects share `among` them, where one of them `alone` would say so."""
+    """Who frees bytes shared by `among` pandas objects; `alone` is the answer for a single holder."""
     return alone if alone == "borrowed" or not among else among
 
 
 def buffer(piece: Elements, title: Any, said: Evidence, what: str = "") -> Layer:
-    """A block of bytes as a layer; where it lies is said by its mapping."""
+    """A block of bytes as a layer; its mapping tells the storage."""
     spans = (piece.range,) if piece.range.bytes else ()
     storage, place = storage_of(piece.range)
     seen = (said, Evidence("address", f"{piece.address:#x}", place))
@@ -90,7 +90,7 @@ def buffer(piece: Elements, title: Any, said: Evidence, what: str = "") -> Layer
 
 
 def of_arrow(array: Any) -> tuple[Any, Evidence]:
-    """Who frees the buffers of an Arrow array, as pyarrow's adapter knows it."""
+    """Who frees the buffers of an Arrow array, from pyarrow's adapter."""
     from inspector.adapters.registry import adapter_of
 
     adapter = adapter_of(type(array))
@@ -103,13 +103,13 @@ def of_arrow(array: Any) -> tuple[Any, Evidence]:
 
 
 def spare(x: Any) -> int:
-    """References that an index's caches have to its own array: its hash table, an interval index's ends."""
+    """References from an index's caches to its own array: the hash table, an interval index's ends."""
     cache = _cache(x)
     return sum(cache.get(name) is not None for name in ("_engine", "left"))
 
 
 def storage_of(place: Range) -> tuple[Any, str]:
-    """Where a range lies: the word, and the mapping."""
+    """The storage of a range, and its mapping as evidence."""
     from inspector.binaries.mappings import plain_mapping
 
     found = plain_mapping(place) if place.bytes else Unknown("no bytes")
@@ -125,7 +125,7 @@ def _shared(count: int) -> tuple[Finding, ...]:
 
 
 def _alive(block: Any) -> int:
-    """Holders of a block's bytes that still live: the list keeps weak references."""
+    """Live holders of a block's bytes: the list keeps weak references."""
     return sum(reference() is not None for reference in block.refs.referenced_blocks)
 
 
@@ -136,7 +136,7 @@ def writes_copy() -> bool:
 
 
 def of_range(x: Any) -> Told:
-    """A RangeIndex: three numbers, until `.values` makes the array; memory_usage never counts it."""
+    """A RangeIndex: three numbers until `.values` makes the array, which memory_usage never counts."""
     cache = _cache(x)
     made = cache.get("_data")
     seen = (attribute("x._cache['_data']", "an array" if made is not None else "absent"),)
@@ -155,7 +155,7 @@ def of_range(x: Any) -> Told:
 
 
 def of_index(x: Any, boxes: list[Subject]) -> Told:
-    """An Index: its array, and what its cache holds: a hash table, a MultiIndex's tuples."""
+    """An Index: its array and its cache (a hash table, a MultiIndex's tuples)."""
     name = type_name(type(x))
     wrapper = Layer("wrapper", name, evidence=(of_type(name),))
     return Told((wrapper, *_arrays(boxes, "", spare(x)), *_tables(x, name)))
@@ -163,7 +163,7 @@ def of_index(x: Any, boxes: list[Subject]) -> Told:
 
 def _tables(x: Any, name: str) -> Iterator[Layer]:
     cache = _cache(x)
-    engine = cache.get("_engine")  # the attribute would make one
+    engine = cache.get("_engine")  # the attribute would create it
     if engine is not None:
         full = bool(getattr(engine, "is_mapping_populated", False))
         seen = (attribute("x._cache['_engine'].is_mapping_populated", full),)
@@ -181,7 +181,7 @@ def _tables(x: Any, name: str) -> Iterator[Layer]:
 
 
 def of_array(x: Any, boxes: list[Subject]) -> Told:
-    """An extension array: what its elements are kept in."""
+    """An extension array: the arrays with its elements."""
     name = type_name(type(x))
     parts = {"SparseArray": "the values that are not the fill value", "Categorical": "codes"}
     return Told((Layer("wrapper", name, evidence=(of_type(name),)), *_arrays(boxes, parts.get(name, ""))))

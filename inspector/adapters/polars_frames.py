@@ -1,4 +1,4 @@
-"""polars: series and frames as their buffers, lazy frames as recipes that are never asked to resolve."""
+"""polars: series and frames as buffers, lazy frames as recipes, which are never resolved."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from inspector.facts.unknown import Unknown
 if TYPE_CHECKING:
     from inspector.adapters.told import Layer, Told
 
-NOT_SAID = Unknown("polars does not say whether it is its own or shared")
+NOT_SAID = Unknown("polars does not tell whether it is its own or shared")
 BARE = ("_plr.PySeries", "_plr.PyDataFrame", "polars.PySeries", "polars.PyDataFrame")
-"""What `_s` and `_df` hold, of the extension: by its name today, and in 1.0."""
+"""The extension module of the objects in `_s` and `_df`: its name today, and in 1.0."""
 COPIED = ("Object", "Categorical")
-"""Types, also inside others, that have no buffer of Arrow's: exported they are made anew."""
+"""Types, also nested ones, without an Arrow buffer: exporting them makes new ones."""
 MOST_CHUNKS = 64
 MOST_COLUMNS = 64
 
 
 class PolarsFrames(Defaults):
-    """Exact Series, DataFrame, LazyFrame and what they hold: read through `_s`, `_df`."""
+    """Exact Series, DataFrame, LazyFrame and the objects they hold, read through `_s` and `_df`."""
 
     library = "polars"
     versions = ("1.0", "3")
@@ -32,7 +32,7 @@ class PolarsFrames(Defaults):
     links_allocator = True
 
     def self_test(self) -> None:
-        """A slice of two numbers lies 8 bytes on, one of two short strings 16."""
+        """A slice by one element starts 8 bytes later for numbers, 16 for short strings."""
         polars = sys.modules["polars"]
         for one, apart in (polars.Series([1.0, 2.0, 3.0]), 8), (polars.Series(["a", "b", "c"]), 16):
             whole, later = self.elements(one)[:1], self.elements(one[1:])[:1]
@@ -52,14 +52,14 @@ class PolarsFrames(Defaults):
         )
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
-        """A frame's columns, one after the other."""
+        """A frame's columns, lazily."""
         frame = _frame(x)
         for position in range(frame.width() if frame is not None else 0):
             column = sys.modules["polars"].Series._from_pyseries(frame.to_series(position))
             yield column.name, column
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
-        """A frame's first columns, each a block of its own."""
+        """A frame's first columns; each is a block of its own."""
         frame = _frame(x)
         if frame is None:
             return None
@@ -67,11 +67,11 @@ class PolarsFrames(Defaults):
         return tuple(_column(frame.to_series(n), n) for n in range(min(most, total))), total, total
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Not said: Arrow buffers are counted in Rust."""
+        """Unknown: Arrow buffers are counted in Rust."""
         return False if type_name(type(x)) == "LazyFrame" else NOT_SAID
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """Chunks, nulls, and what polars takes its size to be."""
+        """Chunks, nulls, and polars' estimate of its size."""
         series = _series(x)
         if series is None:
             return ()
@@ -79,7 +79,7 @@ class PolarsFrames(Defaults):
         return (("n_chunks", str(chunks)), ("null_count", str(nulls)))
 
     def layers(self, x: Any) -> Told:
-        """A LazyFrame is a recipe; explain() and collect_schema() may open files: not asked."""
+        """A LazyFrame is a recipe; explain() and collect_schema() may open files and are not called."""
         from inspector.adapters.told import DERIVED, Layer, Told, of_type, recipe
 
         kind = type_name(type(x))
@@ -94,11 +94,11 @@ class PolarsFrames(Defaults):
         below = tuple(_layer(name, column) for name, column in shown)
         bytes_ = (_series(x) if frame is None else frame).estimated_size() if width < 1000 else None
         size = Unknown(f"{width:,} columns are not summed") if bytes_ is None else bytes_
-        whole = Unknown("polars does not say how large the buffers of a slice are")
+        whole = Unknown("polars does not tell how large the buffers of a slice are")
         return Told((wrapper, *below), DERIVED, size, whole, layers_left_out=width - len(below))
 
     def _columns(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """(name, PySeries) of the first columns, or of the series itself."""
+        """(name, PySeries) of a frame's first columns, or of the series itself."""
         if (series := _series(x)) is not None:
             return ((series.name(), series),)
         frame = _frame(x)
@@ -108,17 +108,17 @@ class PolarsFrames(Defaults):
 
 
 def _series(x: Any) -> Any:
-    """The PySeries of a Series, or the one that x is; None for anything else."""
+    """The PySeries of a Series, or `x` itself if it is one; else None."""
     return x if type_name(type(x)) == "PySeries" else stored(x, "_s")
 
 
 def _frame(x: Any) -> Any:
-    """The PyDataFrame of a DataFrame, or the one that x is; None for anything else."""
+    """The PyDataFrame of a DataFrame, or `x` itself if it is one; else None."""
     return x if type_name(type(x)) == "PyDataFrame" else stored(x, "_df")
 
 
 def _values(series: Any) -> tuple[Elements, ...]:
-    """The values of each chunk, by a view that is dropped at once; () where polars would copy."""
+    """The values of each chunk, by a view that is dropped at once; () if polars would copy."""
     from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
 
     chunks = [series] if series.n_chunks() == 1 else series.get_chunks()[:MOST_CHUNKS]
@@ -127,7 +127,7 @@ def _values(series: Any) -> tuple[Elements, ...]:
 
 
 def _codes(series: Any) -> tuple[Elements, ...]:
-    """The codes of each chunk of categories, which are made anew to be exported: where polars points."""
+    """The codes of each chunk of categories, by polars' own pointer: exporting would make new ones."""
     if not series.len() or not str(series.dtype()).startswith("Categorical"):
         return ()
     chunks = [series] if series.n_chunks() == 1 else map(_series, series.get_chunks()[:MOST_CHUNKS])
@@ -145,7 +145,7 @@ def _codes(series: Any) -> tuple[Elements, ...]:
 
 
 def _exported(series: Any) -> tuple[Elements, ...]:
-    """The same by Arrow's C stream; () for what polars copies to export it, and before polars 1.3."""
+    """The values by Arrow's C stream; () for types that polars copies for export, and before polars 1.3."""
     from inspector.adapters.arrow_blocks import blocks
 
     export = getattr(series, "__arrow_c_stream__", None)
@@ -180,7 +180,7 @@ def _layer(name: str, series: Any) -> Layer:
 
 
 def _type(series: Any, blocks: tuple[Elements, ...]) -> str:
-    """The element type: NumPy's word, else polars' own; of an extension of the user's only its class."""
+    """The element type by NumPy's name, else polars' own; for a user's extension type only its class."""
     if blocks:
         return blocks[0].format
     dtype = series.dtype()

@@ -1,4 +1,4 @@
-"""What a protocol answers when it is asked (`--ask`): library code runs, and what it hands out is dropped."""
+"""Calls the protocols of an object (`--ask`): library code runs, and the exported object is released."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ ITEM_BYTES = {code: size for size, codes in ((1, "cC"), (2, "sSe"), (4, "iIf"), 
 
 
 def ask(x: Any, attribute: str) -> Elements | Unknown:
-    """One protocol's answer; unknown with the reason where it refuses, raises, or makes no sense."""
+    """The answer of one protocol; Unknown with the reason if it refuses, raises or is inconsistent."""
     try:
         return _ANSWERS[attribute](x)
-    except (Exception, SystemExit) as error:  # a stranger's code: the card must draw
+    except (Exception, SystemExit) as error:  # third-party code: the card must be drawn
         return Unknown(_reason(error))
 
 
 def _reason(error: BaseException) -> str:
     try:
-        said = str(error)
+        detail = str(error)
     except Exception:
-        said = ""
-    said = said if len(said) <= LONGEST_REASON else said[: LONGEST_REASON - 1] + "…"
-    return f"refused: {type_name(type(error))}{': ' if said else ''}{said}"
+        detail = ""
+    detail = detail if len(detail) <= LONGEST_REASON else detail[: LONGEST_REASON - 1] + "…"
+    return f"refused: {type_name(type(error))}{': ' if detail else ''}{detail}"
 
 
 def _buffer(x: Any) -> Elements | Unknown:
@@ -51,14 +51,14 @@ def _cuda(x: Any) -> Elements | Unknown:
 
 def _from_dict(x: Any, attribute: str) -> Elements | Unknown:
     """The array interface, version 3 (numpy.org/doc/stable/reference/arrays.interface.html)."""
-    said = getattr(x, attribute)
-    typestr = str(said["typestr"])
-    shape = tuple(int(length) for length in said["shape"])
-    if (place := said.get("data")) is None:
+    interface = getattr(x, attribute)
+    typestr = str(interface["typestr"])
+    shape = tuple(int(length) for length in interface["shape"])
+    if (place := interface.get("data")) is None:
         return Unknown("its bytes are behind its buffer: the interface gives no address")
     address, readonly = place
     itemsize = _items_of(typestr)
-    strides = said.get("strides")
+    strides = interface.get("strides")
     steps = _dense(shape, itemsize) if strides is None else tuple(int(step) for step in strides)
     if len(steps) != len(shape):
         return Unknown(f"its shape has {len(shape)} axes, its strides {len(steps)}")

@@ -1,8 +1,8 @@
-"""pyarrow: arrays, tables and buffers, and whose bytes a buffer shows, which pyarrow itself does not say.
+"""pyarrow: arrays, tables and buffers, and who frees a buffer's bytes, which pyarrow itself does not tell.
 
-A Buffer is a C++ object behind a shared pointer; the class of that object says who frees the bytes: Arrow's
-pool, a NumPy array, another Python object, a mapped file. The self test makes one of each and remembers the
-address of its class's virtual table and where in it the Python owner stands: so it can name both ever after.
+A Buffer is a C++ object behind a shared pointer. The class of that object tells who frees the bytes: Arrow's
+pool, a NumPy array, another Python object, a mapped file. The self test makes one of each and stores the
+address of its class's virtual table and the offset of the Python owner, to recognize both later.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from inspector.adapters.told import Finding, Layer, Told
 
 _POINTER_AT = 32
-"""Of the shared pointer in pyarrow.lib.Buffer: after the head, the weakref list and Cython's table."""
+"""Offset of the shared pointer in pyarrow.lib.Buffer: after header, weakref list and Cython's table."""
 _WORDS = 16
-"""Words of the C++ object that are read: the longest class keeps its owner in the twelfth."""
+"""Words of the C++ object that are read: the largest class keeps its owner in the twelfth."""
 _NUMBERS = {
     "halffloat": ("float16", "e"),
     "float": ("float32", "f"),
@@ -39,14 +39,14 @@ _NUMBERS = {
         ("u", 8, "B"), ("u", 16, "H"), ("u", 32, "I"), ("u", 64, "Q"),
     )},
 }  # fmt: skip
-"""Arrow type -> NumPy's word and the struct module's letter."""
+"""Arrow type -> NumPy's name and the struct module's letter."""
 _FILES = ("MemoryMappedFile", "OSFile", "BufferReader", "BufferOutputStream")
 _COLUMNS = ("Table", "RecordBatch")
 MOST_CHUNKS = 64
-"""Chunks of one column of a table whose bytes are summed; of more they are unknown."""
+"""Most chunks of a table's column whose bytes are summed; with more, the sum is unknown."""
 MOST_FIELDS = 4
-"""Fields of a nested type that its name spells out."""
-IN_CPP = Unknown("Arrow counts who shares a buffer in C++")
+"""Most fields of a nested type that its name lists."""
+IN_CPP = Unknown("Arrow counts the owners of a buffer in C++")
 
 
 class Kind(NamedTuple):
@@ -55,14 +55,14 @@ class Kind(NamedTuple):
     name: str
     title: str
     owner_word: int
-    """Where the Python owner's address stands in it; 0 where there is none."""
+    """Offset of the Python owner's address in it; 0 if there is none."""
 
 
 UNSEEN = Kind("a class of buffer the self test did not make", "", 0)
 
 
 class PyarrowBuffers(Defaults):
-    """pyarrow's own exact types; extension arrays of the user's are not asked."""
+    """pyarrow's own exact types; user extension arrays are not inspected."""
 
     library = "pyarrow"
     versions = ("17", "27")
@@ -81,7 +81,7 @@ class PyarrowBuffers(Defaults):
         return (*arrays, *(getattr(lib, name) for name in names))
 
     def self_test(self) -> None:
-        """Make a buffer of each class: the address and size in its C++ object are those it tells."""
+        """Make a buffer of each class: address and size in its C++ object match its attributes."""
         arrow, source = sys.modules["pyarrow"], bytearray(64)
         pool = arrow.array([1.0]).buffers()[1]
         there = arrow.foreign_buffer(pool.address, pool.size, source)
@@ -95,7 +95,7 @@ class PyarrowBuffers(Defaults):
         self._learn_numpy()
 
     def _learn_numpy(self) -> bool:
-        """Learn the class of buffers over an ndarray, once NumPy is there: it may come after pyarrow."""
+        """Learn the class of buffers over an ndarray after NumPy is imported, possibly later than pyarrow."""
         numpy = sys.modules.get("numpy")
         known = any(kind.name == "NumPyBuffer" for kind in self._kinds.values())
         if known or numpy is None:
@@ -111,32 +111,32 @@ class PyarrowBuffers(Defaults):
         self._kinds[words[0]] = Kind(name, title, words.index(id(owner)) if owner is not None else 0)
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """A block for each buffer; the values of numbers begin at the slice's offset."""
+        """A block for each buffer; number values begin at the slice's offset."""
         rows = (row for row in _rows(x) if row[1].is_cpu)
         own = (replace(block, linked=self.is_linked(buffer)) for _, buffer, block in rows)
         return (*own, *(block for _, array in _few(x) for block in _of_dictionary(array)))
 
     def is_linked(self, buffer: Any) -> bool:
-        """Whether Arrow's pool gave a buffer's bytes, or may have: of a class that is not known."""
+        """Whether Arrow's pool allocated a buffer's bytes, or may have (unknown class)."""
         return self._title(buffer) in ("owned", "")
 
     def spans(self, x: Any) -> tuple[Range, ...]:
-        """The blocks, without those of no bytes."""
+        """The ranges of the blocks that have bytes."""
         return tuple(block.range for block in self.elements(x) if block.range.bytes)
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """Python objects whose bytes its buffers show."""
+        """Python objects that own the bytes of its buffers."""
         found = ((place, self.owner(buffer)) for place, buffer, _ in _rows(x))
         return tuple((place, owner) for place, owner in found if owner is not None)
 
     def owner(self, buffer: Any) -> Any:
-        """The Python object that keeps a buffer's bytes alive, where its class keeps one."""
+        """The Python object that keeps a buffer's bytes alive, if its class keeps one."""
         root = _root(buffer)
         kind, words = self._kind(root)
         return ctypes.cast(words[kind.owner_word], ctypes.py_object).value if kind.owner_word else None
 
     def _title(self, buffer: Any) -> str:
-        """Who frees a buffer's bytes; "" where its class says nothing, borrowed where it holds None."""
+        """Who frees a buffer's bytes; "" if its class is unknown, "borrowed" if it holds None."""
         kind, words = self._kind(_root(buffer))
         return "borrowed" if kind.owner_word and words[kind.owner_word] == id(None) else kind.title
 
@@ -157,7 +157,7 @@ class PyarrowBuffers(Defaults):
             yield from ((f"chunk {n}", x.chunk(n)) for n in range(x.num_chunks))
 
     def columns(self, x: Any, most: int) -> tuple[tuple[Column, ...], int, int] | None:
-        """The first columns, each a block of its own; a column's bytes are those of its buffers."""
+        """The first columns; each is a block of its own, whose bytes are those of its buffers."""
         if type_name(type(x)) not in _COLUMNS:
             return None
         total, few = x.num_columns, _first_columns(x, most)
@@ -212,7 +212,7 @@ class PyarrowBuffers(Defaults):
 
         owners = (owner for _, owner in self.holds(x) if is_array(owner))
         if any(not block.readonly for owner in owners for block in NUMPY.elements(owner)):
-            what = "a write to the ndarray changes this array, which pyarrow takes to be immutable"
+            what = "a write to the ndarray changes this array, which pyarrow assumes to be immutable"
             yield finding("unnoticed-write", what, do="pa.array(x.copy()), or x.flags.writeable = False")
 
     def _whole(self, found: list[tuple[str, Any, Elements]]) -> Any:
@@ -226,7 +226,7 @@ class PyarrowBuffers(Defaults):
 
         root = _root(buffer)
         kind, owner = self._kind(root)[0], self.owner(buffer)
-        held = f" over {_article(type_name(type(owner)))}" if owner is not None else " over nobody's bytes"
+        held = f" over {_article(type_name(type(owner)))}" if owner is not None else " over unowned bytes"
         held = held if kind.owner_word else ""
         title: Any = self._title(buffer) or Unknown(UNSEEN.name)
         return Layer(
@@ -250,7 +250,7 @@ def _file(x: Any, kind: str) -> Told:
     said = (attribute("x.closed", x.closed),)
     if x.closed:
         return Told((Layer("wrapper", kind, "closed", "none", evidence=said),))
-    where = Unknown("a file is not asked where its bytes are")
+    where = Unknown("the place of a file's bytes is not read")
     return Told((Layer("wrapper", kind, "computed", where, evidence=said),))
 
 
@@ -266,7 +266,7 @@ def _reader() -> Told:
 
 
 def _of_dictionary(array: Any) -> tuple[Elements, ...]:
-    """What the codes stand for; by the C interface, for `array.dictionary` would be kept in the array."""
+    """The dictionary's blocks, by the C interface: `array.dictionary` would be cached in the array."""
     from inspector.adapters.arrow_blocks import dictionary
 
     if type_name(type(array)) != "DictionaryArray":
@@ -276,14 +276,14 @@ def _of_dictionary(array: Any) -> tuple[Elements, ...]:
 
 
 def _object_of(buffer: Any) -> tuple[int, ...]:
-    """The first words of the C++ object behind a Buffer; zeros where they cannot be read."""
+    """The first words of the C++ object behind a Buffer; zeros if they cannot be read."""
     pointer = _native.read(id(buffer) + _POINTER_AT, 8)
     raw = _native.read(int.from_bytes(pointer or b"", "little"), 8 * _WORDS) if pointer else None
     return struct.unpack(f"={_WORDS}Q", raw or bytes(8 * _WORDS))
 
 
 def _root(buffer: Any) -> Any:
-    """The buffer whose slice it is, or itself."""
+    """The buffer that it is a slice of, or itself."""
     for _ in range(MOST_LAYERS):
         parent = buffer.parent
         if parent is None:
@@ -293,11 +293,11 @@ def _root(buffer: Any) -> Any:
 
 
 def _logical(x: Any) -> int | Unknown:
-    """Bytes of all elements: of a table by its arrays, for `Table.nbytes` would leave a mark in the table."""
+    """Bytes of all elements; a table's by its arrays, because `Table.nbytes` would modify the table."""
     try:
         return int(sum(array.nbytes for _, array in _few(x)))
     except sys.modules["pyarrow"].ArrowTypeError as error:  # pyarrow 17, of views of strings
-        return Unknown(f"pyarrow does not tell it: {error}"[:100])
+        return Unknown(f"pyarrow raises: {error}"[:100])
 
 
 def _width(x: Any) -> int:
@@ -317,7 +317,7 @@ def _title(x: Any) -> str:
 
 
 def _first_columns(x: Any, most: int) -> Any:
-    """A table of the first columns: a batch that is asked for its own keeps a Schema from then on."""
+    """A table of the first columns: reading a batch's columns would cache a Schema in the batch."""
     return x.select(list(range(min(most, x.num_columns))))
 
 
@@ -341,7 +341,7 @@ def _few(x: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _type_name(typed: Any) -> str:
-    """Arrow's name of the type of an array or field; of an extension type of the user's only its class."""
+    """Arrow's name for the type of an array or field; for a user's extension type only its class."""
     told = typed.type
     if type_module(type(told)) != "pyarrow.lib":
         return type_name(type(told))
@@ -349,7 +349,7 @@ def _type_name(typed: Any) -> str:
 
 
 def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
-    """(place, buffer, what x shows of it) of all buffers under it, bounded."""
+    """(place, buffer, the block that `x` shows of it) of all buffers under it, bounded."""
     if type_name(type(x)).endswith("Buffer"):
         yield "bytes", x, _elements(x, x, 0, x.size, 1, "uint8", "B")
         return
@@ -371,7 +371,7 @@ def _rows(x: Any) -> Iterator[tuple[str, Any, Elements]]:
 
 
 def _role(array: Any, position: int) -> str:
-    """What one of an array's buffers() is, by Arrow's columnar format; "" for the values themselves."""
+    """The role of one of an array's buffers() in Arrow's columnar format; "" for the values."""
     if position == 0:
         return "validity"
     kind = _type_name(array)

@@ -1,6 +1,6 @@
-"""pybind11: an instance points to a C++ object, and says what owns it and whether it keeps others alive.
+"""pybind11: an instance points to a C++ object and stores what owns it and whether it keeps others alive.
 
-`pybind11::detail::instance` (pybind11/detail/common.h) is the same from 2.13 to 3.1 in what is read here.
+The fields of `pybind11::detail::instance` (pybind11/detail/common.h) read here are equal from 2.13 to 3.1.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ USE_COUNT = 8
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """The struct, as far as it is read."""
+    """The fields of the struct that are read."""
 
     value: int
     control: int
-    """Second word of the holder: of a shared_ptr its control block, 0 for a unique_ptr."""
+    """Second word of the holder: the control block of a shared_ptr, 0 for a unique_ptr."""
     owned: bool
     simple: bool
     held: bool
-    """The holder is constructed."""
+    """Whether the holder is constructed."""
     patients: bool
 
 
 class Pybind11Instances(Defaults):
-    """Every class whose mro has pybind11's own base; the metaclass says so before anything is asked."""
+    """All classes with pybind11's base in their MRO; the metaclass tells, before anything is read."""
 
     library = "pybind11_builtins"
 
     def claims(self, kind: type) -> bool:
-        """Whether pybind11 made the type, with the struct size that is known."""
+        """Whether pybind11 made the type, with a supported struct size."""
         return type_module(type(kind)) == "pybind11_builtins" and any(
             type_name(base) == "pybind11_object" and _basicsize(base) == BASICSIZE
             for base in type_bases(kind)
@@ -64,7 +64,7 @@ class Pybind11Instances(Defaults):
         )
 
     def layers(self, x: Any) -> Told:
-        """The Python object, and the C++ object it stands for."""
+        """The Python object, and the C++ object it points to."""
         from inspector.adapters.told import Layer, Told, field, finding
 
         found = _instance(x)
@@ -79,7 +79,7 @@ class Pybind11Instances(Defaults):
         layer = Layer("wrapper", f"{name}, a C++ object", title=title, evidence=tuple(seen))
         if title != "borrowed":
             return Told((layer,))
-        what = "C++ owns the object, and nothing here keeps it alive"
+        what = "C++ owns the object, and nothing in Python keeps it alive"
         danger = finding("borrowed-pointer", what, do="return it with a policy that owns", certain=False)
         return Told((layer,), findings=(danger,))
 
@@ -89,7 +89,7 @@ def _instance(x: Any) -> Instance:
     flags = words[FLAGS_WORD]
     simple, held = bool(flags & 2), bool(flags & 4)
     value, control = words[2], words[4]
-    if not simple:  # a table elsewhere: the first value, its holder, and so on
+    if not simple:  # a separate table: the first value, its holder, and so on
         raw = _native.read(words[2], 8) if words[2] else None
         value, control = int.from_bytes(raw or b"", "little"), 0
     return Instance(value, control, bool(flags & 1), simple, held, bool(flags & 16))

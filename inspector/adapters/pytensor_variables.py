@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 1024
 GENERATED = "mod.cpp"
-"""Beside each library (pytensor/link/c/cmodule.py)."""
+"""File next to each compiled library (pytensor/link/c/cmodule.py)."""
 MOST_NAMED = 12
 
 
 class PytensorVariables(Defaults):
-    """Exact types: a user's own variable may keep its value elsewhere."""
+    """Exact types: a user's variable class may keep its value elsewhere."""
 
     library = "pytensor"
     versions = ("2.30", "4")
@@ -42,7 +42,7 @@ class PytensorVariables(Defaults):
         return hasattr(sys.modules.get("pytensor.tensor.sharedvar"), "TensorSharedVariable")
 
     def self_test(self) -> None:
-        """A shared variable that borrows keeps the very array; a sum of it has an owner and no data."""
+        """A borrowing shared variable keeps the same array; its sum has an owner (Apply node) and no data."""
         numpy, pytensor = sys.modules["numpy"], sys.modules["pytensor"]
         array = numpy.zeros(2, "f8")
         kept = pytensor.shared(array, borrow=True)
@@ -53,7 +53,7 @@ class PytensorVariables(Defaults):
             raise ValueError("a shared variable does not keep its array in container.storage[0]")
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Those of the arrays it keeps."""
+        """The blocks of the arrays it keeps."""
         arrays = (array for _, array in self.parts(x))
         return tuple(block for array in arrays for block in NUMPY.elements(array))
 
@@ -68,12 +68,12 @@ class PytensorVariables(Defaults):
                 yield name, value
 
     def owns(self, x: Any) -> bool | Unknown:
-        """A function owns its cells; a shared variable its array, unless somebody else holds that too."""
+        """A function owns its cells; a shared variable its array, unless something else holds it too."""
         held = [Subject(array) for _, array in self.holds(x)]
         return all(subject.refcount() == 1 for subject in held)
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """The operation that makes a variable; a function's cells and thunks, with the C made for each."""
+        """The operation that makes a variable; a function's cells, and its thunks with their generated C."""
         if _is_function(x):
             cells = list(islice(_cells(x), MOST_CELLS))
             kept = sum(value is not None for _, value in cells)
@@ -88,7 +88,7 @@ class PytensorVariables(Defaults):
         return NUMPY.text(block, raw)
 
     def layers(self, x: Any) -> Told:
-        """A recipe, or what holds an array."""
+        """A recipe, or a holder of arrays."""
         from inspector.adapters.told import Layer, Told, attribute, finding
 
         if _is_function(x):
@@ -107,14 +107,14 @@ class PytensorVariables(Defaults):
         layer = Layer("wrapper", name, "lazy" if value is None else "computed", evidence=(seen,))
         del value, found
         if type_name(type(x)).endswith("SharedVariable") and self.owns(x) is False:
-            what = "somebody else holds its array too: an update may run in place and change it there"
+            what = "something else holds its array too: an update may change it in place"
             danger = finding("unnoticed-write", what, do="shared(a) without borrow=True", certain=False)
             return Told((layer,), findings=(danger,))
         return Told((layer,))
 
 
 def _of_function(x: Any) -> Told:
-    """Its cells: intermediate results that stay between calls (allow_gc=False), reused outputs."""
+    """A function's cells: intermediate results kept between calls (allow_gc=False), reused outputs."""
     from inspector.adapters.told import Layer, Told, field
 
     cells = list(islice(_cells(x), MOST_CELLS))
@@ -126,7 +126,7 @@ def _of_function(x: Any) -> Told:
 
 
 def _lent(function: Any) -> Iterator[Finding]:
-    """What a call writes that is the caller's: inputs that are mutable, results that the next call reuses."""
+    """Writes to the caller's arrays: mutable inputs, and results that the next call reuses."""
     from inspector.adapters.told import finding
 
     maker = _stored(function, "maker")
@@ -137,7 +137,7 @@ def _lent(function: Any) -> Iterator[Finding]:
             yield finding("unnoticed-write", what, do="f(a.copy())")
     for one in outputs if type(outputs) is list else ():
         if _stored(one, "borrow") is True:
-            what = "the next call may write into the result of this one: Out(borrow=True)"
+            what = "the next call may write into the result of this call: Out(borrow=True)"
             yield finding("unnoticed-write", what, do="f(a).copy()")
 
 
@@ -157,7 +157,7 @@ def _cell_layer(name: str, value: Any) -> Layer:
 
 
 def _values(x: Any) -> Iterator[tuple[str, Any]]:
-    """(where, value) of what an object keeps; nothing of a variable that is only a recipe."""
+    """(where, value) of each stored value; nothing for a variable that is only a recipe."""
     name = type_name(type(x))
     if _is_function(x):
         yield from islice(_cells(x), MOST_CELLS)
@@ -178,7 +178,7 @@ def _cells(function: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _thunks(function: Any) -> Iterator[tuple[str, str]]:
-    """(op, where its C was generated) of each thunk, in the order in which a call runs them."""
+    """(op, path of its generated C) of each thunk, in the order of execution."""
     thunks = _stored(_get(function, "vm"), "thunks")
     for thunk in thunks[:MOST_NAMED] if type(thunks) is list else ():
         compiled = _stored(thunk, "thunk")

@@ -1,4 +1,4 @@
-"""Weak references, and functions that remember their answers."""
+"""Weak references, and functions with an lru_cache."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class References(Defaults):
         return (weakref.ref, _CACHED)
 
     def self_test(self) -> None:
-        """cache_info counts what is kept."""
+        """cache_info() counts the cached results."""
         remembers = functools.lru_cache(abs)
         remembers(-1)
         if remembers.cache_info().currsize != 1:
             raise ValueError("cache_info().currsize does not count")
 
     def layers(self, x: Any) -> Told:
-        """freed where the referent is gone; partially materialized where answers are kept."""
+        """freed if the referent was freed; partially materialized if results are cached."""
         from inspector.adapters.told import Layer, Told, attribute
 
         if type(x) is weakref.ref:

@@ -1,4 +1,4 @@
-"""Which adapter knows a type: found by folder and entry point, woken when its library is there."""
+"""Finds the adapter of a type, and loads adapters when their library is imported."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _MODULES = {
     "pybind11": "pybind11_builtins",
     "sharedmemory": "multiprocessing.shared_memory",
 }
-"""First word of a file's name -> the module to wait for, where it is another: a compiled cffi module needs
-only the extension, of a package only the part that defines the type matters, pybind11 leaves no module but
-the one its metaclass names."""
+"""First word of a file name -> the module to wait for, if it differs: a compiled cffi module needs only the
+extension, a package only the submodule that defines the type; pybind11 leaves only the module that its
+metaclass names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An adapter that could not be used, and why; the card draws without it."""
+    """An adapter that cannot be used, and why; the card is drawn without it."""
 
     library: str
     reason: str
@@ -55,10 +55,10 @@ class Problem:
 
 
 class Registry:
-    """The adapters of this process. Types are kept by id: a reference of ours would be one more to count."""
+    """The adapters of this process. Types are stored by id: a reference would change their refcounts."""
 
     def __init__(self) -> None:
-        self.awake: list[Adapter] = []
+        self.awake: list[Adapter] = []  # loaded; only these answer
         self.problems: list[Problem] = []
         self._waiting: dict[str, list[Callable[[], Adapter]]] = {}
         self._exact: dict[int, Adapter] = {}
@@ -69,11 +69,11 @@ class Registry:
         self._modules: dict[str, int] = {}
 
     def add(self, library: str, load: Callable[[], Adapter]) -> None:
-        """Wait until the process has imported `library`; then `load` gives its adapter."""
+        """Register `load`, which returns an adapter; called after the process has imported `library`."""
         self._waiting.setdefault(library, []).append(load)
 
     def find(self, kind: type) -> Adapter | None:
-        """The adapter that knows `kind`, by identity: no metaclass is asked for hash or equality."""
+        """The adapter of `kind`, by identity: no metaclass runs its `__hash__` or `__eq__`."""
         found = self.known(kind)
         if found is None and any((self.wake(), self._generators(kind), self._submodules(kind))):
             found = self.known(kind)
@@ -85,7 +85,7 @@ class Registry:
         return found
 
     def wake(self) -> bool:
-        """Load the adapters whose library has been imported since; whether there were any."""
+        """Load the adapters whose library has been imported since; return whether there were any."""
         due = [library for library in self._waiting if not library or _is_imported(library)]
         for library in due:
             for load in self._waiting.pop(library):
@@ -93,7 +93,7 @@ class Registry:
         return bool(due)
 
     def known(self, kind: type) -> Adapter | None:
-        """The same among the adapters that are awake: nothing is loaded, no library's code runs."""
+        """The adapter of `kind` among those that are loaded: loads nothing and runs no library code."""
         found = self._exact.get(id(kind))
         if found is None and self._families:
             found = next((self._families[id(b)] for b in type_bases(kind) if id(b) in self._families), None)
@@ -105,7 +105,7 @@ class Registry:
         return found
 
     def _generators(self, kind: type) -> bool:
-        """Load the adapter of a generator of bindings by the metaclass: it leaves no module behind."""
+        """Load the adapter of a binding generator by the metaclass's module: the generator leaves none."""
         library = type_module(type(kind))
         due = self._waiting.pop(library, []) if library != "builtins" else []
         for load in due:
@@ -113,7 +113,7 @@ class Registry:
         return bool(due)
 
     def _submodules(self, kind: type) -> bool:
-        """Ask the library's adapters for their types again: `dask.dataframe` may come long after `dask`."""
+        """Read the adapters' types again: `dask.dataframe` may be imported long after `dask`."""
         top, dot, _ = type_module(kind).partition(".")
         if self._modules.get(top) == len(sys.modules):
             return False
@@ -128,8 +128,8 @@ class Registry:
         exact = {id(kind): adapter for kind in adapter.types()}
         families = {id(kind): adapter for kind in adapter.families()}
         self._exact.update(exact)
-        for kind, knows in families.items():
-            self._exact.setdefault(kind, knows)  # most instances are of the class itself
+        for kind in families:
+            self._exact.setdefault(kind, adapter)  # most instances are of the class itself
         self._families.update(families)
         self._marked.update(dict.fromkeys(adapter.marks, adapter))
         claims = type_attribute(type(adapter), "claims")
@@ -146,7 +146,7 @@ class Registry:
             adapter.self_test()
             trial.check(adapter)
             self._take(adapter)
-        except (Exception, SystemExit) as error:  # a stranger's code: whatever it raises, the card must draw
+        except (Exception, SystemExit) as error:  # third-party code: the card is drawn whatever it raises
             self._report(Problem(library, f"{type(error).__name__}: {error}"[:200]))
             return
         self.awake.append(adapter)
@@ -154,7 +154,7 @@ class Registry:
     def _report(self, problem: Problem) -> None:
         self.problems.append(problem)
         text = f"the adapter of {problem.library or 'Python'} is left out: {problem.reason} [{problem.slug}]"
-        with suppress(InspectorWarning):  # under -W error the card draws all the same
+        with suppress(InspectorWarning):  # under -W error the card is still drawn
             warnings.warn(text, InspectorWarning, stacklevel=2)
 
     def _look_outside(self) -> None:
@@ -166,7 +166,7 @@ class Registry:
 
 
 def _names_adapters(folder: str) -> bool:
-    """Whether a package installed in `folder` names our group; importlib.metadata takes 100 times as long."""
+    """Whether a package in `folder` names our entry-point group; importlib.metadata is 100 times slower."""
     with suppress(OSError), os.scandir(folder or ".") as rows:
         installed = [row.path for row in rows if row.name.endswith((".dist-info", ".egg-info"))]
         return any(map(_mentions, installed))
@@ -183,7 +183,7 @@ def _mentions(installed: str) -> bool:
 
 
 def check_version(adapter: Adapter) -> None:
-    """Raise where the library's version is not one the adapter was checked with."""
+    """Raise ValueError if the adapter was not tested with the library's version."""
     module = sys.modules.get(adapter.library)
     version = getattr(module, "__version__", "") if module else ""
     first, below = adapter.versions
@@ -203,7 +203,7 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def _is_imported(library: str) -> bool:
-    """Whether its import has ended: half a library would fail the self test for ever."""
+    """Whether its import has finished: a partly imported library would fail the self test for good."""
     module = sys.modules.get(library)
     if type(module) is not ModuleType:
         return False
@@ -215,7 +215,7 @@ def _is_foreign(kind: type) -> bool:
 
 
 def _from_folder() -> Registry:
-    """A registry with every file of this folder: `numpy_arrays.py` waits for numpy, `language.py` not."""
+    """A registry of this folder's files: `numpy_arrays.py` waits for numpy, `language.py` does not."""
     registry = Registry()
     folder = os.path.dirname(__file__)  # noqa: PTH120 (pathlib would import as much as the adapters do)
     files = os.listdir(folder)  # noqa: PTH208
@@ -244,10 +244,10 @@ def shared() -> Registry:
 
 
 def adapter_of(kind: type) -> Adapter | None:
-    """The adapter that knows `kind`; None where none does."""
+    """The adapter of `kind`; None if there is none."""
     return shared().find(kind)
 
 
 def problems() -> tuple[Problem, ...]:
-    """Adapters that could not be used."""
+    """Adapters that cannot be used."""
     return tuple(shared().problems)

@@ -1,4 +1,4 @@
-"""rpy2: R objects by their header in memory. R's lazy (ALTREP) vectors are told apart and never expanded."""
+"""rpy2: R objects by their header in memory. R's lazy (ALTREP) vectors are recognized and never expanded."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ KEEPS = ("x[i]", "len", "repr", "str")
 
 
 class Rpy2Vectors(Defaults):
-    """The family of rpy2's Sexp: the capsule in its slot holds the address of the R object."""
+    """rpy2's Sexp with its subclasses: the capsule in its slot holds the address of the R object."""
 
     library = "rpy2"
     versions = ("3.6.3", "3.6.6")
 
     def is_ready(self) -> bool:
-        """Only when R runs: before, there is no R object to be seen."""
+        """Only after R has started: before, there are no R objects."""
         embedded = sys.modules.get("rpy2.rinterface_lib.embedded")
         return "rpy2.rinterface" in sys.modules and embedded is not None and bool(embedded.isready())
 
     def families(self) -> tuple[type, ...]:
-        """Sexp: vectors, environments, functions of rinterface, and of robjects above it."""
+        """Sexp: vectors, environments and functions of rinterface and robjects."""
         return (sys.modules["rpy2.rinterface_lib.sexp"].Sexp,)
 
     def self_test(self) -> None:
-        """The package that embeds R is one we know; a vector of three doubles reads as such."""
+        """The version of the package that embeds R is supported; a vector of three doubles reads as such."""
         from importlib.metadata import version
 
-        found = version("rpy2-rinterface")  # rpy2 itself does not say its version
+        found = version("rpy2-rinterface")  # rpy2 itself stores no version
         if not numbers(self.versions[0]) <= numbers(found) < numbers(self.versions[1]):
             raise ValueError(f"rpy2-rinterface {found} is outside {' <= version < '.join(self.versions)}")
         made = sys.modules["rpy2.rinterface"].FloatSexpVector([1.0, 2.0, 3.0])
@@ -64,10 +64,10 @@ class Rpy2Vectors(Defaults):
         if head is None or raw is None or (head.type, head.altrep, head.first) != (14, False, 3):
             raise ValueError("SEXPREC does not lie as in R 4's Defn.h")
         if struct.unpack("3d", raw) != (1.0, 2.0, 3.0):
-            raise ValueError("the elements of an R vector do not lie where they lay")
+            raise ValueError("the elements of an R vector are not at the expected offset")
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Numbers that exist: of a plain vector, or where an ALTREP says they are."""
+        """Existing numbers: of a plain vector, or at the address that an ALTREP returns."""
         head = _header(x)
         if head is None or head.type not in NUMBERS:
             return ()
@@ -80,7 +80,7 @@ class Rpy2Vectors(Defaults):
         return (Elements("SEXPREC", address, shape, strides, size, word, code, False, type_name(type(x))),)
 
     def spans(self, x: Any) -> tuple[Range, ...]:
-        """Numbers, or the pointers of lists and strings."""
+        """The bytes of numbers, or of the pointers of lists and strings."""
         head = _header(x)
         length = _length(x, head) if head else 0
         if head is None or isinstance(length, Unknown) or not length or not (start := _where(head)):
@@ -88,7 +88,7 @@ class Rpy2Vectors(Defaults):
         return (Range(Address(start), Address(start + length * ITEM_BYTES[head.type])),)
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """R's own words for it: SEXPTYPE, REF, and of an ALTREP its class and its two data slots."""
+        """SEXPTYPE and REF in R's terms; for an ALTREP also its class and its two data slots."""
         head = _header(x)
         if head is None:
             return ()
@@ -114,7 +114,7 @@ class Rpy2Vectors(Defaults):
         return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
-        """The handle, the R object behind it, and the bytes, if there are any."""
+        """The handle, its R object, and the bytes, if there are any."""
         from inspector.adapters.told import Layer, Told, attribute
 
         head = _header(x)
@@ -133,7 +133,7 @@ class Rpy2Vectors(Defaults):
 
 
 def _header(x: Any) -> Header | None:
-    """The R object of an rpy2 handle; None before R is started. Slots are read, no property is asked."""
+    """The R object of an rpy2 handle; None before R has started. Reads slots, no properties."""
     sexp = sys.modules["rpy2.rinterface_lib.sexp"].Sexp
     capi = sys.modules["rpy2.rinterface_lib._rinterface_capi"]
     capsule = sexp.__dict__["_sexpobject"].__get__(x)
@@ -143,7 +143,7 @@ def _header(x: Any) -> Header | None:
 
 
 def _is_there(head: Header) -> Any:
-    """ "closed" for an external pointer that is NULL, and for reticulate's environment of one."""
+    """ "closed" for a NULL external pointer, and for reticulate's environment with one."""
     pointer = bound(head, "pyobj") if head.type == ENVIRONMENT else head
     gone = pointer is not None and pointer.type == POINTER and not pointer.first
     return "closed" if gone else "computed"
@@ -160,7 +160,7 @@ def _container(head: Header, value: Any, spans: tuple[Range, ...]) -> Layer:
     lazy = value == "lazy"
     if value == "closed":
         evidence.append(field("external pointer", "NULL: its object is from another session"))
-    shared = 2 < head.references < NOT_MUTABLE  # one of them is rpy2's
+    shared = 2 < head.references < NOT_MUTABLE  # one reference is rpy2's
     return Layer(
         "container",
         what,
@@ -175,7 +175,7 @@ def _container(head: Header, value: Any, spans: tuple[Range, ...]) -> Layer:
 
 
 def _where(head: Header) -> int:
-    """Address of the elements; 0 where there are none yet. An ALTREP is asked what may not allocate."""
+    """Address of the elements; 0 if there are none yet. Of an ALTREP, calls a method that cannot allocate."""
     if head.type not in ITEM_BYTES:
         return 0
     if not head.altrep:
@@ -194,14 +194,14 @@ def _length(x: Any, head: Header) -> int | Unknown:
 
 
 def _r_function(name: str) -> Any:
-    """A function of libR that keeps the GIL while it runs; None while another thread is in R."""
+    """A libR function that is called with the GIL held; None while another thread is in R."""
     import ctypes
     import os
 
     lock = sys.modules["rpy2.rinterface_lib.openrlib"].rlock
     if not lock.acquire(blocking=False):
         return None
-    lock.release()  # with the GIL kept nobody can take it before the call ends
+    lock.release()  # no thread can take it before the call ends: this one holds the GIL
     found = getattr(ctypes.PyDLL("libR.so", mode=os.RTLD_NOLOAD), name)
     found.restype, found.argtypes = ctypes.c_ssize_t, (ctypes.c_void_p,)
     return found
@@ -216,7 +216,7 @@ def altrep_class(head: Header) -> tuple[str, str]:
 
 
 def _dim(head: Header, length: int) -> tuple[int, ...]:
-    """The `dim` attribute of a matrix, where it is a plain integer vector; else one dimension."""
+    """The `dim` attribute of a matrix, if it is a plain integer vector; else one dimension."""
     row = header(head.attributes)
     for _ in range(MOST_ATTRIBUTES):
         if row is None or row.type != 2:

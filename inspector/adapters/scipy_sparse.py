@@ -1,4 +1,4 @@
-"""scipy.sparse: matrices in compressed arrays, and linear operators that are only a recipe."""
+"""scipy.sparse: matrices in compressed arrays, and linear operators, which are only recipes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SparseMatrices(Holder):
     versions = ("1.13", "2")
 
     def types(self) -> tuple[type, ...]:
-        """csr_matrix, csr_array and so on, where scipy.sparse has been imported."""
+        """csr_matrix, csr_array and so on, if scipy.sparse is imported."""
         sparse = sys.modules.get("scipy.sparse")
         names = [f"{form}_{kind}" for form in _FORMATS.split() for kind in ("matrix", "array")]
         return tuple(getattr(sparse, name) for name in names) if sparse else ()
@@ -41,7 +41,7 @@ class SparseMatrices(Holder):
             raise ValueError("csr_matrix keeps its arrays elsewhere")
 
     def held(self, x: Any) -> Iterator[tuple[str, Any]]:
-        """data, indices, indptr; the coordinates of coo; none in a dict or list of Python objects."""
+        """data, indices, indptr; for coo its coordinates; none for formats of Python objects (dok, lil)."""
         for name in _ARRAYS:
             found = stored(x, name)
             many = enumerate(found) if type(found) is tuple else ()
@@ -50,7 +50,7 @@ class SparseMatrices(Holder):
                 yield name, found
 
     def layers(self, x: Any) -> Told:
-        """computed in fewer bytes than its shape says; an operator is lazy: it is applied, never made."""
+        """computed, in fewer bytes than its shape implies; an operator is lazy and never materialized."""
         from inspector.adapters.told import Layer, attribute, recipe
 
         name, shape = type_name(type(x)), stored(x, "shape") or stored(x, "_shape")
@@ -85,7 +85,7 @@ def _dense_bytes(shape: Any, array: Any) -> int | Unknown:
 
 
 def _plain(shape: Any) -> str:
-    """A shape of exact ints, as text; whatever else a user's operator stores is not asked."""
+    """A shape of exact ints as text; other objects that a user's operator stores are not printed."""
     fits = type(shape) is tuple and all(type(length) is int for length in shape)
     return str(shape) if fits else "of unknown shape"
 

@@ -23,7 +23,7 @@ class SharedMemoryBlocks(Defaults):
         return asked(buffer) if buffer is not None else ()
 
     def layers(self, x: Any) -> Told:
-        """closed after close(); whether its name is gone (unlink) the object does not know."""
+        """closed after close(); the object does not know whether its name was unlinked."""
         from inspector.adapters.told import Layer, Told, attribute
 
         closed = object.__getattribute__(x, "_buf") is None

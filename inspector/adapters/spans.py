@@ -1,4 +1,4 @@
-"""Payloads that hold no Python reference: what a search for owners need not read."""
+"""Payloads that hold no Python reference, which the search for owners skips."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from inspector.objects.layouts.overlap import merged
 
 
 def numeric_spans(objects: Iterable[Any], least_bytes: int = 1 << 16) -> tuple[Range, ...]:
-    """Payload ranges in which no Python reference can lie, merged and sorted: the owners scan skips them.
+    """Payload ranges that cannot hold a Python reference, merged and sorted; the owners scan skips them.
 
-    Of objects some adapter knows; payloads under `least_bytes` are not worth skipping. Runs no user code.
+    Only objects with an adapter, and payloads of at least `least_bytes`. Runs no user code.
     """
     spans: list[tuple[int, int]] = []
     for x in objects:

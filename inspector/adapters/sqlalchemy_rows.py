@@ -19,7 +19,7 @@ NOT_SHOWN = Unknown("a result does not show how many rows are left: fetching tak
 
 
 class SqlalchemyRows(Defaults):
-    """Classes of the user's that SQLAlchemy maps, results and statements with all subclasses."""
+    """User classes that SQLAlchemy maps; results and statements with all subclasses."""
 
     library = "sqlalchemy"
     versions = ("2.0.30", "3")
@@ -33,11 +33,11 @@ class SqlalchemyRows(Defaults):
             raise ValueError("text() is not an Executable")
 
     def owns(self, x: Any) -> bool | Unknown:
-        """A mapped object owns the values it has."""
+        """True: a mapped object owns its loaded values."""
         return type_attribute(type(x), "_sa_class_manager") is not None
 
     def layers(self, x: Any) -> Told:
-        """Which columns are loaded; reading one that is not runs SQL."""
+        """Which columns are loaded; reading another one runs SQL."""
         from inspector.adapters.told import of_type, recipe
 
         if type_attribute(type(x), "_sa_class_manager") is not None:
@@ -92,7 +92,7 @@ def _mapped(x: Any) -> Told:
 
 
 def _instance_dict(x: Any) -> tuple[Any, dict[str, Any]]:
-    """(InstanceState, the instance dict) of a mapped object, by the references it holds: nothing is made."""
+    """(InstanceState, instance dict) of a mapped object, by its references: creates neither."""
     state = stored(x, "_sa_instance_state")
     found = (
         held for held in gc.get_referents(x) if type(held) is dict and held.get("_sa_instance_state") is state

@@ -1,4 +1,4 @@
-"""sqlite3: connections, cursors, rows, blobs. Rows come one by one, and none is fetched here."""
+"""sqlite3: connections, cursors, rows, blobs. Inspecting fetches no row."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ NOT_SHOWN = Unknown("sqlite3 does not show whether rows are left: fetchone() wou
 
 
 class Sqlite3Cursors(Defaults):
-    """Exact Connection, Cursor, Row, Blob; their C members are read."""
+    """Exact Connection, Cursor, Row, Blob; reads their C members."""
 
     library = "sqlite3"
     exact = ("Connection", "Cursor", "Row", "Blob")
 
     def self_test(self) -> None:
-        """A cursor has a description once it has run; a closed connection says so."""
+        """A cursor has a description after it has run; a closed connection is recognized."""
         connection = sqlite3.connect(":memory:")
         cursor = connection.cursor()
         before = _DESCRIPTION(cursor)
@@ -38,7 +38,7 @@ class Sqlite3Cursors(Defaults):
             raise ValueError(f"a cursor's members say {states}")
 
     def owns(self, x: Any) -> bool | Unknown:
-        """A row owns its values; the rest is SQLite's."""
+        """A row owns its values; everything else belongs to SQLite."""
         return type(x) is sqlite3.Row
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
@@ -47,7 +47,7 @@ class Sqlite3Cursors(Defaults):
         return () if held is None else (("connection", held),)
 
     def layers(self, x: Any) -> Told:
-        """Whether it is closed, has run, and what is not to be known."""
+        """Whether it is closed and has run; the number of rows left is unknown."""
         from inspector.adapters.told import Layer, Told, attribute, field
 
         kind = type_name(type(x))
@@ -103,14 +103,14 @@ def _closed_at() -> int:
 
 
 def _words(cursor: Any) -> tuple[int, ...]:
-    """The struct behind its head, as C ints."""
+    """The struct after PyObject_HEAD, as C ints."""
     size = type.__dict__["__basicsize__"].__get__(sqlite3.Cursor) // 4 * 4
     raw = _native.read(id(cursor), size) or bytes(size)
     return (0,) * 4 + struct.unpack_from(f"={size // 4 - 4}i", raw, 16)
 
 
 def _is_closed(connection: Any) -> bool:
-    """Whether the connection refuses to count its changes; of a subclass too its C member is asked."""
+    """Whether the connection refuses to count its changes; for a subclass too by the C member."""
     try:
         _CHANGES(connection)
     except sqlite3.ProgrammingError as error:

@@ -1,4 +1,4 @@
-"""What an adapter tells about materialization: only what the library knows; the probe adds the rest."""
+"""What an adapter reports about materialization; the probe derives everything else."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ DERIVED = Unknown("the probe derives it")
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The answer of `Adapter.layers`. All fields may be left out: the probe derives what is not said."""
+    """The result of `Adapter.layers`. All fields are optional: the probe derives the missing ones."""
 
     layers: tuple[Layer, ...] = ()
-    """wrapper -> container -> buffer. Give `spans` where bytes lie: the probe asks the kernel about their
-    pages. If no layer has spans, the probe adds a buffer layer from `Adapter.spans`."""
+    """wrapper -> container -> buffer. Set `spans` to the bytes: the probe reads their pages from the kernel.
+    If no layer has spans, the probe adds a buffer layer from `Adapter.spans`."""
     state: State | Unknown = DERIVED
-    """The headline, where the four axes of the layers do not say it: "virtual", "unowned", "freed"."""
+    """The state, if the layers' four answers do not imply it: "virtual", "unowned", "freed"."""
     logical_bytes: int | Unknown = DERIVED
-    """Derived from `Adapter.elements`."""
+    """Default: from `Adapter.elements`."""
     retained_bytes: int | Unknown = DERIVED
-    """Derived from the spans and those of `Adapter.holds`, each byte once."""
+    """Default: from the spans and those of `Adapter.holds`, each byte counted once."""
     waits_for: str = ""
     materialized_by: str | Unknown = NOT_RECORDED
     findings: tuple[Finding, ...] = ()
     layers_left_out: int = 0
-    """Parts (blocks, chunks) that were not looked at because of a bound."""
+    """Parts (blocks, chunks) that were not inspected because of a bound."""
 
 
 def attribute(place: str, says: object) -> Evidence:
@@ -51,12 +51,12 @@ def attribute(place: str, says: object) -> Evidence:
 
 
 def field(place: str, says: object) -> Evidence:
-    """A field of the C struct that was read, nothing called."""
+    """A field of the C struct that was read; nothing was called."""
     return Evidence("field", place, str(says))
 
 
 def of_type(name: str) -> Evidence:
-    """The exact type alone says it."""
+    """The exact type is the evidence."""
     return Evidence("type", "type(x)", name)
 
 
@@ -68,7 +68,7 @@ def recipe(
     would_not: tuple[str, ...] = ("repr",),
     logical_bytes: int | Unknown = DERIVED,
 ) -> Told:
-    """An object that only says how its elements are made: `waits_for` makes them, and so does `also`."""
+    """A lazy object: it only stores how to make its elements. `waits_for` makes them, and so does `also`."""
     layer = Layer(
         "wrapper",
         what,
@@ -82,12 +82,12 @@ def recipe(
 
 
 def closed(what: str, *evidence: Evidence) -> Told:
-    """An object whose handle is alive and whose data is gone."""
+    """An object that is alive but whose data was freed."""
     return Told((Layer("wrapper", what, "closed", "none", evidence=evidence or (of_type(what),)),))
 
 
 def told(what: str, waits_for: str, there: bool) -> Told:
-    """An object that waits for something, or for nothing, and has bytes already, or not."""
+    """The report of an object by what it waits for ("": nothing) and whether it has bytes already."""
     if not waits_for:
         return Told()
     if not there:

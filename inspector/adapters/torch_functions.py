@@ -1,4 +1,4 @@
-"""torch.autograd.Function: a node of the graph, the tensors it saved, whether backward freed them."""
+"""torch.autograd.Function: graph nodes, their saved tensors, and whether backward freed them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ MOST_NAMED = 6
 
 
 class TorchFunctions(Defaults):
-    """The family of torch._C._FunctionBase (THPFunction), read by its own getters: no subclass is asked."""
+    """torch._C._FunctionBase (THPFunction) with its subclasses, read by the base's getters."""
 
     library = "torch"
     versions = ("2.13", "2.14")
 
     def is_ready(self) -> bool:
-        """When the import of all of torch has ended."""
+        """After the whole of torch is imported."""
         return hasattr(sys.modules["torch"], "autograd") and hasattr(sys.modules["torch"], "Tensor")
 
     def families(self) -> tuple[type, ...]:
@@ -30,7 +30,7 @@ class TorchFunctions(Defaults):
         return (sys.modules["torch._C"]._FunctionBase,)
 
     def self_test(self) -> None:
-        """The getters are there; a node that saved nothing says so, and has nothing freed."""
+        """The getters exist; a node without saved tensors has none, and none freed."""
         torch = sys.modules["torch"]
         node = torch._C._FunctionBase()
         fields = ("needs_input_grad", "next_functions", "_raw_saved_tensors")
@@ -38,17 +38,17 @@ class TorchFunctions(Defaults):
             raise ValueError("the getters of torch._C._FunctionBase are not those of torch 2.13")
 
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
-        """The saved tensors. What a hook packed stays packed: unpacking runs the user's code."""
+        """The saved tensors. Those packed by a hook stay packed: unpacking runs user code."""
         for number, saved in enumerate(_saved(x) or ()):
             if saved.unpack_hook is None and saved.data is not None:
                 yield f"saved_tensors[{number}]", saved.data
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """The saved tensors: backward needs them, so the node keeps them alive."""
+        """The saved tensors, which the node keeps alive for backward."""
         return tuple(self.parts(x))
 
     def owns(self, x: Any) -> bool | Unknown:
-        """It has no bytes: its tensors have."""
+        """Unknown: a node has no bytes of its own."""
         return Unknown("a node of the graph holds tensors, no bytes")
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
@@ -63,7 +63,7 @@ class TorchFunctions(Defaults):
         )
 
     def layers(self, x: Any) -> Told:
-        """The node, then what it saved: there, packed by hooks, or freed by backward."""
+        """The node, then its saved tensors: present, packed by hooks, or freed by backward."""
         from inspector.adapters.told import Layer, Told, attribute, field
 
         name, saved = type_name(type(x)), _saved(x)
@@ -85,7 +85,7 @@ class TorchFunctions(Defaults):
 
 
 def _saved(x: Any) -> tuple[Any, ...] | None:
-    """SavedTensor wrappers, made by the getter without running a hook; None after the buffers were freed."""
+    """SavedTensor wrappers, which the getter makes without running a hook; None after they were freed."""
     try:
         return tuple(_field(x, "_raw_saved_tensors") or ())
     except RuntimeError:  # what torch raises after backward

@@ -1,7 +1,7 @@
 """torch: tensors and storages by their C++ structs; no method is called.
 
-`data_ptr()` splits copy-on-write blocks, a subclass answers with code of its own, and a tensor whose
-storage was freed must not be read at all.
+`data_ptr()` splits copy-on-write blocks, a subclass may override methods, and a tensor with freed storage
+must not be read at all.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ CDATA = 16
 BITS = {"Conjugate": "conj", "Negative": "neg", "ZeroTensor": "zero"}
 """Dispatch key -> the lazy bit it is."""
 FOREIGN: set[int] = set()
-"""Addresses of deleters that hold another library's object; learned by the self test."""
+"""Addresses of deleters that hold another library's object; the self test finds them."""
 
 
 class TorchTensors(Defaults):
-    """The family of TensorBase and the storages; subclasses and fake tensors have the same struct."""
+    """TensorBase and the storages, with subclasses and fake tensors: they have the same struct."""
 
     library = "torch"
     versions = ("2.13", "2.14")
     inherited = ("_C.TensorBase", "_C.StorageBase")
 
     def is_ready(self) -> bool:
-        """When the import of all of torch has ended."""
+        """After the whole of torch is imported."""
         return hasattr(sys.modules["torch"], "UntypedStorage") and hasattr(sys.modules["torch"], "Tensor")
 
     def self_test(self) -> None:
-        """Shapes, addresses, deleters and copy-on-write counts are where they were in 2.13."""
+        """Shapes, addresses, deleters and copy-on-write counts are at the offsets of torch 2.13."""
         torch = sys.modules["torch"]
         base = torch.zeros(24, dtype=torch.int16)
         view = base[3:23].view(4, 5)
@@ -66,7 +66,7 @@ class TorchTensors(Defaults):
         _learn(torch)
 
     def elements(self, x: Any) -> tuple[Elements, ...]:
-        """Its block; indices and values of a sparse tensor; nothing where reading would be a crash."""
+        """Its block; for a sparse tensor indices and values; () if reading would crash."""
         if _is_storage(x):
             kept = _storage(x)
             return () if kept is None or not kept.start else (_bytes(kept, x),)
@@ -78,7 +78,7 @@ class TorchTensors(Defaults):
         )
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
-        """The tensor it is a view of, and the object that the storage's deleter releases."""
+        """The tensor that it is a view of, and the object that the storage's deleter releases."""
         kept = _storage(x) if _is_storage(x) else _kept(_tensor(x))
         exporter = _exporter(kept)
         held = () if exporter is None else (("deleter", exporter),)
@@ -86,7 +86,7 @@ class TorchTensors(Defaults):
         return held if base is None else (("_base", base), *held)
 
     def owns(self, x: Any) -> bool | Unknown:
-        """Yes for the storage it made and no view of another tensor."""
+        """True if it made its storage and is not a view of another tensor."""
         kept = _storage(x) if _is_storage(x) else _kept(_tensor(x))
         if kept is not None and kept.deleter in FOREIGN:
             if _exporter(kept) is None:
@@ -95,7 +95,7 @@ class TorchTensors(Defaults):
         return _is_storage(x) or _base(x) is None
 
     def names(self, x: Any) -> tuple[tuple[str, str], ...]:
-        """What torch calls it: dtype, strides in elements, offset, version, storage."""
+        """dtype, strides in elements, offset, version and storage, in torch's terms."""
         found = None if _is_storage(x) else _tensor(x)
         kept = _storage(x) if found is None else found.storage
         rows = [] if found is None else _tensor_names(x, found)
@@ -114,7 +114,7 @@ class TorchTensors(Defaults):
         return number_text(block.typestr, raw)
 
     def layers(self, x: Any) -> Told:
-        """The tensor, then its storage; bytes only where they are as many as the tensor reaches."""
+        """The tensor, then its storage; with bytes only if the storage has as many as the tensor needs."""
         from inspector.adapters.told import Layer, Told
 
         if _is_storage(x):
@@ -129,7 +129,7 @@ class TorchTensors(Defaults):
 
 
 def _of_tensor(x: Any, found: Tensor) -> Told:
-    """The first that fits: no data ever, none yet, elsewhere, freed; else what the storage is."""
+    """The first matching case: never any data, not yet, elsewhere, freed; else by the storage."""
     from inspector.adapters.told import Layer, Told, attribute, field, of_type
 
     name, size = type_name(type(x)), _itemsize(found)
@@ -193,7 +193,7 @@ def _of_storage(found: Tensor, wrapper: Layer, logical: int) -> Told:
 
 
 def _of_sparse(what: str, found: Tensor, logical: int) -> Told:
-    """Indices and values: few bytes that stand for many elements."""
+    """Indices and values: few bytes that describe many elements."""
     from inspector.adapters.told import Layer, Told, field
 
     seen = [field("stored elements", f"{found.parts[-1].elements:,} of {found.elements:,}")]
@@ -264,14 +264,14 @@ def _is_abstract(x: Any, found: Tensor) -> bool:
 
 
 def _lazy_bits(x: Any) -> tuple[str, ...]:
-    """conj, neg, zero: kept in the set of dispatch keys, which torch tells without dispatching."""
+    """conj, neg, zero: bits of the dispatch key set, which torch returns without dispatching."""
     c = sys.modules["torch._C"]
     keys = c._dispatch_keys(x)
     return tuple(bit for key, bit in BITS.items() if keys.has(getattr(c.DispatchKey, key)))
 
 
 def _base(x: Any) -> Any:
-    """The root of a view; torch asks no subclass for it while its function protocol is off."""
+    """The root of a view; with torch's function protocol disabled, no subclass code runs."""
     c = sys.modules["torch._C"]
     with c.DisableTorchFunction():
         return c.TensorBase.__dict__["_base"].__get__(x)
@@ -286,7 +286,7 @@ def _itemsize(found: Tensor) -> int:
 
 
 def _reach(found: Tensor) -> int:
-    """Bytes of the storage that the tensor reaches to, its offset included; 0 where it has no elements."""
+    """Bytes of the storage that the tensor needs, its offset included; 0 if it has no elements."""
     if not found.elements or len(found.strides) != len(found.shape):
         return 0
     last = found.offset + sum((n - 1) * step for n, step in zip(found.shape, found.strides, strict=True))
@@ -294,7 +294,7 @@ def _reach(found: Tensor) -> int:
 
 
 def _block(found: Tensor, exporter: str) -> tuple[Elements, ...]:
-    """One block; () where there are no bytes, or fewer than the tensor reaches: reading them is a crash."""
+    """One block; () if there are no bytes, or fewer than the tensor needs: reading them would crash."""
     kept, size = found.storage, _itemsize(found)
     if kept is None or not kept.start or not size or found.device != CPU:
         return ()
@@ -315,7 +315,7 @@ def _bytes(kept: Storage, x: Any, exporter: str = "") -> Elements:
 
 
 def _exporter(kept: Storage | None) -> Any:
-    """The Python object that a foreign storage releases, where its type proves the word to be one."""
+    """The Python object that a foreign storage releases, if its type confirms that the word is one."""
     if kept is None or kept.deleter not in FOREIGN:
         return None
     raw = _native.read(kept.exporter + 8, 8) if kept.exporter else None
@@ -328,7 +328,7 @@ def _exporter(kept: Storage | None) -> Any:
 
 
 def _learn(torch: Any) -> None:
-    """The deleter of borrowed memory, by borrowing a bytearray; what a copy-on-write block looks like."""
+    """Find the deleter of borrowed memory (by borrowing a bytearray) and check copy-on-write blocks."""
     lender = bytearray(16)
     borrowed = torch.frombuffer(lender, dtype=torch.uint8)
     kept = _kept(_tensor(borrowed))

@@ -1,4 +1,4 @@
-"""The self test of an adapter that only names a sample: what it tells must be true of that object."""
+"""The self test of an adapter with a sample: its answers must be true of that object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def check(adapter: Adapter) -> None:
-    """Raise ValueError where an answer about its sample is wrong, or a question keeps it."""
+    """Raise ValueError if an answer about its sample is wrong, or a method keeps a reference to it."""
     x: Any = adapter.sample()
     if x is None:
         return
@@ -29,14 +29,14 @@ def check(adapter: Adapter) -> None:
 
 
 def _bytes(adapter: Adapter, subject: Subject) -> None:
-    """Its bytes can be read; where the object speaks the buffer protocol, they are those it lends."""
+    """Check that its bytes are readable and, if it supports the buffer protocol, are those it exports."""
     from inspector import _native
 
     spans = adapter.spans(subject.get())
     if not spans:
         raise ValueError(f"a {type_name(type(subject.get()))} made for the test has no bytes")
     if any(_native.read(end, 1) is None for span in spans for end in (span.start, span.stop - 1)):
-        raise ValueError("the bytes it tells of cannot be read")
+        raise ValueError("the bytes it reports cannot be read")
     if len(spans) == 1 and _native.speaks_buffer(type(subject.get())):
         lent = _native.ask_buffer(subject.get())[0]
         if lent != adapter.elements(subject.get())[0].address:

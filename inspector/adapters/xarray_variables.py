@@ -1,4 +1,4 @@
-"""xarray: a variable as its chain of lazy wrappers, down to a file, a dask array or an ndarray."""
+"""xarray: a variable as a chain of lazy wrappers down to a file, a dask array or an ndarray."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_WRAPPERS = 8
 MOST_VARIABLES = 64
 _INNER = ("array", "_data", "_ndarray")
-"""Where a wrapper keeps what it wraps: xarray's, pandas' index, pandas' extension array."""
+"""Attributes of the wrapped object: in xarray's wrappers, a pandas index, a pandas extension array."""
 FILE_SAYS = Unknown("a lazy index of a file's variable")
 
 
@@ -30,7 +30,7 @@ class XarrayVariables(Holder):
     exact = ("Dataset", "DataArray", "Variable", "IndexVariable")
 
     def self_test(self) -> None:
-        """An ndarray is found behind a DataArray, and by identity."""
+        """The ndarray behind a DataArray is found, the same object."""
         array = sys.modules["numpy"].zeros(2, "f8")
         if next((found for _, found in self.held(sys.modules["xarray"].DataArray(array))), None) is not array:
             raise ValueError("DataArray._variable._data is not what it was")
@@ -41,7 +41,7 @@ class XarrayVariables(Holder):
             yield from ((name, one) for one in _chain(variable) if is_array(one))
 
     def layers(self, x: Any) -> Told:
-        """For each variable whether a file, a graph or memory stands at its end."""
+        """Whether each variable ends in a file, a graph or memory."""
         from inspector.adapters.told import Layer, Told
 
         found = list(islice(_variables(x), MOST_VARIABLES))
@@ -70,7 +70,7 @@ class XarrayVariables(Holder):
 
 
 def _bytes(variable: Any) -> int | Unknown:
-    """Bytes of all elements by shape and dtype, told by NumPy, xarray's own wrappers or a dask array."""
+    """Bytes of all elements by shape and dtype, from NumPy, xarray's own wrappers or a dask array."""
     first: Any = next(_chain(variable), None)
     module = type_module(type(first))
     if is_array(first):
@@ -95,7 +95,7 @@ def _variables(x: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _chain(variable: Any) -> Iterator[Any]:
-    """What a variable wraps, from the outside in."""
+    """The objects that a variable wraps, from the outside in."""
     inner = stored(variable, "_data")
     for _ in range(MOST_WRAPPERS):
         if inner is None:
@@ -107,7 +107,7 @@ def _chain(variable: Any) -> Iterator[Any]:
 
 
 def _stack(name: str, variable: Any) -> list[Layer]:
-    """The layers of one variable: its chain in one line, and what stands at its end."""
+    """The layers of one variable: its chain in one line, and the end of the chain."""
     from inspector.adapters.told import Layer, of_type
 
     chain = [Subject(one) for one in _chain(variable)]
@@ -124,7 +124,7 @@ def _stack(name: str, variable: Any) -> list[Layer]:
 
 
 def _end(end: Any) -> tuple[Any, Any, Any]:
-    """(value, storage, title) of what stands at the end of a chain."""
+    """(value, storage, title) of the end of a chain."""
     from inspector.adapters.registry import adapter_of
 
     if is_array(end):

@@ -1,4 +1,4 @@
-"""zarr: arrays as chunks in a store; a local one is listed, any other never contacted."""
+"""zarr: arrays as chunks in a store; a local store is listed, others are never contacted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from inspector.adapters.told import Told
 
 MOST_CHUNKS = 20_000
-"""Files of a store that are listed; 0.1 s on a local disk."""
+"""Most files of a store that are listed; takes 0.1 s on a local disk."""
 _METADATA = ("zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata")
 
 
@@ -27,7 +27,7 @@ class ZarrArrays(Defaults):
     exact = ("Array",)
 
     def self_test(self) -> None:
-        """The attributes that lead to the store are slots or in the instance dict of zarr's classes."""
+        """The attributes on the path to the store are slots or in the instance dicts of zarr's classes."""
         names = _annotations("zarr.core.array", "AsyncArray") | _annotations(
             "zarr.storage._common", "StorePath"
         )
@@ -35,7 +35,7 @@ class ZarrArrays(Defaults):
             raise ValueError("AsyncArray does not lead to its store as it did")
 
     def owns(self, x: Any) -> bool | Unknown:
-        """The bytes are the store's."""
+        """False: the bytes are the store's."""
         return False
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
@@ -44,7 +44,7 @@ class ZarrArrays(Defaults):
         return (("store", store),)
 
     def layers(self, x: Any) -> Told:
-        """Chunks are read and decoded at each access; those written are counted in a local store only."""
+        """Each access reads and decodes chunks; written chunks are counted in a local store only."""
         from inspector.adapters.told import Layer, Told, attribute
 
         store, path, metadata = _store(x)
@@ -85,11 +85,11 @@ def _store(x: Any) -> tuple[Any, str, Any]:
 
 
 def _chunks_in_all(metadata: Any) -> int | Unknown:
-    """Chunks of a regular grid; with sharding, its shards."""
+    """Number of chunks of a regular grid; with sharding, of shards."""
     grid, shape = stored(metadata, "chunk_grid"), stored(metadata, "shape")
     sizes = stored(metadata, "chunks") or stored(grid, "chunk_shape")
     if type(sizes) is not tuple or type(shape) is not tuple or len(sizes) != len(shape):
-        return Unknown("its chunks make no regular grid")
+        return Unknown("its chunks do not form a regular grid")
     total = 1
     for length, size in zip(shape, sizes, strict=True):
         total *= -(-length // size) if size else 0
@@ -107,7 +107,7 @@ def _logical(metadata: Any) -> int | Unknown:
 
 
 def _written(store: Any, path: str) -> int | Unknown:
-    """Chunks the store has."""
+    """Number of chunks in the store."""
     kind, module = type_name(type(store)), sys.modules.get("zarr.storage")
     if module is None or type(store) not in (module.LocalStore, module.MemoryStore):
         return Unknown(f"a {kind} may be remote: it is not contacted")
@@ -120,7 +120,7 @@ def _written(store: Any, path: str) -> int | Unknown:
 
 
 def _files(folder: str) -> Iterator[str]:
-    """Files under a folder that are not metadata; nothing where it cannot be listed."""
+    """Files under a folder that are not metadata; nothing if it cannot be listed."""
     for _, _, names in os.walk(folder):
         yield from (name for name in names if name not in _METADATA)
 

@@ -1,1 +1,1 @@
-"""Floor 1: the facts. Frozen, slotted dataclasses; the standard library only; one file a column."""
+"""The facts: frozen, slotted dataclasses, one file a column. They import only the standard library."""

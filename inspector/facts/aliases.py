@@ -1,4 +1,4 @@
-"""All objects over one range of bytes, whatever library they belong to."""
+"""All objects that share one range of bytes, of any library."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ class Alias:
     library: str
     """"numpy", "torch"; "" for Python itself."""
     address: Address
-    """Of the object."""
+    """Address of the object itself, not of its bytes."""
     range: Range
-    """Its bytes, all its blocks together."""
+    """From its lowest byte to its highest, over all its blocks."""
     common_bytes: int
-    """Address space it has in common with the subject."""
+    """Address space it shares with the inspected object."""
     state: str
     """One of facts.materialization.STATES; "?" where it is unknown."""
     writable: bool | Unknown
     subject: bool
-    """The object that was asked about."""
+    """Whether this is the inspected object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """All objects over the same bytes, the inspected one first, then the largest overlap."""
+    """The column `aliases`, by address intervals: the inspected object first, then the largest overlap."""
 
     rows: tuple[Alias, ...]
     looked_at: int
-    """Objects of known libraries whose bytes were compared."""
+    """How many objects of known libraries were compared."""
     left_out: int
-    """Aliases beyond the bound."""
+    """Aliases not listed because of the bound."""
     findings: tuple[Finding, ...]
-    """Writes that another library's bookkeeping does not notice."""
+    """Writes that another library's bookkeeping would miss."""

@@ -1,4 +1,4 @@
-"""The bytes an object lays open: every protocol it speaks, and what each one that was asked says."""
+"""The bytes an object exposes: every protocol it supports, and the answer of each one that was called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Exposure:
 
     protocol: str
     """"buffer", "__array_interface__", "__array_struct__", "__cuda_array_interface__", "DLPack",
-    "Arrow C data", "Arrow C stream", "struct fields" (an exact type read by its C struct, nothing called)."""
+    "Arrow C data", "Arrow C stream", "struct fields" (the C struct of an exact type; nothing is called)."""
     address: Address
     shape: tuple[int, ...]
     strides_bytes: tuple[int, ...]
@@ -23,16 +23,16 @@ class Exposure:
     flags: tuple[str, ...]
     readonly: bool
     exporter: str
-    """Type name of the object that answered."""
+    """Type name of the object that exports the bytes."""
     range: Range
-    """All bytes an element can lie in, negative strides included; empty where size is 0."""
+    """All bytes that elements can occupy, negative strides included; empty if there are no elements."""
     mapping: Mapping | Unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A protocol the object speaks, found statically on its type or among its own attributes, and the answer
-    if it was asked."""
+    """A protocol the object supports, found statically on its type or in its own attributes, and its answer
+    if it was called."""
 
     protocol: str
     exposure: Exposure | Unknown
@@ -43,17 +43,17 @@ class Holder:
     """One step from a view to the owner of its bytes."""
 
     name: str
-    """The user's name for it, or its type."""
+    """The user's name for the object, or its type."""
     type_name: str
     address: Address
     relation: str
-    """How the step before refers to it: "base", "obj", "_b_base_", "values"."""
+    """How the previous object refers to it: "base", "obj", "_b_base_", "values"."""
     owns: bool | Unknown
     bytes: int | Unknown
     """Logical bytes of its own elements."""
     range: Range | Unknown
     references: int | Unknown
-    """The true count: without the tool's own."""
+    """Its refcount without the tool's own references."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ class Buffer:
     """The bytes of an object: where they are, who owns them, who borrowed them."""
 
     logical_bytes: int | Unknown
-    """Bytes of all elements: product of shape times itemsize."""
+    """Bytes of all elements: the product of the shape times the itemsize."""
     range: Range | Unknown
     mapping: Mapping | Unknown
     owns: bool | Unknown
     holders: tuple[Holder, ...]
-    """From the object's base to the owner of the bytes; empty where the object owns them."""
+    """From the object's base to the owner of the bytes; empty if the object itself owns them."""
     readonly: bool | Unknown
     exports: int | Unknown
-    """Buffers that consumers hold from this object now."""
+    """Buffers of this object that consumers hold now (PEP 3118 exports)."""
     spoken: tuple[Spoken, ...]
     facts: tuple[tuple[str, str], ...]
-    """What the library itself calls it: ("PyArray_NDIM", "2"), ("allocator", "default_allocator")."""
+    """More facts, by the library's own names: ("PyArray_NDIM", "2"), ("allocator", "default_allocator")."""

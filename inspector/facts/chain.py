@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from inspector.facts.refs import Owner
 
 _IN_LINE = 6
-"""Steps that a repr names."""
+"""How many owners the repr names at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Owners from the root to the object: each holds the next."""
+    """Owners from the root to the object; each holds the next."""
 
     found: bool
     owners: tuple[Owner, ...]
     searched: str
-    """What was searched and, where nothing was found, why the search ended."""
+    """What was searched; if nothing was found, also why the search ended."""
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -30,5 +30,5 @@ class Chain:
         return f"<Chain: {' → '.join(steps) if self.found else '? ' + self.searched}>"
 
     def __iter__(self) -> Iterator[Owner]:
-        """Owners, the root first."""
+        """The owners, the root first."""
         return iter(self.owners)

@@ -1,4 +1,4 @@
-"""A Dask cluster as facts: beside every answer a row for each worker, the silent ones with the reason."""
+"""A Dask cluster as facts: every result has a row for each worker, with the reason if a worker is silent."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from inspector.facts.namespace import Row
 from inspector.facts.unknown import Unknown
 
 Answer = Literal["answered", "failed", "no extension", "other version", "lost"]
-"""What came of asking a worker. "lost": it died or did not answer within the deadline."""
+"""The outcome of a request to a worker. "lost": it died or did not answer before the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One worker of the cluster, as it was when it was asked."""
+    """One worker of the cluster at the time of the request."""
 
     address: str
     name: str
     answer: Answer
     reason: str
-    """Why there is no answer; "" where there is one."""
+    """Why there is no answer; "" if there is one."""
     pid: int | Unknown
     versions: dict[str, str]
-    """Package -> version, CPython among them."""
+    """Package -> version, CPython included."""
     self_tests: dict[str, str]
-    """Library -> why its adapter is left out on this worker: a self test that failed."""
+    """Library -> why its adapter is disabled on this worker (the self test that failed)."""
     keys: int | Unknown
     managed_bytes: int | Unknown
-    """What Dask believes its keys hold in memory (`Worker.state.nbytes`)."""
+    """Dask's own estimate of the memory of its keys (`Worker.state.nbytes`)."""
     spilled_bytes: int | Unknown
     rss_bytes: int | Unknown
-    """Resident set of the worker's process."""
+    """Resident set size of the worker's process."""
     owned_bytes: int | Unknown
-    """Behind its keys, by the libraries' own structs; every byte counted once."""
+    """Bytes of its keys' values, read from the libraries' own structs; every byte counted once."""
     resident_bytes: int | Unknown
-    """Of them, in memory now."""
+    """The part of `owned_bytes` that is in memory now."""
     shared_bytes: int | Unknown
-    """What keys have of one another's memory: the bytes of all keys together, less `owned_bytes`."""
+    """Bytes counted for several keys: the sum over all keys minus `owned_bytes`."""
     retained_bytes: int | Unknown
-    """Freed if all its keys went: what they keep alive, and nobody else."""
+    """Bytes that would be freed with all its keys: nothing else keeps them alive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +52,37 @@ class Key:
 
     worker: str
     held: Row
-    """What it holds; rows of one worker with the same group share memory."""
+    """The value; rows of one worker with the same group share memory."""
     managed_bytes: int
-    """What Dask believes it holds (`sizeof`)."""
+    """Dask's own estimate of its size (`sizeof`)."""
     copies: int
-    """Workers that hold the key."""
+    """How many workers hold the key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What every worker holds."""
+    """The keys that each worker holds."""
 
     workers: tuple[Worker, ...]
     keys: tuple[Key, ...]
-    """The heaviest of each worker."""
+    """The largest keys of each worker."""
     left_out: int
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerTypes:
-    """The census of one worker."""
+    """The heap census of one worker."""
 
     worker: str
     objects: int
     bytes: int
     types: tuple[TypeCount, ...]
-    """The heaviest."""
+    """The types with the most bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterHeap:
-    """The census of every worker."""
+    """The heap census of every worker."""
 
     workers: tuple[Worker, ...]
     heaps: tuple[WorkerTypes, ...]
@@ -90,16 +90,16 @@ class ClusterHeap:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A value whose key is finished and which is alive all the same: memory that Dask calls unmanaged."""
+    """A value that is still alive although its key was released: Dask calls its memory unmanaged."""
 
     worker: str
     key: str
     type_name: str
     bytes: int | Unknown
     owners: tuple[str, ...]
-    """Who keeps it alive, named; certain ones only."""
+    """Names of its owners; certain owners only."""
     unnamed: int | Unknown
-    """References that none of them explains."""
+    """References that these owners do not explain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,33 +113,33 @@ class Danger:
 
 @dataclass(frozen=True, slots=True)
 class ClusterFindings:
-    """What is wrong on which worker."""
+    """The findings of each worker."""
 
     workers: tuple[Worker, ...]
     dangers: tuple[Danger, ...]
     kept: tuple[Kept, ...]
     unfollowed: int
-    """Finished keys of types without weak references (list, dict, tuple): whether they live is not known."""
+    """Released keys of types without weak references (list, dict, tuple): it is unknown if they live."""
     differing: dict[str, dict[str, str]]
-    """Package -> worker -> version, where they differ; "numpy (self test)" -> worker -> what came of it."""
+    """Package -> worker -> version, where versions differ; "numpy (self test)" -> worker -> its result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A key that went from one worker to another."""
+    """A key that one worker sent to another."""
 
     source: str
     target: str
     key: str
     bytes: int
-    """As Dask counted them."""
+    """As Dask counted."""
     seconds: float
-    """Of the whole message, in which other keys may have travelled too."""
+    """Duration of the whole message, which may have carried other keys too."""
     type_name: str
     buffers: int | Unknown
-    """Frames of its serialized form; unknown once the key is gone, or where it is too large to be tried."""
+    """Frames of its serialized form; unknown if the key was released, or is too large to serialize again."""
     zero_copy_bytes: int | Unknown
-    """Of the frames, those that are the value's own memory (pickle protocol 5, PEP 574)."""
+    """Bytes of the frames that are the value's own memory (pickle protocol 5, PEP 574)."""
     copied_bytes: int | Unknown
     reason: str
     avoid: str
@@ -147,7 +147,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Transfers:
-    """What workers sent each other lately, by their own logs, and what of it was copied."""
+    """Recent transfers between workers, from their own logs; each key is serialized once to measure it."""
 
     workers: tuple[Worker, ...]
     sent: tuple[Sent, ...]
@@ -156,29 +156,29 @@ class Transfers:
 
 @dataclass(frozen=True, slots=True)
 class TaskCopy:
-    """Bytes copied in tasks of one kind at one call."""
+    """Bytes that one call copied in tasks of one kind."""
 
     worker: str
     task: str
-    """Key prefix of the tasks; "" outside any."""
+    """Key prefix of the tasks; "" outside any task."""
     copy: Copy
 
 
 @dataclass(frozen=True, slots=True)
 class Remains:
-    """What a worker that died, or no longer answered, had recorded until then."""
+    """What a worker had recorded before it died or stopped answering."""
 
     worker: str
     records: int | Unknown
-    """Read back from its files by another worker of its host."""
+    """Records that another worker on the same host read from its files."""
     lost: int | Unknown
-    """Those for which its rings had no room, as far as they say; of each thread the record that was being
-    written may lack too."""
+    """Records dropped because its rings were full, as far as the rings tell. The record that each thread was
+    writing may be missing too."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterTrace:
-    """What every worker's native calls copied while a computation ran."""
+    """What the native calls of every worker copied during a computation."""
 
     workers: tuple[Worker, ...]
     copies: tuple[TaskCopy, ...]
@@ -188,12 +188,12 @@ class ClusterTrace:
     dropped: int
     wall_ns: int
     remains: tuple[Remains, ...] = ()
-    """Of the workers that gave no answer themselves."""
+    """For the workers that gave no answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLeaks:
-    """The verdicts of one worker's process."""
+    """The leak verdicts of one worker's process."""
 
     worker: str
     leaks: Leaks
@@ -201,8 +201,8 @@ class WorkerLeaks:
 
 @dataclass(frozen=True, slots=True)
 class ClusterLeaks:
-    """References that native code lost while a computation ran, on every worker."""
+    """References that native code leaked during a computation, on every worker."""
 
     workers: tuple[Worker, ...]
     found: tuple[WorkerLeaks, ...]
-    """Workers that live in one process share one row: the first one's."""
+    """Workers of one process share one row, under the first worker's address."""

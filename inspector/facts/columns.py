@@ -1,4 +1,4 @@
-"""The columns: which fact class stands under which name in a report; imported when first asked for."""
+"""The columns of a report: column name -> fact class; a class is imported when first needed."""
 
 from __future__ import annotations
 
@@ -55,14 +55,11 @@ COLUMNS: Final = {
     "prediction": "preview:Prediction",
     "leaks": "leaks:Leaks",
 }
-"""Column -> file in inspector/facts and class in it, in the order a report shows them."""
+"""Column -> file in inspector/facts and class in it, in the order of a report."""
 
 
 def fact_class(column: str) -> type:
-    """The fact class of a column.
-
-    Raises InspectorError `bad-report` for a name that no column has.
-    """
+    """The fact class of a column. Raises InspectorError `bad-report` if no column has that name."""
     if column not in COLUMNS:
         raise InspectorError(
             f"no column is called {column!r:.40}",

@@ -1,4 +1,4 @@
-"""Two objects side by side: what differs, what they share."""
+"""Two objects side by side: which fields differ, which bytes they share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.facts.unknown import Unknown
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One field in which two facts differ, as text."""
+    """One field that differs, with both values as text."""
 
     column: str
     field: str
@@ -20,12 +20,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The difference of two reports' facts."""
+    """How the facts of two reports differ."""
 
     left: str
     right: str
     same_object: bool | Unknown
-    """Unknown for two saved reports: addresses of different processes mean nothing together."""
+    """Unknown for two saved reports: addresses of different processes cannot be compared."""
     changes: tuple[Change, ...]
     sharing: Sharing
 

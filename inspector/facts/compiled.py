@@ -1,4 +1,4 @@
-"""A C cell: how it was built, what it defines, and what one call of it did to the references around it."""
+"""A C cell: how it was built, what it defines, and how one call changed the reference counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CompiledFunction:
 
     name: str
     prototype: str
-    """As the debug information has it, typedefs resolved: "PyObject *scale(PyArrayObject *x, double by)"."""
+    """From the debug information, typedefs resolved: "PyObject *scale(PyArrayObject *x, double by)"."""
     called_by: str
     """"C-API, holds the GIL", "cffi, lets the GIL go" or "not callable from Python"."""
 
@@ -35,7 +35,7 @@ class CompiledField:
 
 @dataclass(frozen=True, slots=True)
 class CompiledStruct:
-    """A struct of the cell that begins with an object's head: what an instance is in memory."""
+    """A struct of the cell that begins with PyObject_HEAD: the memory layout of an instance."""
 
     name: str
     bytes: int
@@ -48,26 +48,26 @@ class Compiled:
 
     name: str
     key: str
-    """Hash of the text, the arguments, the compiler, Python and NumPy: what is found under it is the same."""
+    """Hash of the text, the arguments, the compiler, Python and NumPy: the same key means the same build."""
     cached: bool
-    """Whether it was found, and no compiler ran."""
+    """Whether the build was found in the cache, so that no compiler ran."""
     kept: bool
-    """Whether it may be found later; `cache_version=()` is never kept."""
+    """Whether the build stays in the cache; `cache_version=()` is never kept."""
     cache_version: str
-    """"" where none was given."""
+    """"" if none was passed."""
     folder: str
     library_bytes: int
     command: str
-    """What made the library; `$PYTHON` and `$NUMPY` stand for the folders of their headers."""
+    """The compiler command; `$PYTHON` and `$NUMPY` stand for the folders of their headers."""
     compile_ns: int
-    """0 where it was found."""
+    """0 for a build from the cache."""
     warnings: tuple[str, ...]
     functions: tuple[CompiledFunction, ...]
-    """Empty for a cell that makes its own module: %inspect shows that one's table."""
+    """Empty if the cell makes its own module: %inspect shows the method table of that module."""
     module: str = ""
-    """The module that the cell's own PyInit_ makes; "" where the method table is ours."""
+    """The module that the cell's own PyInit_ makes; "" if the tool wrote the method table."""
     structs: tuple[CompiledStruct, ...] = ()
-    """Of a cell that makes its own module, from the debug information."""
+    """For a cell that makes its own module: its structs, from the debug information."""
 
 
 Verdict = Literal["balanced", "over-released", "more than found"]
@@ -75,7 +75,7 @@ Verdict = Literal["balanced", "over-released", "more than found"]
 
 @dataclass(frozen=True, slots=True)
 class Balanced:
-    """One object around a call: its count before and after, and the references found in the result."""
+    """One object around a call: its refcount before and after, and the references found in the result."""
 
     name: str
     """"x", "x.dtype", "x.base"."""
@@ -83,14 +83,14 @@ class Balanced:
     references_before: int | Unknown
     references_after: int | Unknown
     held: int
-    """References to it in the result: itself, an item, a base, a dtype."""
+    """References to it in the result: the result itself, an item, a base, a dtype."""
     verdict: Verdict | Unknown
-    """"over-released": fewer than the result accounts for; "more than found": kept by C, or leaked."""
+    """"over-released": fewer references than the result needs; "more than found": kept by C, or leaked."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellArray:
-    """How an argument or a result lies in memory."""
+    """The memory layout of an argument or a result."""
 
     name: str
     layout: Layout
@@ -102,22 +102,22 @@ NOT_ASKED: Final = Unknown("not asked for: --trace")
 
 @dataclass(frozen=True, slots=True)
 class CellCall:
-    """One call of a function of a C cell: result, time, the balance of references."""
+    """The column `call`: one call of a function of the cell."""
 
     function: str
     ns: int
-    """Of the call alone; of the child's life where it ran apart."""
+    """Duration of the call alone; of the whole child process if it ran isolated."""
     isolated: bool
     error: str
-    """The exception's type and words; "" without one."""
+    """The exception's type and message; "" without one."""
     result: str | Unknown
     balance: tuple[Balanced, ...]
-    """Empty where it ran in a child: the counts there are not ours."""
+    """Empty if the call ran in a child process: its refcounts are not those of this process."""
     died: Stop | Unknown = NOT_DEAD
-    """Where C died in a child: of a second child, under gdb, that died as the first had."""
+    """Where C crashed in a child: seen under gdb in a second child that died as the first did."""
     trace: Trace | Unknown = NOT_ASKED
-    """What the function asked of Python, in a child of its own."""
+    """The function's C-API calls, traced in a separate child."""
     leaks: Leaks | Unknown = NOT_ASKED
-    """The ledger of its references, in a child of its own."""
+    """The leak verdicts on its references, from a separate child."""
     arrays: tuple[CellArray, ...] = ()
-    """Of the arguments and results, where a trace was asked for."""
+    """The arguments and results; filled only with --trace."""

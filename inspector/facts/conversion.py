@@ -10,20 +10,20 @@ from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 
 Verdict = Literal["copied", "computed", "made", "shared", "in place"]
-"""Of the bytes behind a call's result: an argument's values in fresh memory; other values in fresh memory;
-fresh memory without an argument that has bytes; memory that was there before the call, an argument's or one
-that something else keeps; the argument itself."""
+"""What happened to the bytes of a call's result. copied: an argument's values in new memory; computed: other
+values in new memory; made: new memory, no argument has bytes; shared: memory that existed before the call,
+an argument's or one that something else keeps; in place: the result is the argument itself."""
 
 Confidence = Literal["certain", "by sample", "likely"]
-"""Read from addresses alone; from a few elements compared; from what the function was given."""
+"""How a verdict was found: from addresses alone; by comparing a few elements; from the arguments' types."""
 
 A_MAPPED_FILES: Final = "the memory is a mapped file's"
-"""Why bytes are shared that no argument holds: a Copy's reason, whoever found it."""
+"""A Copy's reason for shared bytes that no argument holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The Python line that was running: the innermost of the user's own code."""
+    """The Python line that was running: the innermost line of the user's own code."""
 
     file: str | Unknown
     line: int | Unknown
@@ -31,7 +31,7 @@ class Site:
     cell: int | Unknown
     """Number of the notebook cell."""
     text: str
-    """The expression as it is written there; "" where the source cannot be had."""
+    """The expression in the source; "" if the source is not available."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,17 @@ class Span:
 
     address: Address
     span_bytes: int
-    """From the lowest byte used to the highest."""
+    """From the lowest used byte to the highest."""
     logical_bytes: int
-    """Elements times their size; less than span_bytes where strides leave gaps."""
+    """Number of elements times itemsize; less than span_bytes if strides leave gaps."""
     item_bytes: int
     kind: str
-    """NumPy's letter: b i u f c S U V O m M; "" where the object does not say."""
+    """NumPy's kind character: b i u f c S U V O m M; "" if the object does not tell."""
     contiguous: Literal["C", "F", "CF", ""]
     read_only: bool
 
     def overlap_bytes(self, other: Span) -> int:
-        """Bytes from the lowest to the highest that both extents have in common."""
+        """Bytes that both extents have in common, gaps included."""
         low = max(self.address, other.address)
         high = min(self.address + self.span_bytes, other.address + other.span_bytes)
         return max(high - low, 0)
@@ -58,34 +58,34 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """An argument or a result, as far as a record holds it."""
+    """An argument or a result, as far as a record stores it."""
 
     type_name: str | Unknown
     text: str
-    """At most 24 characters: a number, the beginning of a text, the item count of a container."""
+    """At most 24 characters: a number, the beginning of a str, the item count of a container."""
     address: Address | Unknown
     spans: tuple[Span, ...]
-    """Its own bytes, or those of the arrays in a short list of arrays."""
+    """Its own bytes; for a short list of arrays, the bytes of those arrays."""
     items: int
-    """Of a list, tuple or dict; 0 for anything else."""
+    """Item count of a list, tuple or dict; 0 for anything else."""
     item_type: str
     """Type of the first item; "" without one."""
     is_shape: bool = False
-    """A list or tuple of ints that says how long the result's axes are: no element came from it."""
+    """A list or tuple of ints that gives the result's shape: none of its items became an element."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """One C-API function that ran inside a call; like ones in a row are one, counted."""
+    """One C-API function that ran inside a call; equal ones in a row are merged and counted."""
 
     function: str
     direction: Literal["to native", "to Python", ""]
     result: str
-    """"new", "borrowed", "scalar": who owns what it returned."""
+    """Ownership of the returned object: "new", "borrowed"; "scalar" for a C value."""
     format: str
-    """Of a format call, quoted as in C: "ii"; "" for the others."""
+    """The format string of a format call, quoted as in C: "ii"; "" for other functions."""
     values: tuple[str, ...]
-    """The C values of the first, bounded; a format call has one a letter."""
+    """The C values of the first call, bounded; a format call has one value per format unit."""
     times: int
     failed: int
     module: str | Unknown
@@ -93,82 +93,82 @@ class Conversion:
     ns: int | Unknown
     depth: int
     frames: tuple[Place, ...] = ()
-    """The native frames it was called through, innermost first; empty where they were not asked for."""
+    """The native frames of the call, innermost first; empty if not requested."""
     made_bytes: int = 0
-    """Of arrays that NumPy's functions made, in fresh memory."""
+    """Bytes of arrays that NumPy's functions made in new memory."""
     copied_bytes: int = 0
-    """Of arrays that they copied."""
+    """Bytes of arrays that they copied."""
     shared_bytes: int = 0
-    """Of arrays that they handed on without a copy: views, and what fitted as it was."""
+    """Bytes of arrays that they passed on without a copy: views, and arrays that already fitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call from Python into native code, with what nested in it."""
+    """One call from Python into native code, with the calls nested in it."""
 
     name: str
     kind: Literal["method", "vectorcall", "slot", "foreign", "callback", "finalizer"]
-    """foreign: a C function called by ctypes or cffi; callback: a Python function that native code called;
-    finalizer: of an object, or a capsule's destructor."""
+    """foreign: a C function called by ctypes or cffi; callback: a Python function called by native code;
+    finalizer: an object's finalizer, or a capsule's destructor."""
     callable_type: str | Unknown
-    """Type of what was called, for a vectorcall; of what a method is bound to."""
+    """For a vectorcall the type of the callable; for a method the type it is bound to."""
     site: Site
     times: int
-    """Calls that are alike, of one line in like calls; arguments and result are the first one's."""
+    """How many equal calls of one line were merged; arguments and result are those of the first call."""
     arguments: tuple[Value, ...]
     arguments_left_out: int
     result: Value | Unknown
     failed: int
     thread: int
     ns: int | Unknown
-    """Of all of them."""
+    """Duration of all merged calls together."""
     own_ns: int | Unknown
-    """Without the calls that nested in them."""
+    """`ns` without the nested calls."""
     conversions: tuple[Conversion, ...]
     calls: tuple[Call, ...]
     macro_reads: int
-    """Items of its arguments that no recorded call read: read by macros, which no tool sees."""
+    """Items of its arguments that no recorded call read: macros read them, which no hook sees."""
 
 
 @dataclass(frozen=True, slots=True)
 class ByteEvidence:
-    """What is known about the bytes behind the results of like calls: a verdict is made of it."""
+    """What is known about the bytes of the results of equal calls: the input of a verdict."""
 
     call: Call
     times: int
     same_object: bool
     """The result is one of the arguments."""
     overlaps: bool
-    """The result's bytes lie in an argument's."""
+    """The result's bytes lie in an argument's memory."""
     sample: Literal["equal", "different", ""]
-    """Whether a few elements of the result were those of an argument; "" where none could be compared."""
+    """Whether a few elements of the result equal those of an argument; "" if none could be compared."""
     logical_bytes: int
-    """Of all the results."""
+    """Bytes of all the results."""
     span_bytes: int
     allocator: str | Unknown
     was_there: Literal["", "certain", "likely"] = ""
-    """The memory was given before the call, and is not an argument's: something keeps it."""
+    """The memory was allocated before the call and is not an argument's: something keeps it."""
     shows_file: bool = False
-    """The memory is a file's that was mapped meanwhile."""
+    """The memory is a file that was mapped during the call."""
     written: bool = False
-    """Elements of the argument that it is were others before the call."""
+    """The result is an argument, and the call changed its elements."""
     partial: bool = False
-    """An argument has more blocks than were told, and the memory is no new one: it may be an argument's."""
+    """An argument has more blocks than were recorded, and the memory is not new: it may be an argument's."""
     owned: bool = False
-    """The result's own object frees the memory; else another one does, or nobody can tell."""
+    """The result object itself frees the memory; else another object does, or it is unknown."""
     frames: tuple[Place, ...] = ()
-    """The native frames through which the memory was asked for, innermost first, of one result."""
+    """The native frames that allocated the memory of one result, innermost first."""
 
     @property
     def was_filled(self) -> bool:
-        """Another argument's elements were written into an argument."""
+        """The call wrote another argument's elements into an argument."""
         return self.written and self.sample == "equal"
 
     @property
     def was_kept(self) -> bool:
-        """The bytes are not the call's: something kept the memory since before, or it is a mapped file's.
+        """The call did not make the memory: something kept it since before, or it is a mapped file.
 
-        Where that is only likely and an argument has the same elements, the memory is new.
+        If that is only likely and an argument has the same elements, the memory counts as new.
         """
         return (
             self.shows_file
@@ -179,78 +179,78 @@ class ByteEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What became of bytes at one call."""
+    """What one call did with bytes."""
 
     verdict: Verdict
     copied_bytes: int
-    """Logical bytes of the result that lie in fresh memory."""
+    """Logical bytes of the result that lie in new memory."""
     span_bytes: int
     confidence: Confidence
     reason: str
     avoid: str
-    """What would save the copy; "" where nothing is known to."""
+    """How to avoid the copy; "" if no way is known."""
     function: str
     times: int
     allocator: str | Unknown
-    """Library that asked for the result's memory, and through which function."""
+    """The library that allocated the result's memory, and the function it used."""
     source: str
     result: str
     """Type and element kind, in words."""
     site: Site
     frames: tuple[Place, ...] = ()
-    """The native frames that asked for the memory, innermost first; empty where they were not asked for."""
+    """The native frames that allocated the memory, innermost first; empty if not requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A conversion that did not keep every element, found by comparing source and result when it was over."""
+    """A conversion that changed elements, found by comparing source and result after it returned."""
 
     rule: Literal["overflow", "precision", "sign", "fraction", "null", "embedded NUL", "cut"]
     function: str
     before: str
-    """The first element that was not kept, in the source and in the result."""
+    """The first changed element in the source; `after` is the same element in the result."""
     after: str
     first: int
-    """Its number, in C order."""
+    """Index of that element, in C order."""
     lost: int
-    """Elements not kept, of those compared."""
+    """How many of the compared elements changed."""
     compared: int
     elements: int
     times: int
-    """Calls that are alike and lost the same."""
+    """Equal calls with the same loss."""
     confidence: Literal["certain", "by sample"]
-    """Every element was compared; some, evenly spread: `lost` is then the least."""
+    """certain: every element was compared; by sample: evenly spread ones, and `lost` is a lower bound."""
     site: Site
 
 
 @dataclass(frozen=True, slots=True)
 class LossEvidence:
-    """What comparing a source with the result found: a loss, if the call converts at all."""
+    """What comparing a source with the result found; a loss only if the call is a conversion."""
 
     loss: Loss
     shows: bool
-    """An element that was not kept is there in the result, changed: not 0, nothing or False."""
+    """The result holds a changed element that is not 0, empty or False."""
     converts: bool = False
-    """The call is known to convert: a function of the C API, an argument of a C function."""
+    """The call is a known conversion: a C-API function, an argument of a C function."""
     asked: tuple[str, ...] = ()
-    """Texts that came first to the call, or to one that hands its result on: what a dispatcher is to do."""
+    """First str argument of the call, and of calls that return its result: a dispatcher's operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """One Python line: how often control crossed, and the time that crossing itself took."""
+    """One Python line: how often control crossed into native code, and the time the crossings took."""
 
     site: Site
     calls: int
     conversions: int
     call_ns: int | Unknown
     crossing_ns: int | Unknown
-    """In C-API conversions, not in computing."""
+    """Time in C-API conversions, without computing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The GIL was released inside like calls: for how long, and which threads crossed meanwhile."""
+    """The GIL was released inside equal calls: for how long, and which threads made records meanwhile."""
 
     function: str
     """The call that released it; "" outside any recorded call."""
@@ -258,32 +258,32 @@ class Released:
     thread: int
     times: int
     released_ns: int | Unknown
-    """From giving it up until asking for it again, of all of them; waiting for it is not in it."""
+    """From each release to the next request, summed over the calls; without the wait for the GIL."""
     longest_ns: int | Unknown
     meanwhile: dict[int, int]
-    """Thread -> its records that began in between; one that crosses no border is not known."""
+    """Thread -> its records that began meanwhile. A thread without recorded calls is not seen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """How much of one module a trace could see."""
+    """How much of one module the trace could observe."""
 
     module: str
     functions_hooked: int
     functions_unseen: dict[str, int]
-    """Kind -> how many callables no hook can see."""
+    """Kind -> number of callables that cannot be hooked."""
     imports_hooked: int
     imports: int
-    """C-API functions that it imports; macros are no imports and never seen."""
+    """C-API functions that it imports; macros are not imports and are never seen."""
     pointers_hooked: int = 0
-    """Words of its own data through which it calls Python, where the trace was to look for them."""
+    """Hooked function pointers in its data, through which it calls Python; searched only if requested."""
     pointers_changed: int = 0
-    """Of these, changed by their owner while they were hooked, and so left alone."""
+    """Of these, pointers that their owner changed while they were hooked; the tool leaves them as is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A function of the C API whose calls were counted, and not recorded: without line, values or time."""
+    """A C-API function whose calls were only counted: no line, values or time."""
 
     function: str
     module: str
@@ -293,11 +293,11 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Materialized:
-    """Data that came to be: computed, read or expanded where an object had only promised it."""
+    """Data of a lazy object that was materialized: computed, read or expanded."""
 
     type_name: str
     cause: str
-    """The function that made it so, as far as the library tells."""
+    """The function that materialized it, as far as the library tells."""
     materialized_bytes: int | Unknown
     ns: int | Unknown
     site: Site
@@ -305,7 +305,7 @@ class Materialized:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What happened between arming and disarming."""
+    """What happened while the trace was on."""
 
     calls: tuple[Call, ...]
     calls_left_out: int
@@ -320,13 +320,12 @@ class Trace:
     materialized: tuple[Materialized, ...] = ()
     """In the order they happened."""
     hosted: Hosted = NOT_HOSTED
-    """What the program that embeds Python asked of it."""
+    """The C-API calls of the program that embeds Python."""
     finalized: tuple[Call, ...] = ()
     """Finalizers and destructors of capsules that ran outside any recorded call."""
     released: tuple[Released, ...] = ()
-    """Where the GIL was given up, the longest first."""
+    """Where the GIL was released, the longest first."""
     calls_skipped: int = 0
-    """Calls from Python that a sample left out, with all in them."""
+    """Calls from Python that sampling skipped, with everything nested in them."""
     counted: tuple[Counted, ...] | Unknown = ()
-    """Calls of the C API that the grade counts, the most frequent first; of all calls, also those of a sample
-    that were left out."""
+    """C-API calls that this grade counts, the most frequent first, including those that sampling skipped."""

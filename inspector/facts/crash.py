@@ -1,4 +1,4 @@
-"""What a process that died left behind: stacks in a core file, last conversions in a trace's rings."""
+"""What a dead process left behind: stacks in a core file, the last conversions in a trace's rings."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ class LastCall:
     """A call that had returned when the process died."""
 
     thread_id: int
-    """As threading.get_ident() says it."""
+    """threading.get_ident()."""
     function: str
     direction: str
     """"to native", "to Python"; "" for a function of a module."""
     value: str
-    """The C value where it has one; "" else."""
+    """The C value; "" if there is none."""
     before_ns: int
-    """How long before the last record of the process it began."""
+    """How long it began before the last record of the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,13 @@ class Crash:
     fault: Address | Unknown
     """The address that could not be read or written."""
     thread_id: int | Unknown
-    """Who died."""
+    """The thread that crashed."""
     place: str | Unknown
-    """The function it died in, "name (library)"."""
+    """The function that crashed, "name (library)"."""
     stacks: Stacks | Unknown
     last: tuple[LastCall, ...] | Unknown
     """The last calls of all threads, the oldest first."""
     recorded: int
-    """Calls the rings hold, shown or not."""
+    """Calls in the rings, shown or not."""
     sources: tuple[str, ...]
     """The files that were read."""

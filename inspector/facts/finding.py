@@ -1,4 +1,4 @@
-"""Dangers, each under a slug that leads to its section in docs/messages.md."""
+"""Dangers, each with the slug of its section in docs/messages.md."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from inspector.facts.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One danger: what is so, why it hurts, what to do."""
+    """One danger: what was found, why it is dangerous, what to do."""
 
     slug: str
     what: str
-    """About this object, with its numbers: "96 B keep 800 kB alive"."""
+    """What was found on this object, with numbers: "96 B keep 800 kB alive"."""
     why: str
     do: str
     certain: bool
-    """False where the evidence allows another explanation."""
+    """False if the evidence allows another explanation."""
 
     @property
     def page(self) -> str:
-        """Where it is explained."""
+        """The page and section that explain it."""
         return f"docs/messages.md#{self.slug}"
 
 
@@ -83,12 +83,12 @@ KINDS: Final = (
         certain=True,
     ),
 )
-"""The kinds of danger with the words that fit most objects."""
+"""The kinds of danger, with texts that fit most objects."""
 
 _BY_SLUG: Final = {kind.slug: kind for kind in KINDS}
 
 
 def finding(slug: str, what: str = "", *, why: str = "", do: str = "", certain: bool = True) -> Finding:
-    """A danger of the kind `slug` (KINDS), with its own words where it has better ones."""
+    """A danger of the kind `slug` (KINDS); texts that are passed replace those of the kind."""
     kind = _BY_SLUG[slug]
     return Finding(slug, what or kind.what, why or kind.why, do or kind.do, certain)

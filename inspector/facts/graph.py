@@ -1,4 +1,4 @@
-"""Who holds an object and what it holds, a step at a time: nodes by address, edges by name."""
+"""The references to an object and from it, one step at a time: nodes by address, edges by name."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from inspector.facts.unknown import Address
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One reference, or several of one holder, and the object at its other end."""
+    """One reference, or several from one holder, and the object at its other end."""
 
     key: str
-    """How the holder has it: "x", ".rows", "[0]", "" where that is not known."""
+    """Where the holder stores it: "x", ".rows", "[0]"; "" if unknown."""
     kind: str
-    """One of facts.refs.OWNER_KINDS; for what is held "item", "attribute", "type" or ""."""
+    """For holders one of facts.refs.OWNER_KINDS; for held objects "item", "attribute", "type" or ""."""
     label: str
-    """The object at the other end, as a user would name it."""
+    """The object at the other end, by the name a user knows it by."""
     type_name: str
-    """"" where it is no Python object."""
+    """"" if it is not a Python object."""
     address: Address
     references: int
     certain: bool
     root: bool
-    """Nothing is asked behind it: a namespace, a frame, memory of C."""
+    """The search ends there: a namespace, a frame, C memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +32,16 @@ class Step:
     edges: tuple[Edge, ...]
     left_out: int
     says: str
-    """What was searched, or why there is nothing."""
+    """What was searched, or why there are no edges."""
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """An object, the path to it from a root, and its neighbours both ways."""
+    """The column `graph`: an object, the path from a root to it, and its neighbours in both directions."""
 
     type_name: str
     address: Address
     path: tuple[str, ...]
-    """Steps from a root to the object, the root first; empty where no path was found."""
+    """Steps from a root to the object, the root first; empty if no path was found."""
     held_by: Step
     holds: Step

@@ -1,4 +1,4 @@
-"""The heap at a time: objects by type, a snapshot, and the difference of two."""
+"""The heap at one moment: objects by type, a snapshot, and the difference of two snapshots."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class TypeCount:
     type_name: str
     objects: int
     bytes: int
-    """Own bytes of the objects, headers included; not what they refer to."""
+    """Bytes of the objects themselves, headers included; not of what they refer to."""
     retained_bytes: int | Unknown
-    """Freed if every object of the type went away; unknown where it was not asked."""
+    """Bytes that would be freed with all objects of the type; unknown if not requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heap:
-    """Census by type, most bytes first: gc-tracked objects and the untracked ones they refer to."""
+    """Census by type, most bytes first: gc-tracked objects and the untracked objects they refer to."""
 
     objects: int
     bytes: int
@@ -40,15 +40,15 @@ class Held:
     name: str
     type_name: str
     identity: str
-    """Address and type. CPython leaves no birth mark that could be read without a trace: a new object of the
-    same type at an old object's address looks kept."""
+    """Address and type. CPython stores no creation time: a new object of the same type at an old object's
+    address looks kept."""
     references: int | Unknown
     bytes: int | Unknown
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Facts at a time: census and names. `snapshot() - earlier` is a Difference."""
+    """The census and the names at one moment. `snapshot() - earlier` is a Difference."""
 
     heap: Heap
     names: tuple[Held, ...]
@@ -61,13 +61,13 @@ class Snapshot:
         )
 
     def __sub__(self, earlier: Snapshot) -> Difference:
-        """Later minus earlier: what changed between the two."""
+        """What changed since `earlier`."""
         return subtract(self, earlier) if isinstance(earlier, Snapshot) else NotImplemented
 
 
 @dataclass(frozen=True, slots=True)
 class TypeChange:
-    """How one type's census moved."""
+    """How the census of one type changed."""
 
     type_name: str
     objects: int
@@ -76,13 +76,14 @@ class TypeChange:
 
 @dataclass(frozen=True, slots=True)
 class NameChange:
-    """How one name moved: "born", "gone", "rebound" or "kept"."""
+    """How one name changed."""
 
     name: str
     change: str
+    """"born", "gone", "rebound" or "kept"."""
     type_name: str
     references: int | Unknown
-    """Now minus before; the count itself for a born name."""
+    """Now minus before; for a born name the count itself."""
     bytes: int | Unknown
 
 
@@ -96,7 +97,7 @@ class Difference:
     types: tuple[TypeChange, ...]
     names: tuple[NameChange, ...]
     walk_ns: int
-    """What the two walks of the heap took."""
+    """Time of both heap walks together."""
 
     def __repr__(self) -> str:
         names = ", ".join(f"{row.name} {row.change}" for row in self.names[:3])
@@ -106,7 +107,7 @@ class Difference:
 
 
 def subtract(later: Snapshot, earlier: Snapshot) -> Difference:
-    """Later minus earlier: types by moved bytes, names in the later order with the gone ones last."""
+    """Later minus earlier: types by changed bytes; names in the later order, deleted names last."""
     return Difference(
         later.heap.objects - earlier.heap.objects,
         later.heap.bytes - earlier.heap.bytes,

@@ -1,4 +1,4 @@
-"""What a program that embeds Python asked of it: its C-API calls, in order, with references and errors."""
+"""The C-API calls of a program that embeds Python, in order, with references and errors."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ from inspector.facts.unknown import Unknown
 
 @dataclass(frozen=True, slots=True)
 class HostCall:
-    """One C-API call of a host; those in a row that are alike are one, counted."""
+    """One C-API call of a host; equal calls in a row are merged and counted."""
 
     host: str
-    """The program, or the library, that called."""
+    """The program or library that called."""
     function: str
     object_type: str | Unknown
-    """Full name of the type of the object that it was about, or that it made."""
+    """Full type name of the object that the call received or made."""
     values: tuple[str, ...]
-    """The C values, bounded: a number, a text of at most 24 characters."""
+    """The C values, bounded: a number, or text of at most 24 characters."""
     references: int | Unknown
-    """Of that object before the call; of one that the call made, after it."""
+    """Refcount of that object before the call; of an object that the call made, after it."""
     references_after: int | Unknown
     failed: bool
-    """It returned with an exception set."""
+    """The call returned with an exception set."""
     cleared: bool
-    """The host asked no more of that exception than to take or clear it."""
+    """The host only fetched or cleared that exception."""
     without_gil: bool
-    """Its thread did not hold the GIL: nothing was looked at."""
+    """The calling thread did not hold the GIL: the object was not read."""
     lost: str
-    """What of the value the conversion did not keep; "" where nothing is known to be lost."""
+    """What the conversion lost of the value; "" if no loss is known."""
     times: int
     thread: int
     depth: int
-    """Host calls that this one is nested in: 0 is the program's own."""
+    """How many host calls this call is nested in; 0 at top level."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
-    """What a program that embeds Python asked of it, call by call, in order."""
+    """All host calls. Without hosts, no program embeds this Python, or only modules were traced."""
 
     hosts: tuple[str, ...]
     """The programs and libraries that call."""
     calls: tuple[HostCall, ...]
     calls_left_out: int
-    """Of the middle: the first and the last are kept, and every call that failed, lost or had no GIL."""
+    """Dropped from the middle. The first and last stay, and all calls that failed, lost or had no GIL."""
     asked: int
-    """Calls in all."""
+    """Number of all calls."""
 
 
 NOT_HOSTED = Hosted((), (), 0, 0)

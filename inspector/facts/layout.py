@@ -29,8 +29,8 @@ class Layout:
     f_contiguous: bool
     aligned: bool | Unknown
     words: tuple[str, ...]
-    """What it is, recognised from the strides: "C order", "Fortran order", "reversed", "broadcast",
+    """The layout in words, derived from the strides: "C order", "Fortran order", "reversed", "broadcast",
     "every 2nd element", "overlapping", "empty", "scalar"."""
     members: tuple[Member, ...]
     preview: tuple[str, ...] | Unknown
-    """Text of the first elements in logical order, of a bounded number of numeric elements only."""
+    """The first elements as text, in logical order; numeric elements only, a bounded number."""

@@ -1,4 +1,4 @@
-"""A lazy vector seen from outside: data1, data2, what is there, who materialized it; and a contract check."""
+"""A lazy vector: its data1 and data2, what is materialized, what caused it; and the contract check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 
 State = Literal["lazy", "partially materialized", "owned", "pending", "view"]
-"""Defined in docs/reference/lazy.md. "pending": another thread fills it now; "view": a plain input."""
+"""As defined in docs/lazy.md; "pending": another thread is filling it now; "view": a plain input."""
 
 Role = Literal["vector", "data1", "data2"]
 
@@ -18,28 +18,28 @@ INPUT_UNCHANGED = "unchanged"
 
 @dataclass(frozen=True, slots=True)
 class LazyNode:
-    """One object of the stack: a lazy vector, or what lies in its data1 or data2."""
+    """One object of the stack: a lazy vector, or its data1 or data2."""
 
     role: Role
     address: Address
     type_name: str
     references: int | ImmortalType | Unknown
     dtype: str
-    """"" where it has none."""
+    """"" if it has none."""
     length: int | Unknown
     recipe: str
-    """"abs", "map(sqrt)"; "" for anything but a lazy vector."""
+    """"abs", "map(sqrt)"; "" if it is not a lazy vector."""
     state: State
     blocks_done: int
     blocks: int
-    """Of 128 KB; 0 for anything but a lazy vector."""
+    """Number of blocks of 128 KB; 0 if it is not a lazy vector."""
     preview: tuple[str, ...]
-    """First elements that exist already; none is computed for a look."""
+    """First elements that exist already; inspecting computes none."""
     depth: int
     """0 the vector, 1 its data1 and data2, 2 the data1 of a lazy data1 ..."""
 
     def __str__(self) -> str:
-        """As R's `.Internal(inspect(x))` prints it."""
+        """In the form of R's `.Internal(inspect(x))`."""
         shown = f"@{self.address:x} {self.type_name} [REF({self.references})] "
         if self.recipe:
             partly = f"{self.blocks_done}/{self.blocks} blocks " if self.blocks_done else ""
@@ -54,12 +54,12 @@ class LazyNode:
 
 @dataclass(frozen=True, slots=True)
 class LazyEvent:
-    """Something that happened to a lazy vector, and who made it happen."""
+    """An event of a lazy vector, and the call that caused it."""
 
     kind: str
     """"materialize", "freeze", "copy"."""
     by: str | Unknown
-    """What was called: "np.sort", "memoryview"."""
+    """The function that was called: "np.sort", "memoryview"."""
     function: str | Unknown
     file: str | Unknown
     line: int | Unknown
@@ -71,35 +71,35 @@ class LazyEvent:
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """A lazy vector: its state, its input, what was computed, its last events."""
+    """The column `lazy`."""
 
     stack: tuple[LazyNode, ...]
-    """The vector first; each followed by what lies in its data1 and data2, one deeper."""
+    """The vector first; each vector is followed by its data1 and data2, one level deeper."""
     state: State
     value: Literal["lazy", "partial", "computed", "pending"]
     storage: Literal["none", "heap"]
     title: Literal["owned", "cow"]
-    """"cow": data2 is shared with a duplicate until one of them is written."""
+    """"cow": a duplicate shares data2 until one of them is written."""
     logical_bytes: int
     owned_bytes: int
-    """Of data2, allocated; 0 while lazy."""
+    """Allocated bytes of data2; 0 while lazy."""
     input: str | Unknown
-    """"unchanged" or "input changed since", of what was read; unknown where not all of it was compared."""
+    """INPUT_UNCHANGED or INPUT_CHANGED, for the part that was read; unknown if not all of it was compared."""
     written: bool
-    """A consumer could write into data2: the recipe may no longer say what is there."""
+    """A consumer could write into data2: its values may no longer match the recipe."""
     exports: int
     events: tuple[LazyEvent, ...]
     """The last 16."""
     events_dropped: int
 
     def __str__(self) -> str:
-        """The seed's lines."""
+        """One line per node."""
         return "\n".join(str(node) for node in self.stack)
 
 
 @dataclass(frozen=True, slots=True)
 class LazyClause:
-    """One promise of the contract, and whether it was kept."""
+    """One clause of the contract, and whether it holds."""
 
     name: str
     holds: bool | Unknown
@@ -108,7 +108,7 @@ class LazyClause:
 
 @dataclass(frozen=True, slots=True)
 class LazyContract:
-    """What `check_lazy` found out about a provider."""
+    """The result of `check_lazy` for a provider."""
 
     provider: str
     dtype: str
@@ -117,7 +117,7 @@ class LazyContract:
 
     @property
     def ok(self) -> bool:
-        """No clause is known to be broken."""
+        """Whether no clause is known to be broken."""
         return not self.broken
 
     @property
@@ -126,7 +126,7 @@ class LazyContract:
         return tuple(clause for clause in self.clauses if clause.holds is False)
 
     def __str__(self) -> str:
-        """One line a clause; what is broken first."""
+        """One line per clause, broken ones first."""
         order = sorted(self.clauses, key=lambda clause: clause.holds is not False)
         words = {True: "holds ", False: "BROKEN"}
         rows = [

@@ -1,4 +1,4 @@
-"""References that native code lost, took or kept: what was found, and the verdicts drawn from it."""
+"""References that native code leaked, over-released or kept: the evidence and the verdicts."""
 
 from __future__ import annotations
 
@@ -44,64 +44,64 @@ Relation = Literal["itself", "dtype", "base", "type"]
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """One C-API call that concerned the object, or (role "unbalanced") a call from Python."""
+    """One C-API call on the object, or (role "unbalanced") a call from Python."""
 
     role: Role
     function: str
     """The C-API function; "" for a call from Python."""
     parameter: str
-    """Name of the parameter that the object was; "" where it was the result."""
+    """Name of the parameter that received the object; "" if it was the result."""
     method: str
-    """The function that Python had called: "heldmod.make"; "" where none is known."""
+    """The native function that Python called: "heldmod.make"; "" if unknown."""
     symbol: str | Unknown
-    """The C function that made the call."""
+    """The C function that made the C-API call."""
     source: str | Unknown
-    """Its line: "heldmod.c:14"."""
+    """Source line of that C function: "heldmod.c:14"."""
     site: Site
-    """The line of Python."""
+    """The Python line."""
     change: int
-    """References more (or fewer) after the call than before; role "unbalanced" only."""
+    """Refcount after the call minus before; role "unbalanced" only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """An object whose count needs an explanation, and the owners a search of memory found."""
+    """An object whose refcount needs an explanation, and the owners that a search of memory found."""
 
     shown: str
-    """Type and, where it is short, value."""
+    """Its type, and its value if that is short."""
     type_name: str
     address: Address
     relation: Relation
-    """What it is to the argument of the call that left it unbalanced."""
+    """How it relates to the argument of the unbalanced call."""
     fresh: bool
-    """Made while the ledger was open, by a call it saw."""
+    """A call that the ledger recorded created it."""
     died: bool
-    """It was freed; what stands at its address now keeps the memory apart."""
+    """It was freed; a placeholder at its address keeps the memory from reuse."""
     references: int
-    """Its count at the end, without the tool's own; of a dead object: minus what was taken since."""
+    """Refcount at the end, without the tool's own; for a dead object minus the releases since its death."""
     baseline: int
-    """Its count when it was first seen."""
+    """Refcount when it was first seen."""
     certain_owners: int
     possible_owners: int
-    """Pointers in C memory: statics, blocks; some may only borrow."""
+    """Pointers in C memory (static data, heap blocks); some may be borrowed."""
     borrowing: int
-    """Pointers on C stacks, and in memory whose use is not known."""
+    """Pointers on C stacks and in memory of unknown use."""
     owners: tuple[str, ...]
-    """Who they are, certain ones first."""
+    """The owners in words, certain ones first."""
     native_holder: str
-    """The first of the possible owners in C memory; "" where there is none."""
+    """The first possible owner in C memory; "" if there is none."""
     balance: int
-    """References that calls from Python left more (or fewer), those in their results taken out."""
+    """References that calls from Python added (or removed), without those in their results."""
     unbalanced_calls: int
     falls_in_a_row: int
     blurred: bool
-    """What may have held it died in the same call: a falling balance proves nothing."""
+    """An object that may have held it died in the same call: a falling balance is no proof."""
     touches: tuple[Touch, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Something wrong whatever the counts say."""
+    """An error that needs no refcounts to prove it."""
 
     kind: Literal["NULL without an exception", "result with an exception set", "C-API call without the GIL",
                   "over-released", "borrowed reference stolen"]  # fmt: skip
@@ -111,79 +111,79 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Dangling:
-    """A view that lives and shows memory which was freed."""
+    """A live view of memory that was freed."""
 
     shown: str
     """Type and shape: "memoryview of 64 B"."""
     memory: Range
     kept: bool
-    """The freed block was kept apart: nobody has its address. Else it may be another's memory by now."""
+    """The freed block is kept from reuse. If False, its address may belong to another block by now."""
     freed: Touch
     """The call that freed it."""
     made: Touch | Unknown
-    """The call that made the view, where one of a watched module did."""
+    """The call that made the view, if a watched module made it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """An object, or new objects of one type, whose unexplained references every run moved the same way."""
+    """An object, or new objects of one type, whose unexplained references all runs changed the same way."""
 
     shown: str
     type_name: str
     fresh: bool
-    """New objects, some after each run; else one that was there before."""
+    """True for new objects left by each run; False for one object that existed before."""
     changes: tuple[int, ...]
-    """A number a run: objects left over, or references more (fewer) that nothing the gc sees holds."""
+    """One number per run: objects left over, or references added (removed) that no gc object holds."""
     objects: int
     references: int
-    """Count of the object, or of one of several."""
+    """Refcount of the object, or of one of several."""
     searched: bool
-    """False: so many hold it that its owners were not searched."""
+    """False: it has too many references to search its owners."""
     certain_owners: int
     possible_owners: int
     borrowing: int
     owners: tuple[str, ...]
     heap_type: bool = False
-    """A class that each of its instances holds a reference to."""
+    """It is a heap type: each instance holds a reference to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawMemory:
-    """Blocks of memory, no objects, that a module got at one place and did not free; a number a run."""
+    """Raw memory blocks that a module allocated at one place and did not free; one number per run."""
 
     module: str
-    """File that asked for them: "heldmod.so"."""
+    """File that allocated them: "heldmod.so"."""
     blocks: tuple[int, ...]
     bytes: tuple[int, ...]
     lost: tuple[int, ...]
-    """How many of the blocks nothing in memory points at, or lost blocks alone."""
+    """How many of the blocks nothing in memory points to, or only other lost blocks."""
     doubts: tuple[str, ...]
-    """What else could be, where something is lost."""
+    """Other explanations of the lost blocks."""
     holder: str
-    """What points at one of the others; "" where nothing does."""
+    """What points to one of the blocks that are not lost; "" if nothing does."""
     asked: tuple[Touch, ...]
-    """The call that gave them, and the C functions that led there, the innermost first."""
+    """The call that allocated them, then the C functions that led to it, the innermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One fault of native code, with as many objects as show it."""
+    """One fault of native code, with the number of objects that show it."""
 
     kind: Kind
     object: str
-    """The object, or the first of several: its type and value."""
+    """Type and value of the object, or of the first of several."""
     certain: bool
-    """False: the evidence leaves another explanation; `reason` says which."""
+    """False: the evidence allows another explanation; `reason` names it."""
     objects: int
     references: int
-    """References lost or taken, all objects together."""
+    """References leaked or over-released, over all objects."""
     conversion: Touch | Unknown
-    """The call that created or took the reference."""
+    """The call that created or stole the reference."""
     stack: tuple[Touch, ...]
-    """What happened to the object, in order."""
+    """The calls on the object, in order."""
     method: str
     rule: str
-    """The rule of C that was broken."""
+    """The C-API rule that was broken."""
     cure: str
     reason: str
     """The evidence, in a sentence."""
@@ -192,7 +192,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class KeptByC:
-    """References that native code keeps on purpose, as far as memory tells: no fault."""
+    """References that native code keeps in its own memory: not a fault."""
 
     object: str
     objects: int
@@ -202,7 +202,7 @@ class KeptByC:
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """The faults of native code in a block: verdicts, what was kept on purpose, what was searched."""
+    """The column `leaks`: code that ran while the ledger was open."""
 
     verdicts: tuple[Verdict, ...]
     kept: tuple[KeptByC, ...]
@@ -211,27 +211,27 @@ class Leaks:
     left_out: int
     """Suspicious objects beyond the bound, not searched."""
     not_noted: int
-    """Events for which the ledger had no room."""
+    """Events dropped because the ledger was full."""
     given_back: int
-    """References added to objects that had lost them, so that the process lives."""
+    """References that the tool added to over-released objects, so that the process survives."""
     runs: int
     """How often the code ran with the ledger open; 1 without the repeat rule."""
     wall_ns: int
     scan_ns: int
     scanned_bytes: int
     hooked: int
-    """Import slots of the chosen modules."""
+    """Hooked import slots of the chosen modules."""
     unlike: int = 0
-    """Of those left out, objects of origins of which none was searched: nothing is known of them."""
+    """Of `left_out`, objects from places of which no object was searched: nothing is known about them."""
     raw_memory: tuple[RawMemory, ...] = ()
-    """Blocks outside objects that are lost, or (several runs) that every run left more of."""
+    """Raw memory blocks that are lost, or (with several runs) that every run left more of."""
     notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Verdict]:
         """The verdicts, certain ones first."""
         return iter(self.verdicts)
 
-    def many(self, one: Verdict) -> str:
-        """How many objects a verdict is of: "" (one), " ×7", " ×16 or more" where some were not searched."""
+    def many(self, verdict: Verdict) -> str:
+        """How many objects show a verdict: "" (one), " ×7", " ×16 or more" if some were not searched."""
         more = " or more" if self.left_out else ""
-        return f" ×{one.objects}{more}" if one.objects > 1 else ""
+        return f" ×{verdict.objects}{more}" if verdict.objects > 1 else ""

@@ -1,4 +1,4 @@
-"""What works on this machine: one check a line, and how to mend what does not."""
+"""What works on this machine: one check per line, and how to fix what does not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ State = Literal["ok", "part", "no"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One ability, tried rather than looked up."""
+    """One ability; the check tries it."""
 
     part: str
     """"extension", "gdb", "attach", "writes", "residency", "symbols", "libraries"."""
@@ -18,11 +18,11 @@ class Check:
     says: str
     """What was found, in a few words."""
     do: str
-    """How to mend it; "" where there is nothing to mend."""
+    """How to fix it; "" if nothing needs fixing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What works on this machine: the checks of `inspector doctor`, in their order."""
+    """All checks of `inspector doctor`, in display order."""
 
     checks: tuple[Check, ...]

@@ -1,6 +1,6 @@
-"""Is the data there? An object as a stack of layers, each with four answers, and bytes that add up.
+"""Is the data there? An object as a stack of layers, each with four answers, and byte counts that add up.
 
-The words are the vocabulary of docs/reference/materialization.md; no other word for a state may be printed.
+The words are those of docs/materialization.md; views print no other word for a state.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
 Value = Literal["computed", "lazy", "partial", "abstract", "pending", "consumed", "closed"]
-"""Do the elements exist? lazy: recipe only; abstract: never will; consumed: gone by use; closed: freed."""
+"""Do the elements exist? lazy: only a recipe; abstract: they never will; consumed: used up; closed: freed."""
 
 Storage = Literal[
     "heap", "inline", "file-mapped", "shared-memory", "device", "remote/on disk", "none"
 ]  # fmt: skip
-"""Where are the bytes? inline: in the object's own struct."""
+"""Where are the bytes? inline: in the object's own C struct."""
 
 Title = Literal["owned", "view", "foreign", "cow", "borrowed"]
 """Who frees them? view: its base; foreign: another library's object; cow: shared until the first write;
-borrowed: nobody keeps them alive."""
+borrowed: nothing keeps them alive."""
 
 Residence = Literal["resident", "zero-page", "reserved", "swapped", "page cache only"]
-"""Are the pages there? zero-page: read, never written; reserved: never touched."""
+"""Are the pages in memory? zero-page: read, never written; reserved: never touched."""
 
 State = Literal[
     "owned",
@@ -59,10 +59,10 @@ AXES: Final[dict[str, tuple[str, ...]]] = {
 """Axis -> its words."""
 
 Level = Literal["wrapper", "container", "buffer", "pages"]
-"""From the object the user holds down to the memory."""
+"""From the user's object down to the memory."""
 
 Source = Literal["type", "attribute", "field", "address", "system call"]
-"""How something was learned; field: read from the C struct, nothing called."""
+"""How a fact was found; field: read from the C struct, nothing is called."""
 
 NOT_RECORDED: Final = Unknown("nobody recorded it")
 NO_BYTES: Final = Unknown("it has no bytes in this process")
@@ -70,7 +70,7 @@ NO_BYTES: Final = Unknown("it has no bytes in this process")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was looked at, and what it said."""
+    """What was read, and its value."""
 
     source: Source
     place: str
@@ -80,37 +80,37 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Residency:
-    """The pages of some bytes: every byte is counted in exactly one of the six amounts."""
+    """The pages of some bytes: each byte is counted in exactly one of the six amounts."""
 
     state: Residence
-    """The most telling word: of the largest amount; "resident" where they are equal."""
+    """The word for the largest amount; "resident" for a tie."""
     private_bytes: int
-    """In memory, this process's own."""
+    """In memory, private to this process."""
     zero_page_bytes: int
-    """Read and never written: all of them the kernel's one page of zeros."""
+    """Read and never written: they all map to the kernel's shared zero page."""
     file_bytes: int
-    """In memory, pages of a file."""
+    """In memory, file pages."""
     shared_bytes: int
-    """In memory, shared with other processes: shared memory, or a forked child's until a write."""
+    """In memory, shared with other processes: shared memory, or with a forked child until a write."""
     swapped_bytes: int
     absent_bytes: int
-    """Address space without pages."""
+    """Address space without a page behind it."""
     huge_bytes: int
-    """Of these, in pages of 2 MB and more."""
+    """Of all these, bytes in huge pages (2 MB or more)."""
     page_bytes: int
     way: Literal["PAGEMAP_SCAN", "pagemap", "smaps"]
     strip: str
-    """The pages in order as a row of letters, the most frequent of each part: p(rivate), z(ero),
+    """The pages in order as a row of letters, each the most frequent of its part: p(rivate), z(ero),
     f(ile), s(hared), w (swapped), "." absent."""
 
     @property
     def span_bytes(self) -> int:
-        """All bytes looked at: the sum of the six amounts."""
+        """All examined bytes: the sum of the six amounts."""
         return self.resident_bytes + self.zero_page_bytes + self.swapped_bytes + self.absent_bytes
 
     @property
     def resident_bytes(self) -> int:
-        """In memory, without the page of zeros."""
+        """Bytes in memory, without the zero page."""
         return self.private_bytes + self.file_bytes + self.shared_bytes
 
 
@@ -128,13 +128,13 @@ class Layer:
     would: tuple[str, ...] = ()
     """What would materialize it, or copy it: "collect()", "a write"."""
     would_not: tuple[str, ...] = ()
-    """What would not, though one might think so: "repr", "len"."""
+    """What would not, contrary to expectation: "repr", "len"."""
     spans: tuple[Range, ...] = ()
-    """Where its bytes are, if it is they that lie there."""
+    """Where its bytes are."""
     depth: int = 0
-    """How far it is indented under the layers before it: parts of a container are one deeper."""
+    """Nesting depth: the parts of a container are one level deeper."""
     residency: Residency | Unknown = NO_BYTES
-    """Of its spans; asked by the probe, never by an adapter."""
+    """Residency of its spans; the probe fills it, never an adapter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +146,11 @@ class Materialization:
     """From the wrapper down to the pages."""
     layers_left_out: int
     logical_bytes: int | Unknown
-    """Of all elements, whether they exist or not: what `nbytes` would say."""
+    """Bytes of all elements, whether they exist or not: the value of `nbytes`."""
     retained_bytes: int | Unknown
-    """What it keeps alive, its bases included."""
+    """Bytes it keeps alive, its bases included."""
     span_bytes: int | Unknown
-    """Address space of its bytes, each byte once. The sum of the six amounts that follow."""
+    """Address space of its bytes, each byte once: the sum of the six amounts below."""
     private_bytes: int | Unknown
     zero_page_bytes: int | Unknown
     file_bytes: int | Unknown
@@ -162,7 +162,7 @@ class Materialization:
     resident_fraction: float | Unknown
     """resident_bytes / span_bytes."""
     waits_for: str
-    """What has to happen before the elements exist: "compute() of 12 tasks"; "" where nothing."""
+    """What must happen before the elements exist: "compute() of 12 tasks"; "" if nothing."""
     materialized_by: str | Unknown
-    """Who made the elements exist: "np.sort, cell 4, 800 kB, 34 µs"."""
+    """The call that materialized the elements: "np.sort, cell 4, 800 kB, 34 µs"."""
     findings: tuple[Finding, ...]

@@ -29,7 +29,7 @@ class Mapping:
     """As in maps: "rw-p"."""
     file: str | Unknown
     file_offset_bytes: int
-    """Offset in the file of the range's first byte; 0 where there is no file."""
+    """File offset of the range's first byte; 0 if there is no file."""
     huge_pages: bool | Unknown
-    """Whether the page of the range's middle byte is a huge one: transparent, or of hugetlbfs."""
+    """Whether the range's middle byte lies in a huge page (transparent, or of hugetlbfs)."""
     range: Range

@@ -1,4 +1,4 @@
-"""A namespace seen by address: the same names, to be drawn on the ranges they cover."""
+"""A namespace by address: its names, drawn at the ranges they cover."""
 
 from __future__ import annotations
 

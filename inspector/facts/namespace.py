@@ -1,4 +1,4 @@
-"""A namespace as a table: each name, what it holds, and who shares memory with whom."""
+"""A namespace as a table: each name, its object, and which names share memory."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ class Row:
     """Short: "ndarray f8", "dict"."""
     address: Address
     bytes: int | Unknown
-    """Payload bytes where the object lays bytes open, else its own size."""
+    """Payload bytes if the object exposes bytes, else its own size."""
     references: int | ImmortalType
     state: str
-    """One of facts.materialization.STATES; "?" where it is unknown; items of a container; "" for the rest."""
+    """One of facts.materialization.STATES; "?" if unknown; for a container its items; "" for the rest."""
     group: int
-    """Rows with the same group (1, 2, ...) share memory; 0 shares with nobody."""
+    """Rows with the same group (1, 2, ...) share memory; 0: shares none."""
     shares: str
-    """"of big": which name owns the bytes; "" for the owner itself or where nobody shares."""
+    """The name that owns the bytes: "of big"; "" for the owner itself and if nothing is shared."""
     resident_fraction: float | Unknown = NO_BYTES
-    """Share of its payload's bytes that is in memory; unknown where it has none here."""
+    """Fraction of its payload in memory; unknown if it has no payload in this process."""
     spans: tuple[Range, ...] = ()
-    """Where its payload lies, the first 16 blocks; of a strided one from the lowest byte to the highest."""
+    """Address ranges of the first 16 payload blocks; a strided block from its lowest byte to its highest."""
     spans_left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """The names of a namespace, the heaviest first, every byte counted once."""
+    """The column `namespace`: the result of `%inspect` without arguments."""
 
     rows: tuple[Row, ...]
     total_bytes: int
-    """Every byte counted once, whoever shares it."""
+    """Bytes of all names; a shared byte is counted once."""
     left_out: int
-    """Names not shown because of the bound."""
+    """Names left out because of the bound."""
     resident_bytes: int | Unknown = NO_BYTES
-    """Of all names' payloads, in memory now; every byte counted once."""
+    """Payload bytes of all names that are in memory now; each byte counted once."""
     shared_bytes: int = 0
-    """What names have of one another's memory: the bytes of all names together, less `total_bytes`."""
+    """Bytes counted for several names: the sum over all names minus `total_bytes`."""
 
     def __repr__(self) -> str:
         return f"<Namespace: {len(self.rows) + self.left_out:,} names, {self.total_bytes:,} bytes>"

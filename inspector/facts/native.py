@@ -1,4 +1,4 @@
-"""Where in native code: a place (library, symbol, offset), a method table row, a type slot."""
+"""Places in native code (library, symbol, offset), method table rows, type slots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from inspector.facts.unknown import Address, Unknown
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An address of code or static data, as far as the symbol tables tell it."""
+    """An address of code or static data, resolved by the symbol tables."""
 
     address: Address
     library: str | Unknown
@@ -16,7 +16,7 @@ class Place:
     symbol: str | Unknown
     """The symbol that covers the address (dynamic symbols, then .symtab); C++ without parameters."""
     offset_bytes: int
-    """Distance from the symbol, or from the library's first mapping where no symbol is known."""
+    """Offset from the symbol, or from the library's first mapping if no symbol is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Slot:
     name: str
     place: Place | Unknown
     inherited: bool
-    """True where the function is the same as the base type's."""
+    """True if the function is the base type's."""
     value: str = ""
-    """What a slot that is no function says (Py_MOD_GIL_NOT_USED); "" for a function."""
+    """Value of a slot that is not a function (Py_MOD_GIL_NOT_USED); "" for a function."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The object itself: identity, type, header; and what a type, a module or a builtin function is made of."""
+"""The object itself: identity, type, header; and the parts of a type, a module or a builtin function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Object:
 
     address: Address
     type_name: str
-    """tp_name, module-qualified where the type says so."""
+    """tp_name, with the module if the type stores it."""
     type_address: Address
     type_mro: tuple[str, ...]
     heap_type: bool
@@ -21,10 +21,10 @@ class Object:
     defined_in: str | Unknown
     """The extension file or Python module that defines the type."""
     size_bytes: int | Unknown
-    """The object with the headers before it and the blocks only it uses (a list's items, an ndarray's own
-    data): what `sys.getsizeof` says, without a user's `__sizeof__`. Not what it refers to."""
+    """The object with its headers and the blocks only it uses (a list's items, an ndarray's own data), as
+    `sys.getsizeof` returns, without a user's `__sizeof__`. Without the objects it refers to."""
     length: int | Unknown
-    """ob_size-like count of an exact built-in container, else unknown: `__len__` is user code."""
+    """Item count of an exact built-in container; unknown for others: `__len__` is user code."""
     gc_tracked: bool | Unknown
     immortal: bool
     interned: bool | Unknown
@@ -50,7 +50,7 @@ class Type:
     slots: tuple[Slot, ...]
     """Filled slots, the type's own first."""
     tables_of: str
-    """The type whose C tables follow: itself, or for a class statement the nearest base made in C."""
+    """The type whose C tables are shown: itself, or for a class statement the nearest base made in C."""
     methods: tuple[Method, ...]
     members: tuple[str, ...]
     """PyMemberDef rows: "name: T_INT at 16"."""

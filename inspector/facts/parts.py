@@ -1,4 +1,4 @@
-"""The columns of a table: where each one's bytes are, and who else has them."""
+"""The columns of a table: where their bytes are, and which objects share them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class Part:
     format: str
     """Element type as the library prints it: "float64", "category"."""
     bytes: int | Unknown
-    """Logical bytes of its elements, and of what belongs to them: a mask, codes."""
+    """Logical bytes of its elements and of their mask or codes."""
     step_bytes: int | Unknown
-    """From one row to the next; unknown where its bytes are not one strided block."""
+    """Stride from one row to the next; unknown if its bytes are not one strided block."""
     block: int
-    """Number of the block it lies in: columns of one block lie side by side in one array."""
+    """Number of its block: columns of one block lie in one array."""
     holders: int | Unknown
-    """Objects of the library that share the block's bytes copy-on-write, the table itself counted."""
+    """Objects of the library that share the block's bytes copy-on-write, the table included."""
     owner: Address | Unknown
     """The object that owns the bytes."""
     owner_name: str
-    """The user's name for it; "" where there is none."""
+    """The user's name for the owner; "" if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Parts:
     """The named parts of an object, such as the columns of a table."""
 
     parts: tuple[Part, ...]
-    """The first of them, in the table's order."""
+    """The first columns, in the table's order."""
     total: int
     blocks: int
 

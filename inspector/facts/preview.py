@@ -1,4 +1,4 @@
-"""What would happen: an object handed to a library, an expression evaluated; found without doing it here."""
+"""What would happen if an object were passed to a library or an expression evaluated; nothing runs here."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 
 Found = Literal["tried", "tried on a part", "by rule", "not found"]
-"""The conversion ran in a forked child, on all of it or on its beginning; a rule was looked up; neither."""
+"""How it was found: in a forked child, on the whole object or on its beginning; by a rule; not at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What handing an object over to one library would do."""
+    """What passing an object to one library would do."""
 
     consumer: str
     """The library's import name, or a type's."""
     function: str
-    """What would be called."""
+    """The function that would be called."""
     copies: bool | Unknown
-    """Whether the result would have bytes of its own. Unknown too where the conversion fails."""
+    """Whether the result would have its own bytes; unknown also if the conversion fails."""
     copied_bytes: int | Unknown
     loses: tuple[str, ...] | Unknown
-    """Elements that would come out as something else, "before → after", the first ones."""
+    """The first elements that would change, "before → after"."""
     losses: int | Unknown
-    """How many, of the elements compared."""
+    """How many of the compared elements would change."""
     materializes: str
-    """What the object's own state would become; "" where it stays as it is."""
+    """The object's new state; "" if its state would not change."""
     reason: str
-    """Why it copies; the error where it fails."""
+    """Why it copies; if it fails, the error."""
     avoid: str
     fails: bool
     found: Found
@@ -49,10 +49,10 @@ class Prediction:
 
     expression: str
     copies: tuple[Copy, ...] | Unknown
-    """Those that copy; the largest first."""
+    """The copies, the largest first."""
     materializes: str
-    """What the state of the object that was asked about would become; "" where it stays."""
+    """The new state of the inspected object; "" if its state would not change."""
     fails: str
-    """What it would raise; "" where it does not."""
+    """The error it would raise; "" if none."""
     wall_ns: int | Unknown
-    """In the child."""
+    """Duration in the child process."""

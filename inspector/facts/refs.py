@@ -1,4 +1,4 @@
-"""Who holds an object: the true refcount, its owners by name, and the gap between the two."""
+"""The refcount of an object, its owners by name, and the references that the owners do not explain."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class Owner:
     kind: str
     """One of OWNER_KINDS."""
     holder: str
-    """The holder as a user would name it: "cell 5", "dict (3 items)", "libfoo.so"."""
+    """The holder in a user's words: "cell 5", "dict (3 items)", "libfoo.so"."""
     key: str
-    """Where in the holder: "['k']", "[0]", ".attr", "x"; "" where there is no such thing."""
+    """Place in the holder: "['k']", "[0]", ".attr", "x"; "" if it has none."""
     references: int
     certain: bool
-    """True for a gc object whose list links agree both ways, or an exact type read by a tested layout."""
+    """True for a gc object whose list links are consistent, or an exact type read by a tested layout."""
     address: Address
-    """The holder's address; for native owners that of the word itself."""
+    """The holder's address; for native owners the address of the pointer itself."""
     symbol: str | Unknown
     library: str | Unknown
 
     @property
     def short(self) -> str:
-        """`x`, `rows[0]`, `<Table>.rows`, `libfoo.so registry`: the holder by its name where it has one."""
+        """`x`, `rows[0]`, `<Table>.rows`, `libfoo.so registry`: the holder by its name if it has one."""
         named = _NAMED.search(self.holder)
         if self.kind in ("local", "global", "history", "generator local", "traceback local"):
             return f"{self.holder}{self.key}" if self.key[:1] == "[" else self.key
@@ -47,42 +47,42 @@ class Owner:
 
 _NAMED = re.compile(r"`([^`]+)`")
 _IN_LINE = 4
-"""Owners that a repr names."""
+"""How many owners the repr names at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a search of the process's memory did."""
+    """Amounts and times of a search of the process's memory."""
 
     scanned_bytes: int
     scan_ns: int
     verify_ns: int
     hits: int
     stale: int
-    """Hits in freed blocks, dead frames and unused slots."""
+    """Pointers found in freed blocks, dead frames and unused slots."""
     left_out_bytes: int
-    """Payloads of known numeric buffers and never-touched pages, not searched."""
+    """Not searched: payloads of known numeric buffers, and pages that were never touched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """The owners of an object and how far they explain its refcount."""
+    """The owners of an object, and how much of its refcount they explain."""
 
     references: int | ImmortalType
-    """The true count: without the tool's own reference."""
+    """The refcount without the tool's own reference."""
     owners: tuple[Owner, ...]
     unnamed: int | Unknown
     """References not yet named because memory was not searched; 0 after a scan."""
     native: int | Unknown
     """References stored by C: statics, malloc'ed blocks. Unknown without a scan."""
     unstored: int | Unknown
-    """References nobody stores in readable private memory: leaked, in a register, or encoded."""
+    """References stored nowhere in readable private memory: leaked, in a register, or encoded."""
     scan: Scan | Unknown
     searchable_bytes: int
-    """Memory a scan would read."""
+    """Memory that a scan would read."""
     notes: tuple[str, ...] = ()
     estimated_ns: int | Unknown = NOT_MEASURED
-    """What a search would take, at the speed measured last."""
+    """Time of a scan at the speed measured last."""
 
     def __iter__(self) -> Iterator[Owner]:
         """Owners, certain ones first."""
@@ -92,7 +92,7 @@ class Owners:
         return len(self.owners)
 
     def __repr__(self) -> str:
-        """One line: the count, the certain owners by name, and what is left."""
+        """One line: the refcount, the certain owners by name, and the rest."""
         held = [owner.short for owner in self.owners if owner.certain]
         more = [f"{len(held) - _IN_LINE} more"] if len(held) > _IN_LINE else []
         gap = (
@@ -109,12 +109,12 @@ class Owners:
 
     @property
     def named(self) -> int:
-        """References of certain owners."""
+        """Number of references of certain owners."""
         return sum(owner.references for owner in self.owners if owner.certain)
 
     @property
     def possible(self) -> tuple[Owner, ...]:
-        """Owners that may hold a reference, or only a borrowed or stale pointer."""
+        """Owners that may hold a reference or only a borrowed or stale pointer."""
         return tuple(owner for owner in self.owners if not owner.certain)
 
 
@@ -125,12 +125,12 @@ class Refs:
     references: int | ImmortalType
     owners: Owners
     weakrefs: int | Unknown
-    """Live weak references; unknown where the type cannot have any."""
+    """Live weak references; unknown if the type does not support them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What only this object keeps alive: freed together with it."""
+    """What only this object keeps alive, and what is freed with it."""
 
     objects: int
     retained_bytes: int

@@ -1,4 +1,4 @@
-"""An object of another process as its memory shows it, and where that process spends its time."""
+"""An object of another process, read from its memory, and sampled stacks of that process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """An object of another process, read from outside: nothing was run there."""
+    """The column `remote`: read without running code in the process."""
 
     pid: int
     program: str
@@ -27,29 +27,29 @@ class Remote:
     """"3.12"."""
     expression: str
     address: Address
-    """In the other process."""
+    """Address in the other process."""
     references: int | ImmortalType
-    """The count as it stands there."""
+    """The refcount stored in that process."""
     value: str | Unknown
     """Type and bounded value."""
     details: tuple[tuple[str, str], ...]
-    """(name, text) of what the layout of its type tells more, such as an ndarray's strides."""
+    """(name, text) of further fields of its C struct, such as an ndarray's strides."""
     entries: tuple[Entry, ...]
     more: int
-    """Entries that were not read."""
+    """Number of entries that were not read."""
     stopped_ns: int | Unknown
-    """How long the process stood still; unknown where it ran on meanwhile."""
+    """How long the process was stopped; unknown if it kept running."""
     global_name: str = ""
-    """The global that the expression goes through first; "" for a module or a builtin."""
+    """The global that the expression begins with; "" for a module or a builtin."""
     modules: tuple[str, ...] = ()
-    """The modules whose global it is: first the one that was asked, then those with the same object."""
+    """Modules with this global: first the module that was read, then those with the same object."""
     namesakes: tuple[str, ...] = ()
-    """Modules that have another object under that name."""
+    """Modules with another object under that name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """One stack that was seen, and how often."""
+    """One stack, and how often it was sampled."""
 
     samples: int
     stack: Stack
@@ -57,15 +57,15 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The stacks of another process, read again and again."""
+    """The column `samples`: stacks of another process, sampled repeatedly."""
 
     pid: int
     program: str
     seconds: float
     rounds: int
     unread: int
-    """Looks at a thread that gave no stack: it changed while it was read."""
+    """Samples of a thread without a stack: it changed while it was read."""
     stacks: tuple[Sampled, ...]
-    """Of all threads, the most frequent first."""
+    """Stacks of all threads, the most frequent first."""
     instead: str = ""
-    """Why it was not traced from inside, when that was asked for."""
+    """Why it was not traced from inside, if that was requested."""

@@ -1,4 +1,4 @@
-"""The JSON Schema of a saved report, made from the facts' annotations.
+"""The JSON Schema of a saved report, generated from the facts' annotations.
 
 `python -m inspector.facts.schema > docs/schema/report-1.json` writes the published copy: one definition
 a line.

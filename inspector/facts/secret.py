@@ -1,4 +1,4 @@
-"""Names whose values are masked wherever they would be shown: password, token, key and their kin."""
+"""Names whose values are masked in all output: password, token, key and similar."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 MASKED: Final = "<masked>"
-"""What stands in place of the value."""
+"""Printed instead of the value."""
 
 SECRET_WORDS: Final = (
     *("password", "passwords", "passwd", "passwds", "passphrase", "passphrases", "passcode", "passcodes"),
@@ -22,10 +22,10 @@ SECRET_WORDS: Final = (
     *("cvv", "cvvs", "cvc", "credit_card", "creditcard", "card_number", "card_numbers", "cardnumber"),
     *("iban", "ibans"),
 )
-"""Words, and words that follow one another ("session_id" is no secret word by halves), in lower case."""
+"""Lower-case words and sequences of words ("session_id" is secret, "session" alone is not)."""
 
 _SPLITS = (re.compile(r"[A-Z]+[a-z]*|[a-z]+"), re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+"))
-"""The words of "APIkey" are one, those of "APIKey" two: a name is read both ways."""
+"""A name is split in both ways: "APIkey" gives one word by the first, "APIKey" two by the second."""
 
 
 def is_secret(name: str) -> bool:
@@ -35,9 +35,9 @@ def is_secret(name: str) -> bool:
 
 
 def gives_secret(expression: str) -> bool:
-    """Whether what `expression` gives has a secret name: `db.password`, `env["TOKEN"]`, `tokens[0]`, `key()`.
+    """Whether the value has a secret name: `db.password`, `env["TOKEN"]`, `tokens[0]`, `key()`.
 
-    A variable that only picks (`rows[key]`) is no name of the value.
+    A variable used as an index (`rows[key]`) does not name the value.
     """
     rest = expression[-4096:].rstrip()
     while rest.endswith(("]", ")")):
@@ -50,7 +50,7 @@ def gives_secret(expression: str) -> bool:
 
 
 def _opening(text: str) -> int:
-    """Where the bracket that ends `text` opens; 0 where it does not."""
+    """Position of the bracket that the last character of `text` closes; 0 if there is none."""
     depth = 0
     for position in range(len(text) - 1, -1, -1):
         depth += (text[position] in ")]") - (text[position] in "([")

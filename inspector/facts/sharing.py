@@ -1,4 +1,4 @@
-"""Which objects share bytes: proved overlap, or may share, with the range."""
+"""Which objects share bytes: proved, or possible, with the address ranges."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class Sharing:
     """Whether two objects share bytes."""
 
     overlap: bool | Unknown
-    """True or False where proved; unknown where only the extents overlap and the proof is too hard."""
+    """True or False if proved; unknown if only the extents overlap and the proof is too expensive."""
     overlap_bytes: int | Unknown
-    """Distinct bytes that belong to elements of both."""
+    """Number of bytes that belong to elements of both, each counted once."""
     ranges: tuple[Range, ...]
-    """Where the extents of the two overlap."""
+    """Address ranges in which the extents of both overlap."""
 
     def __repr__(self) -> str:
         if isinstance(self.overlap, Unknown):

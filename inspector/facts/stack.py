@@ -1,4 +1,4 @@
-"""Stacks in which native and Python frames stand in their true order, and what breakpoints collected."""
+"""Stacks with native and Python frames in their true order, and the hits of breakpoints."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from inspector.facts.unknown import Unknown
 
 Evidence = Literal["debug", "prototype", "register"]
-"""How an argument is known: debug information, a prototype that was given, or only a register's raw word."""
+"""Source of an argument: debug information, a prototype the user passed, or only a register's raw value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +18,9 @@ class Argument:
 
     name: str
     type_name: str
-    """As the compiler wrote it; "" for a register."""
+    """From the debug information; "" for a register."""
     value: str | Unknown
-    """Bounded text, read from memory: nothing was called in the program."""
+    """Bounded text, read from memory; no function of the program is called."""
     evidence: Evidence
 
 
@@ -29,15 +29,15 @@ class Frame:
     """One frame of a stack."""
 
     kind: Literal["native", "python", "r"]
-    """"r": a function of R, from its chain of contexts."""
+    """"r": an R function, from R's chain of contexts."""
     function: str
-    """Demangled; "0x..." where no symbol names the place."""
+    """Demangled; "0x..." if there is no symbol."""
     library: str | Unknown
-    """File name of the library or program; of a Python frame the file of its code."""
+    """File name of the library or program; for a Python frame the file of its code."""
     line: str | Unknown
-    """"file:line", where the debug information or the code object says it."""
+    """"file:line", from the debug information or the code object."""
     plumbing: bool
-    """A frame of the interpreter's own between a call and the function called."""
+    """An interpreter frame between a call and the called function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +45,23 @@ class Stack:
     """One thread's frames, the innermost first."""
 
     thread_id: int
-    """As the kernel numbers it (gettid(2)); `threading.get_native_id()`."""
+    """The kernel's thread id (gettid(2)), `threading.get_native_id()`."""
     name: str
     frames: tuple[Frame, ...]
     python: str | Unknown
-    """The version whose frames were read, or why no Python frame could be."""
+    """The Python version whose frames were read; if none could be read, why."""
     cut: bool
-    """True where the stack is deeper than what was read."""
+    """True if the stack is deeper than what was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One time a breakpoint was reached."""
+    """One hit of a breakpoint."""
 
     number: int
     """From 1, in the order of the hits."""
     place: str
-    """As it was typed."""
+    """The location as the user typed it."""
     at_ns: int
     """CLOCK_MONOTONIC (clock_gettime(2))."""
     arguments: tuple[Argument, ...] | Unknown
@@ -70,33 +70,33 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class PlaceCount:
-    """What became of one place that was asked for."""
+    """The result for one requested location."""
 
     place: str
     locations: int
-    """Addresses it stands for: overloads, clones; 0 while its library is not loaded."""
+    """Number of addresses it resolves to (overloads, clones); 0 while its library is not loaded."""
     hits: int
-    """Counted, whether recorded or not."""
+    """All hits, recorded or not."""
     says: str
     """"" or one sentence: pending, budget reached, not found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What a session of breakpoints recorded: places, hits, how long the process stood still."""
+    """The column `breaks`: what a breakpoint session collected."""
 
     places: tuple[PlaceCount, ...]
     hits: tuple[Hit, ...]
     dropped: int
-    """Hits that were counted and not recorded."""
+    """Hits that were counted but not recorded."""
     frozen_ns: int
-    """How long the whole process stood still while gdb attached."""
+    """How long the whole process was stopped while gdb attached."""
     stopped_ns: int
-    """Spent at the hits themselves."""
+    """Time the process was stopped at the hits."""
     ended: str
-    """"" where all went well; else one sentence: how gdb ended, what was healed."""
+    """"" after a normal end; else one sentence: how gdb ended, what was restored."""
     means: str = "gdb"
-    """What collected: gdb, or the processor's own breakpoints."""
+    """What collected the hits: gdb, or hardware breakpoints."""
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -107,7 +107,7 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """The threads of a process at a time."""
+    """The threads of a process at one moment."""
 
     pid: int
     program: str
@@ -117,16 +117,16 @@ class Stacks:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A process that stands still under gdb: where, its variables, its stack."""
+    """A process that is stopped for interactive debugging."""
 
     reason: str
-    """"breakpoint", "step", "watchpoint" or the name of a signal; "" where it stood already."""
+    """"breakpoint", "step", "watchpoint" or the name of a signal; "" if it was already stopped."""
     function: str
-    """Of the frame that is selected (up, down)."""
+    """Function of the selected frame (up, down)."""
     line: str | Unknown
     """"file:line" of that frame."""
     variables: tuple[Argument, ...]
     """Its arguments and locals."""
     says: tuple[Argument, ...]
-    """What was asked by print or watch."""
+    """Answers to print and watch."""
     stack: Stack

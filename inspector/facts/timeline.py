@@ -1,4 +1,4 @@
-"""A trace in time: boxes of a window, those too narrow to be seen merged and counted."""
+"""A time window of a trace as boxes; boxes too narrow to draw are merged and counted."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from inspector.facts.record import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """One call or conversion, or several that are too short to be told apart."""
+    """One call or conversion, or several that are too short to draw apart."""
 
     start_ns: int
     """Since the first timed event."""
     duration_ns: int
     depth: int
     name: str
-    """Of the longest, where it is several."""
+    """Name of the call; of the longest if several are merged."""
     times: int
 
 
@@ -30,8 +30,8 @@ class Timeline:
     events: int
     """Timed events in the window."""
     merged: int
-    """Of them, those that share a box."""
+    """Of these, events that share a box."""
     left_out: int
-    """Of them, those that no box was left for."""
+    """Of these, events without a box because of the bound."""
     untimed: int
-    """Of the whole trace: for these no clock was read."""
+    """Events of the whole trace without a time: the clock was not read for them."""

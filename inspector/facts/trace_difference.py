@@ -1,4 +1,4 @@
-"""Two traces, call by call: what the later one calls and copies more, or less."""
+"""The difference of two traces, call by call: more or fewer calls and copied bytes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from inspector.facts.unknown import Unknown
 
 @dataclass(frozen=True, slots=True)
 class CallChange:
-    """Calls of one function from one expression, in both traces."""
+    """The calls of one function from one expression, in both traces."""
 
     function: str
     text: str
-    """The expression; "" where the source could not be had."""
+    """The expression; "" if the source is not available."""
     calls_before: int
     calls_after: int
     copied_bytes_before: int
@@ -23,10 +23,10 @@ class CallChange:
 
 @dataclass(frozen=True, slots=True)
 class TraceDifference:
-    """How two traces differ: functions that are called or copy more, or less."""
+    """What changed; unchanged calls are only counted."""
 
     changes: tuple[CallChange, ...]
-    """The largest difference in bytes first, then in calls."""
+    """Sorted by the difference in bytes, then in calls, the largest first."""
     same: int
     """Functions and expressions with as many calls and bytes as before."""
     copied_bytes_before: int

@@ -1,4 +1,4 @@
-"""What cannot be known is a fact too: `Unknown(reason)`, never None, never a guess."""
+"""`Unknown(reason)` for a value that could not be determined: never None, never a guess."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Unknown:
     reason: str
 
     def __bool__(self) -> NoReturn:
-        """Refuse to be taken for a yes or a no."""
+        """Raise TypeError: an unknown is neither true nor false."""
         raise TypeError(f"unknown is neither true nor false: {self.reason}")
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Names that are watched: each one's state after a cell, and what changed since the one before."""
+"""Watched names: their state after a cell, and what changed since the previous cell."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from inspector.facts.unknown import Unknown
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """One name now."""
+    """One name and its current state."""
 
     name: str
     row: Row | Unknown
-    """Unknown where the name is not bound."""
+    """Unknown if the name is not bound."""
     changes: tuple[tuple[str, str], ...]
-    """(field, what it was) of what is different now: "object", "type", "bytes", "refs", "state", "here"."""
+    """(field, old value) of each change: "object", "type", "bytes", "refs", "state", "here"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Facts to JSON values and back: `to_wire(fact)`, `from_wire(type, value)`.
 
-The form: a fact is an object of its fields; an unknown is {"unknown": reason}; an address is a hex string;
-an immortal refcount is "immortal"; a tuple is an array. The reader is driven by the fields' annotations,
-so a fact class is its own schema.
+A fact is an object of its fields; an unknown is {"unknown": reason}; an address is a hex string; an immortal
+refcount is "immortal"; a tuple is an array. The reader follows the fields' annotations: a fact class is its
+own schema.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SCHEMA = 1
 
 
 def to_wire(value: Any, annotation: Any = None) -> Any:
-    """A fact, or a value in one, as plain JSON values."""
+    """A fact, or a value inside one, as plain JSON values."""
     if isinstance(value, Unknown):
         return {"unknown": value.reason}
     if value is Immortal:
@@ -51,13 +51,13 @@ def from_wire(annotation: Any, value: Any) -> Any:
 
 
 def _name(annotation: Any) -> str:
-    """An annotation as it is written in a fact: `int | Unknown`, without modules."""
+    """An annotation as text without modules: `int | Unknown`."""
     return " | ".join(getattr(choice, "__name__", str(choice)) for choice in _alternatives(annotation))
 
 
 @functools.cache
 def field_types(fact: type) -> dict[str, Any]:
-    """Field name -> annotation of a fact class, resolved."""
+    """Field name -> resolved annotation of a fact class."""
     hints = typing.get_type_hints(fact)
     return {field.name: hints[field.name] for field in dataclasses.fields(fact)}
 
@@ -128,15 +128,15 @@ def _read_fact(fact: type, value: dict[str, Any]) -> Any:
 
 
 def _has_default(fact: type, name: str) -> bool:
-    """Whether a report that was saved before the field came can be read without it."""
-    one = next(one for one in dataclasses.fields(fact) if one.name == name)
-    return any(given is not dataclasses.MISSING for given in (one.default, one.default_factory))
+    """Whether a report saved before the field existed can be read without it."""
+    field = next(field for field in dataclasses.fields(fact) if field.name == name)
+    return any(default is not dataclasses.MISSING for default in (field.default, field.default_factory))
 
 
 def _read_tuple(choice: Any, value: list[Any]) -> tuple[Any, ...]:
     arguments = typing.get_args(choice)
     if arguments[-1] is not Ellipsis and len(arguments) != len(value):
-        raise ValueError(f"{len(value)} items where {len(arguments)} belong")
+        raise ValueError(f"{len(value)} items instead of {len(arguments)}")
     return tuple(_read(_item_type(choice, i), item) for i, item in enumerate(value))
 
 

@@ -1,4 +1,4 @@
-"""Writes to an object's memory: who, when, from what to what."""
+"""Writes to an object's memory: where, when, old and new value."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from inspector.facts.unknown import Address, Unknown
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """One instruction that wrote to what is watched, or one pass of instructions over neighbouring bytes."""
+    """One instruction that wrote to the watched bytes, or several that wrote adjacent bytes in one pass."""
 
     number: int
     """From 1, in the order of the writes."""
     at_ns: int
     """CLOCK_MONOTONIC (clock_gettime(2))."""
     offset: int
-    """Of the first word or element written, in what is watched, in bytes."""
+    """Offset in bytes of the first written word or element in the watched bytes."""
     written_bytes: int
-    """From there to the last byte that was written, as far as it is known: to the last that changed."""
+    """Bytes from there to the last written byte; if that is unknown, to the last changed byte."""
     stores: int
-    """Instructions that did it: 1, or those of one pass (`memcpy`); a repeated one (`rep movsb`) is one."""
+    """Instructions: 1, or those of one pass (`memcpy`); a repeated one (`rep movsb`) counts once."""
     before: str
-    """The first value before, as the type of the elements has it; else as hex."""
+    """The first value before the write, printed by the element type; else as hex."""
     after: str
     stack: Stack
 
@@ -34,21 +34,21 @@ class Writes:
     """The writes to a range of memory, each with its value and both stacks."""
 
     watched: str
-    """What is watched: "bytes", "refcount", ".attr"."""
+    """The watched target: "bytes", "refcount", ".attr"."""
     address: Address
     watched_bytes: int
     means: str
-    """How: "4 hardware watchpoints, 56 events"."""
+    """The mechanism: "4 hardware watchpoints, 56 events"."""
     writes: tuple[Write, ...]
     counted: int
-    """Instructions that wrote, recorded or not."""
+    """All writing instructions, recorded or not."""
     beside: int
-    """Instructions that wrote to the same pages, beside what is watched; 0 for watchpoints."""
+    """Instructions that wrote to the same pages but outside the watched bytes; 0 for watchpoints."""
     ended: bool
-    """True where the budget ended the watch before the block did: later writes were not seen."""
+    """True if the budget ended the watch before the block ended: later writes were not seen."""
     silent: bool | Unknown
-    """True where the bytes changed without a write that was seen: the operating system did it (read(2)), or
-    another thread while a page was open for one."""
+    """True if the bytes changed without a recorded write: the kernel wrote them (read(2)), or another thread
+    did while a page was unprotected for a single step."""
 
     def __iter__(self) -> Iterator[Write]:
         return iter(self.writes)

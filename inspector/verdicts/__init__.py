@@ -1,1 +1,1 @@
-"""Floor 3: facts in, facts out. What several columns say together: differences, and later findings."""
+"""Conclusions from facts: differences, copies, leaks, losses. Facts in, facts out; nothing is read."""

@@ -1,4 +1,4 @@
-"""Two sets of facts, field by field: what differs."""
+"""Compares two sets of facts, field by field."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ TEXT_CHARACTERS = 60
 UNTOLD = frozenset(
     ("header", "owners.references", "owners.searchable_bytes", "owners.estimated_ns", "owners.scan")
 )
-"""Fields that differ by the look itself, or that another field tells. Addresses are left out too."""
+"""Fields not compared: inspecting changes them, or another field says the same. Nor are addresses."""
 
-SAVED = Unknown("two saved reports: addresses of different processes mean nothing together")
+SAVED = Unknown("two saved reports: addresses of different processes cannot be compared")
 
 
 def compared(
@@ -39,7 +39,7 @@ def compared(
 
 
 def _differences(column: str, field: str, left: Any, right: Any) -> Iterator[Change]:
-    """Facts of one class are opened field by field, named values one by one; else the values are told."""
+    """Compare facts of one class field by field and named values one by one; anything else as text."""
     if left == right:
         return
     if is_dataclass(left) and type(left) is type(right) and not isinstance(left, Unknown):
@@ -51,11 +51,11 @@ def _differences(column: str, field: str, left: Any, right: Any) -> Iterator[Cha
         for name in [*first, *(name for name in second if name not in first)]:
             yield from _differences(column, name, first.get(name), second.get(name))
     else:
-        yield Change(column, field, _said(left), _said(right))
+        yield Change(column, field, _shown(left), _shown(right))
 
 
 def _named(value: Any) -> dict[str, str] | None:
-    """Pairs of name and value as a dict; None for anything else."""
+    """A tuple of (name, value) pairs as a dict; None for anything else."""
     if not isinstance(value, tuple) or not value or not all(_is_pair(item) for item in value):
         return None
     return dict(value)
@@ -65,8 +65,8 @@ def _is_pair(item: Any) -> bool:
     return isinstance(item, tuple) and [type(part) for part in item] == [str, str]
 
 
-def _said(value: Any) -> str:
-    """A value as text: addresses and numbers as they are, many rows as their count."""
+def _shown(value: Any) -> str:
+    """A value as text: a tuple of facts as its length, everything else as it is."""
     if value is None:
         return "-"
     if isinstance(value, tuple) and any(is_dataclass(item) for item in value):

@@ -1,4 +1,4 @@
-"""What became of the bytes at each call: copied, computed, made, shared or in place; and why."""
+"""What each call did with bytes (copied, computed, made, shared, in place), and why."""
 
 from __future__ import annotations
 
@@ -8,81 +8,81 @@ from inspector.facts.conversion import A_MAPPED_FILES, ByteEvidence, Call, Confi
 from inspector.facts.unknown import Unknown
 
 COMPUTING = ("numpy.ufunc",)
-"""Types of callables that compute each element, whatever the values come to."""
+"""Types of callables that always compute their elements, even if the results equal an argument's."""
 PAYLOAD_BYTES = 4096
-"""A str of fewer is a name, a label, an option; of a memory block of this size the allocator is known too."""
+"""A shorter str counts as a name, a label or an option. From this size on the allocator is known too."""
 ITS_ARGUMENTS = Unknown("it is an argument's memory")
 KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex", "S": "bytes", "U": "str"}
 
 
 def copies(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
-    """One Copy for each piece of evidence, the largest first, but for short texts and what is not known."""
-    told = (one for one in evidence if one.logical_bytes and not one.partial)
-    made = [judged(one) for one in told if not _is_text(one)]
-    return tuple(sorted(made, key=lambda copy: -copy.copied_bytes))
+    """One Copy for each piece of evidence, the largest first; without short strings and partial evidence."""
+    known = (found for found in evidence if found.logical_bytes and not found.partial)
+    judgements = [judged(found) for found in known if not _is_text(found)]
+    return tuple(sorted(judgements, key=lambda copy: -copy.copied_bytes))
 
 
 def copied(evidence: Iterable[ByteEvidence]) -> tuple[Copy, ...]:
-    """Those in fresh memory that hold an argument's values."""
+    """Only the copies: results in new memory with an argument's values."""
     return tuple(copy for copy in copies(evidence) if copy.verdict == "copied")
 
 
 def verdicts(found: Iterable[ByteEvidence | Copy] | Unknown) -> tuple[Copy, ...] | Unknown:
-    """A Copy of each, in their order."""
+    """A Copy for each item, in the same order."""
     if isinstance(found, Unknown):
         return found
-    return tuple(one if isinstance(one, Copy) else judged(one) for one in found)
+    return tuple(item if isinstance(item, Copy) else judged(item) for item in found)
 
 
-def _is_text(one: ByteEvidence) -> bool:
-    """A result that is a short str: names and labels, not a payload."""
-    result = one.call.result
+def _is_text(seen: ByteEvidence) -> bool:
+    """Whether the result is a short str: a name or a label, not a payload."""
+    result = seen.call.result
     is_str = isinstance(result, Value) and result.type_name == "str"
-    return is_str and one.logical_bytes < PAYLOAD_BYTES * one.times
+    return is_str and seen.logical_bytes < PAYLOAD_BYTES * seen.times
 
 
-def judged(one: ByteEvidence) -> Copy:
+def judged(seen: ByteEvidence) -> Copy:
     """The verdict on one piece of evidence."""
-    verdict, confidence = _verdict(one)
+    verdict, confidence = _verdict(seen)
     fresh = verdict in ("copied", "computed", "made")
-    reason, avoid = _reason(one, verdict)
+    reason, avoid = _reason(seen, verdict)
     return Copy(
         verdict=verdict,
-        copied_bytes=one.logical_bytes if fresh else 0,
-        span_bytes=one.span_bytes,
+        copied_bytes=seen.logical_bytes if fresh else 0,
+        span_bytes=seen.span_bytes,
         confidence=confidence,
         reason=reason,
         avoid=avoid,
-        function=one.call.name,
-        times=one.times,
-        allocator=one.allocator if fresh or not (one.overlaps or one.same_object) else ITS_ARGUMENTS,
-        source=", ".join(_said(value) for value in _sources(one.call)) or "nothing that has bytes",
-        result=_said(one.call.result) if isinstance(one.call.result, Value) else str(one.call.result),
-        site=one.call.site,
-        frames=one.frames if fresh else (),
+        function=seen.call.name,
+        times=seen.times,
+        allocator=seen.allocator if fresh or not (seen.overlaps or seen.same_object) else ITS_ARGUMENTS,
+        source=", ".join(_text(value) for value in _sources(seen.call)) or "nothing that has bytes",
+        result=_text(seen.call.result) if isinstance(seen.call.result, Value) else str(seen.call.result),
+        site=seen.call.site,
+        frames=seen.frames if fresh else (),
     )
 
 
-def _verdict(one: ByteEvidence) -> tuple[Verdict, Confidence]:
-    if one.was_filled:
+def _verdict(seen: ByteEvidence) -> tuple[Verdict, Confidence]:
+    if seen.was_filled:
         return "copied", "by sample"
-    if one.same_object:
+    if seen.same_object:
         return "in place", "certain"
-    if one.overlaps:
+    if seen.overlaps:
         return "shared", "certain"
-    if one.was_kept:
-        return "shared", one.was_there or "certain"
-    if one.call.callable_type in COMPUTING:
+    if seen.was_kept:
+        return "shared", seen.was_there or "certain"
+    if seen.call.callable_type in COMPUTING:
         return "computed", "certain"
-    if one.sample:
-        return ("copied" if one.sample == "equal" else "computed"), "by sample"
-    if _sources(one.call):
+    if seen.sample:
+        return ("copied" if seen.sample == "equal" else "computed"), "by sample"
+    if _sources(seen.call):
         return "copied", "likely"
-    return "made", "certain" if one.owned else "likely"
+    return "made", "certain" if seen.owned else "likely"
 
 
 def _sources(call: Call) -> list[Value]:
-    """Arguments with bytes or items that the result can have come from."""
+    """Arguments with bytes or items: possible sources of the result."""
     return [value for value in call.arguments if not value.is_shape and _has_bytes(value)]
 
 
@@ -91,7 +91,7 @@ def _has_bytes(value: Value) -> bool:
     return bool(value.item_type or (value.spans and not is_name))
 
 
-def _said(value: Value) -> str:
+def _text(value: Value) -> str:
     """A value in words: "ndarray float64", "list of 1,000 float"."""
     name = str(value.type_name).rpartition(".")[2]
     if value.item_type:
@@ -103,30 +103,30 @@ def _said(value: Value) -> str:
     return f"{name} {bits}".strip()
 
 
-def _reason(one: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
-    """(why it had to be, what would save it)."""
-    result, sources = one.call.result, _sources(one.call)
-    if verdict == "copied" and one.same_object:
-        return "written into memory that was given for it", ""
-    if verdict == "shared" and one.shows_file and not one.overlaps:
+def _reason(seen: ByteEvidence, verdict: Verdict) -> tuple[str, str]:
+    """(why it happened, how to avoid it)."""
+    result, sources = seen.call.result, _sources(seen.call)
+    if verdict == "copied" and seen.same_object:
+        return "written into memory that the caller passed", ""
+    if verdict == "shared" and seen.shows_file and not seen.overlaps:
         return A_MAPPED_FILES, ""
-    if verdict == "shared" and not one.overlaps:
-        return "the memory was there before the call: something keeps it", ""
+    if verdict == "shared" and not seen.overlaps:
+        return "the memory was allocated before the call: something keeps it", ""
     if verdict in ("shared", "in place"):
         return (
-            "the result's bytes are an argument's" if verdict == "shared" else "it gave its argument back"
+            "the result's bytes are an argument's" if verdict == "shared" else "it returned its argument"
         ), ""
     if verdict == "made" or isinstance(result, Unknown) or not sources:
         return "no argument has bytes", ""
     if verdict == "computed":
         return (
             "the elements differ from every argument's",
-            "give the result a place: out=" if one.times > 1 else "",
+            "preallocate the result: out=" if seen.times > 1 else "",
         )
-    return _why_copied(one, sources, result)
+    return _why_copied(seen, sources, result)
 
 
-def _why_copied(one: ByteEvidence, sources: list[Value], result: Value) -> tuple[str, str]:
+def _why_copied(seen: ByteEvidence, sources: list[Value], result: Value) -> tuple[str, str]:
     source = sources[0]
     inside = [value for value in sources if value.item_type]
     if inside and not source.spans:
@@ -136,7 +136,7 @@ def _why_copied(one: ByteEvidence, sources: list[Value], result: Value) -> tuple
     if len(source.spans) > 1:
         return f"{len(source.spans)} arrays are joined into one", "fill a preallocated array: out="
     if result.type_name == "str" or source.type_name == "str":
-        return "a str keeps its characters to itself", ""
+        return "a str does not share its characters", ""
     if result.type_name in ("bytes", "bytearray"):
         return f"{result.type_name} own their memory", "memoryview(x) shares it"
     given, made = source.spans[0], result.spans[0]
@@ -145,7 +145,7 @@ def _why_copied(one: ByteEvidence, sources: list[Value], result: Value) -> tuple
         and made.kind.strip("V")
         and (given.kind, given.item_bytes) != (made.kind, made.item_bytes)
     ):
-        return f"element type changes: {_said(source)} → {_said(result)}", "make it that type from the start"
+        return f"element type changes: {_text(source)} → {_text(result)}", "make it that type from the start"
     if given.contiguous != made.contiguous and given.contiguous in ("", "F", "C"):
         words = {"": "gaps", "F": "Fortran order", "C": "C order", "CF": "one axis"}
         return f"layout changes: {words[given.contiguous]} → {words[made.contiguous]}", "keep the layout"

@@ -1,4 +1,4 @@
-"""Which differences between a source and a result are losses: those of calls that convert."""
+"""Decides which differences between a source and a result are losses: those of conversions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ CONVERTERS = frozenset(
         *("float", "double", "bool"),
     )
 )
-"""Functions that convert and do nothing else: the last word of a name, or what a dispatcher is asked for."""
+"""Functions that only convert: the last part of a name, or the operation passed to a dispatcher."""
 RANKS = ("overflow", "null", "sign", "embedded NUL", "cut", "fraction", "precision")
-"""What harms most first: rounding to fewer digits is often meant."""
+"""Rules from the most harmful to the least: rounding to fewer digits is often intended."""
 PLAIN = ("overflow", "sign", "precision", "embedded NUL", "cut")
-"""Rules that a computation does not meet by chance once a changed element is there to be seen."""
+"""Rules that a computation does not match by chance if the result shows a changed element."""
 
 
 def losses(evidence: Iterable[LossEvidence]) -> tuple[Loss, ...]:
-    """The losses, the worst first. Zeros and whole numbers may be a computation's own result."""
-    found = [one.loss for one in evidence if _is_loss(one)]
+    """The losses, the worst first. A result of zeros or whole numbers may be computed, so it is no proof."""
+    found = [item.loss for item in evidence if _is_loss(item)]
     return tuple(sorted(found, key=lambda loss: (RANKS.index(loss.rule), -loss.lost * loss.times)))
 
 
-def _is_loss(one: LossEvidence) -> bool:
-    if one.converts or {one.loss.function.rpartition(".")[2], *one.asked} & CONVERTERS:
+def _is_loss(evidence: LossEvidence) -> bool:
+    if evidence.converts or {evidence.loss.function.rpartition(".")[2], *evidence.asked} & CONVERTERS:
         return True
-    return one.loss.rule in PLAIN and one.shows
+    return evidence.loss.rule in PLAIN and evidence.shows

@@ -1,4 +1,4 @@
-"""The facts of an object with a secret name, without its value: nor where it is a key of what holds it."""
+"""Masks the value of an object with a secret name in its facts, also where an owner uses it as a key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.facts.unknown import Unknown
 
 
 def masked(facts: dict[str, Any]) -> dict[str, Any]:
-    """Each column as it may be shown."""
+    """The facts with the value masked in every column."""
     value = getattr(facts.get("object"), "preview", "")
     return {
         column: _column(column, fact, value if type(value) is str else "") for column, fact in facts.items()
@@ -30,13 +30,13 @@ def _column(column: str, fact: Any, value: str) -> Any:
 
 
 def _owners(fact: Any, value: str) -> Any:
-    return replace(fact, owners=tuple(_owner(one, value) for one in fact.owners))
+    return replace(fact, owners=tuple(_owner(owner, value) for owner in fact.owners))
 
 
-def _owner(one: Owner, value: str) -> Owner:
-    """A number is looked for as the whole key: its digits stand in other words too."""
+def _owner(owner: Owner, value: str) -> Owner:
+    """Mask the value in an owner's words. A number must be the whole key: its digits occur in other words."""
     if not value:
-        return one
+        return owner
     if value[:1] not in "'\"b":
-        return replace(one, key=f"key {MASKED}") if one.key == f"key {value}" else one
-    return replace(one, key=one.key.replace(value, MASKED), holder=one.holder.replace(value, MASKED))
+        return replace(owner, key=f"key {MASKED}") if owner.key == f"key {value}" else owner
+    return replace(owner, key=owner.key.replace(value, MASKED), holder=owner.holder.replace(value, MASKED))

@@ -1,4 +1,4 @@
-"""The user's names put into facts: the owner of a view's bytes is `big`, not an ndarray."""
+"""Puts the user's names into facts: the owner of a view's bytes is `big`, not "ndarray"."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def named(facts: Mapping[str, Any], known: Mapping[int, str]) -> dict[str, Any]:
-    """The facts with the owners of bytes called as in `known`: address of an object -> its name."""
+    """The facts with the names of byte owners taken from `known` (address of an object -> its name)."""
     renamed: dict[str, Callable[[Any, Mapping[int, str]], Any]] = {"buffer": _buffer, "parts": _parts}
     return {
         column: renamed[column](fact, known) if column in renamed and not isinstance(fact, Unknown) else fact
@@ -23,7 +23,7 @@ def named(facts: Mapping[str, Any], known: Mapping[int, str]) -> dict[str, Any]:
 
 
 def _buffer(buffer: Buffer, known: Mapping[int, str]) -> Buffer:
-    holders = tuple(replace(one, name=known.get(one.address, one.name)) for one in buffer.holders)
+    holders = tuple(replace(holder, name=known.get(holder.address, holder.name)) for holder in buffer.holders)
     return replace(buffer, holders=holders)
 
 

@@ -1,7 +1,7 @@
-"""Verdicts on memory outside objects: a block that nothing points at any more is lost, whoever got it.
+"""Verdicts on raw memory: a block that no pointer in memory refers to is lost.
 
-That is what Valgrind calls definitely lost (mc-manual, "Memory leak detection"). Several runs that each lose
-some leave no doubt; what only one run shows could be kept by an address in disguise.
+Valgrind calls it definitely lost (mc-manual, "Memory leak detection"). Several runs that each lose blocks are
+proof; after a single run an encoded address may still keep a block.
 """
 
 from __future__ import annotations
@@ -10,45 +10,46 @@ from inspector.facts.leaks import RawMemory, Touch, Verdict
 
 _FREED_BY = {"operator new": "delete", "PyObject_Malloc": "PyObject_Free", "PyMem_Raw": "PyMem_RawFree",
              "Py": "PyMem_Free"}  # fmt: skip
-"""How the name of who gives a block begins -> who takes it back, the first that fits; else `free`."""
+"""Prefix of the allocating function -> the function that frees; the first match counts, else `free`."""
 
 
-def of_raw_memory(one: RawMemory) -> tuple[Verdict, ...]:
-    """The verdict on blocks of one place; none where nothing is lost."""
-    lost = sum(one.lost)
+def of_raw_memory(memory: RawMemory) -> tuple[Verdict, ...]:
+    """The verdict on the blocks of one place; empty if no block is lost."""
+    lost = sum(memory.lost)
     if not lost:
         return ()
-    asked = one.asked[0]
-    back = next((back for gave, back in _FREED_BY.items() if asked.function.startswith(gave)), "free")
+    allocation = memory.asked[0]
+    name = allocation.function
+    frees = next((frees for prefix, frees in _FREED_BY.items() if name.startswith(prefix)), "free")
     verdict = Verdict(
         kind="bytes leaked outside objects",
-        object=_size(one, lost),
-        certain=not one.doubts,
+        object=_size(memory, lost),
+        certain=not memory.doubts,
         objects=lost,
         references=0,
-        conversion=asked,
-        stack=one.asked,
-        method=asked.method or one.module,
-        rule=f"who calls {asked.function} calls {back}, on each way out",
-        cure=f"{back} what {_where(asked)} gave",
-        reason=_reason(one),
+        conversion=allocation,
+        stack=memory.asked,
+        method=allocation.method or memory.module,
+        rule=f"every block from {name} needs {frees} on each return path",
+        cure=f"{frees} the block from {_where(allocation)}",
+        reason=_reason(memory),
         owners=(),
     )
     return (verdict,)
 
 
-def _size(one: RawMemory, lost: int) -> str:
-    blocks = sum(one.blocks)
-    each = sum(one.bytes) // blocks if blocks else 0
-    return f"{each} B" if lost == 1 or sum(one.bytes) == each * blocks else f"about {each} B"
+def _size(memory: RawMemory, lost: int) -> str:
+    blocks = sum(memory.blocks)
+    each = sum(memory.bytes) // blocks if blocks else 0
+    return f"{each} B" if lost == 1 or sum(memory.bytes) == each * blocks else f"about {each} B"
 
 
-def _reason(one: RawMemory) -> str:
-    why = "nothing in memory points at its start or its inside"
-    if len(one.lost) > 1:
-        numbers = ", ".join(f"{count}" for count in one.lost)
-        why += f"; {numbers} blocks lost by {len(one.lost)} runs"
-    return "; ".join((why, *one.doubts))
+def _reason(memory: RawMemory) -> str:
+    why = "nothing in memory points to its start or into it"
+    if len(memory.lost) > 1:
+        numbers = ", ".join(f"{count}" for count in memory.lost)
+        why += f"; {numbers} blocks lost by {len(memory.lost)} runs"
+    return "; ".join((why, *memory.doubts))
 
 
 def _where(touch: Touch) -> str:

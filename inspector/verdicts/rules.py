@@ -1,4 +1,4 @@
-"""What a library does with an object, by rule: for where trying is not safe. Each row is tested on it."""
+"""What a library does with an object, by rule: used if trying is not safe. A test runs each row for real."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from inspector.facts.unknown import Unknown
 
 
 class Rule(NamedTuple):
-    """For these kinds of objects, where `when` holds."""
+    """Applies to objects of these kinds for which `when` is true."""
 
     consumer: str
     kinds: tuple[str, ...]
     when: Callable[[Given], bool]
     copies: bool | None
-    """None: it fails."""
+    """None: the conversion fails."""
     reason: str
     avoid: str = ""
     same_size: bool = True
-    """A copy has as many bytes."""
+    """Whether a copy has as many bytes as the object."""
 
 
 def _numeric(given: Given) -> bool:
-    """Numbers of C, in the machine's own order: NumPy's spelling "<f8", or a letter of struct."""
+    """Whether elements are native C numbers: NumPy's "<f8", or a letter of the struct module."""
     if len(given.typestr) == 1:
         return given.typestr in "bBhHiIlLqQfd"
     return given.typestr[-2:-1] in ("i", "u", "f") and not given.typestr.startswith(">")
@@ -40,7 +40,7 @@ def _numbers(given: Given) -> bool:
 
 
 def _wide(given: Given) -> bool:
-    """Numbers that jax narrows to 32 bits unless it is told not to (jax_enable_x64)."""
+    """Whether jax narrows the numbers to 32 bits (it does without jax_enable_x64)."""
     return given.typestr[-2:] in ("i8", "u8", "f8") or given.typestr.endswith("c16")
 
 
@@ -110,18 +110,18 @@ RULES: Final = (
     Rule("bytes", ("ndarray", *_BUFFERS), _always, True, "bytes own their memory", "memoryview(x) shares it"),
     Rule("bytes", ("bytes",), _always, False, ""),
 )
-"""The first that fits."""
+"""The first matching rule applies."""
 
 
 def ruled(given: Given, consumer: str, function: str, why: str) -> Preview:
-    """What the first fitting rule says; Unknown with `why` it was not tried where none fits."""
+    """The result of the first matching rule; without a match, Unknown with `why` it was not tried."""
     fits = (
         rule for rule in RULES if rule.consumer == consumer and given.kind in rule.kinds and rule.when(given)
     )
     rule = next(fits, None)
-    untold = Unknown(f"not tried: {why}")
+    not_tried = Unknown(f"not tried: {why}")
     if rule is None:
-        nothing = Unknown(f"no rule tells, and it was not tried: {why}")
+        nothing = Unknown(f"no rule applies, and it was not tried: {why}")
         return Preview(consumer, function, nothing, nothing, nothing, nothing, "", "", "", False, "not found")
     if rule.copies is None:
         fails = Unknown("the conversion fails")
@@ -129,14 +129,14 @@ def ruled(given: Given, consumer: str, function: str, why: str) -> Preview:
             consumer, function, fails, fails, fails, fails, "", rule.reason, rule.avoid, True, "by rule"
         )
     known = given.blocks and rule.same_size
-    copied = given.size_bytes if rule.copies and known else 0 if not rule.copies else untold
+    copied = given.size_bytes if rule.copies and known else 0 if not rule.copies else not_tried
     return Preview(
         consumer,
         function,
         rule.copies,
         copied,
-        untold,
-        untold,
+        not_tried,
+        not_tried,
         "",
         rule.reason,
         rule.avoid,

@@ -1,4 +1,4 @@
-"""Traces as facts: a part of one, chosen by what is asked; the difference of two."""
+"""Filters a trace, and computes the difference of two traces."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from inspector.facts.unknown import Unknown
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a reader wants to see; the default is all."""
+    """What a reader wants to see; the default is everything."""
 
     patterns: tuple[str, ...] = ()
-    """Of functions: "numpy", "numpy.array", "*.tolist"; a module takes its functions in."""
+    """Function patterns: "numpy", "numpy.array", "*.tolist"; a module's name matches all its functions."""
     thread: int = 0
-    """threading.get_ident(); 0: all of them."""
+    """threading.get_ident(); 0: all threads."""
     least_bytes: int = 0
     least_ns: int = 0
 
 
 def chosen(trace: Trace, what: Chosen) -> Trace:
-    """The trace with the chosen calls, what nests in them, and the chosen copies; its totals stay its own.
+    """The trace with only the chosen calls, their nested calls, and the chosen copies; totals are unchanged.
 
-    A call that is not chosen is left out, and those in it that are stand in its place.
+    Chosen calls inside a call that is left out take its place.
     """
     if what == Chosen():
         return trace
@@ -61,19 +61,20 @@ def _is_wanted(call: Call, what: Chosen) -> bool:
 
 
 def _bytes(call: Call) -> int:
-    """Of its largest argument or result."""
+    """Bytes of its largest argument or result."""
     values = [*call.arguments, *([] if isinstance(call.result, Unknown) else [call.result])]
     return max((sum(span.logical_bytes for span in value.spans) for value in values), default=0)
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
     return not patterns or any(
-        name == one or name.startswith(f"{one}.") or fnmatchcase(name, one) for one in patterns
+        name == pattern or name.startswith(f"{pattern}.") or fnmatchcase(name, pattern)
+        for pattern in patterns
     )
 
 
 def difference(before: Trace, after: Trace) -> TraceDifference:
-    """What `after` does otherwise than `before`, by function and expression."""
+    """How `after` differs from `before`, by function and expression."""
     old, new = _of(before), _of(after)
     rows = [_change(key, old, new) for key in {**old, **new}]
     changed = [row for row in rows if _distance(row) != (0, 0)]
@@ -108,10 +109,10 @@ def _of(trace: Trace) -> dict[Key, Amounts]:
     return found
 
 
-def _sum(one: int | Unknown, other: int | Unknown) -> int | Unknown:
-    if isinstance(one, Unknown) or isinstance(other, Unknown):
+def _sum(left: int | Unknown, right: int | Unknown) -> int | Unknown:
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
         return Unknown("no clock was read")
-    return one + other
+    return left + right
 
 
 def _change(key: Key, before: dict[Key, Amounts], after: dict[Key, Amounts]) -> CallChange:

@@ -1,4 +1,4 @@
-"""What changed about watched names between two looks at a namespace."""
+"""What changed about watched names between two snapshots of a namespace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOT_BOUND = Unknown("not bound")
 
 
 def watched(names: Sequence[str], before: Namespace | None, now: Namespace) -> Watch:
-    """The names in their order; without `before` nothing has changed."""
+    """The watched names in the given order; without `before` there are no changes."""
     old = None if before is None else {row.name: row for row in before.rows}
     rows = {row.name: row for row in now.rows}
     return Watch(tuple(_one(name, old, rows.get(name)) for name in names))

@@ -1,1 +1,1 @@
-"""Floor 4: a fact becomes lines; lines become terminal text, HTML, SVG. Views see facts only."""
+"""Views turn facts into lines, and lines into terminal text, HTML or SVG. They see facts only."""

@@ -1,4 +1,4 @@
-"""The alias map: all objects over one range of bytes, each as a bar over the range."""
+"""The alias map: all objects that share a range of bytes, each as a bar over the range."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = "docs/reference/materialization.md#aliases"
 
 @blocks.register
 def aliases(fact: Aliases) -> tuple[Block, ...]:
-    """A row an object: who, in which library, the bar of its bytes, its state; then the dangers."""
+    """One row per object: name, library, bar of its bytes, state; then the dangers."""
     if not fact.rows:
         return (Line("aliases", text("it lays no bytes open", "dim"), link=PAGE),)
     whole = fact.rows[0].range
@@ -27,7 +27,7 @@ def aliases(fact: Aliases) -> tuple[Block, ...]:
         "aliases",
         (
             Span(f"{len(fact.rows) - 1 + fact.left_out}"),
-            Span(f"  objects over its {size(whole.bytes)}, of {fact.looked_at:,} looked at", "dim"),
+            Span(f"  objects share its {size(whole.bytes)}, of {fact.looked_at:,} compared", "dim"),
         ),
         explain="All objects of known libraries with bytes in the same range, by addresses.",
         link=PAGE,
@@ -64,7 +64,7 @@ def _row(row: Alias, low: int, high: int) -> tuple[tuple[Span, ...], ...]:
 
 
 def bar(part: Range, low: int, high: int) -> str:
-    """Where `part` lies in [low, high): at least one full sign."""
+    """`part` as a bar over [low, high), at least one block character wide."""
     extent = max(high - low, 1)
     first = min((part.start - low) * BAR // extent, BAR - 1)
     last = max(-(-(part.stop - low) * BAR // extent), first + 1)

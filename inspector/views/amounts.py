@@ -1,4 +1,4 @@
-"""Amounts as people read them: bytes with a unit, counts with commas, changes with their sign."""
+"""Amounts as text: bytes with a unit, counts with commas, changes with a sign."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _UNITS = ("kB", "MB", "GB", "TB", "PB", "EB")
 
 
 def size(count: int) -> str:
-    """Bytes for a person: "96 B", "8.0 MB" (powers of 1,000); the sign is kept."""
+    """Bytes as text: "96 B", "8.0 MB" (powers of 1,000); the sign is kept."""
     if abs(count) < 1000:
         return f"{count} B"
     value, power = count / 1000, 0
@@ -19,23 +19,23 @@ def size(count: int) -> str:
 
 
 def signed(count: int) -> str:
-    """A change in number: "+3", "-1,200", "0"."""
+    """A change of a count: "+3", "-1,200", "0"."""
     return f"{count:+,}" if count else "0"
 
 
 def signed_size(count: int) -> str:
-    """A change in bytes: "+8.0 MB", "-96 B", "0 B"."""
+    """A change of bytes: "+8.0 MB", "-96 B", "0 B"."""
     return f"+{size(count)}" if count > 0 else size(count)
 
 
 def became(copied: int, shared: int, made: int) -> str:
-    """Of bytes by what became of them: "  copied 24 B"; "" where there are none."""
-    told = (("copied ", copied), ("shared ", shared), ("", made))
-    return "".join(f"  {word}{size(count)}" for word, count in told if count)
+    """Bytes by verdict: "  copied 24 B"; "" if all are 0."""
+    amounts = (("copied ", copied), ("shared ", shared), ("", made))
+    return "".join(f"  {word}{size(count)}" for word, count in amounts if count)
 
 
 def known(value: int | ImmortalType | Unknown, how: str = "count") -> tuple[Span, ...]:
-    """A number as spans; how: count, size, signed, signed_size. An unknown is dim, with its reason."""
+    """A number as spans; `how`: count, size, signed, signed_size. An unknown is dim, with its reason."""
     if isinstance(value, Unknown):
         return text(str(value), "dim")
     if isinstance(value, ImmortalType):

@@ -1,4 +1,4 @@
-"""Where the bytes are: how many, in which mapping, whose they are, and which protocols would give them."""
+"""Draws the bytes of an object: how many, in which mapping, their owner, the protocols that expose them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from inspector.views.grammar import Block, Fold, Line, Span, Table, text
 from inspector.views.view import blocks
 
 _SPOKEN = 4
-"""Answers of protocols that are shown; a table has one for each buffer of each column."""
+"""Protocol answers shown before the rest is folded; a table has one for each buffer of each column."""
 
 
 @blocks.register
 def buffer(fact: Buffer) -> tuple[Block, ...]:
-    """Bytes and mapping, owner, protocols, what the library calls it; then what hurts."""
+    """Lines: bytes and mapping, owner, exports, protocols, facts under the library's own names."""
     return (_bytes(fact), *_owner(fact), *_exports(fact), *_speaks(fact), *_names(fact))
 
 
@@ -35,7 +35,7 @@ def _bytes(fact: Buffer) -> Line:
 
 
 def _evidence(fact: Buffer) -> Iterator[str]:
-    """What is not plain about the bytes: the extent they are spread over, the owner's extent around them."""
+    """Anything unusual about the bytes: a larger extent, their place in the owner's block, read-only."""
     if isinstance(fact.range, Unknown):
         yield fact.range.reason
         return
@@ -60,13 +60,13 @@ def _place(mapping: Mapping | Unknown, range_: Range | Unknown) -> str:
 
 
 def owner(fact: Buffer) -> Holder | None:
-    """The holder that frees the bytes; the last one known where none says so; None where there is none."""
+    """The holder that frees the bytes; else the last known holder; None if there are no holders."""
     owning = [holder for holder in fact.holders if holder.owns is True]
     return owning[0] if owning else fact.holders[-1] if fact.holders else None
 
 
 def _owner(fact: Buffer) -> Iterator[Line]:
-    """The owner of a view's bytes, and what lies between; of several blocks, how many owners there are."""
+    """The owner of a view's bytes and the objects between; for several blocks the number of owners."""
     root = owner(fact)
     if root is None:
         return
@@ -103,7 +103,7 @@ def _about(holder: Holder) -> Iterator[str]:
 
 
 def _exports(fact: Buffer) -> Iterator[Line]:
-    """What the next write does, where that is not plain; and what a resize would meet."""
+    """Whether the next write copies, and whether exports block a resize."""
     for name, value in fact.facts:
         if name == "copy-on-write" and not value.startswith("1 holder"):
             yield Line("writes", (Span(value), Span("  copy-on-write", "dim")))
@@ -115,7 +115,7 @@ def _exports(fact: Buffer) -> Iterator[Line]:
 
 
 def _speaks(fact: Buffer) -> Iterator[Block]:
-    """The protocols in one line where nothing was asked; a line for each answer."""
+    """One line for the protocols that were not called, and one for each answer."""
     unasked = [spoken.protocol for spoken in fact.spoken if spoken.exposure == Unknown("not asked")]
     if unasked:
         yield Line(
@@ -133,19 +133,19 @@ def _speaks(fact: Buffer) -> Iterator[Block]:
 
 
 def _answered(fact: Buffer, unasked: list[str]) -> Iterator[Block]:
-    """A line for each answer; where its bytes are waits for `-v`."""
+    """A line for each answer; the address of its bytes is drawn only with `-v`."""
     for spoken in fact.spoken:
         if isinstance(spoken.exposure, Exposure):
             if spoken.protocol != "struct fields":
-                said = Span(f"  {_said(spoken.exposure, fact)}", "dim")
+                answer = Span(f"  {_answer(spoken.exposure, fact)}", "dim")
                 where = Line("", text(_where(spoken.exposure), "dim"), verbose=True)
-                yield Fold(Line("speaks", (Span(spoken.protocol), said)), (where,), shown=1)
+                yield Fold(Line("speaks", (Span(spoken.protocol), answer)), (where,), shown=1)
         elif spoken.protocol not in unasked:
             yield Line("speaks", (Span(spoken.protocol), Span(f"  {spoken.exposure}", "warn")))
 
 
-def _said(exposure: Exposure, fact: Buffer) -> str:
-    """An answer in short: format, shape, and whether it is about other bytes than the object's own."""
+def _answer(exposure: Exposure, fact: Buffer) -> str:
+    """An answer in short: format, shape, access, and whether its bytes are not the object's own."""
     elsewhere = ""
     if not isinstance(fact.range, Unknown) and exposure.range != fact.range:
         elsewhere = ", other bytes than the object's"
@@ -155,7 +155,7 @@ def _said(exposure: Exposure, fact: Buffer) -> str:
 
 
 def _where(exposure: Exposure) -> str:
-    """Address, strides and who answered."""
+    """Address, strides and exporter."""
     return f"at {exposure.address:#x}, strides {exposure.strides_bytes} bytes, by {exposure.exporter}"
 
 

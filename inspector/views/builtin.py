@@ -1,4 +1,4 @@
-"""A builtin function or method: the row of the PyMethodDef table it was made from."""
+"""Draws a builtin function or method: the PyMethodDef row it was made from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.views.view import blocks
 
 @blocks.register
 def builtin(fact: Builtin) -> tuple[Block, ...]:
-    """Name, flags, C function and doc; what it is bound to; how it is called."""
+    """Lines: name, flags, C function and doc; the object it is bound to; its vectorcall function."""
     return tuple(_blocks(fact))
 
 
@@ -31,8 +31,8 @@ def _blocks(fact: Builtin) -> Iterator[Block]:
     yield Line(
         "bound to",
         (Span(bound, "dim" if isinstance(fact.bound_to, Unknown) else "fact"), Span(f"  {fact.kind}", "dim")),
-        explain="The object or type that its first argument is, or the module it belongs to.",
-        link="docs/reference/card.md#builtin",
+        explain="The object or type it receives as first argument, or the module it belongs to.",
+        link="docs/objects.md#builtin",
     )
     called = text(str(fact.vectorcall), "dim") if isinstance(fact.vectorcall, Unknown) else None
     yield Line(

@@ -1,4 +1,4 @@
-"""Native frames in one line: the functions, innermost first, and the library of each run of them."""
+"""Native frames in one line: functions, innermost first, with the library after each run of its functions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from inspector.facts.unknown import Unknown
 from inspector.views.place import library_name
 
 SHOWN = 5
-"""Functions of a run before the rest is counted."""
+"""Functions shown of each run; the rest is counted."""
 
 
 def came_through(frames: Sequence[Place]) -> str:
-    """ "DOUBLE_setitem ← PyArray_Pack (_multiarray_umath)"; a function without a name is its offset."""
+    """ "DOUBLE_setitem ← PyArray_Pack (_multiarray_umath)"; without a symbol, the offset."""
     return " ← ".join(_run(library, list(run)) for library, run in groupby(frames, _library))
 
 

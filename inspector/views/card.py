@@ -1,4 +1,4 @@
-"""The card: the facts of one report in order, under a first line that says what the object is."""
+"""The card: a headline that says what the object is, then the facts of one report in order."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ORDER = (
 )
 
 LATE = ("speaks", "library", "warn")
-"""Labels whose lines stand at the end of a card, in this order, whichever column they are from."""
+"""Labels of lines that are moved to the end of a card, in this order."""
 
 
 def card(name: str, facts: Mapping[str, Any]) -> tuple[Block, ...]:
-    """The first line, then each column's blocks; LATE lines follow, and what hurts comes last."""
+    """The headline, then each column's blocks, then the LATE lines: dangers come last."""
     blocks = [*_headline(name, facts), *_columns(facts)]
     return tuple(sorted(blocks, key=_lateness))
 
@@ -46,7 +46,7 @@ def _columns(facts: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _column(column: str, fact: Any) -> tuple[Block, ...]:
-    """A column's blocks; one that is unknown, or cannot be drawn, says so and leaves the others alone."""
+    """A column's blocks; if it is unknown or cannot be drawn, a line with the reason."""
     if not isinstance(fact, Unknown):
         try:
             return _unrepeated(column, view(fact))
@@ -56,7 +56,7 @@ def _column(column: str, fact: Any) -> tuple[Block, ...]:
 
 
 def _unrepeated(column: str, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The layout's words stand in the first line already, a lazy vector's state in the line before."""
+    """Drop what is already drawn: the layout's words (headline), a lazy vector's state (state line)."""
     if column == "lazy":
         return blocks[1:]
     if column == "layout" and blocks and isinstance(blocks[0], Line):
@@ -65,7 +65,7 @@ def _unrepeated(column: str, blocks: tuple[Block, ...]) -> tuple[Block, ...]:
 
 
 def _headline(name: str, facts: Mapping[str, Any]) -> Iterator[Line]:
-    """Only a look at one object has it: a census, a difference name themselves."""
+    """The first line of a card about one object; a census or a difference has its own heading."""
     found = facts.get("object")
     if found is None or isinstance(found, Unknown):
         if "refs" in facts or "object" in facts:
@@ -75,7 +75,7 @@ def _headline(name: str, facts: Mapping[str, Any]) -> Iterator[Line]:
 
 
 def _what(found: Any, facts: Mapping[str, Any]) -> Iterator[Span]:
-    """The type, short, and its measure: elements of an array, columns, items of a container, a value."""
+    """The short type name and the size: dtype and shape, columns or items; and the value."""
     layout, parts = facts.get("layout"), facts.get("parts")
     yield Span(short(found.type_name) + " ")
     if layout is not None and not isinstance(layout, Unknown):
@@ -89,7 +89,7 @@ def _what(found: Any, facts: Mapping[str, Any]) -> Iterator[Span]:
 
 
 def _note(facts: Mapping[str, Any]) -> tuple[Span, ...]:
-    """The one thing worth knowing: view or owner and its order, else immortal."""
+    """View or owner, and the memory order; else whether it is immortal."""
     words: list[str] = []
     buffer, layout = facts.get("buffer"), facts.get("layout")
     if buffer is not None and not isinstance(buffer, Unknown) and not isinstance(buffer.owns, Unknown):

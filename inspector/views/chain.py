@@ -1,4 +1,4 @@
-"""The path from a root to an object, drawn downwards: each line one reference."""
+"""Draws the path from a root to an object, one line per reference."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.views.view import blocks
 
 _SHOWN = 12
 _DEEPEST = 10
-"""Steps further down are not indented more."""
+"""Depth from which steps are not indented further."""
 
 
 @blocks.register
@@ -46,10 +46,10 @@ def _row(owners: tuple[Owner, ...], i: int) -> tuple[tuple[Span, ...], ...]:
 
 
 def _sample() -> tuple[Block, ...]:
-    outside = Unknown("held by a Python object")
+    native = Unknown("held by a Python object")
 
     def owner(kind: str, holder: str, key: str) -> Owner:
-        return Owner(kind, holder, key, 1, True, Address(0x7F0000001000), outside, outside)
+        return Owner(kind, holder, key, 1, True, Address(0x7F0000001000), native, native)
 
     owners = (
         owner("global", "app", "bus"),

@@ -1,4 +1,4 @@
-"""A cluster as tables: its workers first, silent ones with the reason, then what was asked."""
+"""Draws a cluster as tables: the workers first (with the reason if one is silent), then the result."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _heap(fact: ClusterHeap) -> tuple[Block, ...]:
 @blocks.register
 def _findings(fact: ClusterFindings) -> tuple[Block, ...]:
     made: list[Block] = [*_workers(fact.workers)]
-    kept = tuple(_kept_row(fact.workers, one) for one in fact.kept)
+    kept = tuple(_kept_row(fact.workers, value) for value in fact.kept)
     if kept:
         line = Line("kept", text(_outliving(len(kept)), "warn"), link=f"{_LINK}#kept")
         made.append(Fold(line, (Table(("worker", "key", "type", "bytes", "held by"), kept, (3,)),), _SHOWN))
@@ -102,43 +102,43 @@ def _danger(workers: tuple[Worker, ...], danger: Danger) -> Line:
     )
 
 
-def _kept_row(workers: tuple[Worker, ...], one: Kept) -> tuple[tuple[Span, ...], ...]:
-    owners = ", ".join(one.owners) or "nobody that is named"
-    gap = one.unnamed if isinstance(one.unnamed, int) and one.unnamed else 0
+def _kept_row(workers: tuple[Worker, ...], value: Kept) -> tuple[tuple[Span, ...], ...]:
+    owners = ", ".join(value.owners) or "no named owner"
+    gap = value.unnamed if isinstance(value.unnamed, int) and value.unnamed else 0
     return (
-        text(_short(workers, one.worker), "dim"),
-        text(one.key, "name"),
-        text(one.type_name),
-        known(one.bytes, "size"),
+        text(_short(workers, value.worker), "dim"),
+        text(value.key, "name"),
+        text(value.type_name),
+        known(value.bytes, "size"),
         (*text(owners), *((Span(f" + {gap} not stored", "dim"),) if gap else ())),
     )
 
 
 @blocks.register
 def _transfers(fact: Transfers) -> tuple[Block, ...]:
-    rows = tuple(_sent_row(fact.workers, one) for one in fact.sent)
+    rows = tuple(_sent_row(fact.workers, key) for key in fact.sent)
     heads = ("from → to", "key", "bytes", "zero-copy", "copied", "why")
-    copied = sum(one.copied_bytes for one in fact.sent if isinstance(one.copied_bytes, int))
+    copied = sum(key.copied_bytes for key in fact.sent if isinstance(key.copied_bytes, int))
     line = Line(
         "sent",
         (*text(f"{len(rows):,} keys"), Span(f"  {size(copied)} copied to be sent", "dim")),
         explain="A frame that is the value's own memory crosses without a copy (pickle protocol 5, PEP 574).",
         link=f"{_LINK}#transfers",
     )
-    advice = dict.fromkeys(one.avoid for one in fact.sent if one.avoid)
-    told = tuple(Line("avoid", text(words)) for words in advice)
-    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (2, 3, 4)),), _SHOWN), *told)
+    advice = dict.fromkeys(key.avoid for key in fact.sent if key.avoid)
+    avoid = tuple(Line("avoid", text(words)) for words in advice)
+    return (*_workers(fact.workers), Fold(line, (Table(heads, rows, (2, 3, 4)),), _SHOWN), *avoid)
 
 
-def _sent_row(workers: tuple[Worker, ...], one: Sent) -> tuple[tuple[Span, ...], ...]:
-    way = f"{_short(workers, one.source)} → {_short(workers, one.target)}"
-    why = str(one.copied_bytes) if isinstance(one.copied_bytes, Unknown) else one.reason
+def _sent_row(workers: tuple[Worker, ...], sent: Sent) -> tuple[tuple[Span, ...], ...]:
+    way = f"{_short(workers, sent.source)} → {_short(workers, sent.target)}"
+    why = str(sent.copied_bytes) if isinstance(sent.copied_bytes, Unknown) else sent.reason
     return (
         text(way, "dim"),
-        text(one.key, "name"),
-        text(size(one.bytes)),
-        _amount(one.zero_copy_bytes),
-        _amount(one.copied_bytes, "warn"),
+        text(sent.key, "name"),
+        text(size(sent.bytes)),
+        _amount(sent.zero_copy_bytes),
+        _amount(sent.copied_bytes, "warn"),
         text(why, "dim"),
     )
 
@@ -149,14 +149,14 @@ def _amount(value: int | Unknown, style: str = "fact") -> tuple[Span, ...]:
 
 @blocks.register
 def _trace(fact: ClusterTrace) -> tuple[Block, ...]:
-    ours = tuple(one for one in fact.copies if one.task)
-    others = tuple(one for one in fact.copies if not one.task)
+    in_tasks = tuple(copy for copy in fact.copies if copy.task)
+    others = tuple(copy for copy in fact.copies if not copy.task)
     dropped = f", {fact.dropped:,} records dropped" if fact.dropped else ""
     left_out = f", {fact.copies_left_out:,} small ones left out" if fact.copies_left_out else ""
     line = Line(
         "copies",
         (
-            *text(_copied(ours)),
+            *text(_copied(in_tasks)),
             Span(f"  {fact.events:,} events in {fact.wall_ns / 1e9:.1f} s{dropped}{left_out}", "dim"),
         ),
         explain="Bytes that native code copied in tasks, by the kind of task; the largest first.",
@@ -167,45 +167,46 @@ def _trace(fact: ClusterTrace) -> tuple[Block, ...]:
         (*text(_copied(others)), Span("  copied by Dask itself: messages, serialization", "dim")),
         link=f"{_LINK}#trace",
     )
-    made: list[Block] = [Fold(line, (_copy_table(fact.workers, ours),), _SHOWN)] if ours else [line]
+    made: list[Block] = [Fold(line, (_copy_table(fact.workers, in_tasks),), _SHOWN)] if in_tasks else [line]
     if others:
         made.append(Fold(besides, (_copy_table(fact.workers, others),), 3))
-    made += [_remains(one) for one in fact.remains]
+    made += map(_remains, fact.remains)
     return (*_workers(fact.workers), *made)
 
 
-def _remains(one: Remains) -> Line:
-    """What a worker that died had recorded."""
+def _remains(remains: Remains) -> Line:
+    """How much of a dead worker's records could be read."""
     link = f"{_LINK}#a-worker-that-dies"
-    if isinstance(one.records, Unknown):
-        said = Span(f"  its records are lost, how many is not known: {one.records.reason}", "warn")
-        return Line("lost", (*text(one.worker, "name"), said), link=link)
-    lost = known(one.lost) if isinstance(one.lost, Unknown) else text(f"{one.lost:,} lost", "dim")
-    said = Span(f"  {one.records:,} records read back from its files, ")
-    return Line("remains", (*text(one.worker, "name"), said, *lost), link=link)
+    if isinstance(remains.records, Unknown):
+        said = Span(f"  an unknown number of records is lost: {remains.records.reason}", "warn")
+        return Line("lost", (*text(remains.worker, "name"), said), link=link)
+    lost = known(remains.lost) if isinstance(remains.lost, Unknown) else text(f"{remains.lost:,} lost", "dim")
+    said = Span(f"  {remains.records:,} records read back from its files, ")
+    return Line("remains", (*text(remains.worker, "name"), said, *lost), link=link)
 
 
 @blocks.register
 def _leaks(fact: ClusterLeaks) -> tuple[Block, ...]:
     made: list[Block] = [*_workers(fact.workers)]
-    for one in fact.found:
-        certain = sum(verdict.certain for verdict in one.leaks.verdicts)
-        said = f"{len(one.leaks.verdicts)} found, {certain} certain" if one.leaks.verdicts else "none found"
+    for found in fact.found:
+        certain = sum(verdict.certain for verdict in found.leaks.verdicts)
+        count = len(found.leaks.verdicts)
+        said = f"{count} found, {certain} certain" if count else "none found"
         line = Line(
-            _short(fact.workers, one.worker),
+            _short(fact.workers, found.worker),
             text(said, "danger" if certain else "fact"),
             link="docs/reference/leaks.md",
         )
-        made += [line, *view(one.leaks)]
+        made += [line, *view(found.leaks)]
     return tuple(made)
 
 
 def _copied(copies: tuple[TaskCopy, ...]) -> str:
-    return size(sum(one.copy.copied_bytes for one in copies))
+    return size(sum(task.copy.copied_bytes for task in copies))
 
 
 def _copy_table(workers: tuple[Worker, ...], copies: tuple[TaskCopy, ...]) -> Table:
-    rows = tuple(_copy_row(workers, one) for one in copies)
+    rows = tuple(_copy_row(workers, copy) for copy in copies)
     return Table(("worker", "task", "copied", "by", "why", "line"), rows, (2,))
 
 
@@ -224,9 +225,9 @@ def _copy_row(workers: tuple[Worker, ...], one: TaskCopy) -> tuple[tuple[Span, .
 
 
 def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
-    answered = [one for one in workers if one.answer == "answered"]
-    heads = tuple(head for head, amount in _AMOUNTS.items() if _any_known(amount(one) for one in answered))
-    rows = [_worker_row(one, heads) for one in answered]
+    answered = [worker for worker in workers if worker.answer == "answered"]
+    heads = tuple(head for head, amount in _AMOUNTS.items() if _any_known(map(amount, answered)))
+    rows = [_worker_row(worker, heads) for worker in answered]
     if len(rows) > 1:
         rows.append(_total_row(answered, heads))
     line = Line(
@@ -235,23 +236,23 @@ def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
             f"{len(answered):,} of {len(workers):,} answered",
             "fact" if len(answered) == len(workers) else "warn",
         ),
-        explain="managed: what Dask believes its keys hold. unmanaged: the rest of the process. "
-        "owned: what is really behind the keys, each byte once; resident: of that, in memory now; "
-        "shared: what keys have of one another's memory; retained: freed if all keys went.",
+        explain="managed: Dask's estimate of its keys. unmanaged: the rest of the process. "
+        "owned: bytes the keys really have, each counted once; resident: the part in memory now; "
+        "shared: bytes that several keys have in common; retained: freed with all keys.",
         link=f"{_LINK}#workers",
     )
     silent = tuple(
-        Line(one.answer, (*text(one.address, "name"), Span(f"  {one.reason}", "dim")))
-        for one in workers
-        if one.answer != "answered"
+        Line(worker.answer, (*text(worker.address, "name"), Span(f"  {worker.reason}", "dim")))
+        for worker in workers
+        if worker.answer != "answered"
     )
     columns = ("worker", "pid", *heads)
     return (Fold(line, (Table(columns, tuple(rows), tuple(range(1, len(columns)))),), _SHOWN + 1), *silent)
 
 
-def _unmanaged(one: Worker) -> int | Unknown:
-    if isinstance(one.rss_bytes, int) and isinstance(one.managed_bytes, int):
-        return max(one.rss_bytes - one.managed_bytes, 0)
+def _unmanaged(worker: Worker) -> int | Unknown:
+    if isinstance(worker.rss_bytes, int) and isinstance(worker.managed_bytes, int):
+        return max(worker.rss_bytes - worker.managed_bytes, 0)
     return Unknown("not counted")
 
 
@@ -277,7 +278,7 @@ def _worker_row(one: Worker, heads: tuple[str, ...]) -> tuple[tuple[Span, ...], 
 
 
 def _total_row(workers: list[Worker], heads: tuple[str, ...]) -> tuple[tuple[Span, ...], ...]:
-    """The sum of what is known."""
+    """The sums of the known amounts."""
     amounts = ([_AMOUNTS[head](one) for one in workers] for head in heads)
     sums = (sum(one for one in column if isinstance(one, int)) for column in amounts)
     return (text("in all"), (), *(_cell(head, found) for head, found in zip(heads, sums, strict=True)))
@@ -290,5 +291,5 @@ def _cell(head: str, amount: int | Unknown) -> tuple[Span, ...]:
 
 
 def _short(workers: tuple[Worker, ...], address: str) -> str:
-    """A worker's name where it has one, else its address."""
-    return next((one.name for one in workers if one.address == address and one.name), address)
+    """A worker's name, or its address if it has no name."""
+    return next((worker.name for worker in workers if worker.address == address and worker.name), address)

@@ -1,4 +1,4 @@
-"""Two objects side by side: what they share, then every field in which they differ."""
+"""Draws two objects side by side: what they share, then every field that differs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROWS_SHOWN = 20
 
 @blocks.register
 def comparison(fact: Comparison) -> tuple[Block, ...]:
-    """First line: both names and whether they are one object; then sharing; then the differing fields."""
+    """A headline with both names and whether they are one object; then sharing; then the differing fields."""
     head = Line(
         fact.left,
         (Span("beside  "), Span(fact.right, "name")),
@@ -32,7 +32,7 @@ def _same(same: bool | Unknown) -> tuple[Span, ...]:
 
 def _changes(fact: Comparison) -> tuple[Block, ...]:
     if not fact.changes:
-        return (Line("differ", text("in nothing that was asked")),)
+        return (Line("differ", text("in no inspected field")),)
     count = len(fact.changes)
     table = Table(("column", "field", fact.left, fact.right), tuple(_row(change) for change in fact.changes))
     summary = Line("differ", (Span(str(count)), Span(f"  field{'' if count == 1 else 's'}", "dim")))

@@ -1,4 +1,4 @@
-"""Draws a C cell: how it was built, what it defines, and what one call of it did to its arguments."""
+"""Draws a C cell: how it was built, what it defines, and how one call changed reference counts."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ FIELDS_SHOWN = 8
 
 @blocks.register
 def of_compiled(fact: Compiled) -> tuple[Block, ...]:
-    """Lines cell, its own module or one a function, structs of its types, warnings of the compiler."""
+    """Lines: the cell, its own module or its functions, the structs of its types, compiler warnings."""
     return (
         _head(fact),
         _how(fact),
         *_module(fact),
-        *(_function(one) for one in fact.functions),
-        *(_struct(one) for one in fact.structs),
+        *map(_function, fact.functions),
+        *map(_struct, fact.structs),
         *_warnings(fact),
     )
 
 
 def _head(fact: Compiled) -> Line:
-    state = "found compiled" if fact.cached else f"compiled in {fact.compile_ns / 1e9:.1f} s"
+    state = "from the cache" if fact.cached else f"compiled in {fact.compile_ns / 1e9:.1f} s"
     if not fact.kept:
         state += ", never kept: cache_version=()"
     version = f"  version {fact.cache_version}" if fact.cache_version and fact.kept else ""
@@ -61,7 +61,7 @@ def _function(function: CompiledFunction) -> Line:
         "function",
         text(function.prototype, "native"),
         text(function.called_by, "dim"),
-        explain="As the debug information has it: what the compiler understood.",
+        explain="The prototype in the debug information.",
         link=f"{PAGE}#what-becomes-callable",
     )
 
@@ -83,8 +83,8 @@ def _module(fact: Compiled) -> tuple[Line, ...]:
 def _struct(struct: CompiledStruct) -> Fold:
     summary = Line(
         "struct",
-        (*text(struct.name, "native"), *text(f"  {struct.bytes} B an instance", "dim")),
-        explain="What an instance is in memory: the head of every object, then the type's own fields.",
+        (*text(struct.name, "native"), *text(f"  {struct.bytes} B per instance", "dim")),
+        explain="The memory of an instance: PyObject_HEAD, then the type's own fields.",
         link=f"{PAGE}#a-whole-extension-module",
     )
     ends = [field.offset_bytes + field.size_bytes for field in struct.fields]
@@ -109,7 +109,7 @@ def _warnings(fact: Compiled) -> tuple[Line, ...]:
 
 @blocks.register
 def of_call(fact: CellCall) -> tuple[Block, ...]:
-    """Lines call, refs; what hurts last."""
+    """Lines: the call, a crash, the reference counts, warnings, arrays; then the trace and the ledger."""
     return (
         _call(fact),
         *_death(fact.died),
@@ -127,7 +127,7 @@ def _death(died: Stop | Unknown) -> tuple[Block, ...]:
 
 
 def _watched(fact: CellCall) -> tuple[Block, ...]:
-    """What the call asked of Python, and the ledger; each once, in a child of its own."""
+    """The call's trace and its ledger, each from its own child process."""
     if fact.trace == NOT_ASKED:
         return ()
     made: list[Block] = []
@@ -139,9 +139,9 @@ def _watched(fact: CellCall) -> tuple[Block, ...]:
     return tuple(made)
 
 
-def _array(one: CellArray) -> tuple[Block, ...]:
-    shape = f"{one.layout.format} {one.layout.shape}"
-    return (Line("array", (*text(f"{one.name}  "), *text(shape, "dim"))), *view(one.layout))
+def _array(array: CellArray) -> tuple[Block, ...]:
+    shape = f"{array.layout.format} {array.layout.shape}"
+    return (Line("array", (*text(f"{array.name}  "), *text(shape, "dim"))), *view(array.layout))
 
 
 def _call(fact: CellCall) -> Line:
@@ -156,7 +156,7 @@ def _call(fact: CellCall) -> Line:
         "call",
         (*text(f"{fact.function}  ", "native"), *outcome),
         text(f"{duration(fact.ns)} {where}", "dim"),
-        explain="With --isolate the call runs in a copy of this process: a crash there costs nothing.",
+        explain="With --isolate the call runs in a forked child: this process survives a crash there.",
         link=f"{PAGE}#running-it",
     )
 
@@ -172,7 +172,7 @@ def _balance(row: Balanced) -> Line:
             *text(f"{row.shown}  {row.references_before} → {row.references_after}{held}", "dim"),
         ),
         text(row.verdict, "good" if row.verdict == "balanced" else "danger"),
-        explain="A function that borrows its arguments leaves their counts, but for what its result holds.",
+        explain="A function leaves the counts of its arguments unchanged, except for what its result holds.",
         link=f"{PAGE}#the-balance-of-references",
     )
 
@@ -190,12 +190,12 @@ def _finding(row: Balanced) -> Line:
         cure = "Py_INCREF it before the call that steals it"
     else:
         words = f"kept-by-c: {many} to {row.name} more than the result holds: kept by C, or leaked"
-        cure = "Py_DECREF what you obtained as new"
+        cure = "Py_DECREF the new references"
     return Line("warn", text(words, "danger"), text(cure, "dim"), link=f"{PAGE}#the-balance-of-references")
 
 
 def sample() -> tuple[Compiled, CellCall]:
-    """Saved facts: the seed's vector times scalar, which steals a borrowed dtype."""
+    """Sample facts: a vector times a scalar, which steals a borrowed dtype."""
     function = CompiledFunction(
         "vector_times_scalar",
         "PyObject *vector_times_scalar(PyArrayObject *x, PyArrayObject *y)",

@@ -1,4 +1,4 @@
-"""Draws a trace: what was copied and why, what crossed without a copy, what was lost, the tree of calls."""
+"""Draws a trace: what was copied and why, what was shared, what was lost, and the tree of calls."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from inspector.views.view import blocks
 PAGE = "docs/reference/traces.md"
 FRESH = ("copied", "computed", "made")
 COPIES_SHOWN, CALLS_SHOWN, INNER_SHOWN = 12, 40, 12
-"""Lines of a fold before the rest is counted."""
+"""Lines shown of a fold; the rest is counted."""
 
 
 @blocks.register
 def of_trace(fact: Trace) -> tuple[Block, ...]:
-    """Copies first, then what was shared and lost, the lines, the tree, and what could not be seen."""
+    """Copies, shared bytes, losses, lines, the call tree, and what the trace could not see."""
     rest = without_imports(fact)
     return (
         *_copies(rest),
@@ -73,7 +73,7 @@ def _copies(fact: Trace) -> Iterator[Block]:
         "copies",
         text(said, "warn" if total else "fact"),
         text(f"{duration(fact.wall_ns)}", "dim"),
-        explain="A result in fresh memory that holds an argument's values is a copy.",
+        explain="A result in new memory with an argument's values is a copy.",
         link=f"{PAGE}#copies",
     )
     yield Fold(summary, tuple(line for copy in copied for line in _copy(copy)), COPIES_SHOWN)
@@ -149,7 +149,7 @@ def _all_lost(losses: tuple[Loss, ...]) -> str:
 
 
 def _how_many(loss: Loss) -> str:
-    """ "  element 3, and 6 more of 1,000"; what was not compared is said."""
+    """ "  element 3, and 6 more of 1,000"; mentions a sample."""
     more = f", and {loss.lost - 1:,} more" if loss.lost > 1 else ""
     times = f", in {loss.times:,} calls" if loss.times > 1 else ""
     if loss.elements == 1:
@@ -160,22 +160,22 @@ def _how_many(loss: Loss) -> str:
 
 
 def _materialized(rows: tuple[Materialized, ...]) -> Iterator[Block]:
-    """Like ones, of one line, are one."""
+    """Materialized objects; equal ones of one line are merged."""
     if not rows:
         return
     alike: dict[tuple[str, str, str], list[Materialized]] = {}
     for row in rows:
         alike.setdefault((row.type_name, row.cause, repr(row.site)), []).append(row)
     known = [row.materialized_bytes for row in rows if not isinstance(row.materialized_bytes, Unknown)]
-    said = f"{len(rows):,} came to be, {size(sum(known))}"
+    said = f"{len(rows):,} materialized, {size(sum(known))}"
     head = Line("state", text(said, "warn"), link=f"{PAGE}#materialization")
     yield Fold(head, tuple(_came(same) for same in alike.values()), COPIES_SHOWN // 2)
 
 
 def _came(same: list[Materialized]) -> Line:
     row, times = same[0], f" ×{len(same):,}" if len(same) > 1 else ""
-    amounts = [one.materialized_bytes for one in same if not isinstance(one.materialized_bytes, Unknown)]
-    spent = [one.ns for one in same if not isinstance(one.ns, Unknown)]
+    amounts = [each.materialized_bytes for each in same if not isinstance(each.materialized_bytes, Unknown)]
+    spent = [each.ns for each in same if not isinstance(each.ns, Unknown)]
     return Line(
         size(sum(amounts)) if amounts else "?",
         (*place(row.site), Span(f"  {row.type_name}{times}"), Span(f"  {row.cause}", "dim")),
@@ -202,7 +202,7 @@ def _lines(crossings: tuple[Crossing, ...]) -> Iterator[Block]:
         for line in sorted(busy, key=_weight)
     )
     table = Table(("line", "calls", "conversions", "in native", "crossing"), rows, (1, 2, 3, 4))
-    yield Fold(Line("lines", text(f"{len(crossings):,} crossed the border")), (table,), 5)
+    yield Fold(Line("lines", text(f"{len(crossings):,} crossed into native code")), (table,), 5)
 
 
 def _weight(line: Crossing) -> float:
@@ -217,7 +217,7 @@ def _tree(fact: Trace) -> Iterator[Block]:
 
 
 def _finalized(calls: tuple[Call, ...]) -> Iterator[Block]:
-    """What ran because the last reference went."""
+    """Finalizers that ran outside recorded calls."""
     if calls:
         count = sum(call.times for call in calls)
         head = Line(
@@ -227,14 +227,14 @@ def _finalized(calls: tuple[Call, ...]) -> Iterator[Block]:
 
 
 def _node(call: Call) -> Block:
-    """A call from Python: its line is the label, its own text the name."""
+    """A call from Python: the label is its line, the name its source text."""
     return _branch(
         call, "".join(span.text for span in place(call.site)).removeprefix("cell "), call.site.text
     )
 
 
 def _inner(call: Call) -> Block:
-    """A call inside a call: the line is the outer one's."""
+    """A nested call: it has the line of the outer call."""
     return _branch(call, "", "")
 
 
@@ -253,11 +253,11 @@ def _branch(call: Call, label: str, said: str) -> Block:
         else Span(_called(call), "python" if call.kind == "callback" else "native")
     )
     shown = ", ".join(_given(call.arguments))
-    given = Span(f"  {shown}", "dim") if said else Span(f"({shown})")
+    arguments = Span(f"  {shown}", "dim") if said else Span(f"({shown})")
     made = Span(f" → {_value(call.result)}" if isinstance(call.result, Value) else "", "dim")
     line = Line(
         label,
-        (name, *unsaid(said, call.name), given, Span(times), made, Span(failed, "danger")),
+        (name, *unsaid(said, call.name), arguments, Span(times), made, Span(failed, "danger")),
         text(duration(call.ns), "dim"),
     )
     return Fold(line, inner, INNER_SHOWN) if inner else line
@@ -278,23 +278,23 @@ def _value(value: Value) -> str:
     return f"{name} of {value.items:,}" if value.items else name
 
 
-def _conversion(one: Conversion) -> Iterator[Line]:
-    times = f" ×{one.times:,}" if one.times > 1 else ""
-    values = f" → {', '.join(one.values)}" if one.values else ""
-    owned = f"  {one.result}" if one.result in ("new", "borrowed", "stolen") else ""
-    failed = f"  failed ×{one.failed:,}" if one.failed else ""
+def _conversion(ran: Conversion) -> Iterator[Line]:
+    times = f" ×{ran.times:,}" if ran.times > 1 else ""
+    values = f" → {', '.join(ran.values)}" if ran.values else ""
+    owned = f"  {ran.result}" if ran.result in ("new", "borrowed", "stolen") else ""
+    failed = f"  failed ×{ran.failed:,}" if ran.failed else ""
     yield Line(
         "",
         (
-            Span(f"{one.function}{f' {one.format}' if one.format else ''}{times}", "native"),
+            Span(f"{ran.function}{f' {ran.format}' if ran.format else ''}{times}", "native"),
             Span(values),
             Span(owned, "dim"),
-            Span(became(one.copied_bytes, one.shared_bytes, one.made_bytes), "dim"),
+            Span(became(ran.copied_bytes, ran.shared_bytes, ran.made_bytes), "dim"),
             Span(failed, "danger"),
         ),
-        text(duration(one.ns), "dim"),
+        text(duration(ran.ns), "dim"),
     )
-    yield from _through(one.frames)
+    yield from _through(ran.frames)
 
 
 def _through(frames: tuple[Place, ...]) -> Iterator[Line]:
@@ -312,27 +312,27 @@ def _macros(call: Call) -> Iterator[Line]:
 
 
 def _unseen(fact: Trace) -> Iterator[Block]:
-    if changed := sum(one.pointers_changed for one in fact.seen):
-        said = f"{changed:,} changed by their library while hooked, and left as they are"
+    if changed := sum(module.pointers_changed for module in fact.seen):
+        said = f"{changed:,} changed by their library while hooked; left as they are"
         yield Line("pointers", text(said, "danger"), link=f"{PAGE}#pointers-that-dlsym-gave")
-    rows = tuple(_seen(one) for one in fact.seen)
+    rows = tuple(_seen(module) for module in fact.seen)
     if rows:
-        hooked = sum(one.functions_hooked for one in fact.seen)
+        hooked = sum(module.functions_hooked for module in fact.seen)
         head = Line(
             "seen",
             text(f"{hooked:,} functions hooked in {len(rows):,} module{'s' if len(rows) != 1 else ''}"),
-            explain="What has no pointer to replace, and macros, are not seen.",
+            explain="Macros, and functions without a pointer to replace, are not seen.",
             link=f"{PAGE}#what-cannot-be-seen",
         )
         yield Fold(head, (Table(("module", "hooked", "C-API imports", "without a hook"), rows, (1, 2)),), 0)
 
 
-def _seen(one: Seen) -> tuple[tuple[Span, ...], ...]:
-    share = f"{one.imports_hooked:,} of {one.imports:,}" if one.imports else "-"
-    if one.pointers_hooked:
-        share = f"{one.pointers_hooked:,} by pointer" + (f", {share}" if one.imports else "")
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.functions_unseen.items()))
-    return (text(one.module), text(f"{one.functions_hooked:,}"), text(share), text(kinds, "dim"))
+def _seen(seen: Seen) -> tuple[tuple[Span, ...], ...]:
+    share = f"{seen.imports_hooked:,} of {seen.imports:,}" if seen.imports else "-"
+    if seen.pointers_hooked:
+        share = f"{seen.pointers_hooked:,} by pointer" + (f", {share}" if seen.imports else "")
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(seen.functions_unseen.items()))
+    return (text(seen.module), text(f"{seen.functions_hooked:,}"), text(share), text(kinds, "dim"))
 
 
 def _footer(fact: Trace) -> Line:
@@ -353,10 +353,10 @@ def _skipped(fact: Trace) -> str:
 
 
 def sample() -> Trace:
-    """A saved fact: a list made an array, a transpose made contiguous, a view taken."""
+    """A sample fact: a list converted to an array, a transpose made contiguous, a view."""
     from inspector.facts.conversion import Span as Bytes
 
-    nowhere = Unknown("not in a notebook")
+    unknown = Unknown("not in a notebook")
 
     def site(line: int, said: str) -> Site:
         return Site("cell", line, "<module>", 7, said)
@@ -384,7 +384,7 @@ def sample() -> Trace:
              "keep the layout", "numpy.ascontiguousarray", 1, "_multiarray_umath", "ndarray float64",
              "ndarray float64", second),
         Copy("shared", 0, 8_000_000, "certain", "the result's bytes are an argument's", "",
-             "torch.from_numpy", 1, nowhere, "ndarray float64", "Tensor", site(5, "torch.from_numpy(m)")),
+             "torch.from_numpy", 1, unknown, "ndarray float64", "Tensor", site(5, "torch.from_numpy(m)")),
     )  # fmt: skip
     crossings = (
         Crossing(first, 1, 1_000_001, 26_000_000, 11_001_000),

@@ -1,4 +1,4 @@
-"""Draws the calls of the C API that a trace counted and did not record."""
+"""Draws the C-API calls that a trace counted but did not record."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ SHOWN = 3
 
 
 def of_counted(fact: Trace) -> Iterator[Block]:
-    """How often, and by which extensions, each function was called."""
+    """How often each function was called, and by which extension."""
     if isinstance(fact.counted, Unknown):
         yield Line("counted", text(f"not known: {fact.counted.reason}", "dim"), link=PAGE)
     elif fact.counted:
-        calls = sum(one.times for one in fact.counted)
+        calls = sum(row.times for row in fact.counted)
         moved = "" if fact.grade == "count" else " in which no value crosses"
         head = Line(
             "counted", text(f"{calls:,} call{'s' if calls != 1 else ''} of the C API{moved}"), link=PAGE
         )
         rows = tuple(
-            (text(one.function, "native"), text(f"{one.times:,}"), text(one.module, "dim"))
-            for one in fact.counted
+            (text(row.function, "native"), text(f"{row.times:,}"), text(row.module, "dim"))
+            for row in fact.counted
         )
         yield Fold(head, (Table(("function", "times", "called by"), rows, (1,)),), SHOWN)

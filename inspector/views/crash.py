@@ -1,4 +1,4 @@
-"""What a dead process left: of what and where it died, its last calls, its stacks."""
+"""Draws a crash: the signal and the place, the last calls, the stacks."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from inspector.views.view import blocks
 
 Row = tuple[tuple[Span, ...], ...]
 _SHOWN: Final = 10
-_LINK: Final = "docs/reference/debugging.md#crashes"
-_MEANING: Final = "Read from what the process left behind: a core file, the rings of its trace."
+_LINK: Final = "docs/debugging.md#crashes"
+_MEANING: Final = "Read from a core file and from the rings of the process's trace."
 
 
 @blocks.register
 def crash(fact: Crash) -> tuple[Block, ...]:
-    """Signal and place first; then the stack that died, the last calls, the other threads."""
+    """Signal and place first; then the last calls, the crashed thread's stack, the other threads."""
     program = "" if isinstance(fact.program, Unknown) else f"{fact.program} "
-    ends = "died of" if fact.sources else "stopped at"  # one that lives is read while it stands still
+    ends = "died of" if fact.sources else "stopped at"  # without files, a live process was stopped and read
     signal = "ended" if isinstance(fact.signal, Unknown) else f"{ends} {fact.signal}"
     where = "" if isinstance(fact.place, Unknown) else f" in {fact.place}"
     fault = "" if isinstance(fact.fault, Unknown) else f"at address {fact.fault:#x}"
@@ -31,7 +31,7 @@ def crash(fact: Crash) -> tuple[Block, ...]:
     made += _last(fact)
     if isinstance(fact.stacks, Unknown):
         return (*made, Line("stack", text(str(fact.stacks), "dim"))) if fact.sources else tuple(made)
-    for stack in sorted(fact.stacks.threads, key=lambda one: one.thread_id != fact.thread_id):
+    for stack in sorted(fact.stacks.threads, key=lambda stack: stack.thread_id != fact.thread_id):
         died = stack.thread_id == fact.thread_id
         head = Line(
             "died" if died else "thread", (Span(f"{stack.thread_id}"),), text(f"{stack.python}", "dim")
@@ -66,7 +66,7 @@ def _row(run: list[LastCall]) -> Row:
 
 
 def sample() -> Crash:
-    """A crash with both kinds of remains."""
+    """A sample crash with a core file and a trace."""
     none = Unknown("no debug information")
     frames = (
         Frame("native", "store_one", "app.so", none, False),

@@ -1,4 +1,4 @@
-"""Draws where the GIL was given up during a trace, and who crossed the border meanwhile."""
+"""Draws where the GIL was released during a trace, and which threads made records meanwhile."""
 
 from __future__ import annotations
 
@@ -11,38 +11,36 @@ from inspector.views.sites import duration, place
 
 
 def given_up(released: tuple[Released, ...]) -> Iterator[Block]:
-    """Where the GIL was given up, and whether another thread crossed the border meanwhile."""
+    """Where the GIL was released, and how many records other threads made meanwhile."""
     if not released:
         return
-    total = sum(one.released_ns for one in released if not isinstance(one.released_ns, Unknown))
-    times = sum(one.times for one in released)
-    head = Line(
-        "GIL", text(f"given up ×{times:,}, {duration(total)}"), link="docs/reference/traces.md#the-gil"
-    )
+    total = sum(release.released_ns for release in released if not isinstance(release.released_ns, Unknown))
+    times = sum(release.times for release in released)
+    head = Line("GIL", text(f"released ×{times:,}, {duration(total)}"), link="docs/tracing.md#the-gil")
     rows = tuple(
         (
-            place(one.site),
-            text(one.function or "?", "native"),
-            text(f"{one.times:,}"),
-            text(duration(one.released_ns)),
-            text(duration(one.longest_ns), "dim"),
-            _ran(one.meanwhile),
+            place(release.site),
+            text(release.function or "?", "native"),
+            text(f"{release.times:,}"),
+            text(duration(release.released_ns)),
+            text(duration(release.longest_ns), "dim"),
+            _ran(release.meanwhile),
         )
-        for one in released
+        for release in released
     )
-    columns = ("line", "given up by", "times", "without it", "longest", "meanwhile")
+    columns = ("line", "released by", "times", "without it", "longest", "meanwhile")
     yield Fold(head, (Table(columns, rows, (2, 3, 4)),), 0)
 
 
 def _ran(meanwhile: dict[int, int]) -> tuple[Span, ...]:
     if not meanwhile:
-        return text("nobody crossed", "dim")
+        return text("no records", "dim")
     count, threads = sum(meanwhile.values()), len(meanwhile)
     return text(f"{count:,} records of {threads:,} {'thread' if threads == 1 else 'threads'}")
 
 
 def sample() -> tuple[Released, ...]:
-    """One call that sleeps, one that was left alone."""
+    """Sample facts: a call that slept while another thread ran, and one without other threads."""
     nowhere = Unknown("not in a notebook")
     one, two = (Site("app.py", line, "<module>", nowhere, "") for line in (3, 5))
     return (

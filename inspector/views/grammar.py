@@ -1,9 +1,8 @@
-"""What every view is made of: spans, lines, pictures, tables and folds. No colours, no widths.
+"""The elements of every view: spans, lines, pictures, tables and folds. No colours, no widths.
 
-A view turns a fact into a tuple of blocks; renderers (terminal, HTML, SVG) draw blocks. So each fact is
-laid out once and looks the same everywhere. Styles are names: fact, dim, good, warn, danger, native, python.
-A view writes its own spaces between spans (two before evidence); a renderer only adds the label column,
-the flush-right note, line breaks and indents. Lines labelled "warn" are moved to the end of a card.
+A view turns a fact into blocks; renderers (terminal, HTML, SVG) draw blocks, so a fact looks the same
+everywhere. Styles are names: fact, dim, good, warn, danger, native, python. A view writes the spaces between
+spans (two before evidence). A renderer adds the label column, the flush-right note, line breaks and indents.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One fact a line: label on the left, value first, then evidence; `right` is flushed right."""
+    """One fact per line: label, value, evidence; `right` is flushed right."""
 
     label: str
     spans: tuple[Span, ...]
     right: tuple[Span, ...] = ()
     explain: str = ""
-    """A sentence for `--explain`: what this line means."""
+    """A sentence for `--explain`: the meaning of the line."""
     link: str = ""
-    """Where that is explained: a docs page and section, "docs/glossary.md#refcount"."""
+    """The docs page and section about it: "docs/glossary.md#refcount"."""
     verbose: bool = False
     """Drawn only with `-v`: full addresses and other rare detail."""
     heading: bool = False
@@ -38,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing in characters; every row as wide as it is. `alt` says it in a sentence."""
+    """A drawing in characters; rows are never wrapped. `alt` describes it in a sentence."""
 
     rows: tuple[tuple[Span, ...], ...]
     alt: str
@@ -52,14 +51,14 @@ class Table:
     rows: tuple[tuple[tuple[Span, ...], ...], ...]
     right_aligned: tuple[int, ...] = ()
     caption: str = ""
-    """Under the table; a line break begins a new sentence's row."""
+    """Text under the table; each line is a row of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks behind a summary; the terminal cuts to `shown` lines or table rows and counts the rest.
+    """Blocks under a summary; the terminal draws `shown` lines or table rows and counts the rest.
 
-    In HTML it is closed unless everything fits in `shown`.
+    HTML draws it closed unless everything fits in `shown`.
     """
 
     summary: Line
@@ -73,5 +72,5 @@ Block = Line | Picture | Table | Fold
 
 
 def text(value: str, style: str = "fact") -> tuple[Span, ...]:
-    """One span, as the tuple a Line wants."""
+    """A tuple of one span, as a Line needs it."""
     return (Span(value, style),)

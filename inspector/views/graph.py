@@ -1,4 +1,4 @@
-"""An object between what holds it and what it holds: the path from a root, then a table each way."""
+"""Draws the references to and from an object: the path from a root, then a table for each direction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONGEST = 44
 
 @blocks.register
 def graph(fact: Graph) -> tuple[Block, ...]:
-    """Lines path, held by, holds."""
+    """Lines: path, held by, holds."""
     path = " → ".join(clipped(step, _LONGEST) for step in fact.path) or "? no path from a root was found"
     return (
         Line("object", (Span(fact.type_name), Span(f"  at {fact.address:#x}", "dim")), verbose=False),
@@ -27,7 +27,7 @@ def graph(fact: Graph) -> tuple[Block, ...]:
 
 
 def _side(label: str, step: Step) -> Iterator[Block]:
-    more = f", {step.left_out:,} more were not looked at" if step.left_out else ""
+    more = f", {step.left_out:,} more were not inspected" if step.left_out else ""
     rows = tuple(_row(edge) for edge in step.edges)
     head = Line(label, text(str(len(step.edges) + step.left_out)), text(step.says + more, "dim"))
     yield Fold(head, (Table(("", "", ""), rows),), SHOWN) if rows else head

@@ -1,4 +1,4 @@
-"""The picture of a strided block: a small grid whose cells say where in memory each element lies."""
+"""Draws a strided block as a small grid: each cell shows the element's place in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.views.grammar import Picture, Span
 MOST_ROWS = 4
 MOST_COLUMNS = 6
 WIDEST = 66
-"""Cells of a terminal at 80 columns, after the margin."""
+"""Terminal cells left of 80 columns after the margin."""
 LEAST_CELL = 4
 MORE = "…"
 
@@ -17,7 +17,7 @@ Cells = list[list[str]]
 
 
 def grid(layout: Layout) -> Picture | None:
-    """The last two axes, or the strip of the only one; None for a scalar and for nothing at all."""
+    """The last two axes, or one row for a single axis; None for a scalar and for an empty array."""
     if not layout.shape or 0 in layout.shape or not layout.itemsize_bytes:
         return None
     cells = numbers(layout, MOST_COLUMNS)
@@ -30,13 +30,13 @@ def grid(layout: Layout) -> Picture | None:
 
 
 def unit(layout: Layout) -> int:
-    """What the numbers count: elements where every step is a whole number of them, else bytes."""
+    """Bytes per unit of the numbers: the itemsize if all strides are multiples of it, else 1."""
     whole = all(stride % layout.itemsize_bytes == 0 for stride in layout.strides_bytes)
     return layout.itemsize_bytes if whole else 1
 
 
 def numbers(layout: Layout, most_columns: int) -> Cells:
-    """Each shown element's distance from the lowest address of the block, as text; "…" ends a cut axis."""
+    """Offsets of the shown elements from the block's lowest address, as text; "…" ends a cut axis."""
     shape, strides = layout.shape[-2:], layout.strides_bytes[-2:]
     if len(shape) == 1:
         shape, strides = (1, *shape), (0, *strides)
@@ -64,7 +64,7 @@ def _drawn(cells: Cells, layout: Layout) -> list[list[Span]]:
 
 
 def _gap(layout: Layout) -> str:
-    """Bytes a step along the only axis jumps over, as text; "" where it jumps over none."""
+    """Bytes skipped between elements of the only axis, as text; "" if none."""
     if len(layout.shape) != 1 or layout.shape == (1,):
         return ""
     jumped = abs(layout.strides_bytes[0]) - layout.itemsize_bytes
@@ -93,7 +93,7 @@ def _width(rows: list[list[Span]]) -> int:
 
 
 def _noted(rows: list[list[Span]], note: str) -> list[tuple[Span, ...]]:
-    """The note beside the first row of cells where it fits, else under the grid."""
+    """The note beside the first row of cells if it fits, else under the grid."""
     if _width(rows) + 3 + len(note) <= WIDEST:
         rows[1] = [*rows[1], Span(f"   {note}", "dim")]
         return [tuple(row) for row in rows]

@@ -1,4 +1,4 @@
-"""The heap as a table by type, and the difference of two snapshots."""
+"""Draws the heap as a table by type, and the difference of two snapshots."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ def _census(fact: Heap) -> Fold:
         "heap",
         text(f"{fact.objects:,} objects · {size(fact.bytes)}"),
         (Span(f"{len(fact.types):,} types, counted in {fact.walk_ns / 1e6:,.1f} ms", "dim"),),
-        "Every object the garbage collector knows, and every object those refer to; own bytes only.",
-        "docs/reference/heap.md#census",
+        "All gc-tracked objects and the objects they refer to; only the objects' own bytes.",
+        "docs/heap.md#census",
     )
-    asked = any(not isinstance(row.retained_bytes, Unknown) for row in fact.types)
-    columns = ("type", "objects", "bytes", "", *(("retained",) if asked else ()))
+    has_retained = any(not isinstance(row.retained_bytes, Unknown) for row in fact.types)
+    columns = ("type", "objects", "bytes", "", *(("retained",) if has_retained else ()))
     largest = max((row.bytes for row in fact.types), default=0)
-    rows = tuple(_type_row(row, largest, asked) for row in fact.types)
+    rows = tuple(_type_row(row, largest, has_retained) for row in fact.types)
     return Fold(summary, (Table(columns, rows, (1, 2, 4)),), _SHOWN)
 
 
-def _type_row(row: TypeCount, largest: int, asked: bool) -> tuple[tuple[Span, ...], ...]:
+def _type_row(row: TypeCount, largest: int, has_retained: bool) -> tuple[tuple[Span, ...], ...]:
     cells = (text(row.type_name), text(f"{row.objects:,}"), text(size(row.bytes)))
     bar = text(_bar(row.bytes, largest), "dim")
     kept = () if isinstance(row.retained_bytes, Unknown) else known(row.retained_bytes, "size")
-    return (*cells, bar, *((kept,) if asked else ()))
+    return (*cells, bar, *((kept,) if has_retained else ()))
 
 
 def _bar(amount: int, largest: int) -> str:

@@ -1,4 +1,4 @@
-"""Draws what a host asked of its Python: a line a call, in order; what ails it in red, and said first."""
+"""Draws the C-API calls of a host, one line per call, in order; faulty calls come first, in red."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from inspector.views.view import blocks
 PAGE = "docs/reference/traces.md#what-a-host-asks"
 AILS_SHOWN, CALLS_SHOWN = 12, 24
 SMALL_INT = 10**8
-"""CPython 3.11 gives each small int 1,000,000,000 references, so that it never goes."""
+"""CPython 3.11 starts small ints with 1,000,000,000 references, so that they are never freed."""
 STEP = "  "
 NAME_CELLS, SHOWN_CELLS = 26, 18
 
 
 @blocks.register
 def of_hosted(fact: Hosted) -> tuple[Block, ...]:
-    """Two folds: what failed, lost or had no GIL; and every call."""
+    """Two folds: calls that failed, lost a value or had no GIL; and all calls."""
     return tuple(_folds(fact)) if fact.hosts else ()
 
 
 def _folds(fact: Hosted) -> Iterator[Block]:
-    ails = tuple(_line(call, 0) for call in fact.calls if call.lost or call.without_gil or _hangs(call))
-    if ails:
-        yield Fold(Line("host", text(_summary(fact), "danger"), link=PAGE), ails, AILS_SHOWN)
+    faulty = tuple(_line(call, 0) for call in fact.calls if call.lost or call.without_gil or _hangs(call))
+    if faulty:
+        yield Fold(Line("host", text(_summary(fact), "danger"), link=PAGE), faulty, AILS_SHOWN)
     left_out = f", {fact.calls_left_out:,} of the middle not shown" if fact.calls_left_out else ""
-    said = f"{' and '.join(fact.hosts)} asked Python {fact.asked:,} times{left_out}"
+    said = f"{' and '.join(fact.hosts)} called Python {fact.asked:,} times{left_out}"
     rows = tuple(_line(call, call.depth) for call in fact.calls)
-    yield Fold(Line("" if ails else "host", text(said), link=PAGE), rows, CALLS_SHOWN)
+    yield Fold(Line("" if faulty else "host", text(said), link=PAGE), rows, CALLS_SHOWN)
 
 
 def _hangs(call: HostCall) -> bool:
-    """An exception that was set and that nobody took."""
+    """Whether the call set an exception that the host did not clear."""
     return call.failed and not call.cleared
 
 
@@ -60,13 +60,13 @@ def _line(call: HostCall, depth: int) -> Line:
             Span(f"{name:{NAME_CELLS}}", "native"),
             Span(f"  {shown:{SHOWN_CELLS}}"),
             Span(f"  {said}" if (said := _references(call)) else "", "dim"),
-            Span(f"  {ail}" if (ail := _ail(call)) else "", "danger" if not call.cleared else "dim"),
+            Span(f"  {fault}" if (fault := _fault(call)) else "", "danger" if not call.cleared else "dim"),
         ),
     )
 
 
 def _references(call: HostCall) -> str:
-    """ "refs 2 → 3"; one number where it stays, nothing where it has no meaning."""
+    """ "refs 2 → 3"; one number if it does not change, "" if it is unknown or has no meaning."""
     before, after = call.references, call.references_after
     if isinstance(before, Unknown) or before >= SMALL_INT:
         return ""
@@ -77,7 +77,7 @@ def _references(call: HostCall) -> str:
     return f"refs {before} → {after}" if after != before else f"refs {before}"
 
 
-def _ail(call: HostCall) -> str:
+def _fault(call: HostCall) -> str:
     if call.without_gil:
         return "without the GIL"
     if call.lost:
@@ -88,7 +88,7 @@ def _ail(call: HostCall) -> str:
 
 
 def sample() -> Hosted:
-    """A saved fact: a reference borrowed and given back, a failed conversion, one without the GIL."""
+    """A sample fact: a reference taken and released, a failed conversion, a call without the GIL."""
     nothing = Unknown("it is about no object")
 
     def call(function: str, *values: str, kind: str = "A", **more: object) -> HostCall:

@@ -1,4 +1,4 @@
-"""What a trace saw while modules were imported: rarely what was asked for, and often most of it."""
+"""Draws what a trace recorded during imports on one line: often most of it, and rarely of interest."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ PAGE = "docs/reference/traces.md#imports"
 
 
 def at_import(site: Site) -> bool:
-    """Whether the line is an import statement, or the importer's own."""
+    """Whether the line is an import statement or belongs to importlib."""
     is_importer = not isinstance(site.file, Unknown) and site.file.startswith("<frozen importlib")
     return is_importer or site.text.startswith(("import ", "from "))
 
 
 def without_imports(fact: Trace) -> Trace:
-    """The trace as its own lines made it; the trace itself where all of it is imports."""
+    """The trace without the calls, copies and lines of imports; unchanged if nothing else is left."""
     rest = replace(
         fact,
-        calls=tuple(one for one in fact.calls if not at_import(one.site)),
-        copies=tuple(one for one in fact.copies if not at_import(one.site)),
-        crossings=tuple(one for one in fact.crossings if not at_import(one.site)),
+        calls=tuple(row for row in fact.calls if not at_import(row.site)),
+        copies=tuple(row for row in fact.copies if not at_import(row.site)),
+        crossings=tuple(row for row in fact.crossings if not at_import(row.site)),
     )
     return rest if rest.calls or rest.copies or rest.crossings else fact
 
 
 def of_imports(fact: Trace, rest: Trace) -> Iterator[Block]:
-    """One line for what `rest` leaves out; each import is a row of it."""
+    """One line for everything `rest` leaves out, with a row for each import."""
     if rest is fact or len(rest.crossings) == len(fact.crossings):
         return
-    copied = [one for one in fact.copies if at_import(one.site) and one.verdict == "copied"]
-    left = [one for one in fact.crossings if at_import(one.site)]
-    calls = sum(one.calls for one in left)
-    amount = size(sum(one.copied_bytes for one in copied))
+    copied = [row for row in fact.copies if at_import(row.site) and row.verdict == "copied"]
+    left = [row for row in fact.crossings if at_import(row.site)]
+    calls = sum(row.calls for row in left)
+    amount = size(sum(row.copied_bytes for row in copied))
     said = f"{calls:,} calls and {amount} copied while modules were imported"
-    rows = tuple((place(one.site), text(one.site.text), text(f"{one.calls:,}")) for one in left)
+    rows = tuple((place(row.site), text(row.site.text), text(f"{row.calls:,}")) for row in left)
     yield Fold(Line("imports", text(said, "dim"), link=PAGE), (Table(("line", "", "calls"), rows, (2,)),), 0)

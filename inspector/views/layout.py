@@ -1,4 +1,4 @@
-"""How elements lie in memory: strides, what a step jumps, and the picture."""
+"""Draws how elements lie in memory: strides, steps, and the grid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_AXES = 8
 
 @blocks.register
 def layout(fact: Layout) -> tuple[Block, ...]:
-    """Strides and steps; the grid; the fields of a structured element; the first values."""
+    """Lines: strides and steps, the grid, the fields of a structured element, the first values."""
     picture = grid(fact)
     return (_strides(fact), *([picture] if picture else []), *_members(fact), *_values(fact))
 
@@ -37,20 +37,20 @@ def _strides(fact: Layout) -> Line:
 
 
 def _short(strides: tuple[int, ...]) -> str:
-    """As Python prints a tuple; the middle of a long one is left out."""
+    """As Python prints a tuple; a long tuple is cut in the middle."""
     if len(strides) <= MOST_AXES:
         return str(strides)
     return f"({strides[0]}, {strides[1]}, … {len(strides) - 3} more …, {strides[-1]})"
 
 
 def _steps(strides: tuple[int, ...]) -> str:
-    """What a step to the right and a step down jumps, in the last two axes."""
+    """Bytes per step to the right and down, along the last two axes."""
     right = f"→ {_signed(strides[-1])} a step"
     return right if len(strides) == 1 else f"{right}, ↓ {_signed(strides[-2])}"
 
 
 def _signed(stride: int) -> str:
-    if abs(stride) < 10_000:  # exact: strides are compared with each other
+    if abs(stride) < 10_000:  # exact, so that strides can be compared
         return f"{stride} B"
     return size(stride)
 

@@ -1,4 +1,4 @@
-"""Draws a lazy vector: its state, data1 and data2, its blocks, who materialized it; and a contract check."""
+"""Draws a lazy vector: its state, data1 and data2, its blocks, its events; and the contract check."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from inspector.views.view import blocks
 
 PAGE = "docs/reference/lazy.md"
 STRIP = 32
-"""Signs in the picture of the blocks."""
+"""Characters in the picture of the blocks."""
 
 
 @blocks.register
 def of_lazy(fact: Lazy) -> tuple[Block, ...]:
-    """Lines state, data1, data2, blocks, events, and what hurts last."""
+    """Lines: state, data1, data2, blocks, events; a warning last."""
     made: list[Block] = [_state(fact), *(_node(node) for node in fact.stack[1:])]
     if 0 < fact.stack[0].blocks_done < fact.stack[0].blocks:
         made.append(_strip(fact.stack[0]))
@@ -29,7 +29,7 @@ def of_lazy(fact: Lazy) -> tuple[Block, ...]:
                 "warn",
                 text("input-changed: input changed since it was read", "warn"),
                 text("freeze=True", "dim"),
-                explain="The vector borrows its input: what is computed from now on comes from the new one.",
+                explain="The vector borrows its input: blocks computed from now on use the changed input.",
                 link=f"{PAGE}#the-input-changes",
             )
         )
@@ -100,12 +100,12 @@ def _place(event: LazyEvent) -> str:
 
 @blocks.register
 def of_contract(fact: LazyContract) -> tuple[Block, ...]:
-    """What is broken first, the rest folded."""
+    """Broken clauses first, the rest folded."""
     head = Line(
         "contract",
         text(f"{fact.provider} {fact.dtype} ({fact.length},)"),
         text(f"{len(fact.broken)} of {len(fact.clauses)} broken", "danger" if fact.broken else "good"),
-        explain="Each clause of a lazy provider's contract, tried at every border.",
+        explain="The clauses of a lazy provider's contract, tested at every boundary.",
         link=f"{PAGE}#the-contract",
     )
     kept = tuple(_clause(clause) for clause in fact.clauses if clause.holds is not False)
@@ -123,7 +123,7 @@ def _clause(clause: LazyClause) -> Line:
 
 
 def sample() -> Lazy:
-    """A saved fact: five numbers, materialized by np.sort in cell 4."""
+    """A sample fact: five numbers, materialized by np.sort in cell 4."""
     values = ("0.664313", "0.332979", "1.3749", "0.784393", "1.3133")
     signed = tuple(sign + value for sign, value in zip(("-", "", "-", "", ""), values, strict=True))
     nodes = (

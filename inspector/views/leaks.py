@@ -1,4 +1,4 @@
-"""Draws the verdicts on references: what was lost, where it was made, which rule was broken, what to do."""
+"""Draws the verdicts on references: what leaked, where it was created, which rule was broken, what to do."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from inspector.views.view import blocks
 PAGE = "docs/reference/leaks.md"
 TOUCHES_SHOWN = 5
 IMPORTING = "<frozen importlib"
-"""How the file of Python's own import machinery begins: the line that runs a module's body."""
+"""Prefix of the file name of Python's import machinery, whose line runs a module's body."""
 _WORDS = {
     "new": "returns a new reference",
-    "borrowed": "lends its result",
+    "borrowed": "returns a borrowed reference",
     "stolen": "steals its {parameter}",
     "kept": "does not steal its {parameter}",
-    "released": "gives a reference back",
+    "released": "releases a reference",
     "stored": "stores a new reference",
     "replaced": "replaces the reference",
-    "died": "its last reference went",
+    "died": "released its last reference",
     "unbalanced": "left {change:+d}",
     "returned": "returned it",
     "freed": "freed its memory",
     "viewed": "made the view",
-    "allocated": "gave the block",
+    "allocated": "allocated the block",
     "caller": "called it",
 }
 
 
 @blocks.register
 def of_leaks(fact: Leaks) -> tuple[Block, ...]:
-    """One block a verdict, then what is kept on purpose, then what was looked at."""
-    told = [one for one in fact.verdicts if not _is_of_import(one)]
-    lines: list[Block] = [line for one in told for line in _verdict(one, fact.many(one))]
-    if not told:
+    """The verdicts, then what is kept on purpose, raw memory, and what was searched."""
+    shown = [verdict for verdict in fact.verdicts if not _is_of_import(verdict)]
+    lines: list[Block] = [line for verdict in shown for line in _verdict(verdict, fact.many(verdict))]
+    if not shown:
         lines.append(Line("leaks", _none(fact), text(_runs(fact), "dim"), link=PAGE))
-    if len(told) < len(fact.verdicts):
+    if len(shown) < len(fact.verdicts):
         lines.append(_left_by_imports(fact))
     if fact.kept:
         lines.append(_kept(fact.kept))
@@ -47,23 +47,24 @@ def of_leaks(fact: Leaks) -> tuple[Block, ...]:
     return (*lines, _looked(fact), *(Line("note", text(note, "dim")) for note in fact.notes))
 
 
-def _is_of_import(one: Verdict) -> bool:
-    """Whether it is only possible, and of what a module's body did: that runs once a process."""
-    touch = one.conversion
+def _is_of_import(verdict: Verdict) -> bool:
+    """Whether the verdict is only possible and comes from a module's body, which runs once per process."""
+    touch = verdict.conversion
     file = touch.site.file if isinstance(touch, Touch) else ""
-    return not one.certain and isinstance(file, str) and file.startswith(IMPORTING)
+    return not verdict.certain and isinstance(file, str) and file.startswith(IMPORTING)
 
 
 def _left_by_imports(fact: Leaks) -> Fold:
-    """Modules fill tables of their own when they are imported; what looks lost of it is lost once."""
-    some = [one for one in fact.verdicts if _is_of_import(one)]
+    """Modules fill their own tables when they are imported; such a loss happens once."""
+    imports = [verdict for verdict in fact.verdicts if _is_of_import(verdict)]
     head = Line(
         "imports",
-        text(f"{len(some)} possible, of what modules did while they were imported: once a process"),
-        explain="A module's body runs once: nothing that is lost there grows.",
+        text(f"{len(imports)} possible, from module imports: once per process"),
+        explain="A module's body runs once, so its losses do not grow.",
         link=f"{PAGE}#imports",
     )
-    return Fold(head, tuple(line for one in some for line in _verdict(one, fact.many(one))), shown=0)
+    lines = tuple(line for verdict in imports for line in _verdict(verdict, fact.many(verdict)))
+    return Fold(head, lines, shown=0)
 
 
 def _none(fact: Leaks) -> tuple[Span, ...]:
@@ -73,31 +74,31 @@ def _none(fact: Leaks) -> tuple[Span, ...]:
     return (*text("none found", "warn"), *text(among, "warn"))
 
 
-def _verdict(one: Verdict, many: str) -> tuple[Line, ...]:
+def _verdict(verdict: Verdict, many: str) -> tuple[Line, ...]:
     head = Line(
         "fault",
         (
-            *text(f"{one.method or 'native code'}  ", "native"),
-            *text(one.kind, "danger" if one.certain else "warn"),
-            *text(f"  {one.object}{many}" if one.object else ""),
+            *text(f"{verdict.method or 'native code'}  ", "native"),
+            *text(verdict.kind, "danger" if verdict.certain else "warn"),
+            *text(f"  {verdict.object}{many}" if verdict.object else ""),
         ),
-        text("certain" if one.certain else "possible", "danger" if one.certain else "warn"),
-        explain="certain: no other explanation is left by the counts, owners and deaths.",
+        text("certain" if verdict.certain else "possible", "danger" if verdict.certain else "warn"),
+        explain="certain: refcounts, owners and deaths leave no other explanation.",
         link=f"{PAGE}#verdicts",
     )
-    steps = [_touch(touch) for touch in _shown(one)]
-    rule = Line("rule", text(one.rule), link=f"{PAGE}#rules")
-    cure = Line("cure", text(one.cure, "good"))
-    why = Line("why", (*text(one.reason, "dim"), *_owners(one)))
+    steps = [_touch(touch) for touch in _shown(verdict)]
+    rule = Line("rule", text(verdict.rule), link=f"{PAGE}#rules")
+    cure = Line("cure", text(verdict.cure, "good"))
+    why = Line("why", (*text(verdict.reason, "dim"), *_owners(verdict)))
     return (head, *steps, rule, cure, why)
 
 
-def _shown(one: Verdict) -> tuple[Touch, ...]:
-    """The touches that tell the story: the conversion first, then what followed."""
-    if isinstance(one.conversion, Unknown):
-        return one.stack[:TOUCHES_SHOWN]
-    rest = [touch for touch in one.stack if touch != one.conversion and touch.role != "unbalanced"]
-    return (one.conversion, *rest[: TOUCHES_SHOWN - 1])
+def _shown(verdict: Verdict) -> tuple[Touch, ...]:
+    """The calls to show: the conversion first, then the calls after it."""
+    if isinstance(verdict.conversion, Unknown):
+        return verdict.stack[:TOUCHES_SHOWN]
+    rest = [touch for touch in verdict.stack if touch != verdict.conversion and touch.role != "unbalanced"]
+    return (verdict.conversion, *rest[: TOUCHES_SHOWN - 1])
 
 
 def _touch(touch: Touch) -> Line:
@@ -115,7 +116,7 @@ def _touch(touch: Touch) -> Line:
 
 
 def _symbol(touch: Touch, named: str) -> str:
-    """The function where no line is known; nothing where it is what the row is `named` already."""
+    """The C function, if no source line is known; "" if the row is already `named` after it."""
     return f"in {touch.symbol}" if isinstance(touch.symbol, str) and touch.symbol != named else ""
 
 
@@ -126,23 +127,23 @@ def _site(site: Site) -> tuple[Span, ...]:
     return text(f"{name}:{site.line}", "python")
 
 
-def _owners(one: Verdict) -> tuple[Span, ...]:
-    named = "; ".join(one.owners[:3])
-    return text(f"  held by {named}", "dim") if named and one.certain else ()
+def _owners(verdict: Verdict) -> tuple[Span, ...]:
+    named = "; ".join(verdict.owners[:3])
+    return text(f"  held by {named}", "dim") if named and verdict.certain else ()
 
 
 def _kept(kept: tuple[KeptByC, ...]) -> Block:
-    objects = sum(one.objects for one in kept)
+    objects = sum(row.objects for row in kept)
     rows = tuple(
-        Line("", (*text(f"{one.object} ×{one.objects}  "), *text(f"{one.holder}  {one.method}", "dim")))
-        for one in kept
+        Line("", (*text(f"{row.object} ×{row.objects}  "), *text(f"{row.holder}  {row.method}", "dim")))
+        for row in kept
     )
     head = Line(
         "kept",
         text(
             f"{objects} object{'s' if objects != 1 else ''} by native code on purpose, as far as memory tells"
         ),
-        explain="A pointer in a static or a struct of C accounts for each of them.",
+        explain="A pointer in static data or a C struct accounts for each of them.",
         link=f"{PAGE}#kept-on-purpose",
     )
     return Fold(head, rows, shown=0)
@@ -155,9 +156,9 @@ def _looked(fact: Leaks) -> Line:
     if fact.unlike:
         words.append(f"{fact.unlike:,} of other origins not searched: name the module")
     if fact.not_noted:
-        words.append(f"{fact.not_noted:,} events not noted: no room")
+        words.append(f"{fact.not_noted:,} events dropped: the ledger was full")
     if fact.given_back:
-        words.append(f"{fact.given_back} given back, so that the process lives")
+        words.append(f"{fact.given_back} added to over-released objects, so that the process survives")
     return Line("suspects", text(" · ".join(words), "dim"), text(_runs(fact) if fact.verdicts else "", "dim"))
 
 
@@ -166,7 +167,7 @@ def _runs(fact: Leaks) -> str:
 
 
 def sample() -> tuple[Leaks, ...]:
-    """Saved facts: a key that was not released, and a dtype that was stolen."""
+    """Sample facts: a key that was not released, and a dtype that was stolen."""
     line = Site("app.py", 7, "<module>", Unknown("not in a notebook"), "make(d)")
     made = Touch("new", "PyUnicode_FromFormat", "", "heldmod.make", "make", "heldmod.c:14", line, 0)
     keeps = Touch("kept", "PyDict_SetItem", "key", "heldmod.make", "make", "heldmod.c:15", line, 0)
@@ -183,24 +184,24 @@ def sample() -> tuple[Leaks, ...]:
     stolen = Verdict(
         "borrowed reference stolen", "dtype('float64')", True, 1, 1, call, (call,), name,
         "functions that take a PyArray_Descr * steal it (PyArray_Empty, PyArray_NewFromDescr, ...)",
-        "Py_INCREF the descr first: PyArray_DESCR only lends it",
+        "Py_INCREF the descr first: PyArray_DESCR returns a borrowed reference",
         "its count is 1 fewer after 1 call", (),
     )  # fmt: skip
     asked = Touch("allocated", "malloc", "", "heldmod.label", "copy", "heldmod.c:40", line, 0)
     caller = Touch("caller", "label", "", "heldmod.label", "label", "heldmod.c:52", line, 0)
     lost = Verdict(
         "bytes leaked outside objects", "64 B", True, 3, 0, asked, (asked, caller), "heldmod.label",
-        "who calls malloc calls free, on each way out", "free what heldmod.c:40 gave",
-        "nothing in memory points at its start or its inside; 1, 1, 1 blocks lost by 3 runs", (),
+        "every block from malloc needs free on each return path", "free the block from heldmod.c:40",
+        "nothing in memory points to its start or into it; 1, 1, 1 blocks lost by 3 runs", (),
     )  # fmt: skip
     table = Touch("allocated", "calloc", "", "heldmod.intern", "grow", "heldmod.c:61", line, 0)
-    outside = (
+    raw_memory = (
         RawMemory("heldmod", (1, 1, 1), (64, 64, 64), (1, 1, 1), (), "", (asked, caller)),
         RawMemory("heldmod", (1, 2, 1), (32, 64, 32), (0, 0, 0), (), "static table of heldmod.so", (table,)),
     )
     kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
     once = Leaks((leak, stolen), (kept,), 3, 0, 0, 0, 1, 2_400_000, 9_000_000, 41_000_000, 12)
-    return once, Leaks((lost,), (), 0, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, 0, outside)
+    return once, Leaks((lost,), (), 0, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, 0, raw_memory)
 
 
 if __name__ == "__main__":

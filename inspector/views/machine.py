@@ -1,4 +1,4 @@
-"""How the checks of this machine look: state first, what was found, how to mend it."""
+"""Draws the checks of this machine: state, finding, how to fix it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from inspector.views.grammar import Block, Line, Span, text
 from inspector.views.view import blocks
 
 LONGEST = len("extension")
-"""A label as wide as its column is followed by two more cells: the states stand below each other."""
+"""Width of the longest label; shorter labels get two more cells, so that the states are aligned."""
 STYLES = {"ok": "good", "part": "warn", "no": "danger"}
 
 
 @blocks.register
 def machine(fact: Machine) -> tuple[Block, ...]:
-    """One line a check."""
+    """One line per check."""
     return tuple(_line(check) for check in fact.checks)
 
 
 def _line(check: Check) -> Line:
-    room = "" if len(check.part) >= LONGEST else "  "
-    spans = (Span(f"{room}{check.state:<5}", STYLES[check.state]), Span(check.says))
+    padding = "" if len(check.part) >= LONGEST else "  "
+    spans = (Span(f"{padding}{check.state:<5}", STYLES[check.state]), Span(check.says))
     return Line(check.part, spans, right=text(f"do  {check.do}", "dim") if check.do else ())
 
 

@@ -1,4 +1,4 @@
-"""Is the data there: one word, the layers with their evidence, the pages as a strip, the dangers in red."""
+"""Draws whether the data is there: the state, the layers with evidence, the pages as a strip, the dangers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector.views.view import blocks
 
 PAGE = "docs/reference/materialization.md"
 SIGNS = {"p": "█", "f": "▓", "s": "▒", "z": "░", "w": "~", ".": "·"}
-"""Letter of a strip (facts.materialization.Residency) -> its sign."""
+"""Letter of a strip (facts.materialization.Residency) -> block character."""
 KINDS = {
     "p": ("private", "fact"),
     "f": ("file", "native"),
@@ -29,12 +29,12 @@ MOST_WHAT = 34
 MOST_SHOWN = 10
 """Layers shown without --all."""
 MILD = ("shared-copy-on-write", "large-base")
-"""Slugs of what costs, but breaks nothing."""
+"""Slugs of findings that cost time or memory but break nothing."""
 
 
 @blocks.register
 def materialization(fact: Materialization) -> tuple[Block, ...]:
-    """Lines state, layers, pages, memory, would; what hurts last."""
+    """Lines: state, layers, pages, memory, would; dangers last."""
     return (_state(fact), *_layers(fact), *_memory(fact), *_would(fact), *map(danger, fact.findings))
 
 
@@ -45,13 +45,13 @@ def _state(fact: Materialization) -> Line:
         "state",
         (Span(str(fact.state), "fact" if known else "dim"), Span(f"  {about}" if about else "", "dim")),
         right=text(_share(fact), "dim"),
-        explain="Whether the elements exist, where, whose they are, and whether their pages are in memory.",
+        explain="Whether the elements exist, where, who frees them, and whether their pages are in memory.",
         link=f"{PAGE}#states",
     )
 
 
 def _about(fact: Materialization) -> Iterator[str]:
-    """The answers of the layers that the headline does not give, then what it waits for and who made it."""
+    """Layer answers that differ from the state, what it waits for, and the call that materialized it."""
     words = (fact.layers[0].value, fact.layers[-1].storage, *(layer.title for layer in fact.layers[-2:]))
     known = dict.fromkeys(word for word in words if not isinstance(word, Unknown) and word != fact.state)
     if known:
@@ -72,7 +72,7 @@ def _share(fact: Materialization) -> str:
 
 
 def percent(part: int, whole: int) -> str:
-    """A share for a person: "100 %", "2.4 %", "under 0.1 %"; 0 and 100 only where it is exact."""
+    """A share as text: "100 %", "2.4 %", "under 0.1 %"; "0 %" and "100 %" only if exact."""
     if not whole or part == whole:
         return "100 %"
     if not part:
@@ -84,12 +84,12 @@ def percent(part: int, whole: int) -> str:
 
 
 def _layers(fact: Materialization) -> Iterator[Block]:
-    """The tree, folded where there is nothing to learn from it; a wrapper alone is the headline's."""
+    """The layers, folded for a plain object; a lone wrapper is not drawn: the headline says it all."""
     if len(fact.layers) > 1 or len(fact.layers[0].evidence) > 1:
         wide = max(len(_what(layer)) for layer in fact.layers)
         rows = [line for layer in fact.layers for line in _rows(layer, min(wide, MOST_WHAT))]
         if fact.layers_left_out:
-            rows.append(Line("", text(f"{fact.layers_left_out:,} more were not looked at", "dim")))
+            rows.append(Line("", text(f"{fact.layers_left_out:,} more were not inspected", "dim")))
         yield from [_folded(rows, fact)] if _is_plain(fact) else _shortened(rows)
     pages = fact.layers[-1].residency
     if isinstance(pages, Residency) and pages.strip and pages.span_bytes > SMALL_BYTES:
@@ -97,7 +97,7 @@ def _layers(fact: Materialization) -> Iterator[Block]:
 
 
 def _shortened(rows: list[Line]) -> Iterator[Block]:
-    """The first layers and the last, with those between folded where they are many."""
+    """The rows; if there are many, those in the middle are folded."""
     plain = [row for row in rows if not row.verbose]
     if len(plain) <= MOST_SHOWN:
         yield from rows
@@ -110,7 +110,7 @@ def _shortened(rows: list[Line]) -> Iterator[Block]:
 
 
 def _is_plain(fact: Materialization) -> bool:
-    """A small block of its own, all of it in memory."""
+    """Whether it is a small block of its own, entirely in memory."""
     pages = fact.layers[-1].residency
     small = isinstance(pages, Residency) and pages.private_bytes == pages.span_bytes <= SMALL_BYTES
     return small and fact.state == "owned" and not fact.layers_left_out
@@ -128,7 +128,7 @@ def _what(layer: Layer) -> str:
 
 
 def _rows(layer: Layer, wide: int) -> Iterator[Line]:
-    """One line a layer: what it is, its answers, the evidence; what else was seen with -v."""
+    """One line per layer: what it is, its answers, its evidence; more evidence with -v."""
     said = _dirty(layer.residency) if layer.level == "pages" else _answers(layer)
     seen = next((one for one in layer.evidence if one.says != layer.what), None)
     first = f"  {_seen(seen)}" if seen else ""
@@ -139,7 +139,7 @@ def _rows(layer: Layer, wide: int) -> Iterator[Line]:
             Span(f"  {said.ljust(18)}"),
             Span(first, "dim"),
         ),
-        explain="Do the elements exist? Where are the bytes? Who frees them? How it is known.",
+        explain="Do the elements exist? Where are the bytes? Who frees them? Then the evidence.",
         link=f"{PAGE}#layers",
     )
     for more in layer.evidence:
@@ -147,7 +147,7 @@ def _rows(layer: Layer, wide: int) -> Iterator[Line]:
 
 
 def _answers(layer: Layer) -> str:
-    """The answers that say something: a wrapper's value; where bytes are and whose, where there are any."""
+    """The informative answers: a value other than "computed"; storage and title if there are bytes."""
     words: list[str | Unknown] = [layer.value] if layer.value != "computed" or not layer.spans else []
     if layer.spans or layer.title not in ("owned", "view"):
         words += [layer.storage, layer.title]
@@ -170,7 +170,7 @@ def _seen(one: Evidence) -> str:
 
 
 def strip(pages: Residency) -> Picture:
-    """The pages in order, one sign a part, and a legend of the signs that occur."""
+    """The pages in order, one character per part, and a legend of the characters used."""
     runs: list[Span] = []
     for letter in pages.strip:
         style = KINDS[letter][1]
@@ -184,7 +184,7 @@ def strip(pages: Residency) -> Picture:
 
 
 def _memory(fact: Materialization) -> Iterator[Line]:
-    """The amounts, so that one sees them add up; only where they say more than "all of it is private"."""
+    """The byte counts as a sum; nothing if all bytes are simply private memory."""
     amounts = [
         (fact.private_bytes, "private"),
         (fact.file_bytes, "of a file"),
@@ -223,7 +223,7 @@ def _would(fact: Materialization) -> Iterator[Line]:
 
 
 def danger(found: Finding) -> Line:
-    """A finding: its slug in red, what is so, and what to do."""
+    """A finding: slug, what was found, what to do."""
     maybe = "" if found.certain else "perhaps "
     return Line(
         "warn",
@@ -235,10 +235,10 @@ def danger(found: Finding) -> Line:
 
 
 def sample() -> Materialization:
-    """A saved fact: a column of a frame in a file, shared copy-on-write."""
+    """A sample fact: a frame's column in a mapped file, shared copy-on-write."""
     span = Range(Address(0x7F0000001000), Address(0x7F00007A2200))
     pages = Residency("reserved", 0, 0, 49_152, 0, 0, 7_950_848, 0, 4096, "PAGEMAP_SCAN", "ff" + "." * 46)
-    told = (Evidence("attribute", "block.refs", "2 alive"),)
+    refs = (Evidence("attribute", "block.refs", "2 alive"),)
     place = (Evidence("address", "0x7f0000001000", "r--p prices.bin"),)
     ask = (Evidence("system call", "PAGEMAP_SCAN", "12 of 1,954 in memory"),)
 
@@ -248,7 +248,7 @@ def sample() -> Materialization:
     acts, idle = ("a write", ".to_numpy(copy=True)"), (".head()", "len", "repr")
     layers = (
         Layer("wrapper", "Series"),
-        layer("container", "block float64, 2 holders", told, would=acts, would_not=idle, depth=1),
+        layer("container", "block float64, 2 holders", refs, would=acts, would_not=idle, depth=1),
         layer("buffer", "memmap prices.bin +4096", place, spans=(span,), depth=2, residency=pages),
         layer("pages", "12 of 1,954 in memory", ask, depth=2, residency=pages),
     )

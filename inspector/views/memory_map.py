@@ -1,4 +1,4 @@
-"""A namespace as a map: the ranges its names cover, to scale, region by region; sharers side by side."""
+"""Draws a namespace as a map: the ranges of its names to scale, region by region; sharing names together."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from inspector.views.view import blocks
 
 NEAR_BYTES = 1 << 14
 FAR_BYTES = 1 << 20
-"""A hole up to the first joins two regions, one beyond the second parts them; between, their size decides."""
+"""Gaps up to NEAR_BYTES join two regions, gaps over FAR_BYTES separate them; between, their size decides."""
 SCALE_COLUMNS = 40
 _NAME_COLUMNS = 14
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """Address space drawn to one scale."""
+    """A range of address space drawn to one scale."""
 
     start: Address
     stop: Address
@@ -32,12 +32,12 @@ class Region:
 
     @property
     def bytes(self) -> int:
-        """Its length."""
+        """Length in bytes."""
         return self.stop - self.start
 
 
 def regions(fact: Namespace) -> tuple[Region, ...]:
-    """The names that lie in memory, by address; names that share stay in one region, the owner first."""
+    """Names with bytes in memory, by address; names that share stay in one region, the owner first."""
     grouped = groupby(
         sorted((row for row in fact.rows if row.spans), key=_key), lambda row: row.group or row.name
     )
@@ -67,7 +67,7 @@ def _region(rows: tuple[Row, ...]) -> Region:
 
 @blocks.register
 def memory_map(shown: MemoryMap) -> tuple[Block, ...]:
-    """A picture a region, then what is not on the map, and the total."""
+    """A picture per region, then the total and the number of names without bytes."""
     fact = shown.names
     drawn = regions(fact)
     made: list[Block] = [block for region in drawn for block in _drawn(region)]
@@ -90,7 +90,7 @@ def _drawn(region: Region) -> Iterator[Block]:
 
 
 def _bar(row: Row, region: Region) -> tuple[Span, ...]:
-    """`big           ████████▏   800 kB`: where its bytes are, at least one sign wide."""
+    """`big           ████████▏   800 kB`: a bar at its bytes, at least one character wide."""
     cells = [" "] * SCALE_COLUMNS
     sign = "▒" if row.shares else "█"
     for span in row.spans:
@@ -112,7 +112,7 @@ def _size(row: Row) -> str:
 
 
 def sample() -> MemoryMap:
-    """A saved fact: two views of one array, and an array alone."""
+    """A sample fact: two views of one array, and a separate array."""
     at = 0x7F0000001000
 
     def row(name: str, start: int, size_: int, group: int, shares: str = "") -> Row:

@@ -1,4 +1,4 @@
-"""A module: made in C (its PyModuleDef, phase by phase) or in Python."""
+"""Draws a module: made in C (its PyModuleDef) or in Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TYPES_SHOWN = 8
 
 @blocks.register
 def module(fact: Module) -> tuple[Block, ...]:
-    """File, phases and state; then slots, methods and the types it added."""
+    """Lines: file, phases and state; then slots, methods and the types it defines."""
     return tuple(_blocks(fact))
 
 
@@ -61,7 +61,7 @@ def _file(path: str | Unknown) -> tuple[Span, ...]:
 def _state(m_size: int) -> str:
     if m_size == 0:
         return "none (m_size 0)"
-    return "in C globals (m_size -1)" if m_size < 0 else f"{size(m_size)} a module object"
+    return "in C globals (m_size -1)" if m_size < 0 else f"{size(m_size)} per module object"
 
 
 def _state_at(fact: Module) -> str:

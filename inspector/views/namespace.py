@@ -1,4 +1,4 @@
-"""A namespace's table: names that share bytes are joined by a bracket, and every byte is counted once."""
+"""Draws a namespace as a table: a bracket joins names that share bytes; every byte is counted once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADS = ("name", "type", "bytes", "refs", "state", "here", "shares")
 DANGERS = ("borrowed", "unowned", "freed")
 LONGEST_NAME = 60
 _NAMED = 3
-"""Sharers named beside an owner; the others are counted."""
+"""Sharing names listed beside an owner; the rest is counted."""
 
 
 @blocks.register
@@ -45,7 +45,7 @@ def _group(rows: tuple[Row, ...]) -> Iterator[tuple[tuple[Span, ...], ...]]:
 
 
 def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:
-    """┬ beside the first of a group, ├ and ┘ beside the others, and what the words say."""
+    """┬ beside the first name of a group, ├ and ┘ beside the others, then the sharing names."""
     row = rows[position]
     if not row.group:
         return ()
@@ -65,7 +65,7 @@ def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:
 
 
 def here(row: Row) -> str:
-    """The share of its bytes that is in memory; "" where it has none in this process."""
+    """The share of its bytes that is in memory; "" if it has none in this process."""
     if isinstance(row.resident_fraction, Unknown):
         return ""
     percent = 100 * row.resident_fraction

@@ -1,4 +1,4 @@
-"""The object itself: its type and where that is defined, its own size, its header."""
+"""Draws the object itself: its type and where it is defined, its own size, its header."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from inspector.views.view import blocks
 
 @blocks.register
 def object_(fact: Object) -> tuple[Block, ...]:
-    """Type, bases where they tell something, own size, and the header behind `-v`."""
+    """Lines: type, bases, own size; with `-v` the address and the header."""
     return (*_type(fact), *_value(fact), _size(fact), _header(fact))
 
 
 def _type(fact: Object) -> Iterator[Block]:
-    """Type and bases; `object` alone tells nothing."""
+    """Type and bases; `object` is left out."""
     in_file = not isinstance(fact.defined_in, Unknown) and "/" in fact.defined_in
     kind = "made at run time" if fact.heap_type else "static"
     where = (
@@ -39,13 +39,13 @@ def _type(fact: Object) -> Iterator[Block]:
         yield Line(
             "bases",
             text(few(bases, " → ")),
-            explain="The types it inherits from, in the order they are asked (the MRO).",
-            link="docs/reference/card.md#type",
+            explain="The types it inherits from, in method resolution order (MRO).",
+            link="docs/objects.md#type",
         )
 
 
 def _value(fact: Object) -> Iterator[Block]:
-    """Why there is no value in the first line, for those who ask."""
+    """With `-v`: the address, and why the headline shows no value."""
     if isinstance(fact.preview, Unknown):
         yield Line("value", text(str(fact.preview), "dim"), verbose=True)
     yield Line("address", text(f"{fact.address:#x}"), verbose=True)
@@ -74,7 +74,7 @@ def _size(fact: Object) -> Line:
 
 
 def _header(fact: Object) -> Fold:
-    """The header in a line; field by field with `-v`."""
+    """With `-v`: the header in a line, then field by field."""
     brief = (
         f"{field.name} {field.value.partition(' ')[2] or field.value}"
         for field in fact.header
@@ -96,7 +96,7 @@ def _tells(field: Field) -> bool:
 
 
 def _short(field: Field) -> str:
-    """The value without the address before it."""
+    """The value without its leading address."""
     return field.value.partition(" ")[2] if field.value.startswith("0x") else field.value
 
 

@@ -1,4 +1,4 @@
-"""The columns of a table: name, type, bytes, the step from row to row, the block, who else has the bytes."""
+"""Draws the columns of a table: name, type, bytes, stride, block, and what shares the bytes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _parts(fact: Parts) -> tuple[Block, ...]:
     summary = Line(
         "columns",
         (Span(f"{fact.total:,}"), Span(f"  in {many}", "dim")),
-        text(f"the first {len(fact.parts)} looked at", "dim") if more else (),
+        text(f"the first {len(fact.parts)} inspected", "dim") if more else (),
         explain="Columns of one block lie side by side in one array; the step leads from row to row.",
         link="docs/reference/card.md#columns",
     )
@@ -44,7 +44,7 @@ def _known(amount: int | Unknown) -> str:
 
 
 def _sharers(part: Part) -> list[str]:
-    """Who else has the bytes: the owner by name, and holders until somebody writes."""
+    """What shares the bytes: the owner by name, and copy-on-write holders."""
     found = [part.owner_name] if part.owner_name else []
     if not isinstance(part.holders, Unknown) and part.holders > 1:
         found.append(f"{part.holders - 1} more until a write")

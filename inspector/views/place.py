@@ -1,4 +1,4 @@
-"""How a place in native code is written: `sample.so py_gcd+0x0`; and tables of slots and methods."""
+"""Draws places in native code (`sample.so py_gcd+0x0`), and tables of slots and methods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.facts.unknown import Unknown
 from inspector.views.grammar import Fold, Line, Span, Table
 
 LONG_NAME = 12
-"""A library with a longer name is told once above its table, not in every row."""
+"""A library with a longer name is printed once above its table, not in every row."""
 
 _ABI_TAG = re.compile(r"\.(cpython-|abi3|pypy)[^.]*(?=\.so)|(?<=\.so)(\.\d+)+$")
 
@@ -23,10 +23,7 @@ def library_name(library: str | Unknown) -> str:
 
 
 def place_spans(place: Place | Unknown, known_library: str = "") -> tuple[Span, ...]:
-    """Library and symbol with its offset; the offset in the library where no symbol is known.
-
-    `known_library`: a library the reader has been told already, left out here.
-    """
+    """Library, symbol and offset; without a symbol the offset in the library. `known_library` is omitted."""
     if isinstance(place, Unknown):
         return (Span(str(place), "dim"),)
     if isinstance(place.library, Unknown):
@@ -40,13 +37,13 @@ def place_spans(place: Place | Unknown, known_library: str = "") -> tuple[Span, 
 
 
 def few(names: tuple[str, ...], separator: str, shown: int = 4) -> str:
-    """The first names in one line, and how many more there are."""
+    """The first names in one line, and the number of the rest."""
     more = f" … {len(names) - shown} more" if len(names) > shown else ""
     return separator.join(names[:shown]) + more
 
 
 def flag_text(flags: tuple[str, ...]) -> str:
-    """METH_ flags with their prefix once: "METH_VARARGS|KEYWORDS"."""
+    """METH_ flags, the prefix written once: "METH_VARARGS|KEYWORDS"."""
     return "|".join((*flags[:1], *(flag.removeprefix("METH_") for flag in flags[1:])))
 
 
@@ -69,7 +66,7 @@ def method_table(label: str, methods: tuple[Method, ...], of: str = "", shown: i
 
 
 def slot_table(slots: Iterable[Slot], defined_in: str = "", shown: int = 6) -> Fold:
-    """Filled slots: own ones in the type's own file first; inherited ones stand behind the fold."""
+    """Filled slots: own slots first (those in the type's own file before others), inherited ones folded."""
     ordered = sorted(slots, key=lambda slot: (slot.inherited, _library(slot.place) != defined_in))
     own = sum(not slot.inherited for slot in ordered)
     library = defined_in if len(library_name(defined_in)) > LONG_NAME else ""
@@ -88,7 +85,7 @@ def slot_table(slots: Iterable[Slot], defined_in: str = "", shown: int = 6) -> F
 
 
 def name_table(label: str, names: tuple[str, ...], shown: int) -> Fold:
-    """Names, one a row."""
+    """Names, one per row."""
     rows = tuple(((Span(name),),) for name in names)
     return Fold(_summary(label, f"{len(names):,}"), (Table(("",), rows),), shown)
 
@@ -114,5 +111,5 @@ _EXPLAIN = {
     "methods": "Rows of the PyMethodDef table: name, calling convention, C function, doc.",
     "members": "Rows of the PyMemberDef table: attributes that are fields of the struct.",
     "getset": "Rows of the PyGetSetDef table: attributes computed by C, with the getter.",
-    "types": "Types in the module's namespace that say they are its own.",
+    "types": "Types in the module's namespace whose __module__ is this module.",
 }

@@ -1,4 +1,4 @@
-"""Text made safe to draw: nothing non-printable passes, and how many cells a text takes."""
+"""Makes text safe to draw (non-printable characters escaped), and counts its terminal cells."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ ASCII = str.maketrans(
         **dict.fromkeys("░▁▂▃▄▅▆▇□", "."),
     }
 )
-"""Box characters, arrows and blocks for a terminal that only speaks ASCII."""
-
+"""ASCII replacements of box characters, arrows and blocks."""
 
 LONGEST: Final = 1_000
-"""Characters of one text on a card; a type may have a name of a million, and several lines may say it."""
+"""Most characters of one text on a card: a type's name may have a million."""
 
 
 def plain(text: str) -> str:
@@ -40,7 +39,7 @@ def plain(text: str) -> str:
 
 
 def clipped(text: str, longest: int) -> str:
-    """The beginning of `text`, made safe, in at most `longest` characters."""
+    """The beginning of `text`, escaped, in at most `longest` characters."""
     safe = plain(text[: longest + 1])
     return safe if len(safe) <= longest else safe[: longest - 1] + "…"
 
@@ -64,7 +63,7 @@ def _cell(character: str) -> int:
 
 
 def to_ascii(text: str) -> str:
-    """`text` for a terminal whose encoding has only ASCII: drawn alike where possible, else escaped."""
+    """`text` for an ASCII terminal: similar characters where possible, else escapes."""
     translated = text.translate(ASCII)
     return (
         translated if translated.isascii() else translated.encode("ascii", "backslashreplace").decode("ascii")

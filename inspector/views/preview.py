@@ -1,4 +1,4 @@
-"""Draws what would happen: a line a library, with why it copies and what it would lose under it."""
+"""Draws what would happen: one line per library, and under it why it copies and what it would lose."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = "docs/reference/traces.md#what-would-happen"
 
 @blocks.register
 def of_previews(fact: Previews) -> tuple[Block, ...]:
-    """One line a library, the rest under it."""
+    """One line per library, the details under it."""
     return tuple(line for row in fact.rows for line in _row(row))
 
 
@@ -25,7 +25,7 @@ def _row(row: Preview) -> Iterator[Line]:
         row.consumer,
         (*_verdict(row), Span(f"  {row.function}", "dim")),
         text(found, "dim"),
-        explain="The real conversion ran in a child of this process, which nothing of it reached.",
+        explain="The real conversion ran in a forked child; this process is unchanged.",
         link=PAGE,
     )
     why = row.reason or (str(row.copies) if isinstance(row.copies, Unknown) else "")
@@ -59,7 +59,7 @@ def _lost(row: Preview) -> str:
 
 @blocks.register
 def of_prediction(fact: Prediction) -> tuple[Block, ...]:
-    """What it copies, and what becomes of the object."""
+    """What it copies, and the object's new state."""
     return tuple(_predicted(fact))
 
 
@@ -87,8 +87,8 @@ def _predicted(fact: Prediction) -> Iterator[Line]:
 
 
 def sample() -> Previews:
-    """A saved fact: a transposed array, of integers that a double does not hold."""
-    untold = Unknown("not tried: torch is loaded: a fork of it may hang")
+    """A sample fact: a transposed array, of integers that a double cannot represent."""
+    not_tried = Unknown("not tried: torch is loaded: a fork of it may hang")
     return Previews(
         (
             Preview("numpy", "numpy.asarray", False, 0, (), 0, "", "", "", False, "tried"),
@@ -96,7 +96,7 @@ def sample() -> Previews:
                 "pandas", "pandas.DataFrame", True, 8_000_000, ("9007199254740993 → 9007199254740992.0",),
                 17, "", "layout changes: Fortran order → C order", "keep the layout", False, "tried",
             ),
-            Preview("torch", "torch.as_tensor", False, 0, untold, untold, "", "", "", False, "by rule"),
+            Preview("torch", "torch.as_tensor", False, 0, not_tried, not_tried, "", "", "", False, "by rule"),
         )
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Who holds an object: the count, each owner on a line, and what the count leaves unexplained."""
+"""Draws the references to an object: the count, one line per owner, and the unexplained references."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from inspector.views.view import blocks
 _SHOWN = 6
 _SHORT_SHOWN = 3
 _NATIVE = ("static", "heap block", "stack", "unknown holder")
-_COUNT = "How many references keep the object alive, without the tool's own; and who holds them."
-_LINK = "docs/reference/owners.md#the-count"
+_COUNT = "How many references keep the object alive, without the tool's own; and their owners."
+_LINK = "docs/owners.md#the-count"
 
 
 @blocks.register
@@ -32,11 +32,11 @@ def _drawn(fact: Owners, weakrefs: int | Unknown) -> tuple[Block, ...]:
     if isinstance(fact.scan, Scan):
         notes = tuple(Line("", text(note, "dim")) for note in fact.notes)
         return (_searched(fact, fact.scan), *notes, *_weak(weakrefs))
-    return (_glanced(fact), *_to_name(fact), *_weak(weakrefs))
+    return (_quick_referrers(fact), *_to_name(fact), *_weak(weakrefs))
 
 
-def _glanced(fact: Owners) -> Line:
-    """The default card's line: the count, the nearest owners in short."""
+def _quick_referrers(fact: Owners) -> Line:
+    """The line of the default card, without a memory scan: the count and the quick referrers."""
     short = [owner.short for owner in fact.owners if owner.certain]
     more = [f"{len(short) - _SHORT_SHOWN} more"] if len(short) > _SHORT_SHOWN else []
     evidence = " · ".join(short[:_SHORT_SHOWN] + more)
@@ -48,14 +48,14 @@ def _how_many_named(fact: Owners) -> tuple[Span, ...]:
     if isinstance(fact.references, ImmortalType):
         return text("never freed (PEP 683)", "dim")
     if fact.references == 0:
-        return text("nobody but you here holds it", "dim")
+        return text("held only by the inspecting expression", "dim")
     if fact.unnamed == 0:
         return text("named" if fact.references == 1 else f"all {fact.references:,} named", "dim")
     return text(f"{fact.named:,} of {fact.references:,} named", "dim")
 
 
 def _to_name(fact: Owners) -> tuple[Block, ...]:
-    """What a search would cost, where it would tell more."""
+    """The cost of a scan, if one could name more owners."""
     if isinstance(fact.unnamed, Unknown) or fact.unnamed == 0:
         return ()
     references = "1 reference" if fact.unnamed == 1 else f"{fact.unnamed:,} references"
@@ -77,13 +77,13 @@ def _searched(fact: Owners, scan: Scan) -> Fold:
     rows = [_row(owner) for owner in fact.owners] + _gap_rows(fact)
     left_out = f"; {size(scan.left_out_bytes)} never touched or known numbers" if scan.left_out_bytes else ""
     took = f"scanned {size(scan.scanned_bytes)} in {_seconds(scan.scan_ns + scan.verify_ns)}"
-    hits = f"{took}; {scan.hits:,} hits looked at, {scan.stale:,} stale{left_out}"
+    hits = f"{took}; {scan.hits:,} pointers found, {scan.stale:,} stale{left_out}"
     summary = Line("refs", (*known(fact.references), Span(f"  {_balance(fact)}")), (), _COUNT, _LINK)
     return Fold(summary, (Table(("", "", ""), tuple(rows), (), hits),), _SHOWN)
 
 
 def _balance(fact: Owners) -> str:
-    """`3 named, 1 in native code, 1 not stored anywhere readable`; parts that are none are left out."""
+    """`3 named, 1 in native code, 1 not stored anywhere readable`; parts that are 0 are left out."""
     if isinstance(fact.references, ImmortalType):
         return f"{fact.named:,} holders named"
     parts = [f"{fact.named:,} named"]
@@ -112,11 +112,11 @@ def _row(owner: Owner) -> tuple[tuple[Span, ...], ...]:
 
 
 _ABI_TAG = re.compile(r"\.(cpython|abi3|pypy)[\w-]*(?=\.so)")
-"""In a file name: `_decimal.cpython-311-x86_64-linux-gnu.so` is drawn as `_decimal.so`; JSON has the path."""
+"""`_decimal.cpython-311-x86_64-linux-gnu.so` is drawn as `_decimal.so`; JSON keeps the whole path."""
 
 
 def _said(owner: Owner) -> tuple[str, str]:
-    """What holds it, as one would write it; and what kind of thing that is."""
+    """The owner as Python code would name it, and its kind."""
     if owner.kind in _NATIVE:
         owner = replace(owner, holder=_ABI_TAG.sub("", owner.holder))
     if owner.kind in ("local", "global"):
@@ -138,7 +138,7 @@ def _weak(count: int | Unknown) -> tuple[Block, ...]:
     if isinstance(count, Unknown) or count == 0:
         return ()
     said = "1 weak reference" if count == 1 else f"{count:,} weak references"
-    return (Line("", text(said, "dim"), (), "Weak references keep nothing alive; they are counted apart."),)
+    return (Line("", text(said, "dim"), (), "Weak references keep nothing alive; counted separately."),)
 
 
 def _sample() -> tuple[Block, ...]:
@@ -152,9 +152,9 @@ def _sample() -> tuple[Block, ...]:
     scan = Scan(1_200_000_000, 81_000_000, 9_000_000, 14, 9, 800_000_000)
     searched = Owners(5, held, 0, 1, 1, scan, 1_200_000_000)
     unasked = Unknown("memory was not searched")
-    glanced = Owners(5, held[:3], 2, unasked, unasked, unasked, 1_200_000_000, (), 81_000_000)
+    quick = Owners(5, held[:3], 2, unasked, unasked, unasked, 1_200_000_000, (), 81_000_000)
     unmeasured = Owners(2, held[:2], 0, unasked, unasked, unasked, 1_200_000_000, (), NOT_MEASURED)
-    return tuple(block for fact in (unmeasured, glanced, searched) for block in blocks(Refs(5, fact, 1)))
+    return tuple(block for fact in (unmeasured, quick, searched) for block in blocks(Refs(5, fact, 1)))
 
 
 if __name__ == "__main__":

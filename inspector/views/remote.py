@@ -1,4 +1,4 @@
-"""An object of another process, and where that process spends its time."""
+"""Draws an object of another process, and the sampled stacks of that process."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from inspector.views.view import blocks
 _SHOWN: Final = 12
 _STACKS: Final = 3
 _NAMED: Final = 3
-_LINK: Final = "docs/reference/debugging.md#another-process"
-_MEANING: Final = "Read from the memory of another process; nothing was run in it."
-_WHOSE: Final = "A name alone is a global of __main__ first; module.name asks for another module's."
+_LINK: Final = "docs/debugging.md#another-process"
+_MEANING: Final = "Read from the memory of another process; no code was run in it."
+_WHOSE: Final = "A bare name is looked up in __main__ first; module.name reads another module's global."
 
 
 @blocks.register
 def _remote(fact: Remote) -> tuple[Block, ...]:
     made: list[Block] = [
-        Line(fact.expression, text(str(fact.value)), text(_stood(fact.stopped_ns), "dim"), heading=True),
+        Line(fact.expression, text(str(fact.value)), text(_stopped(fact.stopped_ns), "dim"), heading=True),
         Line(
             "in",
             text(f"{fact.program} ({fact.pid})"),
@@ -38,7 +38,7 @@ def _remote(fact: Remote) -> tuple[Block, ...]:
     ]
     made += [Line(name, text(said)) for name, said in fact.details]
     if fact.entries:
-        rows = tuple((text(one.key, "python"), text(str(one.value))) for one in fact.entries)
+        rows = tuple((text(entry.key, "python"), text(str(entry.value))) for entry in fact.entries)
         count = len(fact.entries) + fact.more
         caption = f"{fact.more:,} more were not read" if fact.more else ""
         said = f"{count:,} item{'' if count == 1 else 's'}"
@@ -47,21 +47,21 @@ def _remote(fact: Remote) -> tuple[Block, ...]:
 
 
 def _global(fact: Remote) -> tuple[Line, ...]:
-    """Whose global it is; where modules have another object of the name, which."""
+    """The modules that have this global, and modules with another object of the same name."""
     if not fact.global_name:
         return ()
-    said = f"{fact.global_name} of {_some(fact.modules)}"
-    other = f"another object of that name in {_some(fact.namesakes)}" if fact.namesakes else ""
+    said = f"{fact.global_name} of {_few(fact.modules)}"
+    other = f"another object of that name in {_few(fact.namesakes)}" if fact.namesakes else ""
     return (Line("global", text(said), text(other, "hint"), _WHOSE, _LINK),)
 
 
-def _some(modules: tuple[str, ...]) -> str:
+def _few(modules: tuple[str, ...]) -> str:
     more = f" and {len(modules) - _NAMED} more" if len(modules) > _NAMED else ""
     return ", ".join(modules[:_NAMED]) + more
 
 
-def _stood(stopped_ns: int | Unknown) -> str:
-    return "" if isinstance(stopped_ns, Unknown) else f"stood still {stopped_ns / 1e6:,.0f} ms"
+def _stopped(stopped_ns: int | Unknown) -> str:
+    return "" if isinstance(stopped_ns, Unknown) else f"stopped for {stopped_ns / 1e6:,.0f} ms"
 
 
 def _count(references: int | ImmortalType) -> str:
@@ -70,8 +70,8 @@ def _count(references: int | ImmortalType) -> str:
 
 @blocks.register
 def _samples(fact: Samples) -> tuple[Block, ...]:
-    said = f"{fact.program} ({fact.pid})  {fact.rounds:,} looks in {fact.seconds:g} s"
-    unread = f"{fact.unread:,} changed while they were read" if fact.unread else "not stopped once"
+    said = f"{fact.program} ({fact.pid})  {fact.rounds:,} samples in {fact.seconds:g} s"
+    unread = f"{fact.unread:,} changed while they were read" if fact.unread else "never stopped"
     made: list[Block] = [Line("trace", text(said), text(unread, "dim"), _MEANING, _LINK)]
     if fact.instead:
         made.append(Line("from outside", text(fact.instead, "hint")))
@@ -84,24 +84,25 @@ def _samples(fact: Samples) -> tuple[Block, ...]:
     made.append(
         Fold(Line("where", text("innermost Python frame")), (Table(("", "", ""), rows, (0,)),), _SHOWN)
     )
-    made += [_stack(one, fact) for one in fact.stacks[:_STACKS]]
+    made += [_stack(sampled, fact) for sampled in fact.stacks[:_STACKS]]
     if len(fact.stacks) > _STACKS:
         made.append(Line("", text(f"… {len(fact.stacks) - _STACKS:,} stacks more (--json)", "dim")))
     return tuple(made)
 
 
 def _inner(fact: Samples) -> list[tuple[float, Frame]]:
-    """(share of a thread's looks, innermost frame), the most frequent first."""
+    """(share of the samples, innermost frame), the most frequent first."""
     counts: Counter[Frame] = Counter()
-    for one in fact.stacks:
-        counts[one.stack.frames[0]] += one.samples
+    for sampled in fact.stacks:
+        counts[sampled.stack.frames[0]] += sampled.samples
     return [(count / max(fact.rounds, 1), frame) for frame, count in counts.most_common()]
 
 
-def _stack(one: Sampled, fact: Samples) -> Fold:
-    rows = tuple((text(frame.function, "python"), text(_line(frame), "dim")) for frame in one.stack.frames)
-    thread = f"thread {one.stack.thread_id} {one.stack.name}".rstrip()
-    head = Line("stack", text(thread), text(f"{one.samples / max(fact.rounds, 1):.0%}", "dim"))
+def _stack(sampled: Sampled, fact: Samples) -> Fold:
+    stack = sampled.stack
+    rows = tuple((text(frame.function, "python"), text(_line(frame), "dim")) for frame in stack.frames)
+    thread = f"thread {stack.thread_id} {stack.name}".rstrip()
+    head = Line("stack", text(thread), text(f"{sampled.samples / max(fact.rounds, 1):.0%}", "dim"))
     return Fold(head, (Table(("", ""), rows),), _SHOWN)
 
 

@@ -1,4 +1,4 @@
-"""What only one object keeps alive: a total, and the types it is made of."""
+"""Draws what only one object keeps alive: the total, then by type."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def _retained(fact: Retained) -> tuple[Block, ...]:
         "retained",
         (Span(size(fact.retained_bytes)), Span(f"  {alone}", "dim")),
         (),
-        "Freed if the last reference to the object went: what nobody else keeps alive.",
-        "docs/reference/heap.md#retained",
+        "Freed with the object's last reference: nothing else keeps it alive.",
+        "docs/heap.md#retained",
     )
     if not others:
         return (summary,)

@@ -1,4 +1,4 @@
-"""Blocks laid out as rows of spans at a width: the one layout behind terminal text and SVG."""
+"""Lays out blocks as rows of spans at a width, for terminal text and SVG."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from inspector.views.wrap import Row, clipped, filled, width_of, wrapped
 LABEL_COLUMNS = 9
 VALUE_COLUMNS = 5
 LONGEST_LABEL = 20
-"""A longer label that leaves too little room for its line stands on a row of its own."""
+"""A longer label gets its own row if its line does not fit beside it."""
 NEST_COLUMNS = 2
 GAP = 2
 LAST_COLUMN = 18
-"""Cells that the last column of a table keeps before others give way."""
+"""Cells that the last column of a table keeps before other columns shrink."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Drawing:
 
     width: int = 80
     everything: bool = False
-    """Folds are not cut (`--all`)."""
+    """Do not cut folds (`--all`)."""
     explain: bool = False
-    """Under each line a sentence and a link (`--explain`)."""
+    """Draw a sentence and a link under each line (`--explain`)."""
     verbose: bool = False
-    """Full addresses and other rare detail (`-v`)."""
+    """Draw full addresses and other rare detail (`-v`)."""
     most: int = 0
     """Rows of one fold in HTML; 0: all."""
 
@@ -49,30 +49,30 @@ def rows(blocks: Iterable[Block], drawing: Drawing, indent: int = 1) -> Iterator
 
 
 def shown(blocks: Iterable[Block], drawing: Drawing) -> tuple[Block, ...]:
-    """The blocks without the lines that wait for `-v`."""
-    return tuple(block for block in blocks if drawing.verbose or not _waits(block))
+    """The blocks to draw: without `-v`, no verbose lines."""
+    return tuple(block for block in blocks if drawing.verbose or not _is_verbose(block))
 
 
-def _waits(block: Block) -> bool:
+def _is_verbose(block: Block) -> bool:
     line = block.summary if isinstance(block, Fold) else block
     return isinstance(line, Line) and line.verbose
 
 
 def leaves(blocks: Iterable[Block]) -> int:
-    """Lines and table rows: what a fold counts."""
+    """The number of lines and table rows, which a fold counts."""
     return sum(len(block.rows) if isinstance(block, Table) else 1 for block in blocks)
 
 
 def _line(line: Line, drawing: Drawing, indent: int) -> Iterator[Row]:
     if line.verbose and not drawing.verbose:
         return
-    said, style = plain(line.label), "name" if line.heading else "label"
-    whole = indent + cells(said) + GAP + width_of(line.spans) + GAP + width_of(line.right)
-    if line.spans and cells(said) > LONGEST_LABEL and whole > drawing.width:
-        yield from wrapped([Span(" " * indent + said, style)], drawing.width, indent + GAP)
-        said = ""
-    over = max(cells(said) - LABEL_COLUMNS + GAP, 0) if cells(said) >= LABEL_COLUMNS else 0
-    label = filled([Span(said, style)], LABEL_COLUMNS + over)
+    label_text, style = plain(line.label), "name" if line.heading else "label"
+    whole = indent + cells(label_text) + GAP + width_of(line.spans) + GAP + width_of(line.right)
+    if line.spans and cells(label_text) > LONGEST_LABEL and whole > drawing.width:
+        yield from wrapped([Span(" " * indent + label_text, style)], drawing.width, indent + GAP)
+        label_text = ""
+    over = max(cells(label_text) - LABEL_COLUMNS + GAP, 0) if cells(label_text) >= LABEL_COLUMNS else 0
+    label = filled([Span(label_text, style)], LABEL_COLUMNS + over)
     left = [Span(" " * indent), *label, *_aligned(line.spans, over)]
     hang = min(indent + LABEL_COLUMNS, drawing.width // 3)
     yield from _flushed(left, _safe(line.right), drawing.width, hang)
@@ -86,9 +86,9 @@ def _safe(spans: Iterable[Span]) -> list[Span]:
 
 
 def _aligned(spans: Iterable[Span], over: int) -> list[Span]:
-    """A short value is filled up, so that evidence (a span that begins with two blanks) has a column.
+    """Pad a short value, so that evidence (a span that begins with two blanks) has its own column.
 
-    A value that is filled up already gives back the cells that its label is `over` its own column.
+    If the label is `over` cells too wide, that many trailing blanks of the value are removed.
     """
     safe = _safe(spans)
     if len(safe) > 1 and safe[1].text.startswith("  "):
@@ -99,7 +99,7 @@ def _aligned(spans: Iterable[Span], over: int) -> list[Span]:
 
 
 def _flushed(left: Sequence[Span], right: Sequence[Span], width: int, hang: int) -> Iterator[Row]:
-    """The row with its note at the right edge, or under it where both do not fit."""
+    """The row with its note at the right edge, or under it if both do not fit."""
     *before, last = wrapped(left, width, hang)
     yield from before
     if not right:
@@ -115,7 +115,7 @@ def _picture(picture: Picture, drawing: Drawing, indent: int) -> Iterator[Row]:
     margin = indent + LABEL_COLUMNS + NEST_COLUMNS
     drawn = [_safe(row) for row in picture.rows]
     widest = max((width_of(row) for row in drawn), default=0)
-    if widest > drawing.width:  # the legend beside it gives way first
+    if widest > drawing.width:  # drop the legend first
         drawn = [row[:-1] if len(row) > 1 and row[-1].style == "dim" else row for row in drawn]
         widest = max(width_of(row) for row in drawn)
     if margin + widest > drawing.width:
@@ -145,7 +145,7 @@ def _table_row(
     drawing: Drawing,
     indent: int,
 ) -> Iterator[Row]:
-    """Cells in their columns. What does not fit is cut; with `--all` the last cell goes on below."""
+    """Cells in their columns, cut to fit; with `--all` the last cell continues below."""
     parts: list[Span] = [Span(" " * indent)]
     final = len(widths) - 1
     for column, (cell, width) in enumerate(zip(row, widths, strict=True)):
@@ -161,7 +161,7 @@ def _table_row(
 
 
 def _column_widths(grid: Sequence[Sequence[Sequence[Span]]], room: int) -> list[int]:
-    """The natural widths; where they exceed `room` the last column gives way first, then the widest."""
+    """The natural widths; if they exceed `room`, the last column shrinks first, then the widest."""
     if not grid:
         return []
     widths = [max(width_of(cell) for cell in column) for column in zip(*grid, strict=True)]
@@ -190,7 +190,7 @@ def _fold(fold: Fold, drawing: Drawing, indent: int) -> Iterator[Row]:
 
 
 def first(blocks: Iterable[Block], room: int) -> Iterator[Block]:
-    """As many of the blocks as have `room` lines and table rows."""
+    """The first blocks, up to `room` lines and table rows."""
     for block in blocks:
         if room <= 0:
             return

@@ -11,7 +11,7 @@ from inspector.views.to_text import plain_text, rich_text
 
 
 def draw(blocks: Sequence[Block]) -> None:
-    """Print the blocks: in colours and the terminal's width, or plain at 80 cells into a pipe."""
+    """Print the blocks: on a terminal in colours at its width, else plain at 80 cells."""
     if not sys.stdout.isatty():
         sys.stdout.write(plain_text(blocks, Drawing()))
         return

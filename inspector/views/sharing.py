@@ -1,4 +1,4 @@
-"""Whether two objects share bytes: yes with how many, no, or why that is not known."""
+"""Draws whether two objects share bytes: how many, none, or why it is unknown."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from inspector.views.amounts import size
 from inspector.views.grammar import Block, Line, Span
 from inspector.views.view import blocks
 
-EXPLAIN = "Bytes that belong to elements of both: a write through one is seen through the other."
+EXPLAIN = "Bytes that belong to elements of both: a write through one changes the other."
 
 
 @blocks.register
 def sharing(fact: Sharing) -> tuple[Block, ...]:
-    """One line: how many bytes, and the extent they lie in."""
+    """One line: how many bytes, and the common extent."""
     return (Line("shares", _said(fact), explain=EXPLAIN, link="docs/glossary.md#overlap"),)
 
 
@@ -49,7 +49,7 @@ def _why(fact: Sharing) -> tuple[Span, ...]:
 
 
 def _extent(fact: Sharing) -> str:
-    """Where: the common extent, larger than the shared bytes where both leave gaps."""
+    """The common extent; larger than the shared bytes if both leave gaps."""
     total = sum(range_.bytes for range_ in fact.ranges)
     places = "" if len(fact.ranges) == 1 else f", in {len(fact.ranges)} places"
     return f"of a common extent of {size(total)}{places}"

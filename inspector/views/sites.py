@@ -10,7 +10,7 @@ from inspector.views.grammar import Span, text
 
 
 def place(site: Site) -> tuple[Span, ...]:
-    """ "cell 7:3", "app.py:12"; a dim question mark where no line is known."""
+    """ "cell 7:3", "app.py:12"; a dim question mark if the line is unknown."""
     if isinstance(site.line, Unknown) or isinstance(site.file, Unknown):
         return text("?", "dim")
     if not isinstance(site.cell, Unknown):
@@ -19,7 +19,7 @@ def place(site: Site) -> tuple[Span, ...]:
 
 
 def duration(ns: int | Unknown) -> str:
-    """ "12.3 µs"; "" where it is not known."""
+    """ "12.3 µs"; "" if unknown."""
     if isinstance(ns, Unknown):
         return ""
     if ns < 1e3:
@@ -28,7 +28,7 @@ def duration(ns: int | Unknown) -> str:
 
 
 def unsaid(said: str, function: str) -> tuple[Span, ...]:
-    """The function that a line does not name: of an operator, of a call by another name or further inside."""
+    """The function, if the source line `said` does not name it: an operator, an alias, a nested call."""
     known = not function.startswith("place ") and re.search(r"\w+$", function)
     if not said or not known or re.search(rf"\b{re.escape(known[0])}\b", said):
         return ()

@@ -1,4 +1,4 @@
-"""Stacks with native and Python frames in one order; hits of breakpoints, equal ones counted together."""
+"""Draws stacks with native and Python frames in one order, and breakpoint hits, equal ones merged."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from inspector.views.view import blocks
 
 _SHOWN = 12
 _ALIKE = 12
-"""Innermost calls by which hits with a cut stack are compared."""
+"""Number of innermost frames by which hits with a cut stack are compared."""
 _GROUPS = 8
 _VALUES = 3
-_LINK = "docs/reference/debugging.md#hits"
-_MEANING = (
-    "Each time one of the places was reached: arguments, then native (C) and Python (Py) frames in one order."
-)
+_LINK = "docs/debugging.md#hits"
+_MEANING = "Each hit of a breakpoint: arguments, then native (C) and Python (Py) frames in one order."
 
 Row = tuple[tuple[Span, ...], ...]
 
@@ -63,10 +61,10 @@ def _place(name: str, hits: int, locations: int, says: str) -> Row:
 
 
 def _groups(hits: Iterable[Hit]) -> Iterator[list[Hit]]:
-    """Hits of one place with the same frames but for plumbing, the most frequent first.
+    """Hits of one place with the same frames (plumbing ignored), the most frequent first.
 
-    The interpreter specializes a call that is made again: from 3.12 on its second hit has a frame less, and
-    of a stack that was cut one more is read at the other end.
+    CPython 3.12+ specializes a repeated call: its second hit has one frame less, and a cut stack then shows
+    one more frame at its outer end.
     """
     found: dict[tuple[str, tuple[Frame, ...]], list[Hit]] = {}
     for hit in hits:
@@ -85,7 +83,7 @@ def _group(hits: list[Hit]) -> Fold:
 
 
 def _arguments(hits: list[Hit]) -> str:
-    """name=value of each argument; the values of the first few hits where they differ."""
+    """name=value of each argument; if values differ, those of the first few hits."""
     first = hits[0].arguments
     if isinstance(first, Unknown):
         return ""
@@ -151,7 +149,7 @@ def _thread(fact: Stack) -> Line:
 
 
 def stack_table(stack: Stack) -> Table:
-    """The frames as rows, plumbing folded."""
+    """The frames as rows; each run of plumbing is one row."""
     rows: list[Row] = []
     for folded, run in groupby(stack.frames, key=lambda frame: frame.plumbing):
         frames = list(run)
@@ -176,7 +174,7 @@ def _row(frame: Frame) -> Row:
 
 
 def _short(line: str) -> str:
-    """A file and its folder, with the line."""
+    """The line with its file and folder."""
     path, _, number = line.rpartition(":")
     return f"{'/'.join(PurePath(path).parts[-2:])}:{number}" if len(path) > 30 else line
 

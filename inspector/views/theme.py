@@ -1,4 +1,4 @@
-"""The style names of the views: what each is on a terminal, in HTML and in SVG."""
+"""The styles of the views on a terminal, in HTML and in SVG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TERMINAL: Final = {
     "native": "cyan",
     "python": "blue",
 }
-"""Style name -> rich style. ANSI names, so that the terminal's own dark or light palette decides."""
+"""Style name -> rich style. ANSI names, so that the terminal's own palette applies."""
 
 LIGHT: Final = {
     "fact": "#1f2328",
@@ -55,7 +55,7 @@ JUPYTER: Final = {
 
 
 def css(style: str) -> str:
-    """The inline CSS of a style in HTML; "" for plain text. Unstyled pages read as well without it."""
+    """The inline CSS of a style in HTML; "" for plain text. A page stays readable without it."""
     if style not in LIGHT or style == "fact":
         return ""
     weight = "font-weight:600;" if style in BOLD else ""

@@ -17,37 +17,37 @@ _CARD = (
     "font-family:var(--jp-code-font-family, ui-monospace, monospace);font-size:var(--jp-code-font-size, 13px)"
     ";padding:var(--jp-code-padding, 0) 0 0 var(--jp-code-padding, 0)"
 )
-"""In a notebook its first row stands beside its prompt, where Jupyter puts the text of other outputs."""
+"""Padded as Jupyter pads text outputs, so that the first row is level with the prompt."""
 _TABLE = "border-collapse:collapse;margin:0"
 _PLACE = "text-align:left;vertical-align:top;border:0;padding:1px 12px 1px 0"
 _CELL = f"{_PLACE};white-space:pre-wrap;overflow-wrap:anywhere"
 _LABEL = f"{_CELL};overflow-wrap:normal;font-weight:normal;{css('label')}"
 _GRID = f"{_PLACE};white-space:pre"
 _WORDS = _LABEL.replace("pre-wrap", "pre")
-"""A short label of several words, a size or a hit's number, stays on one row."""
+"""A short label of several words (a size, a hit's number) is not wrapped."""
 _LONGEST_WHOLE = 28
-"""Characters of a table cell that stay on one row; a longer one wraps, or the card grows out of the page."""
+"""A table cell of up to this many characters is not wrapped; longer cells wrap, so that the card fits."""
 _NAME = f"{_CELL};{css('name')}"
 _RIGHT = "text-align:right;vertical-align:top;border:0;padding:1px 0 1px 12px;white-space:nowrap"
 _ASIDE = "float:right;margin:0 -12px 0 24px"
 _LONGEST_NOTE = 28
-"""Characters of a note that has a column; a longer one would leave little to values; it follows its own."""
+"""A note of up to this many characters has its own column; a longer one follows its value."""
 _LEFT = 'scope="row" align="left" valign="top"'
-"""A label's place, in attributes that stay where styles are stripped."""
+"""A label's alignment, in attributes that remain if styles are stripped."""
 _TR = '<tr style="background:transparent">'
 _PRE = "margin:2px 0;line-height:1.15;border:0;padding:0;background:transparent;color:inherit;font:inherit"
 
 
 MOST_CHARACTERS: Final = 90_000
-"""Of a card in a notebook, which is a part of its file, unless `--all` is asked for."""
+"""Most characters of a card, because a notebook file stores it; `--all` lifts the limit."""
 _ROOMS: Final = (200, 50, 12, 3)
-"""Rows that each fold may have, tried until the card is no longer than that."""
+"""Rows per fold, tried in order until the card has at most MOST_CHARACTERS."""
 
 
 def to_html(blocks: Sequence[Block], drawing: Drawing) -> str:
-    """A fragment for a notebook or a page; readable without its styles. All text is escaped.
+    """A fragment for a notebook or a page, readable without its styles. All text is escaped.
 
-    A long one has only the first rows of its folds, and counts the others, unless all are asked for.
+    A long card shows only the first rows of its folds and counts the rest, unless `--all` is set.
     """
     for most in (0,) if drawing.everything else _ROOMS:
         rows = _rows_table(blocks, replace(drawing, most=most))
@@ -85,7 +85,7 @@ def _block(block: Block, drawing: Drawing) -> str:
 
 
 def _line(line: Line, drawing: Drawing, inner: str = "") -> str:
-    """A row: label, value and evidence (or `inner`, which has them), note. A long name has its own row."""
+    """A row: label, value and evidence (or `inner`, with both), note. A long name gets its own row."""
     label, above = line.label, ""
     if line.heading and len(label) > LONGEST_LABEL:
         above = f'{_TR}<th {_LEFT} colspan="3" style="{_NAME}">{_text(label)}</th></tr>'
@@ -102,7 +102,7 @@ def _line(line: Line, drawing: Drawing, inner: str = "") -> str:
 
 
 def _value(line: Line) -> str:
-    """Value and evidence, and the note after them where it is too long for a column."""
+    """Value and evidence; a note that is too long for a column follows them."""
     aside = f'\u00a0 <span style="{_ASIDE}">{_spans(line.right)}</span>' if _is_long(line.right) else ""
     return f"{_spans(line.spans)}{aside}"
 
@@ -119,7 +119,7 @@ def _explained(line: Line) -> str:
 
 
 def _fold(fold: Fold, drawing: Drawing) -> str:
-    """The summary is the row; what it hides opens under it."""
+    """A row with the summary; the blocks open under it."""
     inside = shown(fold.blocks, drawing)
     if not inside:
         return _line(fold.summary, drawing)
@@ -156,7 +156,7 @@ def _cells(table: Table, row: Sequence[Sequence[Span]]) -> str:
 
 
 def _side(table: Table, column: int) -> str:
-    """A number's side, in an attribute that stays where styles are stripped."""
+    """A number's alignment, in an attribute that remains if styles are stripped."""
     return ' align="right"' if column in table.right_aligned else ""
 
 
@@ -166,7 +166,7 @@ def _grid(cell: Sequence[Span], right: bool) -> str:
 
 
 def _spans(spans: Iterable[Span]) -> str:
-    """Text that keeps the gap before its evidence where styles are stripped, as on GitHub."""
+    """Text that keeps the gap before its evidence if styles are stripped, as on GitHub."""
     return "".join(_span(span) for span in spans).replace("  ", "\u00a0 ")
 
 

@@ -1,4 +1,4 @@
-"""Facts as JSON text: the saved form of a report."""
+"""Writes facts as JSON text, the saved form of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks as an SVG picture: text on a grid, no fonts or files from elsewhere; follows dark and light."""
+"""Draws blocks as an SVG picture: text on a grid, no external fonts or files, light and dark colours."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def to_svg(blocks: Sequence[Block], drawing: Drawing, title: str) -> str:
 
 
 def _row(row: Row, number: int) -> str:
-    """One text element a span, each pinned to its cell: box characters meet whatever the font."""
+    """One text element per span, pinned to its cell: box characters join in any font."""
     y = MARGIN + number * CELL_HEIGHT + FONT_SIZE
     column = 0
     parts = []

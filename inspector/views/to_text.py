@@ -1,4 +1,4 @@
-"""Blocks as terminal text: plain lines, or a rich renderable with the theme's styles."""
+"""Draws blocks as terminal text: plain lines, or rich Text with the theme's styles."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def plain_text(blocks: Sequence[Block], drawing: Drawing, encoding: str = "utf-8") -> str:
-    """The drawing without colours, a line a row; box characters degrade where `encoding` has none."""
+    """The drawing without colours, one line per row; characters missing in `encoding` become ASCII."""
     lines = ("".join(span.text for span in row).rstrip() for row in rows(blocks, drawing))
     return "".join(f"{_encodable(line, encoding)}\n" for line in lines)
 
 
 def rich_text(blocks: Sequence[Block], drawing: Drawing, encoding: str = "utf-8") -> Iterator[Text]:
-    """The drawing as rich Text, a line a row, styled by the theme."""
+    """The drawing as rich Text, one per row, styled by the theme."""
     from rich.text import Text
 
     from inspector.views.theme import TERMINAL

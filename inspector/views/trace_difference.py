@@ -1,4 +1,4 @@
-"""Draws the difference of two traces: bytes copied, calls, time, before and after."""
+"""Draws the difference of two traces: copied bytes, calls and time, before and after."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN = 12
 
 @blocks.register
 def of_difference(fact: TraceDifference) -> tuple[Block, ...]:
-    """The totals, then a row for each call that changed."""
+    """The totals, then a row for each changed call."""
     more = fact.copied_bytes_after - fact.copied_bytes_before
     style = "warn" if more > 0 else "good" if more < 0 else "fact"
     said = f"{size(fact.copied_bytes_before)} → {size(fact.copied_bytes_after)}"
@@ -48,7 +48,7 @@ def _time(ns: int | Unknown) -> str:
 
 
 def sample() -> TraceDifference:
-    """A saved fact: a copy that went away."""
+    """A sample fact: a copy that no longer happens."""
     gone = CallChange("numpy.asarray", "np.asarray(rows)", 1, 0, 8_000_000, 0, 26_000_000, 0)
     more = CallChange("numpy.ndarray.sum", "x.sum()", 10, 1000, 0, 0, 1_000_000, 90_000_000)
     return TraceDifference((gone, more), 3, 8_000_000, 0, 1_000_014, 3_000, 94_000_000, 61_000_000)

@@ -1,4 +1,4 @@
-"""A type object: what its instances are like, its flags, slots and the tables it was made from."""
+"""Draws a type object: its instances, flags, slots and C tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GETSET_SHOWN = 4
 
 @blocks.register
 def type_(fact: Type) -> tuple[Block, ...]:
-    """Instances, flags, then slots, methods, members and getset as rows."""
+    """Lines: bases, instances, flags; then slots, methods, members and getset as tables."""
     return (_class(fact), _instances(fact), _flags(fact), *_tables(fact))
 
 
@@ -42,7 +42,7 @@ def _home(defined_in: str) -> str:
 
 
 def _instances(fact: Type) -> Line:
-    items = f" + {fact.itemsize_bytes} B an item" if fact.itemsize_bytes else ""
+    items = f" + {fact.itemsize_bytes} B per item" if fact.itemsize_bytes else ""
     holds = [
         "a dict" if fact.instances_hold_dict else "no dict",
         "weak references" if fact.instances_weakrefable else "no weak references",

@@ -1,4 +1,4 @@
-"""`view(fact)`: the blocks of a fact. Each column's file registers its own, found by its folder."""
+"""`view(fact)` returns the blocks of a fact; each view file registers its fact classes."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from inspector.views.grammar import Block
 
 @singledispatch
 def blocks(fact: Any) -> tuple[Block, ...]:
-    """Blocks of one fact; a view file registers with `@blocks.register`."""
+    """Blocks of one fact; view files register with `@blocks.register`."""
     raise TypeError(f"no view for {type(fact).__name__}")
 
 
 @cache
 def _load(column: str) -> None:
-    """Import the view file of a column; the whole folder where no file has its name."""
+    """Import the view file of a column, or all view files if none has its name."""
     if column and importlib.util.find_spec(f"inspector.views.{column}"):
         importlib.import_module(f"inspector.views.{column}")
         return
@@ -28,7 +28,7 @@ def _load(column: str) -> None:
 
 
 def view(fact: Any) -> tuple[Block, ...]:
-    """The blocks of `fact`, whatever column it belongs to: the view file named as its fact file, else any."""
+    """The blocks of `fact`, from the view file with the name of its fact file, else from any view file."""
     _load(type(fact).__module__.rpartition(".")[2])
     if blocks.dispatch(type(fact)) is blocks.dispatch(object):
         _load("")

@@ -1,4 +1,4 @@
-"""Watched names: a line each, what changed in another colour and with what it was."""
+"""Draws watched names, one row each; changed cells are coloured, with the old values in the last column."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ _HEADS = ("watch", "type", "bytes", "refs", "state", "here", "was")
 
 @blocks.register
 def watch(fact: Watch) -> tuple[Block, ...]:
-    """A table of the names; a changed cell is marked, the last column says what it was."""
+    """A table of the names; changed cells are marked, the last column has the old values."""
     if not fact.names:
         return (Line("watch", text("no name is watched", "dim")),)
     return (Table(_HEADS, tuple(map(_row, fact.names)), right_aligned=(2, 3, 5)),)
 
 
-def _row(one: Watched) -> tuple[tuple[Span, ...], ...]:
-    changed = dict(one.changes)
-    was = ", ".join(f"{_said(field, before)}" for field, before in one.changes)
+def _row(watched: Watched) -> tuple[tuple[Span, ...], ...]:
+    changed = dict(watched.changes)
+    was = ", ".join(f"{_said(field, before)}" for field, before in watched.changes)
     last = text(was, "warn")
-    name = (Span(one.name, "warn" if changed else "name"),)
-    if isinstance(one.row, Unknown):
-        return (name, text(str(one.row), "dim"), (), (), (), (), last)
+    name = (Span(watched.name, "warn" if changed else "name"),)
+    if isinstance(watched.row, Unknown):
+        return (name, text(str(watched.row), "dim"), (), (), (), (), last)
     cells = (
-        ("type", one.row.type_name),
-        ("bytes", size(one.row.bytes) if isinstance(one.row.bytes, int) else str(one.row.bytes)),
-        ("refs", "∞" if one.row.references is Immortal else f"{one.row.references:,}"),
-        ("state", one.row.state),
-        ("here", here(one.row)),
+        ("type", watched.row.type_name),
+        ("bytes", size(watched.row.bytes) if isinstance(watched.row.bytes, int) else str(watched.row.bytes)),
+        ("refs", "∞" if watched.row.references is Immortal else f"{watched.row.references:,}"),
+        ("state", watched.row.state),
+        ("here", here(watched.row)),
     )
     return (name, *(text(value, "warn" if field in changed else "fact") for field, value in cells), last)
 
@@ -45,7 +45,7 @@ def _said(field: str, before: str) -> str:
 
 
 def sample() -> Watch:
-    """A saved fact: zeros that a cell has written, an array that a cell has named again."""
+    """A sample fact: zeros that a cell wrote to, an array with one more reference."""
     z = Row("z", "ndarray f8", Address(0x7F0010), 800_000, 1, "owned", 0, "", 1.0)
     big = Row("big", "ndarray f8", Address(0x7F0110), 8_000, 2, "owned", 0, "", 1.0)
     changed = (("state", "reserved-not-resident"), ("here", "0 %"))

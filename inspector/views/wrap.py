@@ -1,4 +1,4 @@
-"""Rows of spans broken and filled to a width in cells."""
+"""Wraps, clips and pads rows of spans to a width in terminal cells."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Letter = tuple[str, str]
 
 
 def width_of(row: Iterable[Span]) -> int:
-    """Cells a row takes."""
+    """Terminal cells of a row."""
     return sum(cells(span.text) for span in row)
 
 
 def wrapped(spans: Sequence[Span], width: int, hang: int) -> Iterator[Row]:
-    """Break at blanks, long words anywhere; later rows are indented by `hang` cells."""
+    """Break at blanks, and inside long words; later rows are indented by `hang` cells."""
     if width_of(spans) <= width:
         yield tuple(spans)
         return
@@ -34,7 +34,7 @@ def wrapped(spans: Sequence[Span], width: int, hang: int) -> Iterator[Row]:
 
 
 def clipped(row: Sequence[Span], width: int) -> Row:
-    """The row cut to `width` cells, marked with an ellipsis; a native name keeps both its ends."""
+    """The row cut to `width` cells, marked with an ellipsis; a native name is cut in the middle."""
     if width_of(row) <= width:
         return tuple(row)
     letters = [(letter, span.style) for span in row for letter in span.text]
@@ -46,7 +46,7 @@ def clipped(row: Sequence[Span], width: int) -> Row:
 
 
 def filled(row: Sequence[Span], width: int, right: bool = False) -> Row:
-    """The row with blanks up to `width` cells, before it where `right`."""
+    """The row padded with blanks to `width` cells, on its left if `right`."""
     blank = _indent(width - width_of(row))
     return (*blank, *row) if right else (*row, *blank)
 
@@ -65,7 +65,7 @@ def _fitting(letters: Sequence[Letter], room: int) -> int:
 
 
 def _break(letters: Sequence[Letter], room: int, label: int) -> int:
-    """Where the row ends: the last blank that fits, after the label; else as much as fits, at least one."""
+    """End of the row: the last blank that fits, after the label; else as much as fits, at least one."""
     end = _fitting(letters, room)
     if end == len(letters):
         return end

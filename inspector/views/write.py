@@ -1,4 +1,4 @@
-"""Writes to an object's memory: how many, then each place that wrote, with what and its stack."""
+"""Draws writes to an object's memory: how many, then each writing place with values and stack."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEANING: Final = "Each instruction that wrote to these bytes, whether the value
 
 @blocks.register
 def writes(fact: Writes) -> tuple[Block, ...]:
-    """A line for the watch, then one stack for each place that wrote."""
+    """A line for the watch, then one stack for each writing place."""
     count = f"{fact.counted:,} write{'' if fact.counted == 1 else 's'}"
     what = "" if fact.watched == "bytes" else f" to {fact.watched}"
     said = f"{count}{what}  {size(fact.watched_bytes)} at {fact.address:#x}"
@@ -38,21 +38,21 @@ def writes(fact: Writes) -> tuple[Block, ...]:
 
 
 def _unseen(fact: Writes) -> Iterator[Line]:
-    """Lines for what was not recorded, or not seen."""
+    """Lines for writes that were not recorded or not seen."""
     if dropped := fact.counted - sum(write.stores for write in fact.writes):
         were = "write was" if dropped == 1 else "writes were"
         yield Line("dropped", text(f"{dropped:,} {were} counted and not recorded", "warn"))
     if fact.beside:
         yield Line(
-            "beside", text(f"{fact.beside:,} writes to the same pages, beside it, were let through", "dim")
+            "beside", text(f"{fact.beside:,} writes to the same pages, outside the watched bytes", "dim")
         )
     if fact.ended:
-        yield Line("warn", text("the budget ended the watch: what was written later was not seen", "warn"))
+        yield Line("warn", text("the budget ended the watch: later writes were not seen", "warn"))
     elif fact.silent is True:
-        told = "it changed without a write that was seen: the operating system wrote to it, as in read(2)"
+        cause = "it changed without a recorded write: the kernel wrote to it, as in read(2)"
         if "page" in fact.means:
-            told += ", or a thread while its page was open for another's"
-        yield Line("warn", text(told, "warn"))
+            cause += ", or another thread did while the page was unprotected for a single step"
+        yield Line("warn", text(cause, "warn"))
 
 
 def _groups(fact: Writes) -> Iterator[list[Write]]:
@@ -77,7 +77,7 @@ def _group(group: list[Write]) -> Fold:
 
 
 def sample() -> Writes:
-    """Two writes by a C function, one by another thread."""
+    """A sample fact: writes by a C function, one not recorded."""
     none = Unknown("no debug information is read here")
     frames = (
         Frame("native", "fill", "app.so", none, False),

@@ -106,7 +106,7 @@ WRONGS = {
     "kind.elements = lambda self, x: ()": "has no bytes",
     "kind.elements = lambda self, x: (rings_inspector.block(x, 8, (4,), 'd'),)": "cannot be read",
     "kept = []; kind.owner = lambda self, x: kept.append(x)": "keep a reference",
-    "kind.elements = lambda self, x: (rings_inspector.block(x, 8, (4,), 'z'),)": "no format of one",
+    "kind.elements = lambda self, x: (rings_inspector.block(x, 8, (4,), 'z'),)": "not the format of a number",
 }
 """A mistake in the adapter -> what its self test, made of `sample` alone, says."""
 

@@ -63,5 +63,5 @@ def test_what_is_possible_of_imports_is_one_line(tmp_path: Path) -> None:
         one for one in told if not one["certain"] and "<frozen" in one["conversion"]["site"]["file"]
     ]
     assert of_imports and len(of_imports) == len(told)
-    assert " fault " not in ran.stdout and " possible, of what modules did while" in ran.stdout
+    assert " fault " not in ran.stdout and " possible, from module imports" in ran.stdout
     assert everything.stdout.count(" fault ") > 0

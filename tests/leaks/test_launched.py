@@ -140,7 +140,7 @@ def test_a_crash_is_a_verdict() -> None:
     judged = launch([sys.executable, "-c", "import ctypes; ctypes.string_at(0)"])
     (one,) = judged.fact
     assert (judged.code, one.kind, one.certain) == (-signal.SIGSEGV, "crash", False)
-    assert one.reason == "SIGSEGV in the program, while it was watched"
+    assert one.reason == "SIGSEGV in the program, while the ledger was open"
 
 
 @pytest.mark.parametrize(

@@ -112,4 +112,4 @@ def test_the_bytes_of_reticulates_logical_matrix(tmp_path: Path, monkeypatch: py
     assert lost.objects in (3, 4)  # the last one's address may stand in memory that is over
     assert lost.conversion.function == "malloc" and "r_to_py_numpy" in lost.conversion.symbol
     assert [touch.function for touch in lost.stack[1:3]] == ["r_to_py_cpp", "r_to_py_impl"]
-    assert lost.rule == "who calls malloc calls free, on each way out"
+    assert lost.rule == "every block from malloc needs free on each return path"

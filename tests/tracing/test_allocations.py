@@ -130,7 +130,7 @@ def test_memory_that_something_keeps_is_not_new(put_back: None) -> None:
     assert np.shares_memory(given, kept)
     (copy,) = t.fact.copies
     assert (copy.verdict, copy.copied_bytes, copy.span_bytes) == ("shared", 0, kept.nbytes)
-    assert copy.reason == "the memory was there before the call: something keeps it"
+    assert copy.reason == "the memory was allocated before the call: something keeps it"
 
 
 @pytest.mark.quick

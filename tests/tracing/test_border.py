@@ -255,7 +255,7 @@ def test_who_ran_while_the_gil_was_given_up() -> None:
     assert reading.meanwhile[thread.ident or 0] >= 2
     assert not isinstance(reading.released_ns, Unknown)
     assert released["libm.so.6:cos"].thread == thread.ident
-    assert "given up ×" in t.tree()
+    assert "released ×" in t.tree()
 
 
 def test_destructors_of_capsules_and_finalizers(specimens: ModuleType) -> None:

@@ -31,7 +31,7 @@ def test_a_lazy_vector() -> None:
     (row,) = t.materialized
     assert row.materialized_bytes == 8000 and row.site.file == __file__ and row.ns > 0
     assert row.site.line == test_a_lazy_vector.__code__.co_firstlineno + 5
-    assert "8.0 kB" in str(t) and "1 came to be" in str(t)
+    assert "8.0 kB" in str(t) and "1 materialized" in str(t)
 
 
 @pytest.mark.quick

@@ -28,7 +28,7 @@ PICTURE = """\
  shared   8.0 MB crossed without a copy
    8.0 MB   cell 7:5  torch.from_numpy(m)  ndarray float64 → Tensor
  lost     no value was seen to change
- lines    2 crossed the border
+ lines    2 crossed into native code
    line      calls  conversions  in native  crossing
    cell 7:3      1    1,000,001    26.0 ms   11.0 ms
  calls    2 from Python

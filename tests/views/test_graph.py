@@ -23,7 +23,7 @@ def test_both_sides_are_tables_under_the_path() -> None:
     text = drawn(Step((EDGE, replace(EDGE, certain=False)), 3, "5 references"), Step((), 0, "nothing"))
     assert "rows[0] → x" in text
     assert "global ×2" in text and "possible  global" in text
-    assert "3 more were not looked at" in text and "nothing" in text
+    assert "3 more were not inspected" in text and "nothing" in text
 
 
 def test_evil_and_long_labels_are_cut_and_escaped() -> None:

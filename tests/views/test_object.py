@@ -76,7 +76,7 @@ def test_a_module_shows_its_definition():
     assert " module  sample  extension, multi-phase initialization\n" in text
     assert "   Py_mod_exec  sample.so sample_exec+0x0\n" in text
     assert '  gcd  METH_VARARGS  sample.so py_gcd+0x0  "Greatest common divisor"\n' in text
-    assert " state  16 B a module object  at 0x550000000040\n" in text
+    assert " state  16 B per module object  at 0x550000000040\n" in text
 
 
 def test_a_python_module_says_so():

@@ -72,7 +72,7 @@ def test_the_balance_adds_up() -> None:
     assert "certain   x " in text and "local of f, app.py:3" in text
     assert "possible  libfoo.so  registry+0x18" in text and "C static" in text
     assert "gap       1 reference without a holder" in text
-    assert "a note" in text and "scanned 1.2 GB in 81 ms; 14 hits looked at, 9 stale" in text
+    assert "a note" in text and "scanned 1.2 GB in 81 ms; 14 pointers found, 9 stale" in text
 
 
 def test_nothing_is_left_to_explain() -> None:
