@@ -157,12 +157,12 @@ class Adapter(Protocol):
     def layers(self, x: Any) -> Told:
         """Whether the elements exist, where, who frees them, what would materialize them, and dangers.
 
-        Must not read bytes, call repr, or read an attribute that computes (docs/adapters.md#layers).
+        Must not read bytes, call repr, or read an attribute that computes (docs/reference/adapters.md#layers).
         """
 
 
 class Defaults:
-    """Default answers; an adapter overrides what it knows (docs/adapters.md).
+    """Default answers; an adapter overrides what it knows (docs/reference/adapters.md).
 
     It names the types in `exact` and `inherited`, returns the bytes in `elements` (described by `block`), the
     object that frees them in `owner`, what the elements wait for in `waits`, and an object for the self test

@@ -1,6 +1,6 @@
 """Is the data there? An object as a stack of layers, each with four answers, and byte counts that add up.
 
-The words are those of docs/materialization.md; views print no other word for a state.
+The words are those of docs/reference/materialization.md; views print no other word for a state.
 """
 
 from __future__ import annotations

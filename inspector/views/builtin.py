@@ -32,7 +32,7 @@ def _blocks(fact: Builtin) -> Iterator[Block]:
         "bound to",
         (Span(bound, "dim" if isinstance(fact.bound_to, Unknown) else "fact"), Span(f"  {fact.kind}", "dim")),
         explain="The object or type it receives as first argument, or the module it belongs to.",
-        link="docs/objects.md#builtin",
+        link="docs/reference/card.md#builtin",
     )
     called = text(str(fact.vectorcall), "dim") if isinstance(fact.vectorcall, Unknown) else None
     yield Line(

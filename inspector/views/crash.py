@@ -14,7 +14,7 @@ from inspector.views.view import blocks
 
 Row = tuple[tuple[Span, ...], ...]
 _SHOWN: Final = 10
-_LINK: Final = "docs/debugging.md#crashes"
+_LINK: Final = "docs/reference/debugging.md#crashes"
 _MEANING: Final = "Read from a core file and from the rings of the process's trace."
 
 

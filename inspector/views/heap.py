@@ -46,7 +46,7 @@ def _census(fact: Heap) -> Fold:
         text(f"{fact.objects:,} objects · {size(fact.bytes)}"),
         (Span(f"{len(fact.types):,} types, counted in {fact.walk_ns / 1e6:,.1f} ms", "dim"),),
         "All gc-tracked objects and the objects they refer to; only the objects' own bytes.",
-        "docs/heap.md#census",
+        "docs/reference/heap.md#census",
     )
     has_retained = any(not isinstance(row.retained_bytes, Unknown) for row in fact.types)
     columns = ("type", "objects", "bytes", "", *(("retained",) if has_retained else ()))

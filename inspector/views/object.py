@@ -40,7 +40,7 @@ def _type(fact: Object) -> Iterator[Block]:
             "bases",
             text(few(bases, " → ")),
             explain="The types it inherits from, in method resolution order (MRO).",
-            link="docs/objects.md#type",
+            link="docs/reference/card.md#type",
         )
 
 

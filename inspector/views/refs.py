@@ -15,7 +15,7 @@ _SHOWN = 6
 _SHORT_SHOWN = 3
 _NATIVE = ("static", "heap block", "stack", "unknown holder")
 _COUNT = "How many references keep the object alive, without the tool's own; and their owners."
-_LINK = "docs/owners.md#the-count"
+_LINK = "docs/reference/owners.md#the-count"
 
 
 @blocks.register

@@ -14,7 +14,7 @@ from inspector.views.view import blocks
 _SHOWN: Final = 12
 _STACKS: Final = 3
 _NAMED: Final = 3
-_LINK: Final = "docs/debugging.md#another-process"
+_LINK: Final = "docs/reference/debugging.md#another-process"
 _MEANING: Final = "Read from the memory of another process; no code was run in it."
 _WHOSE: Final = "A bare name is looked up in __main__ first; module.name reads another module's global."
 

@@ -19,7 +19,7 @@ def _retained(fact: Retained) -> tuple[Block, ...]:
         (Span(size(fact.retained_bytes)), Span(f"  {alone}", "dim")),
         (),
         "Freed with the object's last reference: nothing else keeps it alive.",
-        "docs/heap.md#retained",
+        "docs/reference/heap.md#retained",
     )
     if not others:
         return (summary,)

@@ -16,7 +16,7 @@ _ALIKE = 12
 """Number of innermost frames by which hits with a cut stack are compared."""
 _GROUPS = 8
 _VALUES = 3
-_LINK = "docs/debugging.md#hits"
+_LINK = "docs/reference/debugging.md#hits"
 _MEANING = "Each hit of a breakpoint: arguments, then native (C) and Python (Py) frames in one order."
 
 Row = tuple[tuple[Span, ...], ...]
