@@ -1,5 +1,4 @@
-// The bandwidth at which this process's memory can be read: the limit of a search, and the estimate of what
-// the first one costs.
+// Memory bandwidth of this process: the limit of a search, and the estimate of what a first one costs.
 #include "memory/memory.h"
 #include "module/native.h"
 

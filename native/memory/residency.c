@@ -62,8 +62,7 @@ static void residency_add(residency_tally *tally, const residency_range *range, 
     }
 }
 
-// Adds the pages [start, stop) as exclusive or shared. While not careful it adds none, and 1 means that one
-// is shared.
+// Adds the pages [start, stop) as exclusive or shared. While not careful adds none; 1: one is shared.
 static int residency_exclusive(residency_tally *tally, const residency_range *range, uint64_t start,
                                uint64_t stop, int huge) {
     uint64_t words[WORDS];

@@ -183,8 +183,8 @@ static void scan_body(void *argument) {
     }
 }
 
-// Reads a run that faulted by copying it page by page, as memory vanishes by pages. Pages that cannot be
-// copied count as vanished.
+// Reads a run that faulted by copying it page by page, as memory vanishes by pages. Other pages count as
+// vanished.
 static void scan_run_by_copy(scan_walk *walk, scan_range run) {
     uint64_t copy[512];
     for (uintptr_t at = run.start; at < run.stop;) {

@@ -1,8 +1,7 @@
 // Ctrl-C during a walk that holds the GIL and borrowed pointers.
 //
 // Running a signal handler in the middle of a walk would run Python code, which could free borrowed objects.
-// So the walk only checks whether SIGINT came, and ends. The handler runs after the walk has released
-// everything.
+// So the walk only checks whether SIGINT came, and ends. The handler runs after the walk.
 #ifndef INSPECTOR_INTERRUPT_H
 #define INSPECTOR_INTERRUPT_H
 

@@ -1,8 +1,8 @@
 // The extension module inspector._native: multi-phase init (PEP 489), one state per module object.
 //
 // Overview. This file only assembles the module. It runs the parts (module/native.h: INSPECTOR_PARTS) as exec
-// slots. A part is one C file that adds its functions and types to the module; parts share declarations
-// through headers only.
+// slots. A part is one C file that adds its functions and types to the module; parts never include each
+// other.
 //
 // Life cycle. CPython creates the module object, zeroes `native_state`, and runs the slots in the order of
 // the list; the first one that fails stops the import with its exception. The state is traversed and cleared

@@ -3,7 +3,7 @@
 // A census, a chain and a retained size hold borrowed pointers throughout, so neither Python code nor another
 // thread may run meanwhile: only the walk itself can report. It checks for signals every few milliseconds
 // (module/interrupt.h), and there it overwrites one line on a file descriptor that the caller chose. The line
-// is one number, so it never wraps.
+// is short and never wraps.
 #include "module/interrupt.h"
 
 #include <stdio.h>
