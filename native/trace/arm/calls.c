@@ -121,13 +121,13 @@ static __attribute__((noinline)) uintptr_t enter_muted(const call_row *row, cons
 // A call that began as a compact record but whose result does not fit one; its arguments have not changed.
 static __attribute__((noinline)) void write_expanded(const call_row *row, const uintptr_t words[5],
                                                      uintptr_t result, const compact_call *call,
-                                                     const compact_given *given) {
+                                                     const compact_inputs *inputs) {
     call_values seen;
     event record = {.kind = row->kind, .slot = call->slot, .func = row->convention, .depth = call->depth};
     call_values_before((call_convention)row->convention, words, &record, &seen);
-    if (given->kind) {
-        seen.arguments[0].aux = (uint32_t)given->size;
-        seen.arguments[0].val = given->size >> 32;
+    if (inputs->kind) {
+        seen.arguments[0].aux = (uint32_t)inputs->size;
+        seen.arguments[0].val = inputs->size >> 32;
     }
     record.start = call->start;
     ring_keep_ticks(&record, call->spent);
@@ -179,9 +179,9 @@ static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b,
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
     const call_row *row = &rows[number];
     PyThreadState *thread = compat_thread_unchecked();
-    compact_given given;
+    compact_inputs inputs;
     if (call_values_open != CALL_VALUES_ALL || ring_here.quiet || row->is_common || !thread ||
-        thread->interp != running_main || !compact_before(row->convention, a, b, c, d, &given)) {
+        thread->interp != running_main || !compact_before(row->convention, a, b, c, d, &inputs)) {
         return enter_other(a, b, c, d, e, number);
     }
     compact_call call = {.slot = number, .kind = row->kind};
@@ -197,11 +197,11 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
     }
     call.spent = ring_spent_ticks(call.start);
     compact_values values;
-    if (result && compact_read(&given, (PyObject *)result, &values)) {
-        compact_write(&call, &given, (PyObject *)result, &values);
+    if (result && compact_read(&inputs, (PyObject *)result, &values)) {
+        compact_write(&call, &inputs, (PyObject *)result, &values);
     } else {
         const uintptr_t words[5] = {a, b, c, d, e};
-        write_expanded(row, words, result, &call, &given);
+        write_expanded(row, words, result, &call, &inputs);
     }
     return result;
 }

@@ -76,7 +76,7 @@ static uint32_t address_hash(const void *address) {
     return (uint32_t)(((uintptr_t)address >> 4) * 0x9E3779B97F4A7C15ULL >> 40);
 }
 
-// The first empty bucket for this hash.
+// The first empty bucket for the hash.
 static uint32_t *first_empty(uint32_t *table, uint32_t hash) {
     uint32_t at = hash % BUCKETS;
     while (table[at]) {

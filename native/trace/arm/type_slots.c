@@ -5,7 +5,7 @@
 // functions. CPython compares some of these too (dict_iter in Objects/dictobject.c), and all types share
 // them. Only functions that the chosen extensions implement are replaced.
 //
-// A subclass holds copies of its base's pointers. One created before arming is armed with its base where it
+// A subclass holds copies of its base's pointers. One created before arming is armed with its base if it
 // shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
 // the original there, before the bases are restored. A table shared with a base is armed once, as the base's.
 #define _GNU_SOURCE

@@ -10,8 +10,8 @@
 // (ctypes.PyDLL) is located when it is made.
 //
 // Limits. Memory behind a pointer is not read: its size is not known. A libffi that is linked into _ctypes
-// without an import slot is not seen. FUNCTIONS_MAX different functions get a number; calls of others are
-// recorded without one.
+// without an import slot is not seen. FUNCTIONS_MAX different functions get a number; others are recorded
+// without.
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "trace/capi/foreign_calls.h"

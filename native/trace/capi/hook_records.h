@@ -1,8 +1,8 @@
 // What all hooks share: filling a record, in the grades record and deep.
 //
 // A hook calls the original function with its arguments, then fills one record. It allocates nothing, takes
-// no lock, calls no Python API but PyErr_Occurred (with the GIL, where -1 or NULL is ambiguous), and leaves
-// exception, errno and result unchanged.
+// no lock, calls no Python API but PyErr_Occurred (with the GIL, where -1 or NULL is ambiguous), and
+// preserves exception, errno and result.
 #ifndef INSPECTOR_HOOK_RECORDS_H
 #define INSPECTOR_HOOK_RECORDS_H
 

@@ -10,8 +10,8 @@
 // has its own frame, and is named as the caller.
 //
 // Races. The raw domain is called without the GIL, and PyMem_SetAllocator copies five words: another thread
-// may see a mix of old and new words. Both are correct: our functions reach the previous allocator through
-// `held`, and the context is unchanged.
+// may see a mix of old and new words. Both work: ours reach the previous allocator through `held`, and the
+// context is unchanged.
 //
 // Life cycle. Disarming restores the domain byte for byte, unless another tracer (tracemalloc) was installed
 // after us. Then it still calls our functions, which pass the call on and record nothing. Arming again while

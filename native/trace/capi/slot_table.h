@@ -19,8 +19,7 @@ enum { NUMPY_CALLERS = 512, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
 // What the patched slots of one family import: Python's C API, allocators (trace/capi/allocations.c), what
 // calls a C function for Python (trace/capi/foreign_calls.c), dlsym of a host (trace/arm/lookups.c),
-// functions that free memory (leaks/freeing.c), allocators of modules whose blocks are tracked
-// (leaks/raw_memory/hooks.c).
+// functions that free memory (leaks/freeing.c), allocators of tracked modules (leaks/raw_memory/hooks.c).
 typedef enum {
     GOT_CAPI,
     GOT_ALLOCATORS,

@@ -1,8 +1,8 @@
 // The hooks of variadic functions. A hook cannot pass "..." on, so each makes the call by a counterpart.
 //
 // PyArg_ParseTuple, Py_BuildValue and the like have a counterpart that takes a va_list. Callables are called
-// as CPython does it (Objects/call.c): with gathered arguments and PyObject_Vectorcall; for formats with the
-// value of Py_VaBuildValue, where a single tuple is the argument list. PyTuple_Pack and PyArg_UnpackTuple are
+// as CPython does it (Objects/call.c): with gathered arguments and PyObject_Vectorcall; for formats with
+// Py_VaBuildValue's value, where a single tuple is the argument list. PyTuple_Pack and PyArg_UnpackTuple are
 // written out here; a wrong count is left to the original, which then reads no further argument. These hooks
 // do not call the hook of a tracer that patched the slot before us; all other hooks do.
 //
