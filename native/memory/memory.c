@@ -1,7 +1,7 @@
 // This process's own memory: its mappings, reads that cannot crash, and the scratch memory of a search.
 //
-// Memory may vanish while it is read: another thread unmaps it, or a mapped file is truncated. Two ways to
-// read it:
+// Memory may vanish while it is read: another thread unmaps it, or a mapped file is truncated. Two safe ways
+// to read it:
 // - memory_read copies through process_vm_readv(2): a bad address is an error; some 300 ns a call;
 // - memory_guarded runs a body that reads directly, at full speed. While the guard is armed, a SIGSEGV or
 //   SIGBUS in the armed thread jumps out of the body; in every other thread the signal goes on to the

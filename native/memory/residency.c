@@ -291,7 +291,7 @@ static PyObject *residency_read(PyObject *module /* borrowed */, PyObject *args 
         return NULL;
     }
     if (cells < 0 || cells > CELLS_MAX) {
-        return PyErr_Format(PyExc_ValueError, "%zd cells: 0 to %d are drawn", cells, CELLS_MAX);
+        return PyErr_Format(PyExc_ValueError, "%zd cells: must be 0 to %d", cells, CELLS_MAX);
     }
     _owned_ PyObject *fast = PySequence_Fast(pairs, "ranges must be a sequence of (start, stop, kind)");
     if (!fast) {

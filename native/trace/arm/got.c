@@ -4,13 +4,11 @@
 // calls, R_X86_64_GLOB_DAT for calls by -fno-plt and Rust, and for addresses taken as values. got_arm walks
 // the relocations of the chosen modules (from memory, so stripped files work as well) and stores a
 // trampoline's address into each slot of a function that Python exports. got_disarm stores the previous word
-// back. Each store is one aligned 8-byte atomic: a thread that calls meanwhile takes the old way or the new
-// one.
+// back. Each store is one aligned 8-byte atomic: a thread that calls meanwhile uses the old word or the new.
 //
 // What is kept. `before` is the slot's previous word, for restoring. With lazy binding it may point into the
 // PLT, before the first call; then dlsym finds the function to call. Any other word that is not Python's
-// address is another tracer's function: it stays in the chain. A slot is restored only while it holds our
-// trampoline.
+// address is another tracer's: it stays in the chain. A slot is restored only while it holds our trampoline.
 //
 // A host may import nothing and keep dlsym's results in its own variables: these words are slots too
 // (trace/arm/pointers.c), searched again each time the host is armed. Later dlsym calls of the host are
@@ -21,8 +19,7 @@
 //
 // Safety. Stores happen inside dl_iterate_phdr, whose lock keeps dlclose out, and only into objects that it
 // visits: a module unloaded since is skipped. RELRO is made writable for the stores of one object, then
-// read-only again. Nothing is ever freed (slot numbers, trampolines, names), as code may still hold a
-// trampoline. Needs the GIL.
+// read-only again. Nothing is ever freed, as code may still hold a trampoline. Needs the GIL.
 #define _GNU_SOURCE
 #include "trace/arm/got.h"
 #include "module/native.h"
@@ -67,7 +64,6 @@ static got_slot slots[GOT_SLOTS];
 static got_module *modules; // owned, for the life of the process
 static uint32_t slot_count, module_count;
 
-// The parameters and the outcome of one walk over the loaded objects.
 typedef struct {
     PyObject *paths; // borrowed: a set of str; NULL: every object that is no allocator itself
     got_grade grade;
@@ -243,7 +239,6 @@ static int relro_open(const got_module *module, int permissions) {
     return bytes ? mprotect((void *)module->relro.start, bytes, permissions) : 0;
 }
 
-// Arms or disarms all slots of one record.
 static void module_store(const struct dl_phdr_info *object, got_module *module, got_walk *walk) {
     int in_relro = 0;
     for (uint32_t i = module->first; i < module->first + module->count; i++) {
@@ -334,8 +329,8 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (grade < GOT_COUNT || grade > GOT_LEDGER) {
-        return PyErr_Format(PyExc_ValueError, "grade %d: it is 0 (count), 1 (record), 2 (deep) or 3 (ledger)",
-                            grade);
+        return PyErr_Format(PyExc_ValueError,
+                            "grade %d: must be 0 (count), 1 (record), 2 (deep) or 3 (ledger)", grade);
     }
     walk.grade = (got_grade)grade;
     return patched(&walk) < 0 ? NULL

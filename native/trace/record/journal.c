@@ -100,7 +100,7 @@ static PyObject *journal_keep(PyObject *module, PyObject *args) {
         Py_RETURN_NONE;
     }
     if (bytes < (Py_ssize_t)sizeof *kept) {
-        return PyErr_Format(PyExc_ValueError, "a journal has at least %zu bytes", sizeof *kept);
+        return PyErr_Format(PyExc_ValueError, "a journal needs at least %zu bytes", sizeof *kept);
     }
     size_t ready = bytes < FIRST_BYTES ? (size_t)bytes : FIRST_BYTES;
     kept = mapped_file_create(path, (size_t)bytes, ready, MAPPED_FILE_RESERVED);

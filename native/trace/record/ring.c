@@ -1,5 +1,4 @@
-// Creates, retires and forks the rings of events. trace/record/ring.h is the hooks' side, ring_read.c
-// Python's.
+// Creates, retires and forks the rings of events (for hooks: trace/record/ring.h; for Python: ring_read.c).
 //
 // Overview. A session (ring_wanted) sets mode, size and place. A thread's first record creates its ring: one
 // mapping, whose first page is the header; the rest are records. With a directory the mapping is a file. A

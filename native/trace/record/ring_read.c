@@ -22,13 +22,14 @@ static int mode_find(const char *name) {
             return mode;
         }
     }
-    PyErr_Format(PyExc_ValueError, "mode %s: it is last, stream or sample", name);
+    PyErr_Format(PyExc_ValueError, "mode %s: must be last, stream or sample", name);
     return -1;
 }
 
 static int sizes_check(unsigned long long capacity, unsigned long long every) {
     if (capacity < 64 || capacity > 1ull << 32 || capacity & (capacity - 1) || !every) {
-        PyErr_SetString(PyExc_ValueError, "capacity is a power of two from 64 to 2**32, every at least 1");
+        PyErr_SetString(PyExc_ValueError,
+                        "capacity must be a power of two from 64 to 2**32, every at least 1");
         return -1;
     }
     return 0;
@@ -47,7 +48,7 @@ static PyObject *read_begin(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (ring_wanted.mode != RING_OFF) {
-        return PyErr_Format(PyExc_RuntimeError, "a session of events is on already");
+        return PyErr_Format(PyExc_RuntimeError, "a session of events is already on");
     }
     if (strlen(directory) >= sizeof ring_wanted.directory) {
         return PyErr_Format(PyExc_ValueError, "the directory's name is longer than %zu bytes",

@@ -1,13 +1,12 @@
 // The arguments and the result of a call as continuations: kind, size, bytes, and the Python line.
 //
-// Before the call each argument's struct is read (objects/spans.c) and kept on the C stack, since the call
-// may change or free it. After the call the records are written, the call's own first. One level of a short
-// list or tuple is read, for np.concatenate([a, b]). No code of the objects runs. Only interned types and
-// code objects get references.
+// Before the call each argument's struct is read (objects/spans.c) onto the C stack, since the call may
+// change or free it. After it the records are written, the call's own first. One level of a short list or
+// tuple is read: np.concatenate([a, b]). Runs no code of the objects; takes references to interned types and
+// code objects only.
 //
-// A fresh result shows that bytes were made, not whether they are the argument's values. So where an array
-// has as many elements as an argument, up to SAMPLES of them are compared while both are alive: equal ones
-// mean a copy, others a computation.
+// A fresh result shows that bytes were made, not whether they are the argument's. So of an array with as many
+// elements as an argument up to SAMPLES are compared while both live: equal ones mean a copy.
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "trace/record/convention.h"
@@ -239,8 +238,7 @@ static void write_buffer(const Py_buffer *view, uint16_t depth) {
     }
 }
 
-// Compares memory that was written to with the other arguments. Where these are too few to fill it (three
-// elements put into a thousand), it is a copy of none.
+// Compares written memory. Arguments too few to fill it (three elements put into a thousand) are no copy.
 static uint32_t compared_written(const call_value *made, const call_values *seen) {
     uint32_t mask = samples_compare(made, seen);
     return mask & SAMPLES_EQUAL && !samples_fill(made, seen, mask) ? (mask & ~SAMPLES_EQUAL) | SAMPLES_UNEQUAL
@@ -347,7 +345,6 @@ static int write_call(const event *record, int failed, int arguments) {
     return 1;
 }
 
-// A call with an argument that is no plain value, or such a result.
 static void write_call_values(call_convention convention, const uintptr_t words[5], uintptr_t result,
                               event *record, call_values *seen) {
     int failed = has_failed(convention, result);

@@ -1,11 +1,11 @@
 // Compact records: a call whose values lie in its own record, as for most calls of Python's own functions.
 //
-// A call with at most two arguments that are numbers, booleans, None or short ASCII texts, on such an object,
-// a list, tuple, dict or module, stores its values in words that its record does not need: one cache line
-// instead of three for the call, its PLAIN and its VALUE continuations. Such arguments cannot change and
-// their caller owns them, so they are read after the call; the size of a list or dict is read before it. If
-// the values turn out not to fit (a longer int, another kind of result), the call is recorded like any other:
-// nothing was written so far.
+// A call with at most two arguments that are numbers, booleans, None or short ASCII texts, of a method of
+// such an object, a list, tuple or dict, or of a module's function, stores its values in words that its
+// record does not need: one cache line instead of three for the call, its PLAIN and its VALUE continuations.
+// Such arguments cannot change and their caller owns them, so they are read after the call; the size of a
+// list or dict is read before it. If the values turn out not to fit (a longer int, another kind of result),
+// the call is recorded like any other.
 //
 // refs_delta of a COMPACT record says what it holds, half a byte each, lowest first: the object whose method
 // it is, argument 1, argument 2, the result. Their words are in obj, val and aux, in that order.

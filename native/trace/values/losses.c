@@ -58,7 +58,7 @@ static uint64_t compare(const samples_block *source, int nulls, const samples_bl
             found[rule].after = after;
         }
     }
-    // Booleans that are True for every non-null element say something only if another one is False.
+    // Booleans alone may mean anything ("not null", say): they count only where some element was kept.
     int means = made->kind != 'b' || (found[RULE_kept].lost && found[RULE_kept].after.kind);
     return means ? compared : 0;
 }
