@@ -1,4 +1,4 @@
-// The loaded objects: what native/trace/arm asks about them.
+// The loaded objects, for the files of native/trace/arm.
 #ifndef INSPECTOR_LOADED_H
 #define INSPECTOR_LOADED_H
 

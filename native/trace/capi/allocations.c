@@ -7,7 +7,7 @@
 // another (operator new calls malloc) is recorded by both, the outer one last.
 //
 // Not hooked: free. The records of a call say which block its result lies in, and later calls have records of
-// their own. Besides, libraries compare the address of free with a given deleter.
+// their own. Besides, libraries compare the address of free with a deleter.
 //
 // Limits. An allocator linked into a library (mimalloc in Arrow, jemalloc in polars) hands out memory that it
 // mapped before: it uses no slot, so nothing is recorded. Blocks under 4 KiB cost two comparisons and are not

@@ -92,17 +92,17 @@ static inline __attribute__((always_inline)) event *hook_open(const hook_call *c
 
 // The columns of grade deep, where the object may be read. `made`: the object is the call's result.
 static inline __attribute__((always_inline)) void
-hook_deep(event *record, const hook_call *call, PyObject *object /* borrowed */, int made, int gone) {
+hook_deep(event *record, const hook_call *call, PyObject *object /* borrowed */, int made, int may_be_freed) {
     record->flags |= EVENT_FLAG_DEEP | (call->place.no_gil ? EVENT_FLAG_NO_GIL : 0);
     record->code = call->place.code;
     record->lasti = call->place.lasti;
     record->type = call->type;
     record->refs = call->refs;
-    record->refs_delta = gone ? EVENT_REFS_GONE : 0;
+    record->refs_delta = may_be_freed ? EVENT_REFS_GONE : 0;
     if (object && made && call->place.is_ours) {
         record->type = hook_type(object);
         record->refs = (int32_t)Py_REFCNT(object);
-    } else if (object && !gone) {
+    } else if (object && !may_be_freed) {
         int64_t delta = (int64_t)Py_REFCNT(object) - call->refs;
         record->refs_delta = (int16_t)(delta > INT16_MAX    ? INT16_MAX
                                        : delta < -INT16_MAX ? -INT16_MAX

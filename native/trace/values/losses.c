@@ -92,14 +92,14 @@ static void write_one(int rule, const loss *found, uint64_t compared, uint64_t c
 static const char readable[] = "biufSU";
 
 // Whether every source element fits the result's type: known without reading elements.
-static int keeps_all(const call_value *made, const call_value *given) {
-    return given->has_span && given->span.kind == made->span.kind &&
-           given->span.item_bytes <= made->span.item_bytes;
+static int keeps_all(const call_value *made, const call_value *argument) {
+    return argument->has_span && argument->span.kind == made->span.kind &&
+           argument->span.item_bytes <= made->span.item_bytes;
 }
 
-static int may_lose(const call_value *made, const call_value *given) {
-    return given->object != made->object && !given->is_shape && (given->has_span || given->letter == 'L') &&
-           !keeps_all(made, given);
+static int may_lose(const call_value *made, const call_value *argument) {
+    return argument->object != made->object && !argument->is_shape &&
+           (argument->has_span || argument->letter == 'L') && !keeps_all(made, argument);
 }
 
 static int may_lose_any(const call_value *made, const call_values *seen) {
@@ -111,8 +111,8 @@ static int may_lose_any(const call_value *made, const call_values *seen) {
     return 0;
 }
 
-static int elements_of(const call_value *given, samples_block *ret) {
-    return samples_items_of(given, ret) || samples_block_of(given, "biufSUO", ret);
+static int elements_of(const call_value *argument, samples_block *ret) {
+    return samples_items_of(argument, ret) || samples_block_of(argument, "biufSUO", ret);
 }
 
 // Number of elements of all arrays in a list: a result with as many may be their concatenation.
@@ -125,7 +125,7 @@ static uint64_t listed(const call_values *seen) {
     return count;
 }
 
-static void judge(const samples_block *source, const call_value *given, const samples_block *result,
+static void judge(const samples_block *source, const call_value *argument, const samples_block *result,
                   uint64_t from, int nulls, uint16_t depth) {
     if (source->kind == result->kind && source->item_bytes <= result->item_bytes) {
         return;
@@ -133,11 +133,11 @@ static void judge(const samples_block *source, const call_value *given, const sa
     loss found[RULE_COUNT] = {0};
     uint64_t compared = compare(source, nulls, result, from, found);
     if (compared && found[RULE_kept].lost == compared && scalars_lost) {
-        write_one(RULE_kept, &found[RULE_kept], compared, source->count, given, depth);
+        write_one(RULE_kept, &found[RULE_kept], compared, source->count, argument, depth);
     }
     for (int rule = RULE_kept + 1; compared && rule < RULE_COUNT; rule++) {
         if (found[rule].lost) {
-            write_one(rule, &found[rule], compared, source->count, given, depth);
+            write_one(rule, &found[rule], compared, source->count, argument, depth);
         }
     }
 }
@@ -150,11 +150,12 @@ void losses_write(const call_value *made, const call_values *seen, uint16_t dept
     uint64_t joined =
         listed(seen) == result.count ? 0 : UINT64_MAX; // elements of the list's arrays before this one
     for (int i = 0; i < seen->count; i++) {
-        const call_value *given = &seen->arguments[i];
-        int nulls = (given->is_reported ? SOURCE_HAS_NULLS : 0) | (made->is_reported ? RESULT_HAS_NULLS : 0);
-        int is_read = elements_of(given, &source), is_part = given->inside && joined != UINT64_MAX;
-        if (is_read && may_lose(made, given) && (is_part || source.count == result.count)) {
-            judge(&source, given, &result, is_part ? joined : 0, nulls, depth);
+        const call_value *argument = &seen->arguments[i];
+        int nulls =
+            (argument->is_reported ? SOURCE_HAS_NULLS : 0) | (made->is_reported ? RESULT_HAS_NULLS : 0);
+        int is_read = elements_of(argument, &source), is_part = argument->inside && joined != UINT64_MAX;
+        if (is_read && may_lose(made, argument) && (is_part || source.count == result.count)) {
+            judge(&source, argument, &result, is_part ? joined : 0, nulls, depth);
         }
         joined += is_read && is_part ? source.count : 0;
     }

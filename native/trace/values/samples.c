@@ -29,14 +29,14 @@ static int is_alike(const block *a, const block *b) {
     return a->kind == b->kind && a->item_bytes == b->item_bytes && !a->items && !b->items;
 }
 
-static int same(const char *made, const block *result, const char *given, const block *argument) {
-    if (!given) {
+static int same(const char *made, const block *result, const char *source, const block *argument) {
+    if (!source) {
         return NOT_COMPARABLE;
     }
     if (is_alike(result, argument)) {
-        return memcmp(made, given, result->item_bytes) == 0;
+        return memcmp(made, source, result->item_bytes) == 0;
     }
-    element before = elements_read(given, argument->kind, argument->item_bytes);
+    element before = elements_read(source, argument->kind, argument->item_bytes);
     element after = elements_read(made, result->kind, result->item_bytes);
     return !before.kind || !after.kind ? NOT_COMPARABLE
                                        : elements_judge(&before, &after, result->item_bytes) != NOT_CONVERTED;
@@ -135,16 +135,16 @@ static int meet(const data_span *a, const data_span *b) {
 static const char comparable[] = "biufcSUVOmM";
 
 static int argument_block(const call_values *seen, int number, block *ret) {
-    const call_value *given = &seen->arguments[number];
-    if (given->letter == 'L') { // a list of arrays: each array follows with a block of its own
+    const call_value *source = &seen->arguments[number];
+    if (source->letter == 'L') { // a list of arrays: each array follows with a block of its own
         int has_arrays = number + 1 < seen->count && seen->arguments[number + 1].inside;
-        return !given->is_shape && !has_arrays && samples_items_of(given, ret);
+        return !source->is_shape && !has_arrays && samples_items_of(source, ret);
     }
-    return samples_block_of(given, comparable, ret);
+    return samples_block_of(source, comparable, ret);
 }
 
 uint32_t samples_compare(const call_value *result, const call_values *seen) {
-    block made, given;
+    block made, source;
     uint32_t mask = 0;
     if (result->letter == 's' || !samples_block_of(result, comparable, &made)) {
         return 0;
@@ -153,10 +153,10 @@ uint32_t samples_compare(const call_value *result, const call_values *seen) {
         const call_value *argument = &seen->arguments[i];
         if (argument->object == result->object || argument->letter == 's' ||
             (argument->has_span && meet(&argument->span, &result->span)) ||
-            !argument_block(seen, i, &given)) {
+            !argument_block(seen, i, &source)) {
             continue;
         }
-        int equal = compare(&made, &given);
+        int equal = compare(&made, &source);
         mask |= equal != NOT_COMPARABLE ? SAMPLES_COMPARED : 0;
         mask |= equal == EQUAL ? 1u << i : equal == DIFFERENT ? SAMPLES_UNEQUAL : 0;
     }
@@ -174,22 +174,22 @@ static int is_repeated(const block *result, const block *argument) {
     int found = argument->count && result->count % argument->count == 0 ? EQUAL : DIFFERENT;
     for (uint64_t i = 0; i < SAMPLES && found == EQUAL; i++) {
         uint64_t at = position(i, result->count);
-        const char *given = samples_element(argument, at % argument->count);
-        found = same(samples_element(result, at), result, given, argument);
+        const char *source = samples_element(argument, at % argument->count);
+        found = same(samples_element(result, at), result, source, argument);
     }
     return found == EQUAL;
 }
 
 int samples_fill(const call_value *result, const call_values *seen, uint32_t equal) {
-    block made, given;
+    block made, source;
     uint64_t reached = 0;
     if (!samples_block_of(result, comparable, &made)) {
         return 0;
     }
     for (int i = 0; i < seen->count; i++) {
-        if (seen->arguments[i].object != result->object && argument_block(seen, i, &given)) {
-            reached += reach(&made, &given);
-            reached = equal & 1u << i && is_repeated(&made, &given) ? made.count : reached;
+        if (seen->arguments[i].object != result->object && argument_block(seen, i, &source)) {
+            reached += reach(&made, &source);
+            reached = equal & 1u << i && is_repeated(&made, &source) ? made.count : reached;
         }
     }
     return reached >= made.count;
@@ -246,16 +246,16 @@ static int is_product(PyObject **items, Py_ssize_t count, uint64_t elements) {
     return product == elements;
 }
 
-static int is_shape(const call_value *given, const block *made) {
-    Py_ssize_t count = spans_items(given->object);
+static int is_shape(const call_value *source, const block *made) {
+    Py_ssize_t count = spans_items(source->object);
     if (count < 1 || count > SAMPLES_AXES_MAX) {
         return 0;
     }
-    PyObject **items = PySequence_Fast_ITEMS(given->object);
+    PyObject **items = PySequence_Fast_ITEMS(source->object);
     if (made->axes >= count &&
         (are_axes(items, count, made, 0) || are_axes(items, count, made, made->axes - count))) {
         block numbers; // [1] is the shape of an array of one element, and may be its content
-        return !(made->count == (uint64_t)count && samples_items_of(given, &numbers) &&
+        return !(made->count == (uint64_t)count && samples_items_of(source, &numbers) &&
                  pairs(made, &numbers) == EQUAL);
     }
     return made->count != (uint64_t)count && is_product(items, count, made->count);
@@ -276,7 +276,7 @@ void samples_mark_shapes(const call_value *result, call_values *seen) {
         return;
     }
     for (int i = 0; i < seen->count; i++) {
-        call_value *given = &seen->arguments[i];
-        given->is_shape = given->letter == 'L' && !given->inside && is_shape(given, &made);
+        call_value *source = &seen->arguments[i];
+        source->is_shape = source->letter == 'L' && !source->inside && is_shape(source, &made);
     }
 }
