@@ -1,12 +1,11 @@
-// How fast this process's memory can be read at all: the limit that a search is measured against, and what
-// a first search is expected to cost.
+// Memory bandwidth of this process: the limit of a search, and the estimate of what a first one costs.
 #include "memory/memory.h"
 #include "module/native.h"
 
 #include <time.h>
 
-// Sums every word. Eight sums side by side, so that the additions do not wait for each other and the
-// compiler may use what vectors there are; the sum is returned, so that the reads are not left out.
+// Sums every word. Eight independent sums keep the additions from waiting for each other and let the compiler
+// use vectors. The sum is returned so that the compiler cannot drop the reads.
 static __attribute__((no_sanitize("address"), optimize("O3"))) uint64_t sum_words(const uint64_t *at,
                                                                                   const uint64_t *stop) {
     uint64_t sums[8] = {0};
@@ -59,7 +58,7 @@ static PyObject *bandwidth_read_all(PyObject *module, PyObject *args) {
     struct timespec start, stop;
     clock_gettime(CLOCK_MONOTONIC, &start);
     memory_guard_arm();
-    memory_guarded(read_body, &r); // a fault ends the reading early: what was read was timed
+    memory_guarded(read_body, &r); // a fault ends the reading early; what was read is timed
     memory_guard_disarm();
     clock_gettime(CLOCK_MONOTONIC, &stop);
     uint64_t ns = (uint64_t)(stop.tv_sec - start.tv_sec) * 1000000000u + (uint64_t)stop.tv_nsec -

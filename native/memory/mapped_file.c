@@ -1,9 +1,8 @@
-// Files of rings and journals: made, mapped, their pages asked for.
+// Creates and maps the files of rings and journals, and faults in their pages.
 //
-// A store into a mapping that finds the disk full is SIGBUS. So the space of a file is reserved at once, or
-// its pages are asked for before they are written, where the kernel can be asked (MADV_POPULATE_WRITE,
-// Linux 5.14). A mapping is told to read nothing ahead: the first fault in a hole would fill megabytes (3 ms
-// on ext4).
+// A store into a mapping raises SIGBUS when the disk is full. So a file's space is either reserved at once,
+// or its pages are faulted in before they are written (MADV_POPULATE_WRITE, Linux 5.14). Readahead is off for
+// the mapping: the first fault in a hole would fill megabytes (3 ms on ext4).
 #define _GNU_SOURCE
 #include "memory/mapped_file.h"
 
@@ -24,7 +23,7 @@ static void *map_whole(int file, size_t bytes, mapped_file_space space) {
     return sized < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 }
 
-static int has_room(int file, void *start, size_t bytes, size_t ready, mapped_file_space space) {
+static int is_backed(int file, void *start, size_t bytes, size_t ready, mapped_file_space space) {
     madvise(start, bytes, MADV_RANDOM);
     if (!mapped_file_populate(start, ready) || space == MAPPED_FILE_RESERVED) {
         return 1;
@@ -38,7 +37,7 @@ void *mapped_file_create(const char *path, size_t bytes, size_t ready, mapped_fi
         return NULL;
     }
     void *start = map_whole(file, bytes, space), *found = NULL;
-    if (start != MAP_FAILED && has_room(file, start, bytes, ready, space)) {
+    if (start != MAP_FAILED && is_backed(file, start, bytes, ready, space)) {
         found = start;
     }
     int number = errno;

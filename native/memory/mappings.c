@@ -1,13 +1,13 @@
 // Which mapping of this process holds an address, and whether its pages are in memory.
 //
-// Reading /proc/self/maps costs a line of text for each of the process's mappings (several hundred once
-// NumPy and pandas are loaded). Linux 6.11 answers for one address (ioctl PROCMAP_QUERY, in
-// Documentation/filesystems/proc.rst and include/uapi/linux/fs.h): 2 us, whatever the number of mappings.
-// Older kernels get None here, and inspector/binaries/mappings.py reads the text. The structs are written
-// down because the headers of the build machine may be older than the kernel it runs on.
+// Reading /proc/self/maps costs one line of text for each mapping (several hundred once NumPy and pandas are
+// loaded). Linux 6.11 answers for one address (ioctl PROCMAP_QUERY, Documentation/filesystems/proc.rst and
+// include/uapi/linux/fs.h): 2 us, whatever the number of mappings. On older kernels mapping_at returns None
+// and inspector/binaries/mappings.py reads the text. The structs are declared here because the build
+// machine's headers may be older than the running kernel.
 //
-// `read_present` asks /proc/self/pagemap first (bit 63: present). Reading a page that was never touched would
-// fault it in, by memory_read too, and so would change the subject.
+// `read_present` checks /proc/self/pagemap first (bit 63: present). Reading a page that was never touched
+// would fault it in, by memory_read too, and so change the inspected process.
 #include "memory/memory.h"
 #include "memory/pagemap.h"
 #include "module/native.h"
@@ -65,7 +65,7 @@ static PyObject *mappings_at(PyObject *module /* borrowed */, PyObject *address 
                          query.vma_page_size);
 }
 
-// Whether all pages of [start, start + bytes) are in memory: 1 or 0; 0 too where the kernel does not say.
+// 1 where all pages of [start, start + bytes) are in memory; 0 where not, or where the kernel does not say.
 static int mappings_present(uint64_t start, size_t bytes) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t first = start / page;
@@ -84,8 +84,8 @@ static int mappings_present(uint64_t start, size_t bytes) {
     return 1;
 }
 
-// Reads only what is in memory already. A page that goes away in between costs a fault, never a signal:
-// memory_read is told so where a plain load would meet SIGBUS (a memmap of a truncated file).
+// Reads only what is in memory already. A page that is dropped in between costs a page fault but never a
+// signal: memory_read fails where a plain load would raise SIGBUS (a memmap of a truncated file).
 static PyObject *mappings_read_present(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
     unsigned long long address;
     Py_ssize_t bytes;
@@ -94,7 +94,7 @@ static PyObject *mappings_read_present(PyObject *module /* borrowed */, PyObject
     }
     char content[MOST_BYTES_READ];
     if (bytes <= 0 || bytes > MOST_BYTES_READ) {
-        return PyErr_Format(PyExc_ValueError, "asked for %zd bytes: 1 to %d are read", bytes,
+        return PyErr_Format(PyExc_ValueError, "cannot read %zd bytes: a read is of 1 to %d bytes", bytes,
                             MOST_BYTES_READ);
     }
     if (!mappings_present(address, (size_t)bytes) ||
@@ -104,8 +104,7 @@ static PyObject *mappings_read_present(PyObject *module /* borrowed */, PyObject
     return PyBytes_FromStringAndSize(content, bytes);
 }
 
-// Whether the page that holds an address is a huge one; None where it is not in memory, or the kernel cannot
-// say.
+// Whether the page that holds the address is a huge page; None where it is not in memory, or not known.
 static PyObject *mappings_huge_at(PyObject *module /* borrowed */, PyObject *address /* borrowed */) {
     unsigned long long wanted = PyLong_AsUnsignedLongLong(address);
     if (wanted == (unsigned long long)-1 && PyErr_Occurred()) {

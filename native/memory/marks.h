@@ -1,9 +1,9 @@
-// Which addresses were seen: one bit for each 16 bytes of address space.
+// The set of addresses that a walk has seen: one bit for each 16 bytes of address space.
 //
-// No two objects begin in the same 16 bytes: the smallest has 16, at 8-byte alignment. A bitmap of 8 KiB
-// covers 1 MiB; bitmaps are made when an address first falls into their MiB and found by a hash table of
-// MiB numbers, so that a heap of 1.5 GB costs 12 MB at the most, and the rest of a huge page. Nothing here
-// belongs to Python: no object is made, no reference taken. Who frees: marks_deinit, by the struct's owner.
+// No two objects begin in the same 16 bytes: the smallest object has 16 bytes, at 8-byte alignment. A bitmap
+// of 8 KiB covers 1 MiB. It is made when an address first falls into its MiB, and a hash table of MiB numbers
+// finds it. A heap of 1.5 GB so costs at most 12 MB, and the rest of a huge page. The set holds no references
+// and makes no objects. The owner of the struct frees it by marks_deinit.
 #ifndef INSPECTOR_MARKS_H
 #define INSPECTOR_MARKS_H
 
@@ -13,8 +13,9 @@
 
 #define MARKS_SHIFT 20
 #define MARKS_WORDS ((size_t)1 << (MARKS_SHIFT - 4 - 6))
-#define MARKS_STEP ((size_t)1 << 20) // bitmaps are taken from the system in a step of 1 MiB,
-#define MARKS_HUGE ((size_t)8 << 20) // then in steps of 8 MiB, of huge pages: a large heap is marked all over
+#define MARKS_STEP ((size_t)1 << 20) // bytes of the first step: bitmaps are mapped in steps
+#define MARKS_HUGE \
+    ((size_t)8 << 20) // bytes of each further step, in huge pages: a large heap sets bits all over
 
 typedef struct {
     uintptr_t number; // of the MiB, plus 1; 0 for a free row
@@ -26,9 +27,9 @@ typedef struct {
     marks_row *rows; // a power of two of them
     size_t capacity;
     size_t used;
-    arena step; // where the next bitmap comes from; its first bytes hold the step before it
+    arena step; // the next bitmap is taken from it; its first bytes hold the previous step
     size_t step_used;
-    marks_row last; // the row asked for last: most neighbours in time are neighbours in space
+    marks_row last; // the row found last: consecutive addresses are mostly close together
 } marks;
 
 static inline int marks_init(marks *seen) {
@@ -49,7 +50,7 @@ static inline void marks_deinit(marks *seen) {
     arena_deinit(&seen->table);
 }
 
-// An empty bitmap. A step's unused part is never touched, so it costs address space only.
+// A zeroed bitmap, or NULL. The unused part of a step is never touched: it costs address space only.
 static inline uint64_t *marks_bitmap_make(marks *seen) {
     size_t bytes = MARKS_WORDS * sizeof(uint64_t);
     if (!seen->step.start || seen->step_used + bytes > seen->step.bytes) {
@@ -99,7 +100,7 @@ static inline int marks_grow(marks *seen) {
     return 0;
 }
 
-// The bitmap of the MiB with this number, made if need be; NULL when memory is out.
+// The bitmap of the MiB with this number, created if there is none; NULL when out of memory.
 static inline uint64_t *marks_bitmap(marks *seen, uintptr_t number) {
     if (seen->last.number == number) {
         return seen->last.bits;
@@ -120,14 +121,14 @@ static inline uint64_t *marks_bitmap(marks *seen, uintptr_t number) {
     return row->bits;
 }
 
-// The word with the address's bit; NULL when memory is out. It stays where it is.
+// The word that holds the address's bit; NULL when out of memory. The word never moves.
 static inline uint64_t *marks_word(marks *seen, const void *address) {
     uintptr_t at = (uintptr_t)address;
     uint64_t *bits = marks_bitmap(seen, (at >> MARKS_SHIFT) + 1);
     return bits ? &bits[(at >> 10) & (MARKS_WORDS - 1)] : NULL;
 }
 
-// 1 if the address was not marked before in its word, 0 if it was. It is marked afterwards.
+// Marks the address. Returns 1 if it was not marked before, 0 if it was.
 static inline int marks_set(uint64_t *word, const void *address) {
     uint64_t bit = (uint64_t)1 << (((uintptr_t)address >> 4) & 63);
     int fresh = !(*word & bit);
@@ -135,7 +136,7 @@ static inline int marks_set(uint64_t *word, const void *address) {
     return fresh;
 }
 
-// The same, its word looked up; -1 when memory is out.
+// The same for an address whose word is not known; -1 when out of memory.
 static inline int marks_add(marks *seen, const void *address) {
     uint64_t *word = marks_word(seen, address);
     return word ? marks_set(word, address) : -1;
@@ -147,7 +148,7 @@ static inline int marks_has(const marks *seen, const void *address) {
     return row->number && (row->bits[(at >> 10) & (MARKS_WORDS - 1)] >> ((at >> 4) & 63) & 1);
 }
 
-// A number below the capacity that marked addresses of one MiB share, until the next mark.
+// A number below the capacity, the same for all marked addresses of one MiB; valid until the next mark.
 static inline size_t marks_slot(const marks *seen, const void *address) {
     return (size_t)(marks_find(seen->rows, seen->capacity, ((uintptr_t)address >> MARKS_SHIFT) + 1) -
                     seen->rows);

@@ -1,16 +1,16 @@
 // This process's own memory: its mappings, reads that cannot crash, and the scratch memory of a search.
 //
-// Memory that is not ours may go while we look: another thread unmaps it, a file under a mapping is
-// truncated. There are two ways to read it without dying of that:
-// - memory_read copies through process_vm_readv(2): a bad address is an error, some 300 ns a call;
-// - memory_guarded runs a body that reads directly, at full speed. While a guard is armed, SIGSEGV and
-//   SIGBUS raised in the armed thread jump out of the body; in every other thread they go on to the
-//   handler that was there before. The handlers are put back when the guard is disarmed.
-// One guard exists at a time: it is armed only with the GIL held, and only until the GIL is given up.
+// Memory may vanish while it is read: another thread unmaps it, or a mapped file is truncated. Two safe ways
+// to read it:
+// - memory_read copies through process_vm_readv(2): a bad address is an error; some 300 ns a call;
+// - memory_guarded runs a body that reads directly, at full speed. While the guard is armed, a SIGSEGV or
+//   SIGBUS in the armed thread jumps out of the body; in every other thread the signal goes on to the
+//   previous handler. Disarming restores the previous handlers.
+// There is one guard at a time: it is armed and disarmed with the GIL held throughout.
 //
-// A body under the guard must own nothing (no lock, no malloc, no reference): a jump frees nothing.
-// Hence the scratch: one anonymous mapping that a search fills from the bottom and gives back whole. It
-// keeps the search's own arrays of addresses out of the malloc heap, where the search would find them.
+// A body under the guard must own nothing (no lock, no malloc, no reference): the jump frees nothing. Hence
+// the scratch: one anonymous mapping that a search fills from the bottom and unmaps as a whole. It also keeps
+// the search's own arrays of addresses out of the malloc heap, where the search would find them.
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "module/native.h"
@@ -45,7 +45,7 @@ void scratch_deinit(scratch *memory) {
     }
 }
 
-// Blocks start at cache lines, and are zero because nothing in a scratch is used twice.
+// Blocks start at cache lines. They are zero because the kernel zeroed the pages and no part is used twice.
 void *scratch_alloc(scratch *memory, size_t size) {
     size = (size + 63) & ~(size_t)63;
     if (size > memory->size - memory->used) {
@@ -58,7 +58,7 @@ void *scratch_alloc(scratch *memory, size_t size) {
 
 // --- mappings ------------------------------------------------------------------------------------
 
-// Reads /proc/self/maps whole into the scratch: the kernel gives it a page at a time.
+// Reads all of /proc/self/maps into the scratch; one read(2) returns at most a page.
 static const char *maps_text(scratch *memory, size_t *ret_length) {
     _close_ int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     char *text = memory->start + memory->used;
@@ -77,7 +77,7 @@ static const char *maps_text(scratch *memory, size_t *ret_length) {
     return length && scratch_alloc(memory, length + 1) ? text : NULL;
 }
 
-// sscanf would cost more than the kernel does for writing the line: a thousand mappings are ordinary.
+// sscanf would cost more than the kernel spends on writing the line: a thousand mappings are common.
 static uint64_t maps_number(const char **at, unsigned base, char end) {
     uint64_t value = 0;
     for (; **at && **at != end && **at != '\n'; ++*at) {
@@ -104,7 +104,7 @@ static const char *maps_row(const char *at, memory_map *ret) {
     return at + (*at == '\n');
 }
 
-// Rows and paths live in the scratch; the list is as of now, and other threads may map on.
+// Rows and paths lie in the scratch. The list is a snapshot: other threads may map and unmap meanwhile.
 int memory_maps_init(memory_maps *ret, scratch *memory) {
     size_t length, lines = 0;
     const char *text = maps_text(memory, &length);
@@ -143,7 +143,7 @@ const memory_map *memory_maps_find(const memory_maps *maps, uintptr_t address) {
 
 // --- safe reads ----------------------------------------------------------------------------------
 
-// A short count is what the kernel gives when the range runs into memory that is not there.
+// The kernel returns a short count when the range runs into memory that is not mapped.
 size_t memory_read(uintptr_t address, void *to, size_t size) {
     struct iovec ours = {to, size}, theirs = {(void *)address, size};
     ssize_t got = process_vm_readv(getpid(), &ours, 1, &theirs, 1, 0);
@@ -151,14 +151,14 @@ size_t memory_read(uintptr_t address, void *to, size_t size) {
 }
 
 static struct {
-    volatile sig_atomic_t armed; // how often: guards nest
-    pthread_t thread;            // whose faults are ours
+    volatile sig_atomic_t armed; // nesting depth: guards nest
+    pthread_t thread;            // the thread whose faults are caught
     sigjmp_buf *escape;          // borrowed: in the frame of the innermost memory_guarded
-    struct sigaction segv, bus;  // what was there before
-    sigset_t blocked;            // the mask of the armed thread
+    struct sigaction segv, bus;  // the previous handlers
+    sigset_t blocked;            // the previous signal mask of the armed thread
 } guard;
 
-// Another thread's fault, or one outside of a body: what would have happened without us.
+// A fault of another thread, or outside a body: does what would have happened without the guard.
 static void guard_chain(int number, siginfo_t *cause, void *context) {
     const struct sigaction *previous = number == SIGSEGV ? &guard.segv : &guard.bus;
     if (previous->sa_flags & SA_SIGINFO) {
@@ -177,8 +177,8 @@ static void guard_caught(int number, siginfo_t *cause, void *context) {
     guard_chain(number, cause, context);
 }
 
-// SA_NODEFER because siglongjmp leaves the handler without returning; SA_ONSTACK because a handler that
-// another thread chains to (faulthandler) may have been promised the alternate stack.
+// SA_NODEFER: siglongjmp leaves the handler without returning. SA_ONSTACK: the previous handler
+// (faulthandler) may expect to run on the alternate stack.
 void memory_guard_arm(void) {
     struct sigaction caught = {.sa_sigaction = guard_caught,
                                .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
@@ -191,7 +191,7 @@ void memory_guard_arm(void) {
     sigemptyset(&caught.sa_mask);
     sigaction(SIGSEGV, &caught, &guard.segv);
     sigaction(SIGBUS, &caught, &guard.bus);
-    sigemptyset(&faults); // a blocked fault would end the process whatever the handler
+    sigemptyset(&faults); // a blocked fault would end the process, whatever the handler
     sigaddset(&faults, SIGSEGV);
     sigaddset(&faults, SIGBUS);
     pthread_sigmask(SIG_UNBLOCK, &faults, &guard.blocked);
@@ -206,7 +206,7 @@ void memory_guard_disarm(void) {
     sigaction(SIGSEGV, &guard.segv, NULL);
 }
 
-// sigsetjmp(.., 0) saves no mask: SA_NODEFER keeps it as it was, and a body costs 20 ns.
+// sigsetjmp(.., 0) saves no signal mask: SA_NODEFER leaves it unchanged, so a call costs only 20 ns.
 int memory_guarded(void (*body)(void *), void *argument) {
     sigjmp_buf escape, *outer = guard.escape;
     if (sigsetjmp(escape, 0)) {
@@ -237,7 +237,7 @@ static PyObject *memory_maps_list(PyObject *module, PyObject *unused) {
     for (size_t i = 0; rows && i < maps.count; i++) {
         const memory_map *map = &maps.rows[i];
         if (map->start == (uintptr_t)memory.start) {
-            continue; // our own scratch: gone before the caller can look
+            continue; // the scratch itself: unmapped before the caller reads the list
         }
         _owned_ PyObject *row = map_tuple(map);
         if (!row || PyList_Append(rows, row) < 0) {

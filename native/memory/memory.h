@@ -4,13 +4,13 @@
 
 #include "module/native.h"
 
-// memory/memory.c: mappings, safe reads, and scratch memory (none of these touch Python objects).
+// memory/memory.c: mappings, safe reads, and scratch memory. None of these touch Python objects.
 typedef struct {
     char *start; // owned: one anonymous mapping
     size_t used, size;
 } scratch;
 
-#define SCRATCH_BYTES ((size_t)128 << 20) // reserved, not resident: a search touches what it fills
+#define SCRATCH_BYTES ((size_t)128 << 20) // address space; only what a search fills becomes resident
 
 int scratch_init(scratch *ret, size_t size);
 void scratch_deinit(scratch *memory);
@@ -34,12 +34,12 @@ int memory_maps_init(memory_maps *ret, scratch *memory);
 const memory_map *memory_maps_find(const memory_maps *maps, uintptr_t address); // borrowed, or NULL
 size_t memory_read(uintptr_t address, void *to, size_t size);                   // bytes read
 
-// Runs a body that reads memory which may go: 0, or -1 when it faulted. Between arm and disarm only.
+// Runs a body that reads memory which may vanish: 0, or -1 on a fault. Only between arm and disarm.
 void memory_guard_arm(void);
 void memory_guard_disarm(void);
 int memory_guarded(void (*body)(void *), void *argument);
 
-// memory/pages.c: the bytes a search reads.
+// memory/pages.c: the ranges that a search reads.
 typedef struct {
     uintptr_t start, stop;
 } scan_range;
@@ -53,7 +53,7 @@ typedef struct {
 int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out, size_t left_out_count,
                    scratch *memory);
 
-// memory/scan.c: every word of those bytes that lies in a needle.
+// memory/scan.c: finds every word of those ranges whose value lies in a needle.
 typedef struct {
     uintptr_t word, value;
     uint32_t needle; // index into the sorted needles
@@ -68,19 +68,19 @@ typedef struct scan_job {
     size_t hit_capacity, hit_count; // hits beyond the capacity are counted, not kept
     uint64_t scanned_bytes, vanished_bytes, scan_ns;
     int portable; // never AVX2
-    // NULL, or called after each slice with the hits of that slice alone: 0 goes on, 1 is content with what
-    // was found, -1 ends with an exception. The hits of a slice fit into SCAN_SLICE_WORDS.
+    // NULL, or called after each slice with the hits of that slice alone, which are at most SCAN_SLICE_WORDS:
+    // 0 continues, 1 stops the search without an error, -1 stops it with an exception set.
     int (*collect)(struct scan_job *job, void *argument);
     void *argument;
 } scan_job;
 
 int scan_words(scan_job *job); // 0, or -1 with an exception set
-// A new list of what was kept of the hits: pairs of word and value.
+// A new list of the hits that were kept: pairs of word and value.
 PyObject *scan_hits(const scan_job *job);
 // (start, stop) pairs from Python, with room for `spare` more; 0, or -1 with an exception set.
 int scan_ranges_parse(PyObject *pairs /* borrowed */, scratch *memory, size_t spare, scan_range **ret,
                       size_t *ret_count);
-// What a search must not read: its scratch, the stack below `frame`, its own, and the thread's alternate one.
+// What a search must not read: its scratch, its stack below `frame`, the thread's alternate signal stack.
 enum { SCAN_OWN_RANGES = 3 };
 size_t scan_ranges_own(scan_range *ret, const memory_maps *maps, const scratch *memory, uintptr_t frame);
 

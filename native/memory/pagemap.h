@@ -1,5 +1,5 @@
-// The PAGEMAP_SCAN ioctl of /proc/self/pagemap: which pages of a range are of a kind (Linux 6.7;
-// Documentation/admin-guide/mm/pagemap.rst, include/uapi/linux/fs.h, which build machines may lack).
+// The PAGEMAP_SCAN ioctl of /proc/self/pagemap: which pages of a range are of which category (Linux 6.7;
+// Documentation/admin-guide/mm/pagemap.rst). The build machine's uapi/linux/fs.h may lack it.
 #ifndef INSPECTOR_PAGEMAP_H
 #define INSPECTOR_PAGEMAP_H
 
@@ -22,8 +22,8 @@ struct pagemap_query {
 #define PAGEMAP_ZERO (1u << 5)
 #define PAGEMAP_HUGE (1u << 6) // one entry of the page table's middle level: transparent, or of hugetlbfs
 
-// Calls `each` for every region that the query is about, in order: 0, or -1 where the kernel does not know
-// the ioctl. `query`: its categories; where and how much is filled in here.
+// Calls `each` for every region that matches the query, in address order: 0, or -1 where the kernel lacks the
+// ioctl. The caller sets the query's categories, this function its range and vector.
 static inline int pagemap_walk(int pagemap, struct pagemap_query query, uint64_t start, uint64_t stop,
                                void (*each)(const struct pagemap_region *region, void *argument),
                                void *argument) {

@@ -1,11 +1,12 @@
-// Which bytes of the process a search reads: the pages that exist, in private writable mappings.
+// Which bytes of the process a search reads: the existing pages of private writable mappings.
 //
-// A page that was never touched holds zeros and no pointer; reading it would make the kernel look it up,
-// and reading one of a file would bring it in from disk. The kernel says which pages exist: the
-// PAGEMAP_SCAN ioctl (Linux 6.7) gives them as ranges, /proc/self/pagemap one word a page. Where neither
-// may be read, every page counts as existing: slower, nothing missed.
-// Ranges to leave out (our scratch, payloads the caller knows to be numbers) are cut away here, once,
-// so that every pass over the same runs reads the same bytes.
+// A page that was never touched holds zeros and no pointer. Reading it would fault it in, and reading a
+// file's page would load it from disk. So the kernel is asked which pages exist: the PAGEMAP_SCAN ioctl
+// (Linux 6.7) returns ranges, /proc/self/pagemap one word a page. Where neither can be read, every page
+// counts as existing: slower, but nothing is missed.
+//
+// Ranges to leave out (the scratch, payloads that the caller knows to be numbers) are cut away once, here, so
+// that every pass over the same runs reads the same bytes.
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "memory/pagemap.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-// x86-64 and 4 KiB pages on arm64; larger pages come as several entries and merge again below.
+// x86-64, and arm64 with 4 KiB pages; larger pages come as several entries, which pages_append merges.
 #define PAGE_SIZE_BYTES 4096u
 #define RUNS_MAX (1u << 18)
 
@@ -26,20 +27,20 @@ typedef struct {
     size_t left_out_count, next;
 } pages_cut;
 
-// Adds one run, or lengthens the last: neighbouring mappings and regions become one read.
+// Adds a run, or extends the last one: adjacent mappings and regions become one read.
 static void pages_append(scan_runs *runs, uintptr_t start, uintptr_t stop) {
     if (runs->count && runs->rows[runs->count - 1].stop == start) {
         runs->rows[runs->count - 1].stop = stop;
     } else if (runs->count < RUNS_MAX) {
         runs->rows[runs->count++] = (scan_range){start, stop};
     } else {
-        runs->left_out_bytes += stop - start; // said, not hidden
+        runs->left_out_bytes += stop - start; // reported to the caller
         return;
     }
     runs->bytes += stop - start;
 }
 
-// Appends [start, stop) without what is to be left out. Calls come in order of addresses.
+// Appends [start, stop) without the ranges that are left out. Calls come in address order.
 static void pages_add(pages_cut *cut, uintptr_t start, uintptr_t stop) {
     while (cut->next < cut->left_out_count && cut->left_out[cut->next].stop <= start) {
         cut->next++;
@@ -64,29 +65,29 @@ static void pages_add(pages_cut *cut, uintptr_t start, uintptr_t stop) {
 typedef struct {
     pages_cut *cut;
     uint64_t present_bytes;
-} pages_there;
+} pages_present;
 
 static void pages_region(const struct pagemap_region *region, void *argument) {
-    pages_there *there = argument;
-    pages_add(there->cut, region->start, region->end);
-    there->present_bytes += region->end - region->start;
+    pages_present *present = argument;
+    pages_add(present->cut, region->start, region->end);
+    present->present_bytes += region->end - region->start;
 }
 
-// 0, or -1 where the kernel does not know the ioctl.
+// Returns 0, or -1 where the kernel lacks the ioctl.
 static int pages_by_ioctl(int pagemap, uintptr_t start, uintptr_t stop, pages_cut *cut) {
     struct pagemap_query query = {.category_inverted = PAGEMAP_ZERO,
                                   .category_mask = PAGEMAP_ZERO,
                                   .category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
                                   .return_mask = PAGEMAP_PRESENT};
-    pages_there there = {cut, 0};
-    if (pagemap_walk(pagemap, query, start, stop, pages_region, &there) < 0) {
+    pages_present present = {cut, 0};
+    if (pagemap_walk(pagemap, query, start, stop, pages_region, &present) < 0) {
         return -1;
     }
-    cut->runs->untouched_bytes += (stop - start) - there.present_bytes;
+    cut->runs->untouched_bytes += (stop - start) - present.present_bytes;
     return 0;
 }
 
-// 512 pages a call: 2 MiB of memory for 4 KiB of table.
+// Reads 512 words a call: one 4 KiB buffer covers 2 MiB of memory.
 static int pages_by_table(int pagemap, uintptr_t start, uintptr_t stop, pages_cut *cut) {
     uint64_t entries[512];
     for (uintptr_t at = start; at < stop;) {
@@ -106,10 +107,11 @@ static int pages_by_table(int pagemap, uintptr_t start, uintptr_t stop, pages_cu
     return 0;
 }
 
-// A reference that counts lives in memory that its holder can write, and that is this process's own.
+// An owned reference lies in memory that its owner can write and that belongs to this process alone.
 static int pages_is_searched(const memory_map *map) {
     return map->permissions[0] == 'r' && map->permissions[1] == 'w' && map->permissions[3] == 'p' &&
-           !(map->path_length > 2 && memcmp(map->path, "[v", 2) == 0); // [vvar] and kin are the kernel's
+           !(map->path_length > 2 &&
+             memcmp(map->path, "[v", 2) == 0); // [vvar] and the like belong to the kernel
 }
 
 static int pages_compare(const void *a, const void *b) {
@@ -132,7 +134,7 @@ int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out
         if (!pages_is_searched(map)) {
             continue;
         }
-        // What refuses does so at its first call, before it has added anything.
+        // An unsupported method fails at its first call, before it has added a run.
         if (way == 0 && pages_by_ioctl(pagemap, map->start, map->stop, &cut) < 0) {
             way = 1;
         }
@@ -176,9 +178,9 @@ int scan_ranges_parse(PyObject *pairs, scratch *memory, size_t spare, scan_range
     return 0;
 }
 
-// The stack grows down: what lies below the frame of the search belongs to the search. On the alternate stack
-// lies what handlers left, and what registers held as a signal came: where a read of ours faulted, the
-// addresses that are looked for.
+// The stack grows down: everything below the frame of the search belongs to the search. The alternate signal
+// stack holds what past handlers left there, saved registers included: after a fault in one of our own reads
+// these are the very addresses that the search looks for.
 size_t scan_ranges_own(scan_range *ret, const memory_maps *maps, const scratch *memory, uintptr_t frame) {
     const memory_map *stack = memory_maps_find(maps, frame);
     ret[0] = (scan_range){(uintptr_t)memory->start, (uintptr_t)memory->start + memory->size};

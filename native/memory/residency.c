@@ -1,12 +1,12 @@
-// Which pages of an object's bytes are in memory, and whose they are.
+// Which pages of an object's bytes are in memory: private, shared, zero, file or swapped.
 //
-// PAGEMAP_SCAN (Linux 6.7) gives runs of pages with the same categories: a gigabyte in huge pages is a few
-// hundred rows. It tells the page of zeros, file pages, swapped and huge ones apart, but not a private page
-// from one still shared with a forked child; that is bit 56 of /proc/self/pagemap. The words of small blocks
-// are all read; of large ones a sample spread over the block, and all of them once a shared one is found.
-// Older kernels: the words alone. mincore(2) is not asked: it tells of the page cache, not of this process.
+// PAGEMAP_SCAN (Linux 6.7) returns runs of pages with the same categories: a gigabyte in huge pages is a few
+// hundred rows. It tells apart the zero page, file pages, swapped and huge pages. It cannot tell a private
+// page from one still shared with a forked child; that is bit 56 of a /proc/self/pagemap word. Of small
+// blocks all words are read; of large blocks a sample spread over the block, and all words once a shared page
+// is found. Older kernels: words only. mincore(2) is not used: it describes the page cache, not this process.
 //
-// Nothing is dereferenced, so a range may be unmapped, or lie behind the end of a truncated file.
+// Nothing is dereferenced, so a range may be unmapped, or lie beyond the end of a truncated file.
 #define _GNU_SOURCE
 #include "memory/pagemap.h"
 #include "module/native.h"
@@ -19,14 +19,14 @@ enum { OF_PRIVATE, OF_ZERO, OF_FILE, OF_SHARED, OF_SWAPPED, AMOUNTS };
 enum { ANONYMOUS, FILE_BACKED, SHARED_MEMORY };
 static const char LETTERS[] = "pzfsw";
 
-// x86-64 and 4 KiB pages on arm64; larger pages come as several entries and merge again below.
+// x86-64, and arm64 with 4 KiB pages; larger pages come as several entries, which are added up.
 #define PAGE_SIZE_BYTES 4096u
 #define CELLS_MAX 4096
 #define REGIONS 128
-#define WORDS 512              // pages of one look into the table: 2 MiB of memory for 4 KiB of words
-#define LOOKS_A_REGION 8       // of a region larger than that many looks, when it is sampled
-#define LOOKS_IN_ALL 64        // 0.5 ms
-#define SMALLEST_READ_FIRST 32 // pages whose words are read before they are scanned
+#define WORDS 512            // pages of one read of the table: 4 KiB of words for 2 MiB of memory
+#define READS_A_REGION 8     // sampled reads of a region that is larger than so many reads
+#define READS_IN_ALL 64      // 0.5 ms
+#define WORDS_FIRST_LEAST 32 // pages: from so many on the words are read before a scan
 
 typedef struct {
     uint64_t start, stop;
@@ -35,15 +35,15 @@ typedef struct {
 
 typedef struct {
     int pagemap;
-    int careful; // every private page is asked whether it is exclusive
-    int looks;   // into the table, left while not careful
+    int careful; // every private page is checked for being exclusive
+    int reads;   // sampled reads of the table left, while not careful
     uint64_t bytes[AMOUNTS], huge_bytes;
-    uint64_t before, total; // bytes of the ranges before this one, and of all
+    uint64_t before, total; // bytes of the ranges before the current one; bytes of all ranges
     size_t cell_count;
     uint64_t (*cells)[AMOUNTS];
 } residency_tally;
 
-// Counts pages [start, stop) of a range under one amount: only the bytes that belong to the range.
+// Adds pages [start, stop) to one amount, clipped to the bytes of the range.
 static void residency_add(residency_tally *tally, const residency_range *range, uint64_t start, uint64_t stop,
                           int amount, int huge) {
     start = start > range->start ? start : range->start;
@@ -62,8 +62,7 @@ static void residency_add(residency_tally *tally, const residency_range *range, 
     }
 }
 
-// The words of [start, stop) as exclusive or shared. 1 where a shared page was met and `tally` is only
-// looking.
+// Adds the pages [start, stop) as exclusive or shared. While not careful adds none; 1: one is shared.
 static int residency_exclusive(residency_tally *tally, const residency_range *range, uint64_t start,
                                uint64_t stop, int huge) {
     uint64_t words[WORDS];
@@ -82,16 +81,16 @@ static int residency_exclusive(residency_tally *tally, const residency_range *ra
     return 0;
 }
 
-// A run of private anonymous pages: looked at in full where it is small, else in LOOKS_A_REGION places.
+// A run of private anonymous pages. Small runs are read in full, large ones in READS_A_REGION places.
 static int residency_private(residency_tally *tally, const residency_range *range, uint64_t start,
                              uint64_t stop, int huge) {
     const uint64_t piece = (uint64_t)WORDS * PAGE_SIZE_BYTES, size = stop - start;
     if (tally->careful) {
         return residency_exclusive(tally, range, start, stop, huge);
     }
-    uint64_t looks = size <= LOOKS_A_REGION * piece ? (size + piece - 1) / piece : LOOKS_A_REGION;
-    for (uint64_t i = 0; i < looks && tally->looks > 0; i++, tally->looks--) {
-        uint64_t from = start + size / PAGE_SIZE_BYTES * i / looks * PAGE_SIZE_BYTES;
+    uint64_t reads = size <= READS_A_REGION * piece ? (size + piece - 1) / piece : READS_A_REGION;
+    for (uint64_t i = 0; i < reads && tally->reads > 0; i++, tally->reads--) {
+        uint64_t from = start + size / PAGE_SIZE_BYTES * i / reads * PAGE_SIZE_BYTES;
         if (residency_exclusive(tally, range, from, from + piece < stop ? from + piece : stop, huge)) {
             return 1;
         }
@@ -100,7 +99,7 @@ static int residency_private(residency_tally *tally, const residency_range *rang
     return 0;
 }
 
-// One run of pages with the same categories. 1: a shared page was met, begin again and be careful.
+// One run of pages with the same categories. 1: a shared page was found, so start again with `careful`.
 static int residency_region(residency_tally *tally, const residency_range *range,
                             const struct pagemap_region *region) {
     uint64_t categories = region->categories;
@@ -116,13 +115,14 @@ static int residency_region(residency_tally *tally, const residency_range *range
     return 0;
 }
 
-// 1 where the words alone say that all pages of a small range are private, so that only their size is asked:
-// a scan of 200 pages takes as long as reading their words. 0: scan. -1: the kernel does not know the ioctl.
+// 1 where the words show that all pages of a small range are private, so that the ioctl is needed for their
+// size only: a scan of 200 pages takes as long as reading their words. 0: scan the range. -1: the kernel
+// lacks the ioctl.
 static int residency_all_private(residency_tally *tally, const residency_range *range, uint64_t start,
                                  uint64_t stop) {
     const uint64_t huge_page = 2u << 20, must = PAGEMAP_WORD_PRESENT | PAGEMAP_WORD_EXCLUSIVE;
     uint64_t words[WORDS], count = (stop - start) / PAGE_SIZE_BYTES;
-    if (range->kind != ANONYMOUS || tally->careful || count < SMALLEST_READ_FIRST || count > WORDS ||
+    if (range->kind != ANONYMOUS || tally->careful || count < WORDS_FIRST_LEAST || count > WORDS ||
         pread(tally->pagemap, words, count * 8, (off_t)(start / PAGE_SIZE_BYTES * 8)) !=
             (ssize_t)(count * 8)) {
         return 0;
@@ -154,7 +154,7 @@ static int residency_all_private(residency_tally *tally, const residency_range *
     return 1;
 }
 
-// 0; 1: begin again; -1: the kernel does not know the ioctl.
+// 0: done; 1: start again with `careful`; -1: the kernel lacks the ioctl.
 static int residency_by_ioctl(residency_tally *tally, const residency_range *range, uint64_t start,
                               uint64_t stop) {
     struct pagemap_region regions[REGIONS];
@@ -174,7 +174,7 @@ static int residency_by_ioctl(residency_tally *tally, const residency_range *ran
         };
         int found = ioctl(tally->pagemap, PAGEMAP_SCAN_IOCTL, &query);
         if (found < 0 && errno == EFAULT) {
-            return 0; // behind the end of the address space: no pages
+            return 0; // beyond the end of the address space: no pages
         }
         if (found < 0 || query.walk_end <= at) {
             return -1;
@@ -189,7 +189,7 @@ static int residency_by_ioctl(residency_tally *tally, const residency_range *ran
     return 0;
 }
 
-// What a word of the table says of a page that is there. Bit 61 is set on the huge page of zeros too.
+// The amount that a present page counts under, by its word. Bit 61 is set on the huge zero page too.
 static int residency_of_word(uint64_t word, int kind) {
     if (word & PAGEMAP_WORD_SWAPPED) {
         return OF_SWAPPED;
@@ -213,7 +213,7 @@ static int residency_by_table(residency_tally *tally, const residency_range *ran
             return -1;
         }
         if (got < 8) {
-            return 0; // behind the end of the address space
+            return 0; // beyond the end of the address space
         }
         for (ssize_t i = 0; i < got / 8; i++, at += PAGE_SIZE_BYTES) {
             if (words[i] & (PAGEMAP_WORD_PRESENT | PAGEMAP_WORD_SWAPPED)) {
@@ -225,19 +225,19 @@ static int residency_by_table(residency_tally *tally, const residency_range *ran
     return 0;
 }
 
-// All ranges, one way. 0; 1: begin again; -1: this way is not open.
+// All ranges by one method. 0: done; 1: start again with `careful`; -1: the method is not available.
 static int residency_walk(residency_tally *tally, const residency_range *ranges, size_t count, int by_table) {
     memset(tally->bytes, 0, sizeof tally->bytes);
     memset(tally->cells, 0, tally->cell_count * sizeof *tally->cells);
     tally->huge_bytes = tally->before = 0;
-    tally->looks = LOOKS_IN_ALL;
+    tally->reads = READS_IN_ALL;
     for (size_t i = 0; i < count; i++) {
         const uint64_t page = PAGE_SIZE_BYTES - 1, start = ranges[i].start & ~page,
                        stop = (ranges[i].stop + page) & ~page;
-        int told = by_table ? residency_by_table(tally, &ranges[i], start, stop)
-                            : residency_by_ioctl(tally, &ranges[i], start, stop);
-        if (told) {
-            return told;
+        int status = by_table ? residency_by_table(tally, &ranges[i], start, stop)
+                              : residency_by_ioctl(tally, &ranges[i], start, stop);
+        if (status) {
+            return status;
         }
         tally->before += ranges[i].stop - ranges[i].start;
     }
@@ -263,7 +263,7 @@ static void residency_strip(const residency_tally *tally, char *ret) {
     }
 }
 
-// The ranges of Python's tuples; -1 with an exception set.
+// Parses (start, stop, kind) tuples; 0, or -1 with an exception set.
 static int residency_parse(PyObject *fast, residency_range *ranges, uint64_t *ret_total) {
     *ret_total = 0;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); i++) {
@@ -283,7 +283,7 @@ static int residency_parse(PyObject *fast, residency_range *ranges, uint64_t *re
     return 0;
 }
 
-static PyObject *residency_ask(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
+static PyObject *residency_read(PyObject *module /* borrowed */, PyObject *args /* borrowed */) {
     PyObject *pairs; // borrowed
     Py_ssize_t cells;
     int portable = 0;
@@ -291,7 +291,7 @@ static PyObject *residency_ask(PyObject *module /* borrowed */, PyObject *args /
         return NULL;
     }
     if (cells < 0 || cells > CELLS_MAX) {
-        return PyErr_Format(PyExc_ValueError, "%zd cells: 0 to %d are drawn", cells, CELLS_MAX);
+        return PyErr_Format(PyExc_ValueError, "%zd cells: must be 0 to %d", cells, CELLS_MAX);
     }
     _owned_ PyObject *fast = PySequence_Fast(pairs, "ranges must be a sequence of (start, stop, kind)");
     if (!fast) {
@@ -309,15 +309,15 @@ static PyObject *residency_ask(PyObject *module /* borrowed */, PyObject *args /
     }
     tally.cell_count = tally.total ? tally.cell_count : 0;
     _close_ int pagemap = tally.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    int by_table = portable, told = pagemap < 0 ? -1 : residency_walk(&tally, ranges, count, by_table);
-    if (told == 1) {
+    int by_table = portable, status = pagemap < 0 ? -1 : residency_walk(&tally, ranges, count, by_table);
+    if (status == 1) {
         tally.careful = 1;
-        told = residency_walk(&tally, ranges, count, by_table);
+        status = residency_walk(&tally, ranges, count, by_table);
     }
-    if (told < 0 && pagemap >= 0 && !by_table) {
-        told = residency_walk(&tally, ranges, count, by_table = 1);
+    if (status < 0 && pagemap >= 0 && !by_table) {
+        status = residency_walk(&tally, ranges, count, by_table = 1);
     }
-    if (told < 0) {
+    if (status < 0) {
         Py_RETURN_NONE;
     }
     char strip[CELLS_MAX];
@@ -328,7 +328,7 @@ static PyObject *residency_ask(PyObject *module /* borrowed */, PyObject *args /
 }
 
 static PyMethodDef residency_methods[] = {
-    {"residency", residency_ask, METH_VARARGS, NULL},
+    {"residency", residency_read, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

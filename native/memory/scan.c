@@ -1,16 +1,16 @@
 // Finds every word of the process's writable memory whose value lies in one of some ranges (needles).
 //
-// A pointer to an object is a word in [object, object + 8): the low three bits are free for tags, and
-// pointers into a block of memory are words in [block, block + size): one test serves both. The search
-// reads memory in order, at the speed the memory gives, instead of following pointers from object to
-// object, each a cache miss. It finds candidates: who verifies them is owners.c.
+// A pointer to an object is a word in [object, object + 8), since its low three bits may carry tags. A
+// pointer into a block is a word in [block, block + size). One range test serves both. The search reads
+// memory in order, at memory bandwidth, instead of following pointers from object to object, each a cache
+// miss. It finds candidates only: native/search/owners.c verifies them.
 //
-// Up to eight needles are compared side by side, 64 bytes a step: with AVX2 where the processor has it,
-// else in plain C. More needles go through a filter: a bit for each page that a needle touches, and a
-// binary search where the bit is set.
+// Up to eight needles are compared side by side, 64 bytes a step: with AVX2 where the processor has it, else
+// in plain C. More needles use a filter: one bit for each page that a needle touches, and a binary search
+// where the bit is set.
 //
-// Every run is read under the guard of memory.c. A run that faults (another thread unmapped it, a file
-// was truncated) is read again through process_vm_readv, and only what truly is not there is skipped.
+// Every run is read under the guard of memory.c. A run that faults (another thread unmapped it, a file was
+// truncated) is read again through process_vm_readv, which skips only the pages that are really gone.
 #include "memory/memory.h"
 #include "module/native.h"
 
@@ -31,10 +31,10 @@
 
 typedef struct {
     scan_job *job;             // borrowed
-    const uint64_t *at, *stop; // what is left of the run
-    uintptr_t shift;           // where the words really are, when a copy is searched
-    uint64_t low, span;        // all needles lie in [low, low + span)
-    uint8_t *filter;           // borrowed: NULL for few needles
+    const uint64_t *at, *stop; // the rest of the run
+    uintptr_t shift;    // added to an address in `at` when a copy is searched: gives the original's address
+    uint64_t low, span; // all needles lie in [low, low + span)
+    uint8_t *filter;    // borrowed: NULL for few needles
 } scan_walk;
 
 static uint64_t now_ns(void) {
@@ -43,7 +43,7 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-// The needle that holds a value, or NULL: needles are sorted and do not overlap.
+// The needle that holds the value, or NULL. Needles are sorted and do not overlap.
 static const scan_range *needle_of(const scan_job *job, uint64_t value) {
     size_t low = 0, high = job->needle_count;
     while (low < high) {
@@ -59,7 +59,7 @@ static const scan_range *needle_of(const scan_job *job, uint64_t value) {
     return NULL;
 }
 
-// Looks at each word of a step that may hold a needle.
+// Records the words of a step that lie in a needle.
 static __attribute__((noinline)) void scan_collect(scan_walk *walk, const uint64_t *at, size_t words) {
     scan_job *job = walk->job;
     for (size_t i = 0; i < words; i++) {
@@ -75,8 +75,8 @@ static __attribute__((noinline)) void scan_collect(scan_walk *walk, const uint64
     }
 }
 
-// The searches below leave walk->at where they stopped; each step is one cache line.
-// One copy of each search for each number of needles.
+// The searches below leave walk->at where they stopped. A step is one cache line. Each search has one copy
+// for each number of needles.
 #define SCAN_COUNT(FUNCTION, walk, count) \
     if ((walk)->job->needle_count <= count) { \
         FUNCTION(walk, count); \
@@ -92,8 +92,8 @@ static __attribute__((noinline)) void scan_collect(scan_walk *walk, const uint64
     SCAN_COUNT(FUNCTION, walk, 7) \
     FUNCTION(walk, 8)
 
-// The count is a constant in each copy of the loop, so the needles stay in registers. Reads are aligned
-// words of foreign memory: of no use to a sanitizer, which knows only what this program allocated.
+// `count` is a constant in each copy of the loop, so the needles stay in registers. The reads are aligned
+// words of memory that a sanitizer knows nothing of.
 static inline __attribute__((always_inline)) void scan_plain(scan_walk *walk, const int count) {
     const scan_range *needles = walk->job->needles;
     const uint64_t *at = walk->at, *stop = walk->stop;
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) void scan_plain(scan_walk *walk, co
 static void scan_words_plain(scan_walk *walk) { SCAN_WITH_COUNTS(scan_plain, walk); }
 
 #if defined(__x86_64__)
-// AVX2 compares signed: both sides are moved by 2^63, which costs nothing as the constants are.
+// AVX2 compares signed numbers, so both sides are shifted by 2^63: free, as the needles are constants.
 static inline __attribute__((always_inline, target("avx2"))) void scan_avx2(scan_walk *walk,
                                                                             const int count) {
     const uint64_t *at = walk->at, *stop = walk->stop, sign = 1ull << 63;
@@ -148,8 +148,8 @@ static __attribute__((target("avx2"))) void scan_words_avx2(scan_walk *walk) {
 }
 #endif
 
-// With many needles: is the value near any, and does its page hold one? Both tests miss nothing; what
-// passes them wrongly costs a binary search.
+// For many needles: is the value between the lowest and the highest, and does its page hold a needle? Both
+// tests miss nothing; a false positive costs a binary search.
 #define FILTER_BIT(value) (((value) >> 12) & (FILTER_BITS - 1))
 
 static void scan_words_filtered(scan_walk *walk) {
@@ -183,8 +183,8 @@ static void scan_body(void *argument) {
     }
 }
 
-// A run that faulted, by copies: what cannot be copied is not there any more.
-// A page is the most that goes at once, so a page is what is copied.
+// Reads a run that faulted by copying it page by page, as memory vanishes by pages. Other pages count as
+// vanished.
 static void scan_run_by_copy(scan_walk *walk, scan_range run) {
     uint64_t copy[512];
     for (uintptr_t at = run.start; at < run.stop;) {
@@ -202,13 +202,13 @@ static void scan_run_by_copy(scan_walk *walk, scan_range run) {
     walk->shift = 0;
 }
 
-// One run, whole or not at all: a fault takes back the hits of the run before it is read by copies.
+// Searches one run as a whole: after a fault its hits are dropped and it is read again by copies.
 static void scan_run(scan_walk *walk, scan_range run) {
-    size_t hardware_breakpoints_before = walk->job->hit_count;
+    size_t hits_before = walk->job->hit_count;
     walk->at = (const uint64_t *)run.start;
     walk->stop = (const uint64_t *)(run.stop & ~(uintptr_t)7);
     if (memory_guarded(scan_body, walk) < 0) {
-        walk->job->hit_count = hardware_breakpoints_before;
+        walk->job->hit_count = hits_before;
         scan_run_by_copy(walk, run);
         return;
     }
@@ -221,7 +221,7 @@ static int compare_needles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// A needle longer than the filter sets every bit: slow, and right.
+// A needle longer than the filter sets every bit: slow but correct.
 static void fill_filter(scan_walk *walk) {
     const scan_job *job = walk->job;
     memset(walk->filter, 0, FILTER_BITS / 8);
@@ -234,12 +234,12 @@ static void fill_filter(scan_walk *walk) {
     }
 }
 
-// What the next scan will cost is told from the last one.
-#define SPEED_BYTES_MIN (4u << 20)             // less tells of the caches, not of memory
+// The cost of the next search is estimated from the last one.
+#define SPEED_BYTES_MIN (4u << 20)             // a smaller search measures the caches, not memory
 static uint64_t last_scan_bytes, last_scan_ns; // under the GIL
 
-// Slices bound the hits that wait to be looked at, and the time between two looks at pending signals; a slice
-// is small against a run of memory and large against the cost of a look.
+// A run is searched in slices: they bound the hits waiting for `collect`, and the time between two checks for
+// pending signals. A slice is small against a run and large against the cost of a check.
 int scan_words(scan_job *job) {
     if (!job->needle_count) {
         return 0;
@@ -346,7 +346,7 @@ static PyObject *scan_words_python(PyObject *module, PyObject *args, PyObject *k
         (unsigned long long)job.scan_ns);
 }
 
-// Bytes a second of the last search; 0 before the first.
+// Bytes per second of the last search; 0 before the first.
 static PyObject *scan_bandwidth(PyObject *module, PyObject *unused) {
     double seconds = (double)last_scan_ns / 1e9;
     return PyFloat_FromDouble(seconds > 0 ? (double)last_scan_bytes / seconds : 0.0);

@@ -1,8 +1,8 @@
-// Memory for the length of one walk, taken from the system and given back to it.
+// Memory for one walk, mapped from the system and unmapped afterwards.
 //
-// Not malloc: a large block freed raises the size above which glibc maps blocks by themselves (mallopt(3),
-// M_MMAP_THRESHOLD), and so a walk would change where the inspected program's next array lies and whether
-// its pages are fresh. Nothing here is an object of Python. Who frees: arena_deinit, by the struct's owner.
+// malloc is not used: freeing a large block raises glibc's mmap threshold (mallopt(3), M_MMAP_THRESHOLD). The
+// walk would change where the inspected program's next array lies, and whether its pages are fresh. An arena
+// holds no Python objects. The owner of the struct frees it by arena_deinit.
 #ifndef INSPECTOR_ARENA_H
 #define INSPECTOR_ARENA_H
 
@@ -14,7 +14,7 @@ typedef struct {
     size_t bytes;
 } arena;
 
-// Makes the room this large: what was in it stays, what is new is zero. 0, or -1 when memory is out.
+// Resizes the arena: old contents stay, new bytes are zero. 0, or -1 when out of memory.
 static inline int arena_resize(arena *place, size_t bytes) {
     void *start = place->start
                       ? mremap(place->start, place->bytes, bytes, MREMAP_MAYMOVE)
@@ -27,15 +27,15 @@ static inline int arena_resize(arena *place, size_t bytes) {
     return 0;
 }
 
-// Asks for huge pages: what is written all over the room then misses the processor's table of pages less.
+// Requests huge pages: writes scattered over the arena then miss the TLB less often.
 static inline void arena_huge(const arena *place) {
-    madvise(place->start, place->bytes, MADV_HUGEPAGE); // refused where the kernel has none: slower, no more
+    madvise(place->start, place->bytes, MADV_HUGEPAGE); // fails where the kernel has none: only slower
 }
 
-// Makes its first bytes resident in one call: each page of them would else be a fault, when it is first used.
+// Faults in the arena's first bytes in one call, instead of one page fault at the first use of each page.
 static inline void room_ready(const arena *place, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
-    madvise(place->start, bytes, MADV_POPULATE_WRITE); // refused before Linux 5.14: slower, no more
+    madvise(place->start, bytes, MADV_POPULATE_WRITE); // fails before Linux 5.14: only slower
 #endif
 }
 
@@ -46,7 +46,7 @@ static inline void arena_deinit(arena *place) {
     *place = (arena){NULL, 0};
 }
 
-// Pointers waiting to be followed: deep nesting grows this, never the C stack.
+// A stack of pointers still to follow: deep nesting grows it, not the C stack.
 typedef struct {
     arena items;
     size_t used;

@@ -1,4 +1,4 @@
-// Scope guards: what is acquired is released on every way out of the block (drgn's idea).
+// Scope guards: what a block acquires is released on every way out of the block (an idea of drgn's).
 #ifndef INSPECTOR_CLEANUP_H
 #define INSPECTOR_CLEANUP_H
 
@@ -20,7 +20,7 @@ static inline void cleanup_close(int *descriptor) {
 #define _buffer_ __attribute__((cleanup(cleanup_buffer)))
 #define _close_ __attribute__((cleanup(cleanup_close)))
 
-// Hands an owned reference or pointer out of its guard: the caller owns it from here.
+// Moves an owned reference or pointer out of its guard: the caller owns it from then on.
 #define take(variable) \
     __extension__({ \
         __typeof__(variable) taken_ = (variable); \

@@ -10,22 +10,22 @@
 
 // PEP 683: immortal objects exist from 3.12 on. 3.11 gives its static objects (small ints, one-letter
 // strings) 999,999,999 references so that they are never freed (_PyObject_IMMORTAL_REFCNT,
-// internal/pycore_object.h): their count means as little.
+// internal/pycore_object.h); their refcount means just as little.
 #if PY_VERSION_HEX >= 0x030C0000
 #define compat_is_immortal(object) _Py_IsImmortal(object)
 #define compat_never_counted(object) _Py_IsImmortal(object)
 #else
 #define compat_is_immortal(object) (Py_REFCNT(object) > 500000000)
-#define compat_never_counted(object) 0 // its count moves like others
+#define compat_never_counted(object) 0 // its refcount changes like any other
 #endif
 
-// What a code object remembers of its attributes (Include/cpython/code.h): the bytes of `co_code`, from 3.12
-// on a block of references. And the exception that is on its way, with its traceback.
+// The cache of a code object (Include/cpython/code.h): in 3.11 the bytes of `co_code`, from 3.12 on a block
+// of references. And the current exception of a thread, with its traceback.
 #if PY_VERSION_HEX >= 0x030C0000
 #define COMPAT_CODE_CACHE _co_cached
 #define COMPAT_CODE_CACHE_NAME "_co_cached"
 #define compat_raised(thread) ((thread)->current_exception)
-#define compat_raised_traceback(thread) ((PyObject *)NULL) // its own
+#define compat_raised_traceback(thread) ((PyObject *)NULL) // from 3.12 on the exception owns it
 #else
 #define COMPAT_CODE_CACHE _co_code
 #define COMPAT_CODE_CACHE_NAME "_co_code"
@@ -33,34 +33,33 @@
 #define compat_raised_traceback(thread) ((thread)->curexc_traceback)
 #endif
 
-// The count of what may be an object. CPython links the dead objects it keeps for reuse by the word that held
-// their count. Up to 3.13 an address there is told by its size; in 3.14 the count is the low half of that
-// word, and an address shows in the half above, which is 0 in a live object: such a one counts 0 here.
+// The refcount of what may be an object. CPython links freed objects through the word of their refcount. Up
+// to 3.13 an address there is recognised by its size. In 3.14 the refcount is the word's low half; the upper
+// half is 0 in a live object and not 0 in an address: then this returns 0.
 #if PY_VERSION_HEX >= 0x030E0000
 #define compat_refcount(object) ((object)->ob_overflow ? 0 : Py_REFCNT(object))
 #else
 #define compat_refcount(object) Py_REFCNT(object)
 #endif
 
-// PEP 684: a module that keeps its state per interpreter must say so from 3.12 on; before, nobody asks.
-// Arming patches is process-wide, so a second interpreter is refused rather than served wrongly.
+// PEP 684: from 3.12 on a module must declare whether it supports several interpreters. Arming patches is
+// process-wide, so a second interpreter is refused.
 #if PY_VERSION_HEX >= 0x030C0000
 #define COMPAT_INTERPRETERS_SLOT {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED}
 #else
-#define COMPAT_INTERPRETERS_SLOT {0, NULL} // the end of the slots, one line early
+#define COMPAT_INTERPRETERS_SLOT {0, NULL} // ends the slots one line early
 #endif
 
-// The namespace of a type. New reference, or NULL without an exception. From 3.12 on the dict of a static
-// built-in type belongs to the interpreter and tp_dict is NULL.
+// The namespace of a type: a new reference, or NULL without an exception. From 3.12 on the interpreter owns
+// the dict of a static built-in type and tp_dict is NULL.
 #if PY_VERSION_HEX >= 0x030C0000
 #define compat_type_dict(type) PyType_GetDict(type)
 #else
 #define compat_type_dict(type) Py_XNewRef((type)->tp_dict)
 #endif
 
-// What stands before the gc header of an object whose type manages a dict or weak references
-// (internal/pycore_object.h): FIELD(type flag, name, offset in bytes). COMPAT_PREHEADER tells whether
-// its two words are there.
+// What lies before the gc header of an object whose type manages a dict or weak references
+// (internal/pycore_object.h): FIELD(type flag, name, offset in bytes). COMPAT_PREHEADER: both words exist.
 #if PY_VERSION_HEX >= 0x030C0000
 #define COMPAT_PREHEADER(type) (((type)->tp_flags & Py_TPFLAGS_PREHEADER) != 0)
 #define COMPAT_PREHEADER_FIELDS(FIELD) \
@@ -73,14 +72,14 @@
     FIELD(Py_TPFLAGS_MANAGED_DICT, "managed dict", -24)
 #endif
 
-// An int keeps sign and digit count in ob_size until 3.11, in lv_tag from 3.12 on.
+// The field that holds an int's sign and digit count.
 #if PY_VERSION_HEX >= 0x030C0000
 #define COMPAT_INT_SIZE_FIELD "lv_tag"
 #else
 #define COMPAT_INT_SIZE_FIELD "ob_size"
 #endif
 
-// Names of tp_flags bits (Include/object.h): FLAG(name). Bits that some version lacks come in groups.
+// Names of the tp_flags bits (Include/object.h): FLAG(name). COMPAT_TYPE_FLAGS_NEW: what some version lacks.
 #if PY_VERSION_HEX >= 0x030D0000
 #define COMPAT_TYPE_FLAGS_NEW(FLAG) \
     FLAG(_Py_TPFLAGS_STATIC_BUILTIN), FLAG(Py_TPFLAGS_INLINE_VALUES), FLAG(Py_TPFLAGS_MANAGED_WEAKREF), \
@@ -101,13 +100,13 @@
         FLAG(Py_TPFLAGS_TUPLE_SUBCLASS), FLAG(Py_TPFLAGS_BYTES_SUBCLASS), FLAG(Py_TPFLAGS_UNICODE_SUBCLASS), \
         FLAG(Py_TPFLAGS_DICT_SUBCLASS), FLAG(Py_TPFLAGS_BASE_EXC_SUBCLASS), FLAG(Py_TPFLAGS_TYPE_SUBCLASS)
 
-#if PY_VERSION_HEX >= 0x030D0000 // the running thread's state, NULL where it has none: never an error
+#if PY_VERSION_HEX >= 0x030D0000 // the current thread state, or NULL; never an error
 #define compat_thread_unchecked() PyThreadState_GetUnchecked()
 #else
 #define compat_thread_unchecked() _PyThreadState_UncheckedGet()
 #endif
 
-// Whether an int is below zero: a public question from 3.14 on, where the private one is deprecated.
+// Whether an int is negative: 3.14 has a public function and deprecates the private one.
 #if PY_VERSION_HEX >= 0x030E0000
 #define compat_is_negative(number) (PyLong_IsNegative(number) == 1)
 #else
@@ -125,7 +124,7 @@
 #define COMPAT_INT_BYTES_ARGUMENTS (v, bytes, n, little_endian, is_signed)
 #endif
 
-// Digits an int has room for; 3.12 keeps their count in a tag, and never allocates none.
+// Digits that an int has room for. 3.12 on keeps their number in a tag and always allocates at least one.
 #if PY_VERSION_HEX >= 0x030C0000
 static inline size_t compat_int_digits(PyObject *object /* borrowed */) {
     size_t digits = ((PyLongObject *)object)->long_value.lv_tag >> 3;
@@ -141,7 +140,7 @@ static inline size_t compat_int_digits(PyObject *object /* borrowed */) {
 #define compat_int_digit(object, i) (((PyLongObject *)(object))->ob_digit[i])
 #endif
 
-// 1 and the value of an int of at most two digits, or 0.
+// Returns 1 and the value of an int of at most two digits, or 0 for a longer one.
 static inline int compat_int_short(PyObject *object /* borrowed */, int64_t *ret) {
     size_t digits = compat_int_digits(object);
     int64_t low = compat_int_digit(object, 0), sign = compat_int_sign(object);
@@ -153,8 +152,8 @@ static inline int compat_int_short(PyObject *object /* borrowed */, int64_t *ret
     return digits == 2;
 }
 
-// CPython's internal headers, for the parts that read the interpreter's own structures. A part asks for
-// them with `#define INSPECTOR_INTERNALS` before module/native.h; the others see the public API only.
+// CPython's internal headers, for parts that read the interpreter's own structures: a part defines
+// INSPECTOR_INTERNALS before it includes module/native.h. All others see the public API only.
 #ifdef INSPECTOR_INTERNALS
 #include <internal/pycore_dict.h>
 #include <internal/pycore_frame.h>
@@ -163,9 +162,9 @@ static inline int compat_int_short(PyObject *object /* borrowed */, int64_t *ret
 #include <internal/pycore_moduleobject.h>
 #include <internal/pycore_object.h>
 
-// The gc's lists (Modules/gcmodule.c, Python/gc.c): circular, doubly linked, each with a head that is no
-// object. Three generations; the first releases of 3.14 have one young list and two old ones instead
-// (CMakeLists.txt looks which).
+// The gc's lists (Modules/gcmodule.c, Python/gc.c): circular, doubly linked, each with a head that is not an
+// object. Three generations; the first releases of 3.14 have one young and two old lists (see
+// CMakeLists.txt).
 #define COMPAT_GC_LISTS 4
 #if INSPECTOR_GC_GENERATIONS
 #define compat_gc_list(gc, i) ((i) == 3 ? &(gc)->permanent_generation.head : &(gc)->generations[i].head)
@@ -187,8 +186,8 @@ static inline size_t compat_keys_bytes(PyDictKeysObject *keys /* borrowed */) {
 }
 #define compat_keys_room(keys) ((size_t)((keys)->dk_nentries + (keys)->dk_usable))
 
-// Where an instance keeps its attributes while it has no dict: values in the order of its class's shared
-// keys. And its dict, if it has been made. Both borrowed or NULL; nothing is made by asking.
+// Where an instance keeps its attributes while it has no dict: the values, in the order of its class's shared
+// keys. And its dict, if there is one. Both borrowed or NULL; neither call creates anything.
 #if PY_VERSION_HEX >= 0x030D0000
 static inline PyDictValues *compat_instance_values(PyObject *object /* borrowed */) {
     int has = PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_INLINE_VALUES);
@@ -215,8 +214,8 @@ static inline PyDictValues *compat_instance_values(PyObject *object /* borrowed 
 #define compat_managed_dict(object) (*_PyObject_ManagedDictPointer(object))
 #endif
 
-// Bytes of an instance's attribute values that `__sizeof__` leaves out. Up to 3.12 they are a block of
-// their own, with its prefix's length in the byte before them; from 3.13 on they lie in the object.
+// Bytes of an instance's attribute values that `__sizeof__` leaves out. Up to 3.12 the values are a separate
+// block, and the byte before them is the length of its prefix; from 3.13 on they lie in the object.
 #if PY_VERSION_HEX >= 0x030D0000
 #define compat_values_in_dict(dict) ((dict)->ma_values && !(dict)->ma_values->embedded)
 static inline size_t compat_values_bytes(PyObject *object /* borrowed */) {
@@ -241,11 +240,11 @@ static inline size_t compat_values_bytes(PyObject *object /* borrowed */) {
 }
 #endif
 
-// Running frames (internal/pycore_frame.h). A frame without a code object is a trampoline of the C stack.
-// A frame is from C where C code called its function: the arguments were copied, not moved, into it.
-// From 3.14 on variables and stack hold tagged words (internal/pycore_stackref.h): a low bit that is set says
-// that the word only borrows (LOAD_FAST_BORROW), or is no object. compat_slot is what a word owns, or NULL.
-// Their stack's end is in the frame whenever C code runs; before, while the frame is suspended.
+// Running frames (internal/pycore_frame.h). A frame without a code object is an entry trampoline of the C
+// stack. compat_frame_from_c: C called the function, so its arguments were copied into the frame, not moved.
+// From 3.14 on, variables and stack hold tagged words (internal/pycore_stackref.h): a set low bit means
+// borrowed (LOAD_FAST_BORROW), or no object. compat_slot is the object that a word owns, or NULL. The frame
+// stores its stack's end whenever C code runs; before 3.14 while it is suspended.
 #if PY_VERSION_HEX >= 0x030E0000
 #include <internal/pycore_code.h>
 #include <internal/pycore_interpframe_structs.h>
@@ -288,8 +287,8 @@ static inline PyCodeObject *compat_frame_code(const _PyInterpreterFrame *frame) 
 #define compat_frame_top(frame) ((frame)->stacktop)
 #define compat_generator_frame(generator) ((_PyInterpreterFrame *)((PyGenObject *)(generator))->gi_iframe)
 #endif
-// The instruction a frame is at, its fields that own a reference (f_globals and f_builtins borrow), and
-// whether C entered the interpreter with it: by a flag in 3.11, by a trampoline before it from 3.12 on.
+// A frame's current instruction; its fields that own a reference (f_globals and f_builtins borrow); whether C
+// entered the interpreter with it: a flag in 3.11, from 3.12 on a trampoline frame before it.
 #if PY_VERSION_HEX >= 0x030D0000
 #define compat_frame_instruction(frame) ((frame)->instr_ptr)
 #define COMPAT_FRAME_OWNED(FIELD) FIELD(f_executable) FIELD(f_funcobj) FIELD(f_locals) FIELD(frame_obj)
@@ -309,16 +308,17 @@ static inline int compat_frame_owns(size_t offset) {
 #undef COMPAT_FRAME_IS
 }
 
-// The cache of method lookups borrows what it remembers; a pointer in it holds nothing. Dead dict keys
-// wait for reuse in the interpreter with what they pointed to.
+// The method cache borrows its entries: a pointer in it owns nothing. Freed dict keys that wait for reuse in
+// the interpreter still hold their old pointers.
 #if PY_VERSION_HEX >= 0x030C0000
 #define compat_type_cache(interpreter) (&(interpreter)->types.type_cache)
-#define compat_gil_switches(interpreter) ((interpreter)->ceval.gil->switch_number) // to another thread
+#define compat_gil_switches(interpreter) \
+    ((interpreter)->ceval.gil->switch_number) // switches to another thread
 #else
 #define compat_type_cache(interpreter) (&(interpreter)->type_cache)
 #define compat_gil_switches(interpreter) (_PyRuntime.ceval.gil.switch_number)
 #endif
-// All that waits for reuse is in [first, end); in 3.14 tuples, lists and dicts in chains, by their count.
+// The free lists lie in [first, end); 3.14 chains tuples, lists and dicts instead of keeping arrays.
 #define COMPAT_KEPT_CHAINED (PY_VERSION_HEX >= 0x030E0000)
 #if PY_VERSION_HEX >= 0x030D0000
 #define compat_free_lists(interpreter) (&(interpreter)->object_state)
@@ -337,14 +337,14 @@ static inline int compat_frame_owns(size_t offset) {
 #define compat_kept_dicts(interpreter) (&(interpreter)->dict_state)
 #define COMPAT_KEPT_ITEMS free_list
 #endif
-// An array of blocks kept for reuse has behind its count what it had before: those are in use, or gone.
+// Behind its count an array of a free list has old entries: those blocks are in use again, or freed.
 static inline int compat_is_behind(uintptr_t word, const void *items, int used, int room) {
     uintptr_t first = (uintptr_t)items;
     return word >= first + (uintptr_t)used * sizeof(void *) &&
            word < first + (uintptr_t)room * sizeof(void *);
 }
 
-#if PY_VERSION_HEX >= 0x030E0000 // chains: no word is left over
+#if PY_VERSION_HEX >= 0x030E0000 // chains have no left-over entries
 #define compat_is_behind_reuse(interpreter, word) ((void)(interpreter), (void)(word), 0)
 #elif PY_VERSION_HEX >= 0x030D0000
 static inline int compat_is_behind_reuse(PyInterpreterState *interpreter, uintptr_t word) {
@@ -365,8 +365,8 @@ static inline int compat_is_behind_reuse(PyInterpreterState *interpreter, uintpt
 }
 #endif
 
-// Whether a block is one of those dead keys. Up to 3.13 the interpreter points at each of them; in 3.14 at
-// the first only, which points at the next with its first word.
+// Whether a block is one of the freed dict keys. Up to 3.13 the interpreter points at each of them. In 3.14
+// it points at the first only, whose first word points at the next.
 #if PY_VERSION_HEX >= 0x030E0000
 static inline int compat_is_dead_keys(uintptr_t block) {
     const struct _Py_freelist *dead = &PyInterpreterState_Get()->object_state.freelists.dictkeys;
@@ -382,8 +382,8 @@ static inline int compat_is_dead_keys(uintptr_t block) {
 #define compat_is_dead_keys(block) ((void)(block), 0)
 #endif
 
-// The values of an instance without a `__dict__` of its own: before 3.13 a block, whose address is in the
-// pre-header (tagged in 3.12, by "minus one"); from 3.13 on a part of the object.
+// The values of an instance without a `__dict__`: before 3.13 a separate block, whose address is in the
+// pre-header (3.12 tags it by subtracting one); from 3.13 on a part of the object.
 #if PY_VERSION_HEX >= 0x030D0000
 #define COMPAT_VALUES_INLINE 1
 #elif PY_VERSION_HEX >= 0x030C0000

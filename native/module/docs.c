@@ -1,9 +1,9 @@
-// Docstrings: what the contract says becomes `__doc__` and `__text_signature__` of the compiled module.
+// Docstrings of the compiled module: sets `__doc__` and `__text_signature__` from the stub.
 //
-// The words stand in inspector/_native.pyi alone, beside the signatures that type checkers read (drgn's
-// idea); module/docstrings.py makes docstrings.h of them at build time. So no part repeats them, and a row of
-// a method table says NULL where a docstring would be. This part is the last of the list: it finds each name
-// in the finished module and points the row at its text. The texts are static, so nobody frees them.
+// The texts are written in inspector/_native.pyi only, beside the signatures that type checkers read (an idea
+// of drgn's). module/docstrings.py turns them into docstrings.h at build time, so a method table says NULL
+// where a docstring would be. This part is the last in the list: it looks up each name in the finished module
+// and points its row at the text. The texts are static: nothing frees them.
 #include "module/native.h"
 
 typedef struct {
@@ -13,7 +13,7 @@ typedef struct {
 
 #include "docstrings.h"
 
-// What `owner` (the module, or a type of it) has under `name`; NULL without an exception where it has none.
+// What `owner` (the module, or one of its types) has under `name`, or NULL without an exception. Borrowed.
 static PyObject *docs_find(PyObject *owner, const char *name) {
     PyObject *dict; // borrowed
     dict = PyModule_Check(owner) ? PyModule_GetDict(owner) : ((PyTypeObject *)owner)->tp_dict;

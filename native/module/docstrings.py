@@ -1,7 +1,7 @@
-"""Write docstrings.h from the contract (inspector/_native.pyi): the stub is where they are kept.
+"""Write docstrings.h from the stub inspector/_native.pyi, the one place where the docstrings are kept.
 
-Run by CMake: module/docstrings.py _native.pyi docstrings.h. A row is {"name" or "Class.name", docstring}; a
-function's begins with its signature as inspect.signature reads it from C (PEP 7, Argument Clinic).
+CMake runs it: module/docstrings.py _native.pyi docstrings.h. A row is {"name" or "Class.name", docstring}; a
+function's docstring begins with its signature, as inspect.signature expects it of C (PEP 7, Argument Clinic).
 """
 
 import ast
@@ -22,7 +22,7 @@ def rows(body, owner=""):
 
 
 def signature(node, owner):
-    """name($self, a, b=1): no annotations; `/` after the receiver where there is nothing else."""
+    """name($self, a, b=1) without annotations; `/` where there is no parameter beside the receiver."""
     for argument in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]:
         argument.annotation = None
     if owner:

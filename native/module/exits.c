@@ -1,8 +1,8 @@
-// Calls a function of Python's when the process exits and its Python never ended, as a host may let it
-// (reticulate's is never finalized): atexit of Python's is not run there.
+// Calls a Python callable when the process exits without finalizing Python, where Python's own atexit never
+// runs. An embedding host may exit so (reticulate does).
 //
-// exit(3) runs what atexit(3) was given, while everything is loaded and Python still lives. `_exit`, a signal
-// and exec come by without a word. A process that was forked is none of ours.
+// exit(3) runs the handlers of atexit(3) while all libraries are loaded and Python is still alive. They do
+// not run on `_exit`, a signal or exec. A forked child does not call it.
 #define _GNU_SOURCE
 #include "module/native.h"
 

@@ -1,32 +1,32 @@
 // Ctrl-C during a walk that holds the GIL and borrowed pointers.
 //
-// Running a signal's handler in the middle would run Python code, and what is borrowed could go. So the walk
-// only asks whether the signal came, and ends; the handler runs when everything is given back.
+// Running a signal handler in the middle of a walk would run Python code, which could free borrowed objects.
+// So the walk only checks whether SIGINT came, and ends. The handler runs after the walk.
 #ifndef INSPECTOR_INTERRUPT_H
 #define INSPECTOR_INTERRUPT_H
 
 #include "module/native.h"
 
-#define INTERRUPT_STEPS 0x8000u // objects between two questions: a few milliseconds
+#define INTERRUPT_STEPS 0x8000u // objects between two checks: a few milliseconds
 
 typedef struct {
     unsigned steps;
     int seen;
 } interrupt_watch;
 
-// walk_progress.c: says how many objects a walk has looked at, where somebody listens.
+// module/walk_progress.c: reports how many objects a walk has visited, if progress is switched on.
 void walk_progress_tell(unsigned objects);
 
-// Asked now: 1 from the moment a SIGINT waits.
+// Checks for a pending SIGINT: 1 once one was seen, else 0.
 static inline int interrupt_ask(interrupt_watch *watch) {
     if (!watch->seen && PyOS_InterruptOccurred()) {
-        PyErr_SetInterrupt(); // asking has taken the signal
+        PyErr_SetInterrupt(); // the check has cleared the signal: set it again
         watch->seen = 1;
     }
     return watch->seen;
 }
 
-// One step of a walk; tells how far it is.
+// Counts one object of a walk; now and then reports progress and checks for SIGINT. 1: end the walk.
 static inline int interrupt_step(interrupt_watch *watch) {
     if (++watch->steps % INTERRUPT_STEPS) {
         return watch->seen;
@@ -35,8 +35,8 @@ static inline int interrupt_step(interrupt_watch *watch) {
     return interrupt_ask(watch);
 }
 
-// After a walk that ended early: KeyboardInterrupt, or what the handler raises; InterruptedError where it
-// raised nothing; MemoryError where no signal came. Always sets an exception.
+// Sets the exception of a walk that ended early: what the signal handler raises (KeyboardInterrupt),
+// InterruptedError where it raises nothing, MemoryError where no signal came.
 static inline void interrupt_raise(const interrupt_watch *watch) {
     if (!watch->seen) {
         PyErr_NoMemory();

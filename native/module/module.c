@@ -1,19 +1,17 @@
-// The extension module inspector._native: multi-phase init (PEP 489), one state a module object.
+// The extension module inspector._native: multi-phase init (PEP 489), one state per module object.
 //
-// Overview. This file knows no subject. It lists the parts (module/native.h: INSPECTOR_PARTS) as exec slots;
-// each part is one C file, adds its own functions and types to the module, and includes no other part. What
-// two parts share is declared in native.h.
+// Overview. This file only assembles the module. It runs the parts (module/native.h: INSPECTOR_PARTS) as exec
+// slots. A part is one C file that adds its functions and types to the module; parts never include each
+// other.
 //
 // Life cycle. CPython creates the module object, zeroes `native_state`, and runs the slots in the order of
-// the list; the first one that fails stops the import with its exception. The state is visited and cleared
-// with the module object, so a reloaded module starts anew and the old one is collected when nothing
-// refers to it any more.
+// the list; the first one that fails stops the import with its exception. The state is traversed and cleared
+// with the module object, so a reloaded module starts afresh and the old one is collected.
 //
-// Who frees. References in `native_state` are owned by the module object. Parts keep no static PyObject*:
-// a static would outlive the state and tie two module objects together.
+// Ownership. The module object owns the references in `native_state`.
 //
-// Limits and why. One interpreter only (module/compat.h: COMPAT_INTERPRETERS_SLOT), and only with the GIL:
-// the scan reads memory that other threads would change under it.
+// Limits. One interpreter only (module/compat.h: COMPAT_INTERPRETERS_SLOT), and only with the GIL: the scan
+// reads memory that other threads would otherwise change meanwhile.
 #include "module/native.h"
 
 native_state *native_get_state(PyObject *module) { return PyModule_GetState(module); }
@@ -21,7 +19,7 @@ native_state *native_get_state(PyObject *module) { return PyModule_GetState(modu
 int names_add(PyObject *module, const char *attribute, const char *const *names, int count) {
     _owned_ PyObject *table = PyTuple_New(count);
     for (int i = 0; table && i < count; i++) {
-        PyObject *name = PyUnicode_FromString(names[i]); // given to the table
+        PyObject *name = PyUnicode_FromString(names[i]); // stolen by the table
         if (!name) {
             return -1;
         }
@@ -61,7 +59,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "inspector._native",
-    .m_doc = "Floor 0: what CPython itself knows about an object. The contract is _native.pyi.",
+    .m_doc = "The native half of inspector: reads objects and memory, traces calls. The stub is _native.pyi.",
     .m_size = sizeof(native_state),
     .m_slots = module_slots,
     .m_traverse = module_traverse,

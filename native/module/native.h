@@ -1,4 +1,4 @@
-// The one header of the extension: module state, and the init of each part.
+// What every part includes: the module's state, and the exec function of each part.
 #ifndef INSPECTOR_NATIVE_H
 #define INSPECTOR_NATIVE_H
 
@@ -8,7 +8,7 @@
 #define Py_BUILD_CORE 1
 #define Py_BUILD_CORE_MODULE 1
 #endif
-// A part that names the functions themselves: up to 3.12 PY_SSIZE_T_CLEAN makes others of some.
+// A part that takes the addresses of C-API functions defines this: up to 3.12 PY_SSIZE_T_CLEAN renames some.
 #ifndef INSPECTOR_PLAIN_NAMES
 #define PY_SSIZE_T_CLEAN
 #endif
@@ -23,18 +23,19 @@ typedef struct {
     PyTypeObject *subject_type;      // owned
     PyTypeObject *lazy_vector_type;  // owned
     PyTypeObject *lazy_storage_type; // owned
-    PyTypeObject *lazy_class; // owned: inspector.lazy.Vector, what recipes make; NULL before its import
+    PyTypeObject
+        *lazy_class; // owned: inspector.lazy.Vector, the class that recipes make; NULL before its import
 } native_state;
 
 native_state *native_get_state(PyObject *module /* borrowed */);
-// The state behind one of our types or a subclass of it; NULL with TypeError set for any other.
+// The module state of one of our types or a subclass of it; NULL with TypeError set for any other type.
 native_state *native_type_state(PyTypeObject *type /* borrowed */);
 
-// Adds a tuple of names to the module, one a number of an enum. 0, or -1 with an exception set.
+// Adds to the module a tuple of names, indexed by the numbers of an enum. 0, or -1 with an exception set.
 int names_add(PyObject *module /* borrowed */, const char *attribute, const char *const *names, int count);
 
-// A part is one C file; `part_exec` adds its functions and types to the module.
-// Returns 0, or -1 with an exception set. To add a part: one line here.
+// The parts: each is one C file with a function `<part>_exec`, which adds its functions and types to the
+// module and returns 0, or -1 with an exception set.
 #define INSPECTOR_PARTS(PART) \
     PART(subject) \
     PART(call) \
@@ -99,28 +100,28 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
 INSPECTOR_PARTS(DECLARE_PART)
 #undef DECLARE_PART
 
-// module/text.c: short printable text. Room is on the stack; `limit` is at most TEXT_MAX_CHARS.
+// module/text.c: short printable text in a buffer on the stack; `limit` is at most TEXT_MAX_CHARS.
 enum { TEXT_MAX_CHARS = 200 };
 
 typedef struct {
     Py_UCS4 characters[TEXT_MAX_CHARS];
     int limit, length;
-    int safe;        // length at the last place where the text may be cut
+    int safe;        // length up to the last place where the text may be cut
     int full;        // something did not fit
-    Py_UCS4 closing; // put behind the "…" of a cut text; 0 for none
+    Py_UCS4 closing; // put after the "…" of a cut text; 0 for none
 } text;
 
 void text_put(text *into, Py_UCS4 character);
 void text_put_ascii(text *into, const char *ascii);
-// Printable characters as they are, others as Python escapes them; `quote` and backslash get a backslash.
+// Printable characters as they are, others escaped as in Python; `quote` and backslash get a backslash.
 void text_put_escaped(text *into, Py_UCS4 character, Py_UCS4 quote /* 0: none is escaped */);
-// Where the text so far may end, should the rest not fit.
+// Marks the current length as a place where the text may be cut.
 void text_may_cut(text *into);
-// A new str of what was put; the text is spent.
+// A new str of the text, which must not be used afterwards.
 PyObject *text_finish(text *from);
-// A ready str with everything a terminal would act upon escaped. New str.
+// The same text with everything escaped that a terminal would act upon. New str.
 PyObject *text_visible(PyObject *original /* borrowed */, Py_ssize_t limit);
-// The same from C: UTF-8 with broken bytes replaced, "" for NULL. New str.
+// The same of a C string: UTF-8 with invalid bytes replaced, "" for NULL. New str.
 PyObject *text_from_c(const char *original, Py_ssize_t limit);
 
 #endif

@@ -1,10 +1,10 @@
-// Short text for people: printable, bounded, never what a terminal would act upon.
+// Short text for display: printable, bounded, without anything that a terminal would act upon.
 //
-// A `text` is a buffer on the C stack that a part fills character by character and turns into one str at
-// the end. When its limit is reached it is cut at the last place marked by `text_may_cut`, and ends in "…"
-// and, where one is due, the bracket or quote that closes it. Names, documentation and values all come
-// from the program under inspection; whatever they hold, what leaves here has no control code, no
-// surrogate and no bidirectional mark: these are written as Python's own escapes.
+// A `text` is a buffer on the C stack. A part fills it character by character and turns it into one str at
+// the end. A text beyond its limit is cut at the last place marked by `text_may_cut` and ends in "…", with
+// the closing bracket or quote where it has one. Names, documentation and values come from the inspected
+// program and may hold anything: control codes, surrogates and bidirectional marks are written as Python
+// escapes.
 #include "module/native.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ void text_put_ascii(text *into, const char *ascii) {
     }
 }
 
-// A place counts only if "…" and the closing character still fit behind it.
+// Marks a place only if "…" and the closing character still fit behind it.
 void text_may_cut(text *into) {
     if (!into->full && into->length <= into->limit - 2) {
         into->safe = into->length;
@@ -71,7 +71,7 @@ PyObject *text_from_c(const char *original, Py_ssize_t limit) {
     if (!original) {
         return PyUnicode_FromString("");
     }
-    // One character more than is shown, at most 4 bytes each, so that a cut is seen as one.
+    // One character more than the limit, of at most 4 bytes each, so that text_visible sees that it must cut.
     Py_ssize_t size = (Py_ssize_t)strnlen(original, (size_t)(limit + 1) * 4);
     _owned_ PyObject *decoded = PyUnicode_DecodeUTF8(original, size, "replace");
     return decoded ? text_visible(decoded, limit) : NULL;

@@ -1,9 +1,9 @@
-// How far a walk over the heap is, said on a terminal by the walk itself.
+// Progress of a walk over the heap, written to a terminal by the walk itself.
 //
-// A census, a chain and a retained size hold borrowed pointers from their first object to their last, so no
-// Python code may run in between, and no other thread: nobody else could say it. A walk asks for signals
-// every few milliseconds, and there it writes one line, over the last one, to a file descriptor that the
-// caller named. Overlong lines do not wrap: they have no room for more than a number.
+// A census, a chain and a retained size hold borrowed pointers throughout, so neither Python code nor another
+// thread may run meanwhile: only the walk itself can report. It checks for signals every few milliseconds
+// (module/interrupt.h), and there it overwrites one line on a file descriptor that the caller chose. The line
+// is short and never wraps.
 #include "module/interrupt.h"
 
 #include <stdio.h>
@@ -13,9 +13,9 @@
 
 static struct {
     int file;
-    uint64_t due_ns; // 0: nobody listens
-    int said;
-} walk_listener = {.file = -1}; // under the GIL
+    uint64_t due_ns;            // when to report next; 0: progress is off
+    int is_written;             // the walk has written a line
+} walk_listener = {.file = -1}; // guarded by the GIL
 
 static uint64_t now_ns(void) {
     struct timespec t;
@@ -29,19 +29,20 @@ void walk_progress_tell(unsigned objects) {
         return;
     }
     walk_listener.due_ns = now + EVERY_NS;
-    walk_listener.said = dprintf(walk_listener.file, "\r looked at %.1f million objects", objects / 1e6) > 0;
+    walk_listener.is_written =
+        dprintf(walk_listener.file, "\r visited %.1f million objects", objects / 1e6) > 0;
 }
 
 static PyObject *walk_listen(PyObject *module, PyObject *args) {
-    int file, said = walk_listener.said;
-    unsigned patience_ms;
-    if (!PyArg_ParseTuple(args, "iI:walk_listen", &file, &patience_ms)) {
+    int file, is_written = walk_listener.is_written;
+    unsigned delay_ms;
+    if (!PyArg_ParseTuple(args, "iI:walk_listen", &file, &delay_ms)) {
         return NULL;
     }
     walk_listener.file = file;
-    walk_listener.due_ns = file < 0 ? 0 : now_ns() + patience_ms * 1000000ull;
-    walk_listener.said = 0;
-    return PyBool_FromLong(said);
+    walk_listener.due_ns = file < 0 ? 0 : now_ns() + delay_ms * 1000000ull;
+    walk_listener.is_written = 0;
+    return PyBool_FromLong(is_written);
 }
 
 static PyMethodDef walk_progress_functions[] = {

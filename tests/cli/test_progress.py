@@ -30,7 +30,7 @@ def test_a_walk_says_on_a_terminal_how_far_it_is_and_leaves_no_line(monkeypatch:
                 said += part
     finally:
         os.close(ours)
-    assert said.startswith(b"\r looked at 0.") and said.endswith(b"\r\x1b[K")
+    assert said.startswith(b"\r visited 0.") and said.endswith(b"\r\x1b[K")
 
 
 def test_without_a_terminal_nothing_is_said(capfd: pytest.CaptureFixture[str]) -> None:

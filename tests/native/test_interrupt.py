@@ -97,7 +97,7 @@ def test_a_walk_says_how_far_it_is_where_somebody_listens(rows: list[Any], name:
         _native.walk_listen(writing, 0)
         function(*arguments)
         assert _native.walk_listen(-1, 0) is True
-        assert os.read(reading, 1000).startswith(b"\r looked at 0.")
+        assert os.read(reading, 1000).startswith(b"\r visited 0.")
         function(*arguments)
         assert _native.walk_listen(writing, 3_600_000) is False, "nobody listened"
         function(*arguments)

@@ -1,24 +1,23 @@
-// Function pointers replaced by trampolines, and the one function all trampolines lead to.
+// Replaces function pointers by trampolines; calls_enter is the one function that all trampolines jump to.
 //
-// Overview. CPython calls C through pointers that lie in tables: PyMethodDef.ml_meth, an instance's
-// vectorcall, a type's slots. To see such calls a pointer is replaced in place. The function that is called
-// then must know which place it was called for, and the calling conventions have no word for that. None of
-// them passes more than five words, though, so the sixth argument register is free: trampoline N loads N
-// there and jumps to calls_enter, an ordinary C function that receives five words as they came, and N.
-// Nothing on the stack is touched: unwinders, debuggers and C++ exceptions see a plain tail call.
+// Overview. CPython calls C through pointers in tables: PyMethodDef.ml_meth, an instance's vectorcall, a
+// type's slots. To see such calls a pointer is replaced in place. The replacement must know which place it
+// was called for, and the calling conventions pass no such word. But none of them passes more than five
+// words, so the sixth argument register is free: trampoline N loads N there and jumps to calls_enter, an
+// ordinary C function that receives the five words unchanged, and N. The stack is not touched: unwinders,
+// debuggers and C++ exceptions see a plain tail call.
 //
-// Life cycle. calls_arm writes a row and then the pointer, one aligned store; calls_disarm stores what was
-// there. A row is never changed once a trampoline with its number has been given out, and trampolines are
-// text: a call that is in flight during a disarm, or through a pointer that somebody copied (a subclass made
-// meanwhile inherits slots), finds its way. A place armed again takes its old row if it holds the same
-// pointer.
+// Life cycle. calls_arm writes a row and then the pointer, by one aligned store; calls_disarm restores the
+// pointer. A row does not change once its trampoline has been stored anywhere, and trampolines are static
+// text. So a call in flight during a disarm, or through a copied pointer (a new subclass inherits slots),
+// still reaches the original. A place armed again gets its old row if it holds the same pointer.
 //
-// Who frees. While a place is armed its owner (function, type) is held by one reference, so that the memory
-// of the place cannot go. calls_disarm gives the references back.
+// Ownership. While a place is armed its row owns a reference to the place's owner (function, type), so that
+// the memory of the place stays. calls_disarm releases these references.
 //
-// Limits and why. CALLS_MAX places at a time, and functions in the life of the process: trampolines lie in
-// the library's text, so that no memory is both written and run. What is patched by somebody else afterwards
-// is left alone, and counted.
+// Limits. CALLS_MAX places at a time, and CALLS_MAX functions in the life of the process: trampolines lie in
+// the library's text, so that no memory is both writable and executable. A place that other code patches
+// afterwards is left as it is, and counted.
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "module/native.h"
@@ -43,28 +42,28 @@
 typedef uintptr_t (*call_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 
 typedef struct {
-    call_target original; // what is called
-    uintptr_t held;       // what the place held: the same, or nothing
+    call_target original; // the function to call
+    uintptr_t held;       // what the place held: the same, or 0 where it was empty
     uintptr_t *place;
     PyObject *owner; // owned while armed, else NULL
     uint8_t kind;    // EVENT_METHOD, EVENT_VECTORCALL, EVENT_SLOT
     uint8_t convention;
-    uint8_t is_common; // of bytes, bytearray or memoryview, which the standard library calls all the time
+    uint8_t is_common; // of bytes, bytearray or memoryview, which the standard library calls very often
 } call_row;
 
 static call_row rows[CALLS_MAX];
 static uint32_t row_count;
 static uint16_t by_place[PLACES_HASHED]; // row number + 1
-static uint32_t places_hashed;           // entries of it in use
+static uint32_t places_hashed;           // entries of by_place in use
 
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number);
 
 // ----- trampolines -------------------------------------------------------------------------------------
 
 #if defined(__x86_64__)
-#define THUNK "endbr64\n movl $.Ltrampoline_number, %r9d\n jmp calls_enter\n"
+#define TRAMPOLINE "endbr64\n movl $.Ltrampoline_number, %r9d\n jmp calls_enter\n"
 #elif defined(__aarch64__)
-#define THUNK "bti c\n mov w5, #.Ltrampoline_number\n b calls_enter\n"
+#define TRAMPOLINE "bti c\n mov w5, #.Ltrampoline_number\n b calls_enter\n"
 #else
 #error "native-inspector has trampolines for x86-64 and aarch64 only"
 #endif
@@ -74,7 +73,7 @@ __asm__(".pushsection .text\n"
         "calls_trampolines:\n"
         ".set .Ltrampoline_number, 0\n"
         ".rept 16384\n"
-        ".balign 16\n" THUNK ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
+        ".balign 16\n" TRAMPOLINE ".set .Ltrampoline_number, .Ltrampoline_number + 1\n"
         ".endr\n"
         ".popsection\n");
 extern const char calls_trampolines[] __attribute__((visibility("hidden")));
@@ -111,24 +110,24 @@ static void unmute(const int *unused) {
     ring_unmute();
 }
 
-// A call that a sample leaves out, with all that it calls.
-static __attribute__((noinline)) uintptr_t enter_unheard(const call_row *row, const uintptr_t words[5]) {
-    const int muted __attribute__((cleanup(unmute))) = 1; // on the way of a C++ exception too
+// A call that the sample leaves out, with everything that it calls.
+static __attribute__((noinline)) uintptr_t enter_muted(const call_row *row, const uintptr_t words[5]) {
+    const int muted __attribute__((cleanup(unmute))) = 1; // a C++ exception unmutes too
     ring_mute();
     (void)muted;
     return row->original(words[0], words[1], words[2], words[3], words[4]);
 }
 
-// A call whose values were to be folded, and that gave something else; its arguments are as they were.
+// A call that began as a compact record but whose result does not fit one; its arguments have not changed.
 static __attribute__((noinline)) void write_expanded(const call_row *row, const uintptr_t words[5],
                                                      uintptr_t result, const compact_call *call,
-                                                     const compact_given *given) {
+                                                     const compact_inputs *inputs) {
     call_values seen;
     event record = {.kind = row->kind, .slot = call->slot, .func = row->convention, .depth = call->depth};
     call_values_before((call_convention)row->convention, words, &record, &seen);
-    if (given->kind) {
-        seen.arguments[0].aux = (uint32_t)given->size;
-        seen.arguments[0].val = given->size >> 32;
+    if (inputs->kind) {
+        seen.arguments[0].aux = (uint32_t)inputs->size;
+        seen.arguments[0].val = inputs->size >> 32;
     }
     record.start = call->start;
     ring_keep_ticks(&record, call->spent);
@@ -158,7 +157,7 @@ static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b,
             return row->original(a, b, c, d, e);
         }
         if (!ring_sampled()) {
-            return enter_unheard(row, words);
+            return enter_muted(row, words);
         }
     }
     call_values seen;
@@ -167,7 +166,7 @@ static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b,
     record.start = ring_start_ticks();
     uintptr_t result;
     {
-        // Given back on the way of a C++ exception too.
+        // The cleanup runs for a C++ exception too.
         const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
         record.depth = ring_depth_byte(depth);
         result = row->original(a, b, c, d, e);
@@ -180,9 +179,9 @@ static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b,
 uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintptr_t e, uint32_t number) {
     const call_row *row = &rows[number];
     PyThreadState *thread = compat_thread_unchecked();
-    compact_given given;
+    compact_inputs inputs;
     if (call_values_open != CALL_VALUES_ALL || ring_here.quiet || row->is_common || !thread ||
-        thread->interp != running_main || !compact_before(row->convention, a, b, c, d, &given)) {
+        thread->interp != running_main || !compact_before(row->convention, a, b, c, d, &inputs)) {
         return enter_other(a, b, c, d, e, number);
     }
     compact_call call = {.slot = number, .kind = row->kind};
@@ -190,7 +189,7 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
     call.site = sites_of(thread);
     uintptr_t result;
     {
-        // Given back on the way of a C++ exception too.
+        // The cleanup runs for a C++ exception too.
         const uint32_t depth __attribute__((cleanup(leave))) = ring_enter();
         call.depth = ring_depth_byte(depth);
         call.start = ring_start_ticks();
@@ -198,19 +197,19 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
     }
     call.spent = ring_spent_ticks(call.start);
     compact_values values;
-    if (result && compact_read(&given, (PyObject *)result, &values)) {
-        compact_write(&call, &given, (PyObject *)result, &values);
+    if (result && compact_read(&inputs, (PyObject *)result, &values)) {
+        compact_write(&call, &inputs, (PyObject *)result, &values);
     } else {
         const uintptr_t words[5] = {a, b, c, d, e};
-        write_expanded(row, words, result, &call, &given);
+        write_expanded(row, words, result, &call, &inputs);
     }
     return result;
 }
 
 // ----- places -------------------------------------------------------------------------------------
 
-// Mappings found writable in this batch: what is not known is read from /proc, which takes 0.1 ms and more,
-// and each library has its own.
+// Mappings found writable in this batch. An unknown address costs a read of /proc/self/maps, 0.1 ms and more,
+// and each library has mappings of its own.
 #define RANGES_KEPT 512
 static scan_range writable[RANGES_KEPT];
 static int writable_next;
@@ -224,7 +223,7 @@ static int is_writable(uintptr_t address) {
     return 0;
 }
 
-// The protection of the page at `address`, as mprotect takes it; -1 where nothing is mapped.
+// The protection of the page at `address`, as mprotect takes it; -1 where nothing is mapped there.
 static int protection(uintptr_t address) {
     if (is_writable(address)) {
         return PROT_READ | PROT_WRITE;
@@ -263,7 +262,7 @@ int calls_store(uintptr_t *place, uintptr_t value) {
     return 0;
 }
 
-// Where the place's row number stands in by_place, or where it may be put.
+// The entry of by_place that holds the place's row number, or the empty one where it belongs.
 static uint16_t *hashed(const uintptr_t *place) {
     size_t at = ((uintptr_t)place >> 3) * 0x9E3779B97F4A7C15ULL >> 49;
     while (by_place[at] && rows[by_place[at] - 1].place != place) {
@@ -272,7 +271,7 @@ static uint16_t *hashed(const uintptr_t *place) {
     return &by_place[at];
 }
 
-// by_place made anew: a row that went to another place leaves an entry behind that leads nowhere.
+// Rebuilds by_place: a row that moved to another place leaves a stale entry behind.
 static void hash_again(void) {
     memset(by_place, 0, sizeof by_place);
     places_hashed = row_count;
@@ -281,8 +280,8 @@ static void hash_again(void) {
     }
 }
 
-// A disarmed row that calls the same function in the same way: its thunk, wherever somebody may have kept it,
-// does what it did. CALLS_FULL where there is none.
+// A disarmed row that calls the same function in the same way, or CALLS_FULL. It can be reused: its
+// trampoline does the same as before for any copy of it.
 static int row_again(int kind, call_convention convention, call_target original) {
     for (uint32_t number = 0; number < row_count; number++) {
         const call_row *row = &rows[number];
@@ -305,7 +304,7 @@ static int row_placed(uint32_t number, uintptr_t *place) {
     return (int)number;
 }
 
-// A row for what the place holds now: its old one, or another; CALLS_FULL where there is none left.
+// A row for the function that the place holds: its old one, a reusable one or a new one; or CALLS_FULL.
 static int row_for(uintptr_t *place, int kind, call_convention convention, call_target original) {
     const uint16_t *known = hashed(place);
     if (*known) {
@@ -353,7 +352,7 @@ int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uint
     return number;
 }
 
-// Puts back what was there. 1: restored; 0: somebody else has written the place since, it is left alone.
+// Restores the pointer. 1: restored; 0: other code has written the place since, so it is left as it is.
 static int disarm(call_row *row) {
     uint32_t number = (uint32_t)(row - rows);
     int ours = *row->place == trampoline_of(number) && calls_store(row->place, row->held) == 0;
@@ -396,6 +395,6 @@ static PyMethodDef calls_methods[] = {
 };
 
 int calls_exec(PyObject *module) {
-    (void)running_is_ours(); // running_main is known before the first call
+    (void)running_is_ours(); // sets running_main before the first call
     return PyModule_AddFunctions(module, calls_methods);
 }

@@ -1,4 +1,4 @@
-// Calls that Python makes through a function pointer of ours: the table of patched places.
+// Calls that Python makes through a patched function pointer: the table of patched places.
 #ifndef INSPECTOR_CALLS_H
 #define INSPECTOR_CALLS_H
 
@@ -7,29 +7,30 @@
 enum { CALLS_MAX = 16384 };
 enum { CALLS_FULL = -1, CALLS_LOCKED = -2, CALLS_UNSEEN = -3 };
 
-// Puts a trampoline of ours in the place and keeps what was there. Its number, or CALLS_FULL (no trampoline
-// is left) or CALLS_LOCKED (its page cannot be written). A place that is armed already keeps its number.
-int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *owner /* borrowed: kept */);
-// The same for a place that is empty: `instead` does what CPython does where there is no pointer.
+// Puts a trampoline into the place and keeps the previous pointer. Returns the trampoline's number,
+// CALLS_FULL (no trampoline left) or CALLS_LOCKED (its page cannot be written). An armed place keeps its
+// number.
+int calls_arm(uintptr_t *place, int kind, call_convention convention, PyObject *owner /* borrowed; kept */);
+// The same for an empty place: `instead` is the function that does what CPython does without a pointer.
 int calls_arm_empty(uintptr_t *place, int kind, call_convention convention, uintptr_t instead,
-                    PyObject *owner /* borrowed: kept */);
-// What a trampoline of ours stands for: the pointer it replaced; 0 for a pointer that is none of ours.
+                    PyObject *owner /* borrowed; kept */);
+// The pointer that a trampoline of ours replaced; 0 for any other pointer.
 uintptr_t calls_original(uintptr_t pointer);
-// Whether the trampoline in a place was put there by calls_arm, and not by somebody who copied it.
+// Whether calls_arm put the trampoline into this place; not so for a place that only copied it.
 int calls_is_armed(const uintptr_t *place);
-// Writes a pointer into memory that may be read-only; its protection is put back. 0, or -1.
+// Writes a pointer into memory that may be read-only, and restores the protection. 0, or -1.
 int calls_store(uintptr_t *place, uintptr_t value);
-// Before a batch of stores: what was known of the protection of pages may no longer hold.
+// Call it before a batch of stores: the protection of pages may have changed since the last one.
 void calls_forget_pages(void);
 
-// A call from Python through a patched pointer, as who watches calls is given it.
+// A call from Python through a patched pointer, as the watcher gets it.
 typedef uintptr_t (*calls_target)(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
 typedef struct {
     calls_target original;
     uint32_t number;
     call_convention convention;
 } calls_called;
-// Makes the call in place of who was called, and sees its arguments and its result. NULL: nobody watches.
+// Makes the call in place of the original function, and sees arguments and result; NULL: no watcher.
 extern uintptr_t (*calls_watcher)(const calls_called *called, const uintptr_t words[5])
     __attribute__((visibility("hidden")));
 

@@ -1,8 +1,8 @@
 // The functions that this Python exports: name -> address and row, from its dynamic symbol table.
 //
 // Python is a shared library (libpython) or the program itself (Debian, conda, uv): the object that holds
-// PyLong_FromLong's address. Its table is read from memory, so a stripped file serves as well. One look takes
-// the place of a dlsym and a dladdr for each slot, which would cost 50 us together.
+// PyLong_FromLong. The table is read from memory, so a stripped file works as well. Reading it once replaces
+// a dlsym and a dladdr for each slot, which together cost 50 us.
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "trace/arm/got.h"
@@ -15,10 +15,10 @@
 
 enum { BUCKETS = 1 << 13 };
 
-static exports_row *rows;            // owned: for as long as the process lives
-static uint32_t row_count, *buckets; // index + 1 into rows, by name
-static uint32_t *by_address;         // the same
-static uintptr_t lowest, highest;    // addresses
+static exports_row *rows;            // owned, for the life of the process
+static uint32_t row_count, *buckets; // index + 1 into rows, hashed by name
+static uint32_t *by_address;         // the same, hashed by address
+static uintptr_t lowest, highest;    // of the functions' addresses
 typedef struct {
     const void *inside;        // an address of the object
     const char *path;          // borrowed
@@ -56,7 +56,7 @@ static int find_object(struct dl_phdr_info *object, size_t size, void *argument)
     return 1;
 }
 
-// Symbols of the table: the end of the last chain of its GNU hash (sourceware.org/gnu-gabi, DT_GNU_HASH).
+// Number of symbols: the end of the last chain of the GNU hash table (sourceware.org/gnu-gabi, DT_GNU_HASH).
 static uint32_t symbol_count(const uint32_t *hash) {
     uint32_t bucket_count = hash[0], first = hash[1], bloom_words = hash[2], last = 0;
     const uint32_t *starts = hash + 4 + bloom_words * (sizeof(void *) / 4), *chain = starts + bucket_count;
@@ -76,7 +76,7 @@ static uint32_t address_hash(const void *address) {
     return (uint32_t)(((uintptr_t)address >> 4) * 0x9E3779B97F4A7C15ULL >> 40);
 }
 
-// The first empty bucket from here on.
+// The first empty bucket for the hash.
 static uint32_t *first_empty(uint32_t *table, uint32_t hash) {
     uint32_t at = hash % BUCKETS;
     while (table[at]) {
@@ -146,7 +146,7 @@ const exports_row *exports_at(const void *address) {
     if ((uintptr_t)address < lowest || (uintptr_t)address > highest) {
         return NULL;
     }
-    const exports_row *found = NULL; // of two names of one function the one with a row
+    const exports_row *found = NULL; // of two names of one function, prefer the one that has a row
     for (uint32_t at = address_hash(address) % BUCKETS; by_address[at]; at = (at + 1) % BUCKETS) {
         const exports_row *row = &rows[by_address[at] - 1];
         if (row->address == address && (!found || found->row == CAPI_NO_ROW)) {
@@ -156,7 +156,7 @@ const exports_row *exports_at(const void *address) {
     return found;
 }
 
-// Where a symbol leads: one that is chosen when it is bound (STT_GNU_IFUNC) is asked for by name.
+// The function that a symbol leads to. An STT_GNU_IFUNC is chosen at binding time: dlsym resolves it.
 static const void *leads_to(const symbol_source *object, const elf_symbol *symbol, void *library) {
     int type = ELF64_ST_TYPE(symbol->st_info);
     if (symbol->st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC)) {
@@ -183,7 +183,7 @@ PyObject *exports_names(const void *address) {
         }
     }
     if (library) {
-        dlclose(library); // only our count of it
+        dlclose(library); // drops only the count that dlopen took
     }
     return take(found);
 }

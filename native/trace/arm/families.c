@@ -1,4 +1,4 @@
-// The functions of each family of slots, by name, and the hooks of their rows.
+// The functions of each family of import slots, by name, and the hooks of their rows.
 #include "trace/arm/got.h"
 #include "trace/arm/lookups.h"
 #include "trace/capi/allocations.h"
@@ -21,7 +21,7 @@ const exports_row *got_function(got_family family, const char *name) {
 }
 
 void *got_hook(uint16_t row, got_grade grade) {
-    const got_source *nearest = NULL; // the one whose rows begin last before this one
+    const got_source *nearest = NULL; // the source with the highest first row up to this one
     for (int i = 0; row != CAPI_NO_ROW && i < GOT_FAMILIES; i++) {
         if (sources[i] && sources[i]->first <= row && (!nearest || sources[i]->first > nearest->first)) {
             nearest = sources[i];

@@ -1,28 +1,25 @@
-// Finds the slots through which loaded modules call Python's C API, patches and restores them.
+// Finds the import slots through which loaded modules call Python's C API; patches and restores them.
 //
 // Overview. A module calls an imported function through a word that ld.so fills in: R_X86_64_JUMP_SLOT for
 // calls, R_X86_64_GLOB_DAT for calls by -fno-plt and Rust, and for addresses taken as values. got_arm walks
-// the relocations of the chosen modules (from memory: stripped files serve as well), and stores our
-// trampoline's address into each slot of a function that Python exports. OFF is what the slot held, stored
-// back. One aligned 8-byte atomic store a slot: a thread that calls meanwhile takes the old way or the new
-// one.
+// the relocations of the chosen modules (from memory, so stripped files work as well) and stores a
+// trampoline's address into each slot of a function that Python exports. got_disarm stores the previous word
+// back. Each store is one aligned 8-byte atomic: a thread that calls meanwhile uses the old word or the new.
 //
-// What is kept. `before` is the slot's very word, for restoring: it may point into the PLT where binding is
-// lazy and nobody called yet. The function to call is then dlsym's. Any other word that is not Python's
-// address is a second tracer's: it stays in the chain. A slot is restored only while it still holds our
-// trampoline.
+// What is kept. `before` is the slot's previous word, for restoring. With lazy binding it may point into the
+// PLT, before the first call; then dlsym finds the function to call. Any other word that is not Python's
+// address is another tracer's: it stays in the chain. A slot is restored only while it holds our trampoline.
 //
-// A host may import nothing and keep what dlsym gave it in variables of its own: these words are slots too
-// (trace/arm/pointers.c), looked for again each time the host is armed; what it asks dlsym for later is
-// answered from words that are slots like these (trace/arm/lookups.c).
+// A host may import nothing and keep dlsym's results in its own variables: these words are slots too
+// (trace/arm/pointers.c), searched again each time the host is armed. Later dlsym calls of the host are
+// answered from words that are slots as well (trace/arm/lookups.c).
 //
-// Left out: functions that are also compared as values (a slot function of a type: `tp_free ==
-// PyObject_Free`) where the relocation is GLOB_DAT; data; Python itself; this extension.
+// Left out: functions that modules also compare as values (a type's slot: `tp_free == PyObject_Free`) where
+// the relocation is GLOB_DAT; data; Python itself; this extension.
 //
 // Safety. Stores happen inside dl_iterate_phdr, whose lock keeps dlclose out, and only into objects that it
-// visits: a module unloaded since is skipped. RELRO is made writable for the length of one object's stores
-// and given back. Nothing is ever freed: slot numbers, trampolines and names stay for code that still holds a
-// trampoline. Needs the GIL.
+// visits: a module unloaded since is skipped. RELRO is made writable for the stores of one object, then
+// read-only again. Nothing is ever freed, as code may still hold a trampoline. Needs the GIL.
 #define _GNU_SOURCE
 #include "trace/arm/got.h"
 #include "module/native.h"
@@ -40,42 +37,41 @@
 
 typedef struct {
     void **address;
-    void *before;                // the word found when it was patched
-    void *patch;                 // our trampoline; NULL: never patched
-    const exports_row *function; // borrowed: for as long as the process lives
+    void *before;                // the previous word
+    void *patch;                 // our trampoline; NULL before the first patch
+    const exports_row *function; // borrowed, for the life of the process
     uint32_t module;             // index into modules
-    uint8_t on;                  // we stored our trampoline and did not take it back
-    uint8_t chained;             // another tracer's function stays between
+    uint8_t on;                  // our trampoline was stored and not taken back
+    uint8_t chained;             // another tracer's function is called in between
     uint8_t in_relro;
     uint8_t is_pointer; // a word of a library's own data
-    uint8_t changed;    // by its owner while it held our trampoline: left alone
+    uint8_t changed;    // its owner changed it while it held our trampoline; it is left as it is
 } got_slot;
 
 typedef struct {
-    char *path; // owned: for as long as the process lives
+    char *path; // owned, for the life of the process
     uintptr_t base;
-    const elf_segment *headers; // borrowed: tells a module from one loaded later at the same address
+    const elf_segment *headers; // borrowed: distinguishes it from a later module at the same address
     relocations_range relro;
     uint32_t first, count; // slots
-    uint32_t without;      // slots that found no trampoline left
-    got_family family;     // an object that is searched for both has two records
-    uint8_t is_host;       // found in its own data; each look that finds more makes a record
-    uint8_t was_looked;    // the imports' record: the object's own data was searched before
+    uint32_t without;      // slots for which no trampoline was left
+    got_family family;     // an object searched for two families has two records
+    uint8_t is_host;       // of the object's own data; each search that finds more slots adds a record
+    uint8_t is_searched;   // in the record of the imports: the object's own data has been searched before
 } got_module;
 
 static got_slot slots[GOT_SLOTS];
-static got_module *modules; // owned: for as long as the process lives
+static got_module *modules; // owned, for the life of the process
 static uint32_t slot_count, module_count;
 
-// One walk over the loaded objects.
 typedef struct {
     PyObject *paths; // borrowed: a set of str; NULL: every object that is no allocator itself
     got_grade grade;
     got_family family;
     int turn_on;
-    int pointers; // words of the objects' own data, and not their imports
+    int pointers; // search the objects' own data instead of their imports
     got_outcome done;
-    int error; // memory is out
+    int error; // out of memory
 } got_walk;
 
 static int is_known(void **address) {
@@ -115,7 +111,7 @@ static int is_of(const got_module *module, const struct dl_phdr_info *object, go
            module->headers == object->dlpi_phdr && strcmp(module->path, loaded_path(object)) == 0;
 }
 
-// An empty record of one look; NULL when memory is out.
+// Appends an empty record; NULL when out of memory.
 static got_module *module_add(const struct dl_phdr_info *object, got_family family, int is_host) {
     got_module *grown = realloc(modules, (module_count + 1) * sizeof *modules);
     if (!grown) {
@@ -137,7 +133,7 @@ static got_module *module_add(const struct dl_phdr_info *object, got_family fami
     return module;
 }
 
-// The object's record of its imports: they are searched at the first sight of it. NULL when memory is out.
+// The record of the object's imports, which are searched the first time. NULL when out of memory.
 static got_module *imports_of(const struct dl_phdr_info *object, got_family family) {
     for (uint32_t i = 0; i < module_count; i++) {
         if (!modules[i].is_host && is_of(&modules[i], object, family)) {
@@ -151,8 +147,8 @@ static got_module *imports_of(const struct dl_phdr_info *object, got_family fami
     return module;
 }
 
-// The words of its own data that a host filled since the last look.
-static int host_look(const struct dl_phdr_info *object, got_family family, int again) {
+// Adds the words of a host's own data that were filled since the last search.
+static int host_search(const struct dl_phdr_info *object, got_family family, int again) {
     got_module *host = module_add(object, family, 1);
     if (!host) {
         return -1;
@@ -166,8 +162,8 @@ static int host_look(const struct dl_phdr_info *object, got_family family, int a
     return 0;
 }
 
-// Searches the object for slots: its imports once, a host's own data each time.
-static int object_look(const struct dl_phdr_info *object, got_family family, int pointers) {
+// Searches the object for slots: its imports once, the own data of a host each time.
+static int object_search(const struct dl_phdr_info *object, got_family family, int pointers) {
     got_module *imports = imports_of(object, family);
     if (!imports) {
         return -1;
@@ -175,17 +171,17 @@ static int object_look(const struct dl_phdr_info *object, got_family family, int
     if (!pointers && (imports->count || family != GOT_CAPI)) {
         return 0;
     }
-    int again = imports->was_looked;
-    imports->was_looked = 1;
-    return host_look(object, family, again);
+    int again = imports->is_searched;
+    imports->is_searched = 1;
+    return host_search(object, family, again);
 }
 
-// What the slot's callers are to reach when our trampoline is done, and whether another tracer is between. 0
-// where that is not known: a slot that is not bound yet, of a library that this one does not see.
+// Finds the function that our trampoline calls, and whether it is another tracer's. Returns 0 where it is not
+// known: an unbound slot of a library that this one cannot see.
 static int original_find(const struct dl_phdr_info *object, got_slot *slot, void *held) {
     uint32_t number = (uint32_t)(slot - slots);
     void *exported = slot->function->address, *original = held;
-    if (held != exported && relocations_inside(object, held)) { // lazy: not bound yet
+    if (held != exported && relocations_inside(object, held)) { // lazy binding: not bound yet
         int local = slot->function->row == GOT_FOREIGN_ROW;     // of a library that only this object sees
         original = local ? NULL : dlsym(RTLD_DEFAULT, slot->function->name);
         original = original ? original : exported;
@@ -204,12 +200,12 @@ static int is_ours(const got_slot *slot, const void *held) {
 static void slot_arm(const struct dl_phdr_info *object, got_slot *slot, got_walk *walk) {
     uint32_t number = (uint32_t)(slot - slots);
     if (walk->grade >= GOT_LEDGER && !capi_hook(got_rows[number], walk->grade)) {
-        return; // it moves no reference, or is not at the border
+        return; // the row changes no refcount, or is not recorded in this grade
     }
     int counted = walk->grade == GOT_RECORD && capi_is_counted(got_rows[number]);
     void *held = __atomic_load_n(slot->address, __ATOMIC_ACQUIRE);
     void *patch = trampolines_of(counted ? GOT_COUNT : walk->grade, number);
-    int is_another = slot->is_pointer && held != slot->function->address; // its owner put it there since
+    int is_another = slot->is_pointer && held != slot->function->address; // its owner has changed it
     if (!is_ours(slot, held) && (is_another || !original_find(object, slot, held))) {
         return;
     }
@@ -235,7 +231,7 @@ static void slot_disarm(got_slot *slot, got_walk *walk) {
     }
     slot->on = 0;
     got_words *words = &got_words_of[slot - slots];
-    words->target = words->original; // who kept the trampoline goes on without us
+    words->target = words->original; // code that kept the trampoline calls the original from now on
 }
 
 static int relro_open(const got_module *module, int permissions) {
@@ -243,7 +239,6 @@ static int relro_open(const got_module *module, int permissions) {
     return bytes ? mprotect((void *)module->relro.start, bytes, permissions) : 0;
 }
 
-// All slots of one record, armed or disarmed.
 static void module_store(const struct dl_phdr_info *object, got_module *module, got_walk *walk) {
     int in_relro = 0;
     for (uint32_t i = module->first; i < module->first + module->count; i++) {
@@ -279,7 +274,7 @@ static int object_arm(struct dl_phdr_info *object, size_t size, void *argument) 
         !(walk->paths == NULL || loaded_is_among(object, walk->paths))) {
         return 0;
     }
-    walk->error = object_look(object, walk->family, walk->pointers) < 0;
+    walk->error = object_search(object, walk->family, walk->pointers) < 0;
     if (!walk->error) {
         object_store(object, walk);
     }
@@ -334,8 +329,8 @@ static PyObject *got_arm(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (grade < GOT_COUNT || grade > GOT_LEDGER) {
-        return PyErr_Format(PyExc_ValueError, "grade %d: it is 0 (count), 1 (record), 2 (deep) or 3 (ledger)",
-                            grade);
+        return PyErr_Format(PyExc_ValueError,
+                            "grade %d: must be 0 (count), 1 (record), 2 (deep) or 3 (ledger)", grade);
     }
     walk.grade = (got_grade)grade;
     return patched(&walk) < 0 ? NULL

@@ -1,8 +1,8 @@
-// Finds the hosts that ask dlsym for Python's functions, and arms the slot through which they ask
+// Finds the hosts that look up Python's functions by dlsym, and arms their import slot of dlsym
 // (trace/arm/lookups.c).
 //
-// The program, and libraries that keep pointers of Python's in their own data: those of them that import
-// dlsym, and nothing of Python's, for which ld.so's slots tell all.
+// Candidates are the program, and libraries that keep pointers to Python's functions in their own data, if
+// they import dlsym and none of Python's functions. A library that imports those has import slots for them.
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "trace/arm/got.h"
@@ -21,13 +21,13 @@ static void import_count(const relocation *found, void *argument) {
     counts[1] += exports_find(found->name) != NULL;
 }
 
-static int may_ask(const struct dl_phdr_info *object) {
+static int may_look_up(const struct dl_phdr_info *object) {
     uint32_t counts[2] = {0, 0};
     relocations_each(object, import_count, counts);
     return counts[0] && !counts[1];
 }
 
-static int host_look(struct dl_phdr_info *object, size_t size, void *argument) {
+static int host_find(struct dl_phdr_info *object, size_t size, void *argument) {
     hosts_walk *walk = argument;
     if (loaded_left_out(object, GOT_CAPI) || lookups_is_host(object)) {
         return 0;
@@ -35,11 +35,11 @@ static int host_look(struct dl_phdr_info *object, size_t size, void *argument) {
     int is_program = !object->dlpi_name || !*object->dlpi_name;
     _owned_ PyObject *path = PyUnicode_DecodeFSDefault(loaded_path(object));
     int wanted = is_program || (path && PySet_Contains(walk->paths, path) == 1);
-    walk->error |= !path || (wanted && may_ask(object) && lookups_add(object, loaded_path(object)) < 0);
+    walk->error |= !path || (wanted && may_look_up(object) && lookups_add(object, loaded_path(object)) < 0);
     return walk->error;
 }
 
-// Patches the slot of the host at which trace/arm/lookups.c aims; its path.
+// Patches the dlsym slot of the host that lookups_aim selected. New str: its path.
 static PyObject *host_arm(const char *aimed_at) {
     _owned_ PyObject *path = PyUnicode_DecodeFSDefault(aimed_at);
     _owned_ PyObject *only = path ? PyFrozenSet_New(NULL) : NULL;
@@ -52,7 +52,7 @@ static PyObject *host_arm(const char *aimed_at) {
 
 static PyObject *hosts_found(PyObject *paths) {
     hosts_walk walk = {.paths = paths};
-    dl_iterate_phdr(host_look, &walk);
+    dl_iterate_phdr(host_find, &walk);
     if (walk.error) {
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }

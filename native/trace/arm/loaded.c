@@ -1,4 +1,4 @@
-// The loaded objects: what each is called, which are left alone, and which embed this Python.
+// The loaded objects: their paths, which of them are never patched, and which embed this Python.
 #define _GNU_SOURCE
 #include "trace/arm/loaded.h"
 #include "module/native.h"
@@ -11,7 +11,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-// The object's path; ld.so has none for the program itself.
+// ld.so has no path for the program itself.
 const char *loaded_path(const struct dl_phdr_info *object) {
     static char program[PATH_MAX];
     if (object->dlpi_name && *object->dlpi_name) {
@@ -23,14 +23,14 @@ const char *loaded_path(const struct dl_phdr_info *object) {
     return program;
 }
 
-// Whether the object holds a function that gives memory: libc, or what was preloaded in its place.
+// Whether the object holds an allocator: libc, or a library preloaded in its place.
 static int allocations_inside(const struct dl_phdr_info *object) {
-    void *giver = allocations_find("malloc")->address;
-    return relocations_inside(object, giver) || relocations_inside(object, (void *)&getauxval);
+    void *allocator = allocations_find("malloc")->address;
+    return relocations_inside(object, allocator) || relocations_inside(object, (void *)&getauxval);
 }
 
-// Python itself, this extension, the dynamic linker; for what gives or frees memory the program and the
-// libraries that give memory.
+// Never patched: Python itself, this extension, the dynamic linker. In the families of functions that
+// allocate or free memory also the program and the libraries that hold an allocator.
 int loaded_left_out(const struct dl_phdr_info *object, got_family family) {
     int is_program = !object->dlpi_name || !*object->dlpi_name;
     return relocations_inside(object, (void *)PyLong_FromLong) || relocations_inside(object, got_words_of) ||
@@ -81,7 +81,7 @@ static int host_name(struct dl_phdr_info *object, size_t size, void *argument) {
     }
     int is_program = !object->dlpi_name || !*object->dlpi_name;
     if (!pointers && !lookups_is_host(object) &&
-        !(is_program && imports > 1)) { // Python's own launcher imports Py_BytesMain alone
+        !(is_program && imports > 1)) { // Python's own launcher imports only Py_BytesMain
         return 0;
     }
     _owned_ PyObject *name = PyUnicode_DecodeFSDefault(loaded_path(object));

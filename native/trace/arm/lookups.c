@@ -1,21 +1,21 @@
-// Answers a host's dlsym with trampolines of ours: what it asks for after the trace began is traced too.
+// Answers a host's dlsym with our trampolines, so that functions it looks up during the trace are traced too.
 //
-// Overview. A host that opens libpython asks dlsym for a function when it first needs it (a global of Swift
-// is made at its first use), and may keep the answer where no search finds it: on the heap, on a stack. So
-// dlsym's own import slot is patched, in the program and in the libraries that are hosts already. What is a
-// function of Python's is answered from a table, one word a function: while the trace is armed
-// trace/arm/got.c holds a trampoline in each word, as it does in any slot of the host, and afterwards the
-// function itself.
+// Overview. A host that opens libpython looks up a function by dlsym at its first use (a global of Swift is
+// created at its first use), and may keep the address where no search finds it: on the heap or a stack. So
+// the import slot of dlsym itself is patched, in the program and in the libraries that are hosts already. For
+// one of Python's functions the answer comes from a table with one word per function: trace/arm/got.c arms
+// these words like any slot of the host, so a word holds a trampoline during the trace, and the function
+// itself afterwards.
 //
-// Life cycle. The table is made when the host is seen first, and never freed. A trampoline that the host got
-// leads, once the trace is over, straight to the function (trace/arm/got.c, slot_disarm).
+// Life cycle. A host's table is created when the host is found, and never freed. A trampoline that the host
+// has kept calls the function directly once the trace is over (trace/arm/got.c, slot_disarm).
 //
-// Any thread may ask, with and without the GIL: the tables are written before the slot of dlsym is patched,
-// and their words are read by one atomic load. dlsym looks at who called it for RTLD_NEXT, and for
-// RTLD_DEFAULT in what its caller is linked to: those questions are jumped on with, but for a function of
-// Python's by RTLD_DEFAULT.
+// Threads. Any thread may call dlsym, with or without the GIL: the tables are complete before the slot of
+// dlsym is patched, and a word is read by one atomic load. For RTLD_NEXT dlsym depends on its caller, and for
+// RTLD_DEFAULT on the libraries of its caller. These calls go on by a jump, except RTLD_DEFAULT for one of
+// Python's functions.
 //
-// Left out: hosts beyond HOSTS_MAX, dlvsym, GetProcAddress-like functions of a library that calls dlsym
+// Left out: hosts beyond HOSTS_MAX, dlvsym, and functions like GetProcAddress of a library that calls dlsym
 // itself.
 #define _GNU_SOURCE
 #include "trace/arm/lookups.h"
@@ -30,29 +30,30 @@
 enum { HOSTS_MAX = 3 };
 
 typedef struct {
-    const elf_segment *headers; // borrowed: tells the object
-    char *path;                 // owned: for as long as the process lives
-    void **given;               // owned likewise: a word for each row of trace/arm/exports.c
-    int told;                   // its words are slots of trace/arm/got.c
+    const elf_segment *headers; // borrowed: identifies the object
+    char *path;                 // owned, for the life of the process
+    void **answers;             // owned likewise: a word for each row of trace/arm/exports.c
+    int are_slots;              // its words are slots of trace/arm/got.c
 } lookups_host;
 
 static lookups_host hosts[HOSTS_MAX];
-static uint32_t host_count, arming; // arming: the host whose slot of dlsym is looked for
+static uint32_t host_count, arming; // arming: the host whose dlsym slot lookups_find returns
 
-static void *asked(uint32_t host, void *handle, const char *name) __attribute__((always_inline));
-static inline void *asked(uint32_t host, void *handle, const char *name) {
+static void *answer(uint32_t host, void *handle, const char *name) __attribute__((always_inline));
+static inline void *answer(uint32_t host, void *handle, const char *name) {
     void *(*original)(void *, const char *) = got_words_of[ring_here.slot].original;
     if (handle == RTLD_NEXT || (handle == RTLD_DEFAULT && !exports_find(name))) {
-        return original(handle, name); // a jump: dlsym sees the host
+        return original(handle, name); // a jump, so that dlsym sees the host as its caller
     }
     void *found = original(handle, name);
     const exports_row *function = exports_at(found);
-    return function ? __atomic_load_n(&hosts[host].given[exports_number(function)], __ATOMIC_ACQUIRE) : found;
+    return function ? __atomic_load_n(&hosts[host].answers[exports_number(function)], __ATOMIC_ACQUIRE)
+                    : found;
 }
 
-static void *hook_0(void *handle, const char *name) { return asked(0, handle, name); }
-static void *hook_1(void *handle, const char *name) { return asked(1, handle, name); }
-static void *hook_2(void *handle, const char *name) { return asked(2, handle, name); }
+static void *hook_0(void *handle, const char *name) { return answer(0, handle, name); }
+static void *hook_1(void *handle, const char *name) { return answer(1, handle, name); }
+static void *hook_2(void *handle, const char *name) { return answer(2, handle, name); }
 static void *(*const hooks[HOSTS_MAX])(void *, const char *) = {hook_0, hook_1, hook_2};
 
 static exports_row imported[HOSTS_MAX];
@@ -72,14 +73,14 @@ int lookups_is_host(const struct dl_phdr_info *object) {
     return 0;
 }
 
-void lookups_each(const struct dl_phdr_info *object, relocations_look look, void *argument) {
+void lookups_each(const struct dl_phdr_info *object, relocations_visit visit, void *argument) {
     for (uint32_t i = 0; i < host_count; i++) {
-        if (hosts[i].headers != object->dlpi_phdr || hosts[i].told) {
+        if (hosts[i].headers != object->dlpi_phdr || hosts[i].are_slots) {
             continue;
         }
-        hosts[i].told = 1;
+        hosts[i].are_slots = 1;
         for (uint32_t row = 0; row < exports_count(); row++) {
-            look(&(relocation){exports_row_of(row)->name, &hosts[i].given[row], 0, 0, 0}, argument);
+            visit(&(relocation){exports_row_of(row)->name, &hosts[i].answers[row], 0, 0, 0}, argument);
         }
     }
 }
@@ -90,18 +91,18 @@ int lookups_add(const struct dl_phdr_info *object, const char *path) {
     if (host_count == HOSTS_MAX) {
         return 0;
     }
-    void **given = calloc(exports_count(), sizeof *given);
+    void **answers = calloc(exports_count(), sizeof *answers);
     char *kept = strdup(path);
-    if (!given || !kept) {
-        free(given);
+    if (!answers || !kept) {
+        free(answers);
         free(kept);
         return -1;
     }
     for (uint32_t row = 0; row < exports_count(); row++) {
-        given[row] = exports_row_of(row)->address;
+        answers[row] = exports_row_of(row)->address;
     }
     imported[host_count] = (exports_row){"dlsym", (void *)dlsym, (uint16_t)(GOT_LOOKUP_FIRST + host_count)};
-    hosts[host_count++] = (lookups_host){object->dlpi_phdr, kept, given, 0};
+    hosts[host_count++] = (lookups_host){object->dlpi_phdr, kept, answers, 0};
     return 0;
 }
 

@@ -1,4 +1,4 @@
-// Hosts whose dlsym is answered by us, as trace/arm/got.c and trace/arm/loaded.c see them.
+// Hosts whose dlsym calls are answered with trampolines.
 #ifndef INSPECTOR_LOOKUPS_H
 #define INSPECTOR_LOOKUPS_H
 
@@ -6,15 +6,15 @@
 #include "trace/arm/relocations.h"
 #include "trace/capi/slot_table.h"
 
-const exports_row *lookups_find(const char *name); // borrowed, or NULL: the slot of dlsym, while it is armed
+const exports_row *lookups_find(const char *name); // borrowed, or NULL: the row of dlsym for the aimed host
 void *lookups_hook(uint16_t row);
 int lookups_is_host(const struct dl_phdr_info *object);
-// Makes the object a host: 0, as where no room is left for one more, or -1: memory is out.
+// Makes the object a host. 0, also where HOSTS_MAX is reached; -1 when out of memory.
 int lookups_add(const struct dl_phdr_info *object, const char *path);
-// From now on `lookups_find` finds the slot of this host; its path (borrowed), NULL where there is no such
+// Selects the host whose dlsym slot lookups_find returns from now on. Its path (borrowed); NULL: no such
 // host.
 const char *lookups_aim(uint32_t host);
-// Calls `look` for each word that a host's dlsym is answered from; once a host.
-void lookups_each(const struct dl_phdr_info *object, relocations_look look, void *argument);
+// Calls `visit` for each word that answers the dlsym of this host; only the first time for each host.
+void lookups_each(const struct dl_phdr_info *object, relocations_visit visit, void *argument);
 
 #endif

@@ -1,11 +1,10 @@
-// Finds the function pointers behind callables, for trace/arm/calls.c to arm: method rows and vectorcall
-// pointers.
+// Finds the function pointers behind callables, for trace/arm/calls.c to arm: method rows and vectorcalls.
 //
-// A builtin function, a method and a class method of C are thin objects around a PyMethodDef, and CPython
-// reads its ml_meth at every call, the specialised opcodes included: replacing it in the row acts on all live
-// objects that share the row. Callables of other types (NumPy's ufuncs and dispatchers, nanobind's and
-// Cython's functions) are called through a vectorcall pointer of their own, at an offset that their type
-// tells. Python's own functions are left alone: CPython compares their pointer by identity.
+// A builtin function, a method and a class method of C are thin objects around a PyMethodDef. CPython reads
+// its ml_meth at every call, also in specialised opcodes, so replacing it acts on all live objects that share
+// the row. Callables of other types (NumPy's ufuncs and dispatchers, nanobind's and Cython's functions) are
+// called through their own vectorcall pointer, at an offset given by their type. Python functions are left
+// out: CPython compares their pointer by identity.
 #include "module/native.h"
 #include "objects/objects.h"
 #include "trace/record/convention.h"
@@ -19,7 +18,7 @@
 #include "trace/record/sites.h"
 #include "trace/values/call_values.h"
 
-static int convention_of(int flags) { // -1: none that CPython has
+static int convention_of(int flags) { // -1: not a convention of CPython's
     switch (flags & (METH_VARARGS | METH_FASTCALL | METH_NOARGS | METH_O | METH_KEYWORDS | METH_METHOD)) {
     case METH_VARARGS:
         return CALL_VARARGS;
@@ -49,7 +48,7 @@ static PyMethodDef *method_row(PyObject *callable) { // borrowed, or NULL
     return described ? ((PyMethodDescrObject *)callable)->d_method : NULL;
 }
 
-static uintptr_t *vectorcall_place(PyObject *callable) { // NULL where it has none of its own
+static uintptr_t *vectorcall_place(PyObject *callable) { // NULL where it has no pointer of its own
     PyTypeObject *type = Py_TYPE(callable);
     if (!(type->tp_flags & Py_TPFLAGS_HAVE_VECTORCALL) || type == &PyFunction_Type ||
         type == &PyMethod_Type || PyType_Check(callable) || type->tp_vectorcall_offset <= 0) {
@@ -59,14 +58,14 @@ static uintptr_t *vectorcall_place(PyObject *callable) { // NULL where it has no
     return *place ? place : NULL;
 }
 
-// Rows whose function CPython compares by identity (Objects/typeobject.c): __new__, and what object has.
+// Rows whose function CPython compares by identity (Objects/typeobject.c): __new__ and the methods of object.
 static int is_compared(PyObject *callable, const PyMethodDef *row) {
     int described = !PyCFunction_Check(callable);
     return strcmp(row->ml_name, "__new__") == 0 ||
            (described && ((PyDescrObject *)callable)->d_type == &PyBaseObject_Type);
 }
 
-// What a type without a vectorcall of its own is called by: its tp_call, with a tuple and a dict.
+// Calls a type without a vectorcall of its own through its tp_call, with a tuple and a dict.
 static PyObject *construct(PyObject *type, PyObject *const *items, size_t counted, PyObject *names) {
     Py_ssize_t count = calls_positional(counted);
     _owned_ PyObject *args = PyTuple_New(count);
@@ -85,9 +84,9 @@ static PyObject *construct(PyObject *type, PyObject *const *items, size_t counte
     return Py_TYPE(type)->tp_call(type, args, keywords);
 }
 
-// A type written in C is called through its own tp_vectorcall; where that is empty CPython falls back to
-// tp_call, and so does `construct`. The specialised opcode for builtin classes looks for an empty one at each
-// call. Types of class statements keep theirs: CPython may enter their __init__ without any pointer.
+// A type written in C is called through its tp_vectorcall. Where that is empty CPython falls back to tp_call,
+// and `construct` does the same. The specialised opcode for builtin classes checks for an empty one at each
+// call. Types of class statements are left out: CPython may enter their __init__ without any pointer.
 static int arm_type(PyTypeObject *type) {
     if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) ||
         Py_TYPE(type) != &PyType_Type || type == &PyType_Type || type == &PyBaseObject_Type) {

@@ -1,18 +1,18 @@
-// Patches NumPy's table of functions, PyArray_API, through which every extension calls NumPy.
+// Patches NumPy's function table PyArray_API, through which every extension calls NumPy.
 //
-// Overview. NumPy gives its C-API away as one array of pointers, in the capsule `_ARRAY_API`; a module that
-// uses it keeps the array's address and calls `PyArray_API[184](...)`. There is one word a function for all
-// modules, so who calls is told by the return address: the word holds a trampoline (trace/arm/trampolines.c),
-// and the trampoline's note asks in which chosen module the caller goes on. If it is one, the hook of the row
-// is reached with a slot number of that module and function; else the function itself, as if nothing were
-// there. NumPy's own calls do not go through the table.
+// Overview. NumPy publishes its C API as one array of pointers, in the capsule `_ARRAY_API`; a module keeps
+// the array's address and calls `PyArray_API[184](...)`. All modules share one word per function, so only the
+// return address identifies the caller. The word holds a trampoline (trace/capi/trampolines.c), whose note
+// looks up which chosen module the return address lies in. For a chosen module it continues at the row's
+// hook, with a slot number for that module and function; for any other at the function. NumPy's own calls do
+// not use the table.
 //
-// A tail call leaves no return address of its own module, but one in Python, or in this extension where the
-// method is hooked: it is taken for a chosen module's while a hooked call is open, and its module is unknown.
+// A tail call leaves no return address in its own module, but one in Python, or in this extension where the
+// method is hooked. It counts as a chosen module's call while a hooked call is open; its module is unknown.
 //
-// What is kept. `before` is the word as found: restored only while our trampoline is still there, and called
-// by the hooks, so that another tracer stays in the chain. Nothing is freed: trampolines and slot numbers
-// stay for calls under way. Everything but the note needs the GIL, and NumPy's functions need it as well.
+// What is kept. `before` is the previous word. It is restored only while our trampoline is still there, and
+// the hooks call it, so another tracer stays in the chain. Nothing is freed: calls under way still use
+// trampolines and slot numbers. All but the note needs the GIL, and so do NumPy's functions.
 #define _GNU_SOURCE
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/arm/numpy_table.h"
@@ -27,10 +27,10 @@
 #include "trace/arm/loaded.h"
 
 enum {
-    RETURN_WORD = 25
-}; // of what trace/arm/trampolines.c kept: the six words, al and the vectors, then rbp
+    RETURN_WORD = 25 // index in what trace/capi/trampolines.c saved: six words, al, the vectors, then rbp
+};
 enum { TAIL_CALLER, CALLER_FIRST };
-enum { TABLE_BYTES = 304 * sizeof(uintptr_t) }; // as far as the rows go
+enum { TABLE_BYTES = 304 * sizeof(uintptr_t) }; // up to the last row
 
 typedef struct {
     uint16_t row;
@@ -43,30 +43,30 @@ static const table_row table[] = {
 #undef NUMPY
 };
 enum { ROWS = sizeof table / sizeof *table };
-_Static_assert((int)ROWS <= (int)NUMPY_ROWS_MAX, "trace/arm/trampolines.c has so many trampolines");
+_Static_assert((int)ROWS <= (int)NUMPY_ROWS_MAX, "trace/capi/trampolines.c has so many trampolines");
 
 typedef struct {
     uintptr_t *place; // NULL: not patched
     uintptr_t before;
-    void *hook; // NULL: nothing is recorded of it in this grade
+    void *hook; // NULL: this grade records nothing of it
 } table_word;
 
 typedef struct {
-    uintptr_t start, stop; // of its code
+    uintptr_t start, stop; // addresses of its code
     uint16_t number;
 } code_range;
 
 static table_word words[ROWS];
 static int is_armed, is_counting, is_for_ledger;
-static int is_writable; // the table lies in memory that its file maps for writing: no page is asked about
-static char *caller_paths[NUMPY_CALLERS]; // owned: for as long as the process lives
+static int is_writable;                   // the table lies in a writable segment: no page protection to check
+static char *caller_paths[NUMPY_CALLERS]; // owned, for the life of the process
 static uint8_t is_chosen[NUMPY_CALLERS];
-static code_range ranges[NUMPY_CALLERS]; // by address
+static code_range ranges[NUMPY_CALLERS]; // sorted by address
 static uint32_t caller_count = CALLER_FIRST, range_count;
 
 // ----- the call -----------------------------------------------------------------------------------
 
-// The range with the highest start that is not above the address; range_count where there is none.
+// The range with the highest start up to the address; range_count where there is none.
 static uint32_t range_below(uintptr_t address) {
     uint32_t low = 0, high = range_count;
     while (low < high) {
@@ -80,7 +80,7 @@ static uint32_t range_below(uintptr_t address) {
     return low ? low - 1 : range_count;
 }
 
-// Number of the chosen module that goes on there; -1 for any other.
+// Number of the chosen module that the return address lies in; -1 for any other.
 static int caller_of(uintptr_t address) {
     uint32_t at = range_below(address);
     if (at >= range_count || address >= ranges[at].stop) {
@@ -121,7 +121,7 @@ static code_range code_of(const struct dl_phdr_info *object) {
     return found;
 }
 
-// A library that was unloaded leaves its range to who lies there now.
+// Adds a range, and drops the ranges of unloaded libraries that it overlaps.
 static void range_put(code_range new) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < range_count; i++) {
@@ -137,7 +137,7 @@ static void range_put(code_range new) {
     range_count++;
 }
 
-// The number of a module that is known, or a new one; -1 where there is no room or memory.
+// The number of a known module, or a new one; -1 where there is no room or no memory.
 static int number_of(const char *path, const code_range *code) {
     uint32_t at = range_below(code->start);
     if (at < range_count && ranges[at].start == code->start && ranges[at].number != TAIL_CALLER &&
@@ -183,18 +183,18 @@ static int store(uintptr_t *place, uintptr_t value) {
 
 typedef struct {
     const uintptr_t *table;
-    int is_one;
-} one_object;
+    int is_in_one;
+} table_object;
 
-// Whether one object holds the table and its first function; it says too whether the table can be written.
+// Whether one object holds both the table and its first function; sets is_writable for it.
 static int object_holds(struct dl_phdr_info *object, size_t size, void *argument) {
-    one_object *asked = argument;
-    if (!relocations_inside(object, asked->table)) {
+    table_object *of = argument;
+    if (!relocations_inside(object, of->table)) {
         return 0;
     }
-    asked->is_one = relocations_inside(object, (const void *)asked->table[0]);
+    of->is_in_one = relocations_inside(object, (const void *)of->table[0]);
     relocations_range relro = relocations_relro(object);
-    uintptr_t first = (uintptr_t)asked->table, last = first + TABLE_BYTES;
+    uintptr_t first = (uintptr_t)of->table, last = first + TABLE_BYTES;
     is_writable = 0;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const elf_segment *part = &object->dlpi_phdr[i];
@@ -205,11 +205,11 @@ static int object_holds(struct dl_phdr_info *object, size_t size, void *argument
     return 1;
 }
 
-// 0 for NumPy 1, 1 for NumPy 2 (NPY_VERSION, numpy/numpyconfig.h); -1 for what is not known as NumPy's table.
+// 0 for NumPy 1, 1 for NumPy 2 (NPY_VERSION, numpy/numpyconfig.h); -1: not recognised as NumPy's table.
 static int abi_of(uintptr_t *found) {
-    one_object asked = {found, 0};
-    dl_iterate_phdr(object_holds, &asked);
-    unsigned version = asked.is_one ? ((unsigned (*)(void))found[0])() : 0;
+    table_object of = {found, 0};
+    dl_iterate_phdr(object_holds, &of);
+    unsigned version = of.is_in_one ? ((unsigned (*)(void))found[0])() : 0;
     return version >> 24 == 1 ? 0 : version >> 24 == 2 ? 1 : -1;
 }
 
@@ -229,10 +229,10 @@ static int word_arm(uint32_t number, uintptr_t *place, got_grade grade) {
 
 enum { NUMPY_TYPES = 24 }; // type numbers of its own dtypes (numpy/ndarraytypes.h), in NumPy 1 and 2
 
-// NumPy has one dtype of each number; what else it would give is made for who asks.
+// NumPy has one dtype for each of its type numbers; any other dtype it returns is made for the caller.
 numpy_ledger numpy_table_ledger;
 
-static void tell_dtypes(void) {
+static void report_dtypes(void) {
     for (uint32_t i = 0; i < ROWS; i++) {
         PyObject *(*of_number)(int) = (PyObject * (*)(int)) words[i].before;
         int is_it = table[i].row == capi_PyArray_DescrFromType && words[i].place;
@@ -250,14 +250,14 @@ static void tell_dtypes(void) {
 static int has_word(const uintptr_t *at, const uintptr_t *stop, uintptr_t word) {
     int found = 0;
     while (at < stop && !found) {
-        for (const uintptr_t *end = stop - at > 512 ? at + 512 : stop; at < end; at++) { // in vectors
+        for (const uintptr_t *end = stop - at > 512 ? at + 512 : stop; at < end; at++) { // vectorized
             found |= *at == word;
         }
     }
     return found;
 }
 
-// Whether a chosen module keeps the table's address, as each does that calls NumPy through it.
+// Whether the object is a chosen module that keeps the table's address, as each module does that calls NumPy.
 static int object_calls_numpy(struct dl_phdr_info *object, size_t size, void *address) {
     uint32_t at = range_below(code_of(object).start);
     int found = 0, is_ours = at < range_count && ranges[at].number != TAIL_CALLER &&
@@ -279,8 +279,8 @@ static PyObject *numpy_table_choose(PyObject *module, PyObject *paths) {
         return PyErr_Format(PyExc_TypeError, "numpy_table_choose() takes a frozenset");
     }
     dl_iterate_phdr(object_choose, paths);
-    if (is_armed && is_for_ledger) { // what comes now may call NumPy when it has begun
-        tell_dtypes();
+    if (is_armed && is_for_ledger) { // a module chosen now may call NumPy as soon as it is initialized
+        report_dtypes();
     }
     Py_RETURN_NONE;
 }
@@ -304,7 +304,7 @@ static PyObject *numpy_table_arm(PyObject *module, PyObject *args) {
     is_for_ledger = grade == GOT_LEDGER;
     is_armed = armed > 0;
     if (is_armed && is_for_ledger && dl_iterate_phdr(object_calls_numpy, found)) {
-        tell_dtypes();
+        report_dtypes();
     }
     return PyLong_FromLong(armed);
 }

@@ -1,10 +1,10 @@
-// NumPy's table of functions, PyArray_API (numpy_table.c), as the ledger of references sees it.
+// NumPy's function table PyArray_API (numpy_table.c), as the ledger of references uses it.
 #ifndef INSPECTOR_NUMPY_TABLE_H
 #define INSPECTOR_NUMPY_TABLE_H
 
 #include "module/native.h"
 
-// The ledger sets these when it is loaded: it is told NumPy's own dtypes when the table is armed for it.
+// Set by the ledger when it is loaded. know_dtype gets NumPy's own dtypes when the table is armed for it.
 typedef struct {
     void (*know_dtype)(PyObject *dtype /* borrowed */);
     void (*forget_dtypes)(void);

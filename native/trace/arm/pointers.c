@@ -1,18 +1,17 @@
-// Finds the words of a loaded object's own data that hold the address of a function of Python's.
+// Finds the words of a loaded object's own data that hold the address of one of Python's functions.
 //
-// A host that opens libpython and asks dlsym for each function imports nothing: ld.so has no slot to tell of.
-// What dlsym gave it lies in its variables, in .data or .bss, and those are writable segments of its file. A
-// word there that is the very address of an exported function is taken for such a variable.
+// A host that opens libpython and calls dlsym for each function imports nothing, so ld.so has no slot for it.
+// It keeps dlsym's results in variables, in .data or .bss, which are writable segments of its file. A word
+// there that equals the address of an exported function is taken for such a variable.
 //
-// An object that imports Python by relocations has more of them: its import slots (trace/arm/got.c), and what
-// its initialisers named. Of these a writable word is a value, a type's slot or a row of a method table, and
-// left alone; a word in RELRO is one of a constant table, through which somebody calls.
+// An object that imports Python by relocations has more such words: its import slots (trace/arm/got.c), and
+// words set by its initialisers. Of these a writable word is a value (a type's slot, a row of a method table)
+// and is left out; a word in RELRO belongs to a constant table through which code calls.
 //
-// Not found: pointers on the heap or on a stack that dlsym gave before the trace began (trace/arm/lookups.c
-// has those since).
+// Not found: pointers on the heap or a stack from before the trace. trace/arm/lookups.c covers later ones.
 //
-// The search is made again at each arming, since a host fills its variables when it likes: of a large segment
-// only the pages that somebody wrote are read (a tenth of OpenBLAS's), and RELRO once: nobody writes there.
+// Each arming searches again, since a host may fill its variables at any time. Of a large segment only
+// written pages are read (a tenth of OpenBLAS's), and RELRO once: it cannot be written any more.
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "memory/pagemap.h"
@@ -24,19 +23,19 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { CHUNK_WORDS = 4096, SEGMENT_MAX = 64 << 20, ASKED_FROM = 64 << 10 };
+enum { CHUNK_WORDS = 4096, SEGMENT_MAX = 64 << 20, PAGEMAP_BYTES_LEAST = 64 << 10 };
 
 typedef struct {
-    uintptr_t start, stop;    // of the words that are looked at
-    uintptr_t lowest, widest; // the functions' addresses: the first, and how far the last is from it
-    relocations_look look;
+    uintptr_t start, stop;    // of the words to read
+    uintptr_t lowest, widest; // of the functions' addresses: the lowest, and the highest minus the lowest
+    relocations_visit visit;
     void *argument;
     const struct dl_phdr_info *object;
     relocations_range relro;
-    uintptr_t *filled; // owned, in order: words that ld.so filled in and that are no variables
+    uintptr_t *filled; // owned, sorted: words that ld.so filled in and that are no variables
     size_t filled_count, filled_room;
-    int asked; // filled is made: at the first word that is a function's, which most objects have none of
-    int error; // memory is out
+    int has_filled; // `filled` is complete: built at the first match, which most objects do not have
+    int error;      // out of memory
 } words_search;
 
 static int by_address(const void *one, const void *other) {
@@ -64,8 +63,8 @@ static void filled_add(const relocation *found, void *argument) {
 }
 
 static int is_filled(words_search *search, uintptr_t at) {
-    if (!search->asked) {
-        search->asked = 1;
+    if (!search->has_filled) {
+        search->has_filled = 1;
         relocations_each_word(search->object, filled_add, search);
         if (search->filled_count) {
             qsort(search->filled, search->filled_count, sizeof *search->filled, by_address);
@@ -75,7 +74,7 @@ static int is_filled(words_search *search, uintptr_t at) {
                                                              sizeof at, by_address) != NULL);
 }
 
-static void words_look(words_search *search, uintptr_t at, uintptr_t stop) {
+static void words_search_in(words_search *search, uintptr_t at, uintptr_t stop) {
     uintptr_t words[CHUNK_WORDS];
     for (; at < stop; at += sizeof words) {
         size_t count = memory_read(at, words, stop - at < sizeof words ? stop - at : sizeof words) / 8;
@@ -83,20 +82,20 @@ static void words_look(words_search *search, uintptr_t at, uintptr_t stop) {
             const exports_row *function =
                 words[i] - search->lowest <= search->widest ? exports_at((void *)words[i]) : NULL;
             if (function && !is_filled(search, at + 8 * i)) {
-                search->look(&(relocation){function->name, (void **)at + i, 1, 0, 0}, search->argument);
+                search->visit(&(relocation){function->name, (void **)at + i, 1, 0, 0}, search->argument);
             }
         }
     }
 }
 
-static void pages_look(const struct pagemap_region *pages, void *argument) {
+static void pages_search(const struct pagemap_region *pages, void *argument) {
     words_search *search = argument;
-    words_look(search, pages->start > search->start ? pages->start : search->start,
-               pages->end < search->stop ? pages->end : search->stop);
+    words_search_in(search, pages->start > search->start ? pages->start : search->start,
+                    pages->end < search->stop ? pages->end : search->stop);
 }
 
-// Pages that nobody wrote since they were mapped hold no variable's value: zeros, or what is in the file.
-static int written_look(words_search *search) {
+// Searches written pages only: others hold zeros or the file's bytes. -1 where the kernel lacks the ioctl.
+static int written_search(words_search *search) {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     struct pagemap_query query = {.category_inverted = PAGEMAP_ZERO | PAGEMAP_FILE,
                                   .category_mask = PAGEMAP_ZERO | PAGEMAP_FILE,
@@ -105,21 +104,21 @@ static int written_look(words_search *search) {
     _close_ int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     return pagemap < 0 ? -1
                        : pagemap_walk(pagemap, query, search->start & ~(page - 1),
-                                      (search->stop + page - 1) & ~(page - 1), pages_look, search);
+                                      (search->stop + page - 1) & ~(page - 1), pages_search, search);
 }
 
-static void range_look(words_search *search, uintptr_t start, uintptr_t stop) {
+static void range_search(words_search *search, uintptr_t start, uintptr_t stop) {
     search->start = start;
     search->stop = stop;
-    // A kernel that does not know the question refuses it at once.
-    if (start < stop && (stop - start < ASKED_FROM || written_look(search) < 0)) {
-        words_look(search, start, stop);
+    // A kernel without the ioctl fails at the first call.
+    if (start < stop && (stop - start < PAGEMAP_BYTES_LEAST || written_search(search) < 0)) {
+        words_search_in(search, start, stop);
     }
 }
 
-void pointers_each(const struct dl_phdr_info *object, int again, relocations_look look, void *argument) {
+void pointers_each(const struct dl_phdr_info *object, int again, relocations_visit visit, void *argument) {
     words_search search = {
-        .look = look, .argument = argument, .object = object, .relro = relocations_relro(object)};
+        .visit = visit, .argument = argument, .object = object, .relro = relocations_relro(object)};
     exports_span(&search.lowest, &search.widest);
     for (int i = 0; !search.error && i < object->dlpi_phnum; i++) {
         const elf_segment *part = &object->dlpi_phdr[i];
@@ -128,7 +127,7 @@ void pointers_each(const struct dl_phdr_info *object, int again, relocations_loo
             uintptr_t bytes = part->p_memsz < SEGMENT_MAX ? part->p_memsz : SEGMENT_MAX;
             uintptr_t stop = object->dlpi_addr + part->p_vaddr + bytes;
             int is_known = again && start >= search.relro.start && start < search.relro.stop;
-            range_look(&search, is_known ? search.relro.stop : start, stop);
+            range_search(&search, is_known ? search.relro.stop : start, stop);
         }
     }
     free(search.filled);

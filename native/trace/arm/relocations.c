@@ -1,9 +1,9 @@
 // Reads the relocations of loaded objects: which word holds the address of which imported function.
 //
-// ELF, chapter "Dynamic linking": DT_JMPREL and DT_RELA list entries with a type, a symbol and a place. Of
-// interest are two types of undefined symbols: JUMP_SLOT (a call through the PLT) and GLOB_DAT (a call by
-// -fno-plt, or an address taken); and R_X86_64_64, a word of data that an initialiser names. Whether a symbol
-// is a function is not said here: undefined symbols often have no type.
+// ELF, chapter "Dynamic linking": DT_JMPREL and DT_RELA list entries with a type, a symbol and a place. Two
+// types matter for undefined symbols: JUMP_SLOT (a call through the PLT) and GLOB_DAT (a call by -fno-plt, or
+// an address taken); and R_X86_64_64, a word of data set by an initialiser. They do not say whether a symbol
+// is a function: undefined symbols often have no type.
 #define _GNU_SOURCE
 #include "trace/arm/relocations.h"
 
@@ -38,7 +38,7 @@ relocations_range relocations_relro(const struct dl_phdr_info *object) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const elf_segment *part = &object->dlpi_phdr[i];
-        if (part->p_type == PT_GNU_RELRO) { // as ld.so protects it: whole pages, the last one not if cut
+        if (part->p_type == PT_GNU_RELRO) { // as ld.so protects it: whole pages, without a partial last one
             uintptr_t start = object->dlpi_addr + part->p_vaddr;
             return (relocations_range){start & ~(page - 1), (start + part->p_memsz) & ~(page - 1)};
         }
@@ -83,7 +83,7 @@ static tables tables_of(const struct dl_phdr_info *object) {
     return found;
 }
 
-static void entries_each(const struct dl_phdr_info *object, int words, relocations_look look,
+static void entries_each(const struct dl_phdr_info *object, int words, relocations_visit visit,
                          void *argument) {
     tables found = tables_of(object);
     for (int table = 0; found.symbols && found.strings && table < 2; table++) {
@@ -92,19 +92,19 @@ static void entries_each(const struct dl_phdr_info *object, int words, relocatio
             const elf_symbol *symbol = &found.symbols[ELF64_R_SYM(entry->r_info)];
             unsigned type = (unsigned)ELF64_R_TYPE(entry->r_info);
             if (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT || (words && type == R_X86_64_64)) {
-                relocation one = {found.strings + symbol->st_name,
-                                  (void **)(object->dlpi_addr + entry->r_offset), type == R_X86_64_GLOB_DAT,
-                                  symbol->st_shndx != SHN_UNDEF, type == R_X86_64_64};
-                look(&one, argument);
+                relocation found_one = {
+                    found.strings + symbol->st_name, (void **)(object->dlpi_addr + entry->r_offset),
+                    type == R_X86_64_GLOB_DAT, symbol->st_shndx != SHN_UNDEF, type == R_X86_64_64};
+                visit(&found_one, argument);
             }
         }
     }
 }
 
-void relocations_each(const struct dl_phdr_info *object, relocations_look look, void *argument) {
-    entries_each(object, 0, look, argument);
+void relocations_each(const struct dl_phdr_info *object, relocations_visit visit, void *argument) {
+    entries_each(object, 0, visit, argument);
 }
 
-void relocations_each_word(const struct dl_phdr_info *object, relocations_look look, void *argument) {
-    entries_each(object, 1, look, argument);
+void relocations_each_word(const struct dl_phdr_info *object, relocations_visit visit, void *argument) {
+    entries_each(object, 1, visit, argument);
 }

@@ -1,7 +1,7 @@
-// What is armed beside the C API: functions that give memory, and those that call C for Python.
+// What is armed beside the C API: allocators, and the functions that call C for Python.
 //
-// got.c patches slots and knows which hook belongs into them (families.c); Python's own allocators are hooked
-// beside them (trace/capi/pymem.c). Here Python arms and disarms each source as a whole.
+// got.c patches the slots with the hooks of their family (families.c); trace/capi/pymem.c hooks Python's own
+// allocators. This part arms and disarms each source as a whole.
 #define _GNU_SOURCE
 #include "trace/arm/got.h"
 #include "trace/capi/foreign_calls.h"

@@ -1,14 +1,13 @@
-// Type slots by an allow list: the few through which CPython asks an object for bytes, a number or its items.
+// Type slots by an allow list: those through which CPython asks an object for bytes, a number or its items.
 //
-// A slot is replaced in the type itself, by calls.c. Left out on purpose: values that CPython or NumPy
-// compare by identity to choose a fast path (tp_new, tp_alloc, the slots of binary operators), and
-// every value that is CPython's own function: it compares some of these too (dict_iter in
-// Objects/dictobject.c), and they are everybody's. Only what the chosen extensions wrote themselves is
-// replaced.
+// calls.c replaces a slot in the type itself. Left out: slots that CPython or NumPy compare by identity to
+// choose a fast path (tp_new, tp_alloc, the binary operators), and every slot that holds one of CPython's own
+// functions. CPython compares some of these too (dict_iter in Objects/dictobject.c), and all types share
+// them. Only functions that the chosen extensions implement are replaced.
 //
-// A subclass holds copies of its base's pointers. One made before is armed with its base where it shares the
-// pointer. One made while the base is armed copies our trampoline: type_slots_settle puts the original there,
-// before the bases are restored. A table that a type shares with its base is the base's, and armed once.
+// A subclass holds copies of its base's pointers. One created before arming is armed with its base if it
+// shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
+// the original there, before the bases are restored. A table shared with a base is armed once, as the base's.
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "trace/record/convention.h"
@@ -21,10 +20,10 @@
 
 typedef struct {
     const char *name;
-    size_t table; // offset of the pointer to the table in the type; 0: the slot is in the type
+    size_t table; // offset of the pointer to the table in the type; 0: the slot is in the type itself
     size_t offset;
     call_convention convention;
-    int for_ledger; // it says nothing of a conversion: only references are watched there
+    int for_ledger; // converts nothing: only the ledger of references arms it
 } type_slot;
 
 #define IN_TABLE(table, methods, name, convention) \
@@ -66,7 +65,7 @@ static int is_pythons_own(uintptr_t function) {
     return relocations_inside(&python, (const void *)function);
 }
 
-// Where the type keeps it; NULL where it has no such table, or only its base's.
+// The type's own slot; NULL where it has no such table, or shares its base's.
 static uintptr_t *place_of(PyTypeObject *type, const type_slot *slot) {
     if (!slot->table) {
         return (uintptr_t *)((char *)type + slot->offset);
@@ -76,7 +75,7 @@ static uintptr_t *place_of(PyTypeObject *type, const type_slot *slot) {
     return table && table != shared ? (uintptr_t *)(table + slot->offset) : NULL;
 }
 
-// Whether a base is armed for the function that this type shares with it.
+// Whether a base is armed for the function, which this type shares with it.
 static int is_shared(PyTypeObject *type, const type_slot *slot, uintptr_t function) {
     PyObject *bases = type->tp_mro; // borrowed
     for (Py_ssize_t i = 1; bases && i < PyTuple_GET_SIZE(bases); i++) {
@@ -95,7 +94,7 @@ static int arm_slot(PyTypeObject *type, const type_slot *slot, int chosen) { // 
         return CALLS_UNSEEN; // empty, or armed already
     }
     int is_finalizer = slot->convention == CALL_DEALLOC;
-    // CPython's finalizer of a class statement's type calls its __del__; those of its own types are its own.
+    // CPython's own finalizer of a class statement's type calls its __del__: that one is armed.
     int is_statement = type->tp_flags & Py_TPFLAGS_HEAPTYPE && !(type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE);
     if ((is_pythons_own(function) && !(is_finalizer && is_statement)) ||
         !(chosen || is_shared(type, slot, function))) {

@@ -1,17 +1,17 @@
-// Blocks of 4 KiB and more, with the library that asked for them: the memory that a result lies in.
+// Blocks of 4 KiB and more, with the library that asked for them: the memory in which results lie.
 //
-// Overview. A library asks for memory through its import slots (malloc, posix_memalign, mmap, operator new
-// ...). trace/arm/got.c patches those of every loaded object but Python, which has allocators of its own
-// (trace/capi/pymem.c), and but the library that gives the memory. The trampoline says the slot, the slot
-// says who asked; the address and the size make one record. A block that is asked for on behalf of another
-// library (operator new asks malloc) is recorded by both, the outer one last.
+// Overview. A library allocates through its import slots (malloc, posix_memalign, mmap, operator new ...).
+// trace/arm/got.c patches those of every loaded object except Python, which has its own allocators
+// (trace/capi/pymem.c), and the library that holds the allocator. The trampoline gives the slot, the slot
+// gives the caller's library; one record holds address and size. A block that one library requests for
+// another (operator new calls malloc) is recorded by both, the outer one last.
 //
-// Not hooked: free. Which block a result lies in is told by the records of the call that made it; later calls
-// have records of their own. And libraries compare the address of free with a deleter they were given.
+// Not hooked: free. The records of a call say which block its result lies in, and later calls have records of
+// their own. Besides, libraries compare the address of free with a deleter.
 //
-// Limits and why. An allocator that is linked into a library (mimalloc in Arrow, jemalloc in polars) gives
-// blocks out of memory it mapped before: no slot is used, nothing is recorded. Blocks under 4 KiB cost two
-// compares and are not recorded. Hooks run in any thread, with and without the GIL: no Python, no lock.
+// Limits. An allocator linked into a library (mimalloc in Arrow, jemalloc in polars) hands out memory that it
+// mapped before: it uses no slot, so nothing is recorded. Blocks under 4 KiB cost two comparisons and are not
+// recorded. Hooks run in any thread, with and without the GIL: no Python, no lock.
 #define _GNU_SOURCE
 #include "trace/capi/allocations.h"
 #include "memory/memory.h"
@@ -29,40 +29,40 @@
 
 #include "trace/record/stacks.h"
 
-enum { CHUNK_SLACK = 64 }; // more than a chunk of glibc's may be larger than what was asked for
+enum { CHUNK_SLACK = 64 }; // more than the bytes by which a glibc chunk exceeds the request
 
 int allocations_open;
-static struct timespec opened; // when: by the clock of files
-static int has_chunks;         // malloc is glibc's: a block's size stands in front of it
+static struct timespec opened; // when recording began, by the clock of file times
+static int has_chunks;         // malloc is glibc's: the word before a block holds its size
 
-void allocations_record(const allocation *given) {
+void allocations_record(const allocation *of) {
     event *record = ring_open();
     if (record) {
         *record = (event){.kind = EVENT_ALLOCATION,
-                          .slot = given->slot,
-                          .func = (uint16_t)given->func,
+                          .slot = of->slot,
+                          .func = (uint16_t)of->func,
                           .flags = EVENT_FLAG_NO_GIL,
-                          .obj = (uint64_t)(uintptr_t)given->block,
-                          .val = given->bytes,
-                          .aux = (uint64_t)(uintptr_t)given->caller,
-                          .lasti = (int32_t)(given->grown & UINT32_MAX),
-                          .refs = (int32_t)(given->grown >> 32),
+                          .obj = (uint64_t)(uintptr_t)of->block,
+                          .val = of->bytes,
+                          .aux = (uint64_t)(uintptr_t)of->caller,
+                          .lasti = (int32_t)(of->grown & UINT32_MAX),
+                          .refs = (int32_t)(of->grown >> 32),
                           .start = ring_start_ticks(),
                           .depth = ring_depth_byte(ring_here.depth)};
         ring_commit();
-        stacks_note(given->slot, ring_depth_byte(ring_here.depth));
+        stacks_note(of->slot, ring_depth_byte(ring_here.depth));
     }
 }
 
-// The size of a block as glibc writes it in front; 0 for what does not look like one. It is read guarded: a
-// block of another malloc may begin its mapping.
+// The size that glibc writes before a block; 0 where the word is no such size. Uses a guarded read, as a
+// block of another malloc may begin at its mapping.
 static size_t chunk_bytes(uintptr_t block) {
     uintptr_t header = 0;
     int before = errno;
     size_t got = block % 16 ? 0 : memory_read(block - sizeof header, &header, sizeof header);
     errno = before;
-    size_t told = header & ~(uintptr_t)7;
-    return got && told % 16 == 0 && told <= PTRDIFF_MAX ? told : 0;
+    size_t chunk = header & ~(uintptr_t)7;
+    return got && chunk % 16 == 0 && chunk <= PTRDIFF_MAX ? chunk : 0;
 }
 
 uintptr_t allocations_grown(const void *before, size_t bytes) {
@@ -71,7 +71,7 @@ uintptr_t allocations_grown(const void *before, size_t bytes) {
     return counts && chunk_bytes(where) >= ALLOCATIONS_LEAST_BYTES + CHUNK_SLACK ? where : 0;
 }
 
-// ----- hooks, one a signature ----------------------------------------------------------------------
+// ----- hooks, one for each signature ----------------------------------------------------------------
 
 static void note(uint32_t slot, const void *block, size_t bytes) {
     allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL, 0);
@@ -100,7 +100,7 @@ static void *hook_second(size_t first, size_t bytes) {
     return block;
 }
 
-static void *hook_product(size_t count, size_t each) { // a product that overflows gives no block
+static void *hook_product(size_t count, size_t each) { // a product that overflows returns no block
     uint32_t slot = ring_here.slot;
     void *block = CALL(void *(*)(size_t, size_t), count, each);
     note(slot, block, count * each);
@@ -134,8 +134,7 @@ static int hook_stored(void **ret, size_t alignment, size_t bytes) {
     return failed;
 }
 
-// A file that was made during the trace (shared memory, most of all) holds nothing from before: it gives
-// memory.
+// A file created during the trace (mostly shared memory) holds no older data: mapping it allocates.
 static int is_new(int file) {
     struct statx found;
     int before = errno, failed = statx(file, "", AT_EMPTY_PATH, STATX_BTIME, &found);
@@ -180,7 +179,7 @@ const exports_row *allocations_find(const char *name) {
 
 void *allocations_hook(uint16_t row) { return hooks[row - GOT_ALLOCATOR_FIRST]; }
 
-// What C++ exports is found once its library is there, and in sight of this one.
+// C++'s functions are found once their library is loaded, in the scope of this one.
 void allocations_find_addresses(void) {
     for (int i = 0; i < ALLOCATIONS_IMPORTED_COUNT; i++) {
         imported[i].address =

@@ -1,5 +1,4 @@
-// Blocks of memory that code asks for, as events: what the hooks of trace/capi/allocations.c and
-// trace/capi/pymem.c share.
+// Allocated blocks as events: what the hooks of trace/capi/allocations.c and trace/capi/pymem.c share.
 #ifndef INSPECTOR_ALLOCATIONS_H
 #define INSPECTOR_ALLOCATIONS_H
 
@@ -9,8 +8,8 @@
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
 
-// ALLOCATOR(name, hook): functions that slots import. Appended to, never reordered: traces hold the numbers.
-// The names of C++ are operator new and new[], with and without alignment, with and without exceptions.
+// ALLOCATOR(name, hook): functions that slots import. Append only, never reorder: stored traces hold the
+// numbers. The C++ names are operator new and new[], with and without alignment, with and without exceptions.
 #define ALLOCATIONS_IMPORTED(ALLOCATOR) \
     ALLOCATOR(malloc, size) \
     ALLOCATOR(calloc, product) \
@@ -44,41 +43,41 @@ enum {
 
 #define ALLOCATIONS_LEAST_BYTES 4096
 
-extern int allocations_open __attribute__((visibility("hidden"))); // blocks are recorded
+extern int allocations_open __attribute__((visibility("hidden"))); // 1: blocks are recorded
 
 typedef struct {
     uint32_t slot, func;
     const void *block;
     size_t bytes;
     const void *caller;
-    uintptr_t grown; // where a block of this size that grew lay before; 0 for a new one
+    uintptr_t grown; // old address of a recorded-size block that grew; 0 for a new block
 } allocation;
 
-void allocations_record(const allocation *given);
-// Where a block lies that realloc is about to grow; 0 where it is smaller than those that are recorded, or
-// its size cannot be told.
+void allocations_record(const allocation *of);
+// The address of a block that realloc is about to grow; 0 where it is too small to be recorded, or its size
+// is not known.
 uintptr_t allocations_grown(const void *before, size_t bytes);
 
 static inline int allocations_counts(size_t bytes) {
     return __builtin_expect(bytes >= ALLOCATIONS_LEAST_BYTES, 0) && allocations_open && !ring_here.quiet;
 }
 
-// A block was given. Smaller ones are let pass: they are many, and no payload worth naming.
+// Records an allocated block. Smaller ones are skipped: they are many, and hold no payload worth naming.
 static inline void allocations_note(uint32_t slot, uint32_t func, const void *block, size_t bytes,
                                     const void *caller, uintptr_t grown) {
     if (allocations_counts(bytes) && block) {
-        allocation given = {slot, func, block, bytes, caller, grown};
-        allocations_record(&given);
+        allocation of = {slot, func, block, bytes, caller, grown};
+        allocations_record(&of);
     }
 }
 
 // trace/capi/pymem.c
-int pymem_arm(void);    // how many domains are hooked
-int pymem_disarm(void); // how many were left to another tracer, which stands before us
+int pymem_arm(void);    // number of domains that are hooked
+int pymem_disarm(void); // number of domains left as they are, because another tracer hooked them after us
 
-// Functions that give memory, as slots import them.
+// Allocating functions, as slots import them.
 const exports_row *allocations_find(const char *name); // borrowed, or NULL
 void *allocations_hook(uint16_t row);
-void allocations_find_addresses(void); // of functions whose library came since
+void allocations_find_addresses(void); // of functions whose library was loaded since
 
 #endif

@@ -1,8 +1,8 @@
 // What a function of NumPy's table did with bytes: made, copied or shared them, read from the array's struct.
 //
-// A result that lies in the object that was given, or that does not own its memory, shares it. One in fresh
-// memory is a copy where the object had elements and the function keeps them; of a list it was made, as of
-// nothing at all, and by what computes.
+// A result that lies in the argument's memory, or that does not own its memory, shares it. A result in fresh
+// memory is a copy where the argument has elements and the function keeps them. It is made where the argument
+// is a list or there is none, and by functions that compute.
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/capi.h"
 #include "trace/capi/hook_records.h"
@@ -17,7 +17,7 @@ static const uint8_t does[CAPI_ROW_COUNT] = {
     [capi_PyArray_FromAny] = KEEPS,
     [capi_PyArray_CheckFromAny] = KEEPS,
     [capi_PyArray_FromArray] = KEEPS,
-    [capi_PyArray_EnsureArray] = MAKES, // it stole what it was given
+    [capi_PyArray_EnsureArray] = MAKES, // it stole its argument
     [capi_PyArray_EnsureAnyArray] = MAKES,
     [capi_PyArray_FromInterface] = KEEPS,
     [capi_PyArray_FromBuffer] = KEEPS,
@@ -49,20 +49,20 @@ static const uint8_t does[CAPI_ROW_COUNT] = {
     [capi_PyArray_Sum] = MAKES,
 };
 
-static int shares(const data_span *made, const data_span *given) {
-    return made->start < given->start + given->span_bytes && given->start < made->start + made->span_bytes;
+static int shares(const data_span *made, const data_span *source) {
+    return made->start < source->start + source->span_bytes && source->start < made->start + made->span_bytes;
 }
 
 static int what_became(uint8_t what, PyObject *array, PyObject *object, const data_span *made) {
-    data_span given;
-    int has_bytes = (what == KEEPS || what == STORES) && object && spans_read(object, &given);
+    data_span source;
+    int has_bytes = (what == KEEPS || what == STORES) && object && spans_read(object, &source);
     if (what == WRITES) {
         return COPIED;
     }
     if (array == object && what != MAKES) {
         return SHARED;
     }
-    if ((has_bytes && shares(made, &given)) || !(made->flags & SPAN_OWNED)) {
+    if ((has_bytes && shares(made, &source)) || !(made->flags & SPAN_OWNED)) {
         return SHARED;
     }
     return has_bytes || what == GATHERS ? COPIED : MADE;
@@ -71,7 +71,7 @@ static int what_became(uint8_t what, PyObject *array, PyObject *object, const da
 void hook_array(const hook_call *call, uint16_t row, PyObject *object, uint64_t value,
                 const PyObject *const *result) {
     uint8_t what = does[row];
-    if (!what) { // its result may be an int: no pointer to read
+    if (!what) { // the result may be an int, not a pointer
         return;
     }
     PyObject *array = what == WRITES   ? object

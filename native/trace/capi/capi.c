@@ -1,11 +1,10 @@
-// The rows of trace/capi/capi.def as a table: found by name when slots are patched, and shown to Python as
-// CAPI_ROWS.
+// The table of trace/capi/capi.def's rows: looked up by name for patching, shown to Python as CAPI_ROWS.
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/capi.h"
 
 enum { BUCKETS = 1 << 10 };
 
-// Everything as text: what decodes a record reads the meaning of its words from here.
+// All columns as text: decoders read from here what the words of a record mean.
 typedef struct {
     const char *name, *type, *parameters, *obj, *val, *aux, *keep, *fails, *owns, *effects, *direction, *form;
 } capi_row;

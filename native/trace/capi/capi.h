@@ -1,10 +1,10 @@
-// The rows of capi.def: their numbers, and how a function is found by name.
+// The rows of capi.def: their numbers, and the lookup of a function by name.
 #ifndef INSPECTOR_CAPI_H
 #define INSPECTOR_CAPI_H
 
 #include "trace/capi/slot_table.h"
 
-// The row numbers: capi_PyLong_AsLong and so on.
+// The row numbers: capi_PyLong_AsLong etc.
 enum {
 #define CAPI(name, ...) capi_##name,
 #define CAPI_VOID(name, ...) capi_##name,
@@ -19,6 +19,6 @@ enum {
 };
 
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
-int capi_calls(uint16_t row);         // whether its first parameter is what it calls
+int capi_calls(uint16_t row);         // whether it calls its first parameter
 
 #endif

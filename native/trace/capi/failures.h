@@ -1,4 +1,4 @@
-// When a result means failure: the column `fails` of capi.def. An exception is asked for only where in doubt.
+// When a result means failure: column `fails` of capi.def. Calls PyErr_Occurred only for ambiguous results.
 #ifndef INSPECTOR_CAPI_FAILURES_H
 #define INSPECTOR_CAPI_FAILURES_H
 

@@ -1,17 +1,17 @@
-// Calls that ctypes and cffi make: which C function, with which words, and what it gave.
+// Calls that ctypes and cffi make: the C function, its argument words and its result.
 //
-// Overview. Both hand a call to libffi's ffi_call, through an import slot of their own: _ctypes imports it,
-// cffi's wheels hold a copy of libffi and still call it through their table. trace/arm/got.c patches that
+// Overview. Both make a call through libffi's ffi_call, by an import slot of their own: _ctypes imports it;
+// cffi's wheels contain a copy of libffi and still call it through their table. trace/arm/got.c patches that
 // slot like any other. libffi's description of the call (https://github.com/libffi/libffi, include/ffi.h.in)
-// tells the types of the words, so that they are read without asking anybody.
+// gives the types of the words.
 //
-// The GIL is released by then, and a code object cannot be held without it. So the Python line is noted when
-// the GIL is released, through the slots of the same two libraries; a call that keeps the GIL
-// (ctypes.PyDLL) is located at once.
+// By then the GIL is released, and without it no reference to a code object can be taken. So the Python line
+// is noted when the GIL is released, through the slots of the same two libraries. A call that keeps the GIL
+// (ctypes.PyDLL) is located when it is made.
 //
-// Limits and why. What a pointer points to is not read: only the caller knows how far it may be. A libffi
-// that is linked into _ctypes without a table of imports is not seen. FUNCTIONS_MAX different functions get a
-// number; the calls of others are recorded without.
+// Limits. Memory behind a pointer is not read: its size is not known. A libffi that is linked into _ctypes
+// without an import slot is not seen. FUNCTIONS_MAX different functions get a number; others are recorded
+// without.
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "trace/capi/foreign_calls.h"
@@ -38,7 +38,7 @@ typedef struct foreign_type {
 typedef struct {
     int abi;
     uint32_t count;
-    foreign_type **types; // borrowed, as what follows
+    foreign_type **types; // borrowed, like what follows
     foreign_type *result;
 } foreign_interface;
 
@@ -47,11 +47,10 @@ typedef void (*foreign_caller)(foreign_interface *, foreign_function, void *, vo
 
 int foreign_open;
 
-// By libffi's number of the type: void, int, float, double, long double, u8, s8, ... s64, struct, pointer,
-// complex.
+// By libffi's type number: void, int, float, double, long double, u8, s8, ... s64, struct, pointer, complex.
 static const char letters[TYPE_COUNT + 1] = "NIFFFUIUIUIUIVPV";
 
-static uintptr_t functions[FUNCTIONS_MAX]; // a function's number is its place; never taken back
+static uintptr_t functions[FUNCTIONS_MAX]; // a function's number is its index; never freed
 
 static uint32_t number_of(uintptr_t function) {
     uint32_t at = (uint32_t)((function >> 4) * 0x9E3779B97F4A7C15ULL >> 52);
@@ -80,7 +79,7 @@ void foreign_leaves_python(void) {
 
 static void locate(event *record) {
     PyThreadState *running = compat_thread_unchecked();
-    if (running && running == PyGILState_GetThisThreadState()) { // the GIL was kept
+    if (running && running == PyGILState_GetThisThreadState()) { // the call keeps the GIL
         foreign_leaves_python();
     }
     record->code = ring_here.code;
@@ -122,7 +121,7 @@ static void leave(const uint32_t *depth) { ring_exit(*depth); }
 static void call_recorded(foreign_caller caller, foreign_interface *call, foreign_function function,
                           void *result, void **values) {
     uint32_t shown = call->count < ARGUMENTS_MAX ? call->count : ARGUMENTS_MAX;
-    uint64_t words[ARGUMENTS_MAX]; // read before: the call may change what they stand in
+    uint64_t words[ARGUMENTS_MAX]; // read before the call, which may change the memory they are in
     event record = {.kind = EVENT_FOREIGN, .flags = EVENT_FLAG_NO_GIL, .obj = (uint64_t)(uintptr_t)function};
     record.slot = number_of((uintptr_t)function);
     record.val = call->count - shown;
@@ -142,8 +141,8 @@ static void call_recorded(foreign_caller caller, foreign_interface *call, foreig
         for (uint32_t i = 0; i < shown; i++) {
             write_value(&record, i + 1, call->types[i], words[i], 0);
         }
-        uint64_t given = result && call->result->type ? word_of(call->result, result) : 0;
-        write_value(&record, 0, call->result, given, EVENT_FLAG_OUTPUT);
+        uint64_t returned = result && call->result->type ? word_of(call->result, result) : 0;
+        write_value(&record, 0, call->result, returned, EVENT_FLAG_OUTPUT);
     }
     errno = error;
 }
@@ -173,7 +172,7 @@ const exports_row *foreign_find(const char *name) {
 
 void *foreign_hook(void) { return (void *)hook_foreign; }
 
-// What a lazily bound slot will lead to: the library and those it is linked to are searched.
+// The function that a lazily bound slot will resolve to: searches the library and its dependencies.
 void foreign_find_addresses(PyObject *path) {
     _owned_ PyObject *encoded = PyUnicode_EncodeFSDefault(path);
     void *library = encoded ? dlopen(PyBytes_AS_STRING(encoded), RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -182,7 +181,7 @@ void foreign_find_addresses(PyObject *path) {
         imported[i].address = found ? found : imported[i].address;
     }
     if (library) {
-        dlclose(library); // only our count of it
+        dlclose(library); // drops only the count that dlopen took
     }
     PyErr_Clear();
 }

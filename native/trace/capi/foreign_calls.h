@@ -4,11 +4,11 @@
 
 #include "trace/capi/slot_table.h"
 
-// The function that calls C functions, as slots import it.
+// The function that makes such calls, as slots import it.
 const exports_row *foreign_find(const char *name); // borrowed, or NULL
 void *foreign_hook(void);
 void foreign_find_addresses(PyObject *path /* borrowed str */);
-extern int foreign_open __attribute__((visibility("hidden"))); // its calls are recorded
-void foreign_leaves_python(void);                              // this thread is about to release the GIL
+extern int foreign_open __attribute__((visibility("hidden"))); // 1: its calls are recorded
+void foreign_leaves_python(void);                              // call it before this thread releases the GIL
 
 #endif

@@ -1,10 +1,10 @@
-// Walks the format of a variadic call beside a copy of its arguments, and records each value.
+// Walks the format of a variadic call alongside a copy of its arguments, and records each value.
 //
-// Three little languages: PyArg_Parse's (Doc/c-api/arg.rst), Py_BuildValue's (the same page), and that of
-// PyUnicode_FromFormat (Doc/c-api/unicode.rst). A unit that is not known ends the walk: what follows it could
-// not be read rightly. A parsed value is read through the pointer that the caller gave, after the call has
-// succeeded. An optional argument that was not given is not read; where some came by name it cannot be told
-// which, and the values that may be defaults are marked ESTIMATED.
+// There are three format languages: PyArg_Parse's (Doc/c-api/arg.rst), Py_BuildValue's (the same page), and
+// PyUnicode_FromFormat's (Doc/c-api/unicode.rst). An unknown unit ends the walk: what follows could be
+// misread. A parsed value is read through the caller's pointer after the call has succeeded. An optional
+// argument that the caller omitted is not read. Where some arguments were passed by name it is not known
+// which were omitted, so values that may be defaults are marked ESTIMATED.
 #include "trace/capi/hook_records.h"
 #include "trace/capi/hooks.h"
 #include "trace/record/ring.h"
@@ -23,9 +23,9 @@ static void put_text(format_walk *walk, const char *start, Py_ssize_t length) {
     }
 }
 
-// What a unit without overflow check, or a float of C, does not keep of the object given for it.
+// Records what an unchecked unit, or a C float, loses of the argument `at`.
 static void put_loss(const format_walk *walk, char unit, uint64_t number, uint32_t at) {
-    if (!walk->items || at >= walk->given) {
+    if (!walk->items || at >= walk->positional) {
         return;
     }
     PyObject *object = walk->items[at];
@@ -46,7 +46,7 @@ static void put_loss(const format_walk *walk, char unit, uint64_t number, uint32
 static uint64_t double_bits(double value) { return HOOK_WORD(value); }
 
 #define POINTED(ctype) ((uint64_t)*va_arg(walk->values, ctype *))
-// The number a parse unit stored; 1, or 0 where the unit is no number.
+// The number that a parse unit stored: returns 1, or 0 where the unit is not a number.
 static int parse_number(format_walk *walk, char unit, uint64_t *ret) {
     switch (unit) {
     case 'b':
@@ -89,7 +89,7 @@ static int parse_number(format_walk *walk, char unit, uint64_t *ret) {
     }
 }
 
-// s, z, y, w, u, Z with their suffixes: how many characters of the format they take.
+// s, z, y, w, u, Z with their suffixes: returns the length of the unit in the format.
 static int parse_string(format_walk *walk, const char *unit, int read, uint16_t flags) {
     if (unit[1] == '*') {
         Py_buffer *view = va_arg(walk->values, Py_buffer *);
@@ -110,7 +110,7 @@ static int parse_string(format_walk *walk, const char *unit, int read, uint16_t 
     return length ? 2 : 1;
 }
 
-// es, et, es#, et#: the encoding's name comes first.
+// es, et, es#, et#: the first of their arguments is the encoding's name.
 static int parse_encoded(format_walk *walk, const char *unit, int read, uint16_t flags) {
     (void)va_arg(walk->values, char *);
     char **start = va_arg(walk->values, char **);
@@ -129,13 +129,13 @@ static int parse_object(format_walk *walk, const char *unit, int read, uint16_t 
         length = 2;
     }
     PyObject **stored = va_arg(walk->values, PyObject **);
-    if (read) { // what a converter stored is its own affair: the place is shown
+    if (read) { // the type behind a converter's pointer is not known: record the pointer
         put(walk, unit[0], unit[1] == '&' ? (uint64_t)stored : (uint64_t)*stored, flags);
     }
     return length;
 }
 
-// One unit: characters taken, 0 where it is not known. `read`: its value was written; `at`: of argument `at`.
+// One unit of argument `at`: returns its length, or 0 where it is unknown. `read`: its value was stored.
 static int parse_unit(format_walk *walk, const char *unit, int read, uint16_t flags, uint32_t at) {
     uint64_t number;
     if (strchr("szywuZ", unit[0])) {
@@ -147,7 +147,7 @@ static int parse_unit(format_walk *walk, const char *unit, int read, uint16_t fl
     if (strchr("OSUY", unit[0])) {
         return parse_object(walk, unit, read, flags);
     }
-    if (!read) { // a pointer, whatever it points at
+    if (!read) { // skip a pointer of any type
         int known = strchr("bBhHiCpIlkLKncfdD", unit[0]) != NULL;
         if (known) {
             (void)va_arg(walk->values, void *);
@@ -164,7 +164,7 @@ static int parse_unit(format_walk *walk, const char *unit, int read, uint16_t fl
 
 void format_walk_parse(format_walk *walk, const char *format) {
     int optional = 0, nested = 0;
-    uint32_t at = 0; // arguments of the outer level so far: a nested tuple is one
+    uint32_t at = 0; // arguments of the outer level so far: a nested tuple counts as one
     for (int length; *format && *format != ':' && *format != ';'; format += length) {
         length = 1;
         if (*format == '|' || *format == '$') {
@@ -174,7 +174,7 @@ void format_walk_parse(format_walk *walk, const char *format) {
         } else if (*format == ')') {
             at += --nested == 0;
         } else {
-            int certain = !optional || at < walk->given;
+            int certain = !optional || at < walk->positional;
             length = parse_unit(walk, format, certain || walk->named,
                                 EVENT_FLAG_OUTPUT | (certain ? 0 : EVENT_FLAG_ESTIMATED),
                                 nested ? UINT32_MAX : at);
@@ -250,7 +250,7 @@ void format_walk_build(format_walk *walk, const char *format) {
     }
 }
 
-// A number as printf reads it: `wide` counts l, z, t and j.
+// A number that printf would read; `wide` counts the modifiers l, z, t and j.
 static uint64_t print_number(format_walk *walk, char unit, int wide) {
     if (wide) {
         return va_arg(walk->values, uint64_t);
@@ -259,7 +259,7 @@ static uint64_t print_number(format_walk *walk, char unit, int wide) {
     return is_signed ? (uint64_t)va_arg(walk->values, int) : va_arg(walk->values, unsigned int);
 }
 
-// One %unit: 1, or 0 where it is not known.
+// One %unit: returns 1, or 0 where it is unknown.
 static int print_unit(format_walk *walk, char unit, int wide, Py_ssize_t precision) {
     if (strchr("diuxXoc", unit)) {
         put(walk, strchr("dic", unit) ? 'L' : 'K', print_number(walk, unit, wide), 0);

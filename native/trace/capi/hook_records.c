@@ -1,4 +1,4 @@
-// The records that a hook writes beside that of its call: values, texts, buffers, what was lost.
+// The continuation records that a hook writes: values, texts, buffers, losses.
 
 #include "trace/capi/hook_records.h"
 #include "trace/record/ring.h"
@@ -27,7 +27,7 @@ void hook_callback(event *record, PyObject *callable) {
         record->flags |= EVENT_FLAG_DEEP;
         PyCodeObject *code = (PyCodeObject *)PyFunction_GET_CODE(function); // borrowed
         record->code = interned_id((PyObject *)code);
-        record->lasti = 2 * code->_co_firsttraceable; // its `def`, in bytes
+        record->lasti = 2 * code->_co_firsttraceable; // the line of its `def`: an offset in bytes
     }
 }
 
@@ -54,17 +54,17 @@ void hook_value(const hook_call *call, uint32_t number, char format, uint64_t va
 void hook_lost(const hook_call *call, PyObject *object, char kind, const void *value, uint32_t bytes,
                uint64_t whole) {
     uint16_t depth = ring_depth_byte(call->depth);
-    if (!object || PyFloat_CheckExact(object) || call->place.no_gil) { // a float as a double is itself
+    if (!object || PyFloat_CheckExact(object) || call->place.no_gil) { // a float converts to the same double
         return;
     }
     if (kind == 'u' && PyLong_Check(object) && compat_is_negative(object) && _PyLong_NumBits(object) < 64) {
-        return; // the caller may read the word with its sign: so does ctypes
+        return; // the caller may read the word as signed, as ctypes does
     }
     if (kind != 't' && kind != 's') {
         losses_scalar(object, value, bytes, kind, 0, depth);
         return;
     }
-    if (kind == 's') { // who asks for no size has the text to its first NUL
+    if (kind == 's') { // a caller that passes no size sees the text up to its first NUL
         whole = whole ? 0 : hook_utf8_bytes(object);
     }
     const char *start;

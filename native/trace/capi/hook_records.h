@@ -1,8 +1,8 @@
 // What all hooks share: filling a record, in the grades record and deep.
 //
-// A hook calls the function as it was called, then fills one record. It allocates nothing, takes no lock,
-// calls no Python but PyErr_Occurred (only with the GIL, where -1 or NULL leaves a doubt), and leaves
-// exception, errno and result as they are.
+// A hook calls the original function with its arguments, then fills one record. It allocates nothing, takes
+// no lock, calls no Python API but PyErr_Occurred (with the GIL, where -1 or NULL is ambiguous), and
+// preserves exception, errno and result.
 #ifndef INSPECTOR_HOOK_RECORDS_H
 #define INSPECTOR_HOOK_RECORDS_H
 
@@ -13,16 +13,15 @@
 #include "trace/record/running.h"
 #include "trace/record/stacks.h"
 
-// The ledger of references, which lies above the hooks, sets these when it is loaded; NULL before.
+// The ledger of references, which is in a layer above, sets these when it is loaded; NULL before.
 typedef struct {
-    void *(*hook)(uint16_t row); // of grade GOT_LEDGER; NULL: nothing to note of the row
-    // A variadic function gave a new reference: the slot, the row, where the caller goes on, the object
-    // (borrowed).
+    void *(*hook)(uint16_t row); // the hook of grade GOT_LEDGER; NULL: the row changes no reference
+    // Called for a new reference that a variadic function returned. `from`: the caller's return address.
     void (*new_result)(uint32_t slot, uint16_t row, uintptr_t from, PyObject *result /* borrowed */);
 } capi_ledger;
 extern capi_ledger capi_ledger_of __attribute__((visibility("hidden")));
 
-// Any C value as the 64 bits of a record's word: signed ones extended, a double as its bits.
+// Any C value as a 64-bit word of a record: signed values are sign-extended, a double gives its bits.
 #define HOOK_WORD(value) \
     __builtin_choose_expr(__builtin_types_compatible_p(__typeof__(value), double), \
                           ((union { \
@@ -32,15 +31,15 @@ extern capi_ledger capi_ledger_of __attribute__((visibility("hidden")));
                               .bits, \
                           (uint64_t)(value))
 
-// What a call began with.
+// The state of a hooked call from its begin.
 typedef struct {
     uint64_t start;
-    uintptr_t from; // where the caller goes on
+    uintptr_t from; // the caller's return address
     uint32_t slot, depth;
-    uint64_t at;         // the two in one word: half the registers to keep during the call
+    uint64_t at;         // depth and slot in one word: half the registers to keep during the call
     running_place place; // deep
-    uint32_t type;       // deep: of obj, read before the call
-    int32_t refs;        // deep: of obj before the call
+    uint32_t type;       // deep: type of obj, read before the call
+    int32_t refs;        // deep: refcount of obj before the call
 } hook_call;
 
 // A static type or module definition has no type before PyType_Ready or PyModuleDef_Init.
@@ -61,7 +60,7 @@ static inline __attribute__((always_inline)) hook_call hook_begin(int deep, PyOb
         }
     }
     call.start = 0;
-    if (__builtin_expect(ring_clocks, 0)) { // out of the way of who reads none
+    if (__builtin_expect(ring_clocks, 0)) { // out of line for sessions without a clock
         call.start = ring_ticks();
     }
     return call;
@@ -91,19 +90,19 @@ static inline __attribute__((always_inline)) event *hook_open(const hook_call *c
     return record;
 }
 
-// The object's own columns, where it may be read: `made` with the call's result.
+// The columns of grade deep, where the object may be read. `made`: the object is the call's result.
 static inline __attribute__((always_inline)) void
-hook_deep(event *record, const hook_call *call, PyObject *object /* borrowed */, int made, int gone) {
+hook_deep(event *record, const hook_call *call, PyObject *object /* borrowed */, int made, int may_be_freed) {
     record->flags |= EVENT_FLAG_DEEP | (call->place.no_gil ? EVENT_FLAG_NO_GIL : 0);
     record->code = call->place.code;
     record->lasti = call->place.lasti;
     record->type = call->type;
     record->refs = call->refs;
-    record->refs_delta = gone ? EVENT_REFS_GONE : 0;
+    record->refs_delta = may_be_freed ? EVENT_REFS_GONE : 0;
     if (object && made && call->place.is_ours) {
         record->type = hook_type(object);
         record->refs = (int32_t)Py_REFCNT(object);
-    } else if (object && !gone) {
+    } else if (object && !may_be_freed) {
         int64_t delta = (int64_t)Py_REFCNT(object) - call->refs;
         record->refs_delta = (int16_t)(delta > INT16_MAX    ? INT16_MAX
                                        : delta < -INT16_MAX ? -INT16_MAX
@@ -116,7 +115,7 @@ static inline void hook_plain(event *record) {
     record->lasti = record->refs = 0; // refs_delta is 0 since hook_open
 }
 
-// The whole record of grade record: what a call that is fast itself waits for, so each instruction counts.
+// The whole record of grade record. Fast calls wait for it, so every instruction counts.
 static inline uint64_t hook_func_flags(uint16_t func, uint16_t flags) {
     return (uint64_t)func << 16 | (uint64_t)flags << 32 | (uint64_t)EVENT_CAPI << 48;
 }
@@ -136,34 +135,33 @@ static inline __attribute__((always_inline)) void hook_fill(event *record, uint6
     memcpy((char *)record + offsetof(event, refs_delta), &last, 8);
 }
 
-// trace/capi/hook_records.c: the same for a call that failed, or is deep, or where the ring has no room just
-// so.
+// trace/capi/hook_records.c: the same out of line: failed calls, deep calls, and rings without free room.
 int hook_record_slow(uint64_t start, uint64_t at, uint64_t obj, uint64_t val, uint64_t aux,
                      uint64_t func_flags) __attribute__((noinline, cold));
 
-// 1, or 0 where there was no room.
+// Returns 1, or 0 where the ring had no room.
 static inline __attribute__((always_inline)) int hook_record(const hook_call *call, uint64_t obj,
                                                              uint64_t val, uint64_t aux, uint16_t func,
                                                              int failed, uint16_t flags) {
-    ring *mine = ring_here.ring;
-    uint64_t head = mine ? mine->header.head : 0, at = call->at;
-    if (__builtin_expect(failed || !mine || head >= mine->limit || at >> 32 > UINT8_MAX, 0)) {
+    ring *own = ring_here.ring;
+    uint64_t head = own ? own->header.head : 0, at = call->at;
+    if (__builtin_expect(failed || !own || head >= own->limit || at >> 32 > UINT8_MAX, 0)) {
         flags = failed ? EVENT_FLAG_ERROR : flags;
         return hook_record_slow(call->start, at, obj, val, aux, hook_func_flags(func, flags));
     }
-    event *record = mine->records + (head & mine->mask);
+    event *record = own->records + (head & own->mask);
     hook_fill(record, at, obj, val, aux, hook_func_flags(func, flags));
     record->start = 0;
     if (__builtin_expect(ring_clocks, 0)) {
         record->start = call->start;
         ring_stop_ticks(record);
     }
-    __builtin_prefetch(record + 1 + RING_AHEAD, 1); // behind the ring's end there is nothing to ask for
-    __atomic_store_n(&mine->header.head, head + 1, __ATOMIC_RELEASE);
+    __builtin_prefetch(record + 1 + RING_AHEAD, 1); // past the ring's end the prefetch does nothing
+    __atomic_store_n(&own->header.head, head + 1, __ATOMIC_RELEASE);
     return 1;
 }
 
-// Whether an int has no place in 64 bits without a sign: a mask keeps its low bits and tells nobody.
+// 1 where an int does not fit into 64 unsigned bits: a mask silently keeps its low bits only.
 static inline uint64_t hook_wraps(PyObject *object /* borrowed */) {
     if (!object || !PyLong_Check(object)) {
         return 0;
@@ -171,14 +169,13 @@ static inline uint64_t hook_wraps(PyObject *object /* borrowed */) {
     return compat_is_negative(object) || (uint64_t)_PyLong_NumBits(object) > 64;
 }
 
-// Bytes of the UTF-8 that PyUnicode_AsUTF8 has just made: a NUL among them ends the C string early.
+// Bytes of the UTF-8 that PyUnicode_AsUTF8 has just created: a NUL among them ends the C string early.
 static inline uint64_t hook_utf8_bytes(PyObject *text /* borrowed */) {
     Py_ssize_t bytes = 0;
     return PyUnicode_AsUTF8AndSize(text, &bytes) ? (uint64_t)bytes : 0;
 }
 
-// What the result of a conversion may have lost, by the function's name; 0: nothing, or the call fails
-// instead.
+// What a conversion may lose, by the function's name; 0: nothing, or the call fails instead.
 #define HOOK_IS(name, other) (__builtin_strcmp(#name, #other) == 0)
 #define HOOK_LOSES(name) \
     (HOOK_IS(name, PyLong_AsUnsignedLongMask) || HOOK_IS(name, PyLong_AsUnsignedLongLongMask) ? 'u' \
@@ -195,7 +192,7 @@ void hook_text(const hook_call *call, const char *start, Py_ssize_t length /* -1
 void hook_buffer(const hook_call *call, const Py_buffer *view);
 void hook_bytes(const hook_call *call, uint16_t became, PyObject *array /* borrowed */, uint64_t bytes);
 
-// Makes the record of a call of a Python function that of a callback: its code says which one it is.
+// Turns the record of a call into that of a callback where the callable is a Python function.
 void hook_callback(event *record, PyObject *callable /* borrowed: alive */);
 
 #endif

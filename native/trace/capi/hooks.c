@@ -1,9 +1,8 @@
 // The hooks, their table and their ids, expanded from the rows of capi.def.
 //
-// Each row gives two functions of the row's own signature, hook_record_<name> and hook_deep_<name>; which one
-// runs is which pointer the slot's `target` is. The function that was called before is reached by its
-// `original`, so a second tracer's hook stays in the chain, and no symbol of a newer Python is needed to
-// build for an older.
+// Each row gives two functions with the row's own signature, hook_record_<name> and hook_deep_<name>; the
+// slot's `target` points at the one that runs. The slot's `original` is the previous function, so a second
+// tracer's hook stays in the chain, and a build for an older Python needs no symbols of a newer one.
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/hooks.h"
 #include "trace/capi/capi.h"
@@ -46,7 +45,7 @@
 #define NEW_MEMORY 0
 #define NEW_NOTHING 0
 
-// A call of a Python function is a callback, whose record says more.
+// A call of a Python function is recorded as a callback, with more columns.
 #define IS_BRIEF(deep, object) (!(deep) && __builtin_strcmp(#object, "callable") != 0)
 #define IS_NUMPYS(name) (__builtin_strncmp(#name, "PyArray_", 8) == 0)
 #define FINISH(deep, name, object, value, second, keep, failed, owned, text, losses) \
@@ -97,7 +96,7 @@
     HOOK(0, record, name, type, params, args, obj, val, aux, keep, fails, owns, NO_TEXT) \
     HOOK(1, deep, name, type, params, args, obj, val, aux, keep, fails, owns, text)
 
-// Without a result the words are read before the call, which may free what they point at; except for outputs.
+// Without a result the words are read before the call, which may free their memory; except outputs.
 #define EARLY_KEPT(value) HOOK_WORD(value)
 #define EARLY_GONE(value) HOOK_WORD(value)
 #define EARLY_NONE(value) HOOK_WORD(value)
@@ -143,7 +142,7 @@ static void *const hooks[CAPI_ROW_COUNT][2] = {
 #undef CAPI_VA
 #undef CAPI_ENTRY
 
-// What an entry says of the GIL: 1 + EVENT_GIL's func, or 0 for a call that keeps it.
+// What a call does with the GIL: 1 + EVENT_GIL's func; 0: keeps it.
 enum { CALLED, RELEASED, TAKEN, SWAPPED };
 static const uint8_t entry_says[CAPI_ROW_COUNT] = {
 #define CAPI(...)
@@ -157,7 +156,7 @@ static const uint8_t entry_says[CAPI_ROW_COUNT] = {
 #undef CAPI_ENTRY
 };
 
-// What each row moves: of the column `direction`.
+// What each row moves: column `direction`.
 enum { TO_C, TO_PYTHON, CONTAINER, CALLS, BUFFERS, LIFETIME, ERRORS, GIL, QUESTION, UPKEEP };
 static const uint8_t moves[CAPI_ROW_COUNT] = {
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
@@ -191,7 +190,7 @@ void *capi_hook(uint16_t row, got_grade grade) {
     return written ? written : hooks[row][grade == GOT_DEEP];
 }
 
-// The call may not have the GIL, and may not come back: nothing is looked at.
+// Records a call as it begins. It may lack the GIL and may never return, so no object is read.
 static void *note(const uint64_t *words) {
     uint32_t slot = ring_here.slot;
     uint16_t row = got_rows[slot];

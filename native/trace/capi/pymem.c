@@ -1,31 +1,31 @@
-// Blocks that Python's own allocators give: the domains of PEP 445, hooked by PyMem_SetAllocator.
+// Blocks allocated by Python's own allocators: the domains of PEP 445, hooked by PyMem_SetAllocator.
 //
 // Overview. bytes, lists and the memory of many extensions come from PyMem_RawMalloc, PyMem_Malloc and
-// PyObject_Malloc. With pymalloc, whatever is over 512 bytes is handed to the raw domain, so that hooking
-// that one sees every block worth a record and small objects cost nothing. Whether that is so is tried when
-// the hooks are armed; where it is not (PYTHONMALLOC=malloc), the other domains are hooked as well.
+// PyObject_Malloc. With pymalloc, requests over 512 bytes go on to the raw domain: hooking that one sees
+// every block worth a record, and small objects cost nothing. A trial allocation checks this when the hooks
+// are armed; where it does not hold (PYTHONMALLOC=malloc), the other domains are hooked as well.
 //
-// Who asked. PyMem_RawMalloc ends in a jump to the domain's function, so that the return address is its
-// caller's: an extension (NumPy's arrays from 2.5 on), or Python. A Python built without optimization has a
-// frame of its own there, and is named instead.
+// Caller. PyMem_RawMalloc ends in a jump to the domain's function, so the return address is its caller's: an
+// extension (NumPy's arrays from 2.5 on), or Python. In a Python built without optimization PyMem_RawMalloc
+// has its own frame, and is named as the caller.
 //
 // Races. The raw domain is called without the GIL, and PyMem_SetAllocator copies five words: another thread
-// may see some of the old ones beside some of ours. Either is right: our functions reach what was there
-// before through `held`, and the context is the one that was there.
+// may see a mix of old and new words. Both work: ours reach the previous allocator through `held`, and the
+// context is unchanged.
 //
-// Life cycle. Disarmed, the domain holds what it held, to the byte, unless another tracer (tracemalloc) has
-// put itself before us: then it calls our functions, they call on, and nothing is recorded. Armed again while
-// that one is still there, we are in its chain already.
+// Life cycle. Disarming restores the domain byte for byte, unless another tracer (tracemalloc) was installed
+// after us. Then it still calls our functions, which pass the call on and record nothing. Arming again while
+// that tracer is installed finds us in its chain already.
 #include "module/native.h"
 
 #include "trace/capi/allocations.h"
 
 enum { DOMAINS = 3 };
 
-static PyMemAllocatorEx held[DOMAINS]; // what was there; written before our functions are
-static uint8_t in_chain[DOMAINS];      // our functions are there, or another tracer's that may call them
-static const void *tried;              // the block of the last trial, as the raw domain saw it
-static size_t trial_bytes;             // 0: none is under way
+static PyMemAllocatorEx held[DOMAINS]; // the previous allocator, stored before ours is installed
+static uint8_t in_chain[DOMAINS];      // our functions are installed, or another tracer that may call them
+static const void *tried;              // the block of the last trial, as the raw domain returned it
+static size_t trial_bytes;             // 0: no trial is under way
 
 #define RECORDED(domain, block, bytes, grown) \
     allocations_note(0, ALLOCATION_PyMem_RawMalloc + (domain), block, bytes, __builtin_return_address(0), \
@@ -77,7 +77,7 @@ static void domain_arm(int domain) {
     PyMem_SetAllocator((PyMemAllocatorDomain)domain, &next);
 }
 
-// 1: another tracer stands before us.
+// Returns 1 where another tracer is installed after us, else 0.
 static int domain_disarm(int domain) {
     PyMemAllocatorEx now;
     PyMem_GetAllocator((PyMemAllocatorDomain)domain, &now);
@@ -89,24 +89,24 @@ static int domain_disarm(int domain) {
     return 0;
 }
 
-// Whether the raw domain gives the large blocks of the others.
-static int raw_gives(void *(*ask)(size_t), void (*give_back)(void *)) {
+// Whether the raw domain allocates the large blocks of another domain.
+static int raw_allocates(void *(*allocate)(size_t), void (*release)(void *)) {
     trial_bytes = 2 * ALLOCATIONS_LEAST_BYTES + 7;
-    void *block = ask(trial_bytes);
+    void *block = allocate(trial_bytes);
     trial_bytes = 0;
-    int gives = block && tried == block;
-    give_back(block);
-    return gives;
+    int is_raw = block && tried == block;
+    release(block);
+    return is_raw;
 }
 
 int pymem_arm(void) {
     int hooked = 1;
     domain_arm(PYMEM_DOMAIN_RAW);
-    if (!raw_gives(PyMem_Malloc, PyMem_Free)) {
+    if (!raw_allocates(PyMem_Malloc, PyMem_Free)) {
         domain_arm(PYMEM_DOMAIN_MEM);
         hooked++;
     }
-    if (!raw_gives(PyObject_Malloc, PyObject_Free)) {
+    if (!raw_allocates(PyObject_Malloc, PyObject_Free)) {
         domain_arm(PYMEM_DOMAIN_OBJ);
         hooked++;
     }

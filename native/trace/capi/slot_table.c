@@ -1,4 +1,4 @@
-// The patched slots of the process, as trampolines, hooks and whoever arms them share them (slot_table.h).
+// The patched slots of the process, shared by trampolines, hooks and the code that arms them (slot_table.h).
 #include "trace/capi/slot_table.h"
 
 got_words got_words_of[GOT_PLACES];

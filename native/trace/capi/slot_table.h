@@ -1,8 +1,8 @@
-// The patched slots of the process: one row a slot, which trampolines and hooks read.
+// The patched slots of the process: one row per slot, which trampolines and hooks read.
 //
-// A slot's number is its trampoline's: it is given once and never taken back, since code that holds the
-// trampoline's address may call it for as long as the process lives. GOT_SLOTS trampolines of each grade
-// stand in the text segment (trampolines.c).
+// A slot's number is that of its trampoline. It is never reused, as code that holds the trampoline's address
+// may call it for the life of the process. There are GOT_SLOTS trampolines of each grade in the text segment
+// (trampolines.c).
 #ifndef INSPECTOR_SLOT_TABLE_H
 #define INSPECTOR_SLOT_TABLE_H
 
@@ -10,17 +10,16 @@
 
 #include <stdint.h>
 
-#define GOT_SLOTS 32768 // trampolines of 16 and 32 bytes: 1.5 MiB of text, touched where used
+#define GOT_SLOTS 32768 // trampolines of 16 and 32 bytes: 1.5 MiB of text, resident only where used
 
-// From there on, the slots of trace/arm/numpy_table.c: one a module that calls and a function of NumPy's.
+// Above them, the slots of trace/arm/numpy_table.c: one for each calling module and function of NumPy's.
 enum { NUMPY_CALLERS = 512, NUMPY_ROWS_MAX = 64, GOT_PLACES = GOT_SLOTS + NUMPY_CALLERS * NUMPY_ROWS_MAX };
 
-// GOT_BORDER records only what takes or releases the GIL, and what calls an object.
+// GOT_BORDER records only calls that take or release the GIL, and calls of a callable.
 typedef enum { GOT_COUNT, GOT_RECORD, GOT_DEEP, GOT_LEDGER, GOT_BORDER } got_grade;
-// What the patched slots of one family import: Python's C API, what gives memory (trace/capi/allocations.c),
-// what calls a C function for Python (trace/capi/foreign_calls.c), what a host asks for functions
-// (trace/arm/lookups.c), what gives memory back (leaks/freeing.c), what gives memory to modules whose blocks
-// are followed (leaks/raw_memory/hooks.c).
+// What the patched slots of one family import: Python's C API, allocators (trace/capi/allocations.c), what
+// calls a C function for Python (trace/capi/foreign_calls.c), dlsym of a host (trace/arm/lookups.c),
+// functions that free memory (leaks/freeing.c), allocators of tracked modules (leaks/raw_memory/hooks.c).
 typedef enum {
     GOT_CAPI,
     GOT_ALLOCATORS,
@@ -31,12 +30,12 @@ typedef enum {
     GOT_FAMILIES
 } got_family;
 
-// What the trampolines read, by slot, two slots a cache line: a library's calls are of many slots, seldom
-// twice in a row. Written before the trampoline is stored anywhere.
+// What the trampolines read, by slot, two slots per cache line: a library's calls use many slots, seldom the
+// same one twice in a row. Written before the trampoline is stored anywhere.
 typedef struct {
-    void *original; // what the slot held
-    void *target;   // the hook of grade record or deep
-    uint64_t count; // calls; exact under the GIL
+    void *original; // the function that the slot held
+    void *target;   // the hook of the slot's grade
+    uint64_t count; // number of calls; exact under the GIL
     uint64_t unused;
 } got_words;
 extern got_words got_words_of[GOT_PLACES] __attribute__((visibility("hidden"), aligned(64)));

@@ -4,15 +4,15 @@
 
 #include "trace/capi/slot_table.h"
 
-extern char trampolines_count[] __attribute__((visibility("hidden"))); // 16 bytes each: count, jump on
+extern char trampolines_count[] __attribute__((visibility("hidden"))); // 16 bytes each: count, then jump on
 extern char trampolines_record[]
-    __attribute__((visibility("hidden"))); // 32 bytes each: say the slot, jump to the hook
-// Hooks of what is recorded when it begins: all of it, what has no row, what releases or takes the GIL.
+    __attribute__((visibility("hidden"))); // 32 bytes each: store the slot, jump to the hook
+// Hooks of calls recorded as they begin: any call, a call without a row, calls that release or take the GIL.
 extern char trampolines_entry[] __attribute__((visibility("hidden")));
 extern char trampolines_named[] __attribute__((visibility("hidden")));
 extern char trampolines_released[] __attribute__((visibility("hidden")));
 extern char trampolines_taken[] __attribute__((visibility("hidden")));
-void trampolines_walk(void); // the processor forgets what it knew of patched jumps
+void trampolines_walk(void); // clears the processor's predictions of patched jumps
 extern char trampolines_numpy[]
     __attribute__((visibility("hidden"))); // 32 bytes each: words of NumPy's table
 static inline void *trampolines_of(got_grade grade, uint32_t slot) {
@@ -20,8 +20,8 @@ static inline void *trampolines_of(got_grade grade, uint32_t slot) {
                               : trampolines_record + 32 * (uint64_t)slot;
 }
 
-// What a trampoline asks where to go on, given the registers it saved. hooks.c and numpy_table.c set these
-// before they hand out the first trampoline that asks.
+// Returns the address at which a trampoline goes on, given the registers it saved. hooks.c and numpy_table.c
+// set these before they store the first trampoline that calls them.
 typedef void *(*trampolines_asked)(const uint64_t *kept);
 extern trampolines_asked trampolines_note __attribute__((visibility("hidden")));
 extern trampolines_asked trampolines_note_numpy __attribute__((visibility("hidden")));

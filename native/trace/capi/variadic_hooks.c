@@ -1,13 +1,12 @@
-// The hooks of variadic functions, which cannot be called on with "...": each makes the call by a twin.
+// The hooks of variadic functions. A hook cannot pass "..." on, so each makes the call by a counterpart.
 //
-// PyArg_ParseTuple, Py_BuildValue and their like have a twin that takes a va_list. The calls of callables are
-// made as CPython makes them (Objects/call.c): gathered arguments, PyObject_Vectorcall, and for formats the
-// value that Py_VaBuildValue makes, where a single tuple is the argument list. PyTuple_Pack and
-// PyArg_UnpackTuple are written out; a wrong count is left to the original, which reads no further argument
-// then. A hook that another tracer put into the same slot before us is not reached by these; by all others it
-// is.
+// PyArg_ParseTuple, Py_BuildValue and the like have a counterpart that takes a va_list. Callables are called
+// as CPython does it (Objects/call.c): with gathered arguments and PyObject_Vectorcall; for formats with
+// Py_VaBuildValue's value, where a single tuple is the argument list. PyTuple_Pack and PyArg_UnpackTuple are
+// written out here; a wrong count is left to the original, which then reads no further argument. These hooks
+// do not call the hook of a tracer that patched the slot before us; all other hooks do.
 //
-// After the record come its continuations: the format as TEXT, then each value (trace/capi/formats.c).
+// The record is followed by its continuations: the format as TEXT, then each value (trace/capi/formats.c).
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/capi.h"
 #include "trace/capi/hook_records.h"
@@ -19,7 +18,7 @@
 
 #include "trace/capi/failures.h"
 
-// Exported by every version so far, in no public header.
+// Exported by every version so far, but declared in no public header.
 __attribute__((weak)) int _PyArg_VaParse_SizeT(PyObject * /* borrowed */, const char *, va_list);
 __attribute__((weak)) int _PyArg_VaParseTupleAndKeywords_SizeT(PyObject * /* borrowed */,
                                                                PyObject * /* borrowed */, const char *,
@@ -34,7 +33,7 @@ typedef struct {
     uint64_t val, aux;
 } va_outcome;
 
-// The record of the call itself: 1 when it was written.
+// Writes the record of the call itself: 1, or 0 where the ring had no room.
 static int outcome_put(const hook_call *call, int deep, va_outcome outcome) {
     if (capi_ledger_of.new_result && outcome.flags & EVENT_FLAG_NEW) {
         PyObject *result = outcome.made ? outcome.object : (PyObject *)outcome.val; // borrowed
@@ -76,23 +75,23 @@ static void outcome_walk(const hook_call *call, int deep, va_outcome outcome, co
     }
 }
 
-// What a parse was given: by position (args is a tuple, checked by the call itself), by name.
-static void given_count(format_walk *walk, PyObject *args, PyObject *names) {
-    walk->given = PyTuple_Check(args) ? (uint32_t)PyTuple_GET_SIZE(args) : UINT32_MAX;
+// Sets what a parse was passed by position (args is a tuple; the call itself has checked it) and by name.
+static void arguments_set(format_walk *walk, PyObject *args, PyObject *names) {
+    walk->positional = PyTuple_Check(args) ? (uint32_t)PyTuple_GET_SIZE(args) : UINT32_MAX;
     walk->items = PyTuple_Check(args) ? PySequence_Fast_ITEMS(args) : NULL;
     walk->named = names && PyDict_CheckExact(names) && ((PyDictObject *)names)->ma_used > 0;
 }
 
-#define PARSE(deep, grade, name, twin) \
+#define PARSE(deep, grade, name, counterpart) \
     static int va_##grade##_##name(PyObject *args, const char *format, ...) { \
         hook_call call = hook_begin(deep, args); \
-        format_walk walk = {.given = 0}; \
+        format_walk walk = {.positional = 0}; \
         va_list values; \
         va_start(values, format); \
         va_copy(walk.values, values); \
-        int result = twin(args, format, values); \
+        int result = counterpart(args, format, values); \
         va_end(values); \
-        given_count(&walk, args, NULL); \
+        arguments_set(&walk, args, NULL); \
         va_outcome outcome = {capi_##name, result ? 0 : EVENT_FLAG_ERROR, args, 0, (uint64_t)format, 0}; \
         outcome_walk(&call, deep, outcome, format, &walk, format_walk_parse); \
         va_end(walk.values); \
@@ -100,17 +99,17 @@ static void given_count(format_walk *walk, PyObject *args, PyObject *names) {
         return result; \
     }
 
-#define PARSE_NAMED(deep, grade, name, twin) \
+#define PARSE_NAMED(deep, grade, name, counterpart) \
     static int va_##grade##_##name(PyObject *args, PyObject *names, const char *format, char **keywords, \
                                    ...) { \
         hook_call call = hook_begin(deep, args); \
-        format_walk walk = {.given = 0}; \
+        format_walk walk = {.positional = 0}; \
         va_list values; \
         va_start(values, keywords); \
         va_copy(walk.values, values); \
-        int result = twin(args, names, format, keywords, values); \
+        int result = counterpart(args, names, format, keywords, values); \
         va_end(values); \
-        given_count(&walk, args, names); \
+        arguments_set(&walk, args, names); \
         va_outcome outcome = {capi_##name,       result ? 0 : EVENT_FLAG_ERROR, args, 0, (uint64_t)format, \
                               (uint64_t)keywords}; \
         outcome_walk(&call, deep, outcome, format, &walk, format_walk_parse); \
@@ -119,14 +118,14 @@ static void given_count(format_walk *walk, PyObject *args, PyObject *names) {
         return result; \
     }
 
-#define BUILD(deep, grade, name, twin, each) \
+#define BUILD(deep, grade, name, counterpart, each) \
     static PyObject *va_##grade##_##name(const char *format, ...) { \
         hook_call call = hook_begin(deep, NULL); \
-        format_walk walk = {.given = 0}; \
+        format_walk walk = {.positional = 0}; \
         va_list values; \
         va_start(values, format); \
         va_copy(walk.values, values); \
-        PyObject *result = twin(format, values); \
+        PyObject *result = counterpart(format, values); \
         va_end(values); \
         uint16_t flags = result ? EVENT_FLAG_NEW : EVENT_FLAG_ERROR; \
         va_outcome outcome = {capi_##name, flags, result, 1, (uint64_t)format, 0}; \
@@ -136,7 +135,8 @@ static void given_count(format_walk *walk, PyObject *args, PyObject *names) {
         return result; \
     }
 
-// Calls `callable` with what a format made, as _PyObject_CallFunctionVa does: a tuple is the argument list.
+// Calls `callable` with the value of a format, as _PyObject_CallFunctionVa does: a tuple is the argument
+// list.
 static PyObject *call_built(PyObject *callable, PyObject *built /* stolen */) {
     if (!built) {
         return NULL;
@@ -173,7 +173,7 @@ static PyObject *call_method(PyObject *object, const char *name, const char *for
         if (!callable) { \
             return ((PyObject * (*)(PyObject *, const char *)) got_words_of[call.slot].original)(NULL, ""); \
         } \
-        format_walk walk = {.given = 0}; \
+        format_walk walk = {.positional = 0}; \
         va_list values; \
         va_start(values, format); \
         va_copy(walk.values, values); \
@@ -195,7 +195,7 @@ static PyObject *call_method(PyObject *object, const char *name, const char *for
                 (PyObject * (*)(PyObject *, const char *, const char *)) got_words_of[call.slot].original)( \
                 object, method, ""); \
         } \
-        format_walk walk = {.given = 0}; \
+        format_walk walk = {.positional = 0}; \
         va_list values; \
         va_start(values, format); \
         va_copy(walk.values, values); \
@@ -325,7 +325,7 @@ static Py_ssize_t objects_count(va_list *values) {
 #define ERROR_FORMAT(deep, grade) \
     static PyObject *va_##grade##_PyErr_Format(PyObject *exception, const char *format, ...) { \
         hook_call call = hook_begin(deep, exception); \
-        format_walk walk = {.given = 0}; \
+        format_walk walk = {.positional = 0}; \
         va_list values; \
         va_start(values, format); \
         va_copy(walk.values, values); \
@@ -357,7 +357,7 @@ static Py_ssize_t objects_count(va_list *values) {
 EVERY(0, record)
 EVERY(1, deep)
 
-// A twin that this Python does not export leaves the call to be recorded as it begins.
+// Where this Python does not export a counterpart, the call is recorded as it begins.
 void *hooks_va_find(uint16_t row, got_grade grade) {
     int is_size = row == capi__PyArg_ParseTuple_SizeT || row == capi__PyArg_ParseTupleAndKeywords_SizeT ||
                   row == capi__Py_BuildValue_SizeT || row == capi__PyObject_CallFunction_SizeT ||

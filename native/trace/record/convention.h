@@ -1,10 +1,10 @@
-// How Python calls a function pointer: which of its words are objects.
+// Calling conventions of function pointers that Python calls: which of the words are objects.
 #ifndef INSPECTOR_CONVENTION_H
 #define INSPECTOR_CONVENTION_H
 
 #include "module/native.h"
 
-// How a place is called: which of its words are objects.
+// The words of a call, in order.
 typedef enum {
     CALL_VARARGS,    // self, tuple, dict or garbage
     CALL_KEYWORDS,   // self, tuple, dict or NULL
@@ -17,18 +17,18 @@ typedef enum {
     CALL_UNARY,      // object
     CALL_BUFFER,     // exporter, Py_buffer *, flags; an int
     CALL_INDEXED,    // object, Py_ssize_t
-    CALL_DEALLOC,    // object, which may be gone afterwards; no result
-    // The ledger's only, from here on:
+    CALL_DEALLOC,    // object, which may be freed afterwards; no result
+    // From here on only the ledger of references arms places:
     CALL_ASSIGN, // object, key, value or NULL; a status
     CALL_INIT,   // object, tuple, dict or NULL; a status
     CALL_NEXT,   // object; NULL without an exception ends an iteration
 } call_convention;
 
-// How many items of a CALL_VECTOR are positional. CPython keeps a flag in the topmost bit, and functions of
-// one library that call each other may keep theirs below it (nanobind 3.1): no call has 2**31 arguments.
+// The positional items of a CALL_VECTOR. CPython keeps a flag in the top bit, and functions of one library
+// that call each other may keep flags below it (nanobind 3.1): no call has 2**31 arguments.
 static inline Py_ssize_t calls_positional(uintptr_t counted) { return (Py_ssize_t)(counted & INT32_MAX); }
 
-// Whether the counts of its arguments can be compared before and after the call.
+// Whether the refcounts of its arguments can be compared before and after the call.
 static inline int call_counts(call_convention convention) {
     return convention != CALL_BUFFER && convention != CALL_DEALLOC;
 }

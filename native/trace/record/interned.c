@@ -1,8 +1,8 @@
-// The objects that records name by number: types and code objects met during a trace.
+// The table of objects that records refer to by number: types and code objects seen during a trace.
 //
-// A hook must not allocate, so both tables lie in the library's own zeroed memory, which costs nothing until
-// it is touched. Each object met is held by one reference until interned_clear, or a number could come to
-// mean another object made at the same address. All of it under the GIL.
+// A hook must not allocate, so both tables lie in the library's zeroed memory, which costs nothing until it
+// is touched. The table owns a reference to each object until interned_clear, so that no number can come to
+// mean another object at the same address. Needs the GIL throughout.
 #include "module/native.h"
 
 #include "trace/record/interned.h"
@@ -11,7 +11,7 @@
 enum { INTERNED_MAX = 1 << 16, INTERNED_HASHED = 1 << 17 };
 
 static PyObject *interned[INTERNED_MAX]; // owned
-static uint32_t interned_count = 1;      // 0 is no object
+static uint32_t interned_count = 1;      // number 0 is no object
 static uint32_t by_address[INTERNED_HASHED];
 interned_one interned_recent[INTERNED_RECENT];
 uint32_t interned_generation;

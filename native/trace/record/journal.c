@@ -1,16 +1,16 @@
 // The journal of a trace: the names of interned types and code objects, in a mapped file.
 //
-// Overview. The records of a trace lie in mapped files, so that a process that is killed leaves them. They
-// name types and code objects by number; what a number means would die with the process. So, where a journal
-// is kept, the name is written when the number is given: once for each object, by copies of memory alone.
+// Overview. The records of a trace lie in mapped files, so they survive when the process is killed. They
+// refer to types and code objects by number, whose meaning would be lost with the process. So, where a
+// journal is kept, the name is written when the number is assigned: once per object, by memory copies only.
 //
-// Form. Two 64-bit words: bytes used, entries there was no room for. Then entries of bytes, packed, in the
-// machine's own order: id (4), 't' and the type's tp_name as a text, or 'c' and of a code object the first
-// line (4), file and qualified name as texts, and its location table (PEP 657) as a text. A text is the bytes
-// of a character (1), the number of characters (4), the characters.
+// Format. Two 64-bit words: bytes used, entries that did not fit. Then the entries, packed, in the machine's
+// byte order: id (4 bytes), then 't' and the type's tp_name as a text, or 'c' and of a code object the first
+// line (4 bytes), file and qualified name as texts, and its location table (PEP 657) as a text. A text is the
+// width of a character (1 byte), the number of characters (4 bytes), the characters.
 //
-// Life cycle. The file's space is reserved before it is mapped (memory/mapped_file.c). A forked child forgets
-// the mapping, whose numbers are its parent's.
+// Life cycle. The file's space is reserved before it is mapped (memory/mapped_file.c). A forked child unmaps
+// the journal: its numbers are the parent's.
 #define _GNU_SOURCE
 #include "trace/record/journal.h"
 #include "memory/mapped_file.h"
@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-enum { FIRST_BYTES = 1 << 19 }; // a hook's names find their pages there
+enum { FIRST_BYTES = 1 << 19 }; // faulted in at once, so that a hook's names cause no page faults
 
 typedef struct {
     uint64_t used, lost;
@@ -100,7 +100,7 @@ static PyObject *journal_keep(PyObject *module, PyObject *args) {
         Py_RETURN_NONE;
     }
     if (bytes < (Py_ssize_t)sizeof *kept) {
-        return PyErr_Format(PyExc_ValueError, "a journal has at least %zu bytes", sizeof *kept);
+        return PyErr_Format(PyExc_ValueError, "a journal needs at least %zu bytes", sizeof *kept);
     }
     size_t ready = bytes < FIRST_BYTES ? (size_t)bytes : FIRST_BYTES;
     kept = mapped_file_create(path, (size_t)bytes, ready, MAPPED_FILE_RESERVED);

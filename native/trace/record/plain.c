@@ -1,4 +1,4 @@
-// Writes the plain values of a call: letters in `refs` and numbers in `lasti`, a byte each, the lowest
+// Writes the plain values of a call: letters in `refs` and argument numbers in `lasti`, a byte each, lowest
 // first; words in start, obj, val and aux.
 #include "trace/record/plain.h"
 

@@ -1,5 +1,5 @@
-// Numbers, truths and None among a call's arguments and results: they have no bytes of their own to compare,
-// and four of them go into one record.
+// Numbers, booleans and None among a call's arguments and results: four of them fit into one record, and they
+// have no bytes to compare.
 #ifndef INSPECTOR_PLAIN_H
 #define INSPECTOR_PLAIN_H
 
@@ -10,13 +10,13 @@
 enum { PLAIN_MAX = 8, PLAIN_PER_RECORD = 4, PLAIN_RESULT = 0x80 };
 
 typedef struct {
-    uint64_t words[PLAIN_MAX]; // as CALL_VALUES_LETTERS says of the letter
-    uint64_t letters;          // a byte each, the lowest first: 'i' of at most 60 bits, 'f', 'b', 'n'
-    uint64_t numbers;          // likewise, of the argument; PLAIN_RESULT
+    uint64_t words[PLAIN_MAX]; // by letter, as CALL_VALUES_LETTERS describes
+    uint64_t letters;          // a byte each, lowest first: 'i' of at most 60 bits, 'f', 'b', 'n'
+    uint64_t numbers;          // likewise, of the argument; PLAIN_RESULT for the result
     uint32_t count;
 } plain_values;
 
-// The letter of such an object, and its word; 0 for an object of any other kind.
+// The letter of a plain object, and its word; 0 for an object of any other type.
 static inline uint8_t plain_read(PyObject *object /* borrowed */, uint64_t *ret) {
     PyTypeObject *type = Py_TYPE(object);
     if (type == &PyLong_Type) {
@@ -30,7 +30,7 @@ static inline uint8_t plain_read(PyObject *object /* borrowed */, uint64_t *ret)
     return object == Py_None ? 'n' : type == &PyBool_Type ? 'b' : 0;
 }
 
-// Keeps it; 0 for an object of another kind, or where there is no room.
+// Adds a plain object. Returns its letter, or 0 for any other object or where there is no room.
 static inline int plain_note(plain_values *values, PyObject *object /* borrowed */, uint8_t number) {
     uint32_t at = values->count;
     uint64_t letter = at < PLAIN_MAX ? plain_read(object, &values->words[at]) : 0;

@@ -1,8 +1,8 @@
-// The bytes of tensors, tables and columns: told by the adapters, which read structs of their libraries.
+// The bytes of tensors, tables and columns, reported by the adapters, which read their libraries' structs.
 //
-// A type is asked about once (None: no adapter knows it); after that an object of an unknown type costs one
-// load. Asking runs Python of ours, so nothing is recorded meanwhile, and an exception that is under way is
-// put aside. What fails says nothing of bytes: the verdict then rests on the other arguments.
+// A type is queried once: None means that no adapter knows it, and from then on its objects cost one load.
+// The query runs Python code of ours, so nothing is recorded meanwhile, and a pending exception is saved and
+// restored. A failed query reports nothing: the verdict then rests on the other arguments.
 #define _GNU_SOURCE
 #include "trace/record/reported_spans.h"
 
@@ -16,12 +16,12 @@
 #include "trace/record/interned.h"
 #include "trace/record/ring.h"
 
-enum { TYPES_MAX = 1 << 16, THERE_MAX = 256 };
+enum { TYPES_MAX = 1 << 16, READABLE_MAX = 256 };
 
-static PyObject *adapter;             // owned, while a trace asks: callable(object) -> list of rows, or None
-static uint8_t is_unknown[TYPES_MAX]; // by type id: no adapter knows it
-static uint8_t is_steady[TYPES_MAX];  // by type id: rows come in a tuple
-static data_span seen_there[THERE_MAX]; // what could be read, by a hash
+static PyObject *adapter;                // owned, during a trace: callable(object) -> list of rows, or None
+static uint8_t is_unknown[TYPES_MAX];    // by type id: no adapter knows it
+static uint8_t is_steady[TYPES_MAX];     // by type id: its rows come in a tuple
+static data_span readable[READABLE_MAX]; // a cache of spans that could be read, by hash
 
 static int read_row(PyObject *row, data_span *ret) {
     unsigned long long start, span, logical, origin;
@@ -48,9 +48,9 @@ static int read_row(PyObject *row, data_span *ret) {
     return !PyErr_Occurred();
 }
 
-// Both ends in one system call; what was seen to be there is not asked about again in this trace.
+// Reads both ends in one system call. A span that was readable is not checked again in this trace.
 int reported_is_there(const data_span *span) {
-    data_span *known = &seen_there[(span->start >> 4 ^ span->span_bytes) % THERE_MAX];
+    data_span *known = &readable[(span->start >> 4 ^ span->span_bytes) % READABLE_MAX];
     if (!span->span_bytes || (known->start == span->start && known->span_bytes == span->span_bytes)) {
         return 1;
     }
@@ -58,7 +58,7 @@ int reported_is_there(const data_span *span) {
     struct iovec ours = {.iov_base = bytes, .iov_len = 2};
     struct iovec ends[2] = {{.iov_base = (void *)span->start, .iov_len = 1},
                             {.iov_base = (void *)(span->start + span->span_bytes - 1), .iov_len = 1}};
-    int before = errno; // the program's own: a hook runs inside its call
+    int before = errno; // the program's errno: a hook runs inside its call
     int is_there = process_vm_readv(getpid(), &ours, 1, ends, 2, 0) == 2;
     errno = before;
     if (is_there) {
@@ -75,11 +75,11 @@ static int read_rows(PyObject *rows, data_span *ret) {
     return count;
 }
 
-// Calls it; nothing of that is recorded. New, or NULL with an exception.
+// Calls the callable without recording anything meanwhile. New, or NULL with an exception set.
 static PyObject *call_unrecorded(PyObject *callable, PyObject *argument, PyObject *number) {
     uint32_t left = ring_here.left;
     ring_here.quiet++;
-    ring_here.left = 1; // with no room in the ring its slow path is taken, which records nothing for now
+    ring_here.left = 1; // without room ring_open takes its slow path, which records nothing now
     if (ring_here.ring) {
         ring_here.ring->limit = 0;
     }
@@ -93,7 +93,7 @@ int reported_spans(PyObject *object, uint32_t type, data_span *ret) {
     if (!adapter || !type || type >= TYPES_MAX || is_unknown[type]) {
         return 0;
     }
-    PyObject *kind, *value, *trace; // owned, as they were
+    PyObject *kind, *value, *trace; // owned; saved and restored
     PyErr_Fetch(&kind, &value, &trace);
     PyObject *rows = call_unrecorded(adapter, object, NULL);
     is_unknown[type] = rows == Py_None;
@@ -116,12 +116,12 @@ PyObject *reported_further(PyObject *object, int after) {
 }
 
 int reported_further_span(PyObject *rows, int at, data_span *ret) {
-    int is_told = rows && at < PyList_GET_SIZE(rows) && read_row(PyList_GET_ITEM(rows, at), ret);
+    int has_row = rows && at < PyList_GET_SIZE(rows) && read_row(PyList_GET_ITEM(rows, at), ret);
     PyErr_Clear();
-    return is_told && reported_is_there(ret);
+    return has_row && reported_is_there(ret);
 }
 
-static PyObject *asked_unrecorded(PyObject *module, PyObject *callable) {
+static PyObject *reported_unrecorded(PyObject *module, PyObject *callable) {
     return call_unrecorded(callable, NULL, NULL);
 }
 
@@ -130,12 +130,12 @@ int reported_is_steady(uint32_t type) { return type < TYPES_MAX && is_steady[typ
 static PyObject *reported_begin(PyObject *module, PyObject *callable) {
     memset(is_unknown, 0, sizeof is_unknown);
     memset(is_steady, 0, sizeof is_steady);
-    memset(seen_there, 0, sizeof seen_there);
+    memset(readable, 0, sizeof readable);
     Py_XSETREF(adapter, callable == Py_None ? NULL : Py_NewRef(callable));
     Py_RETURN_NONE;
 }
 
-// A row as an adapter gives it, of an object whose struct tells.
+// A row, in the form of an adapter's, for an object whose struct is known here.
 static PyObject *reported_own_span(PyObject *module, PyObject *object /* borrowed */) {
     data_span span = {0};
     if (!spans_read_any(object, &span)) {
@@ -149,7 +149,7 @@ static PyObject *reported_own_span(PyObject *module, PyObject *object /* borrowe
 static PyMethodDef reported_methods[] = {
     {"own_span", reported_own_span, METH_O, NULL},
     {"ask_spans", reported_begin, METH_O, NULL},
-    {"unrecorded", asked_unrecorded, METH_O, NULL},
+    {"unrecorded", reported_unrecorded, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,28 +1,27 @@
-// Makes, retires and forks the rings of events. What a hook does is in trace/record/ring.h; what Python sees
-// in ring_read.c.
+// Creates, retires and forks the rings of events (for hooks: trace/record/ring.h; for Python: ring_read.c).
 //
-// Overview. A session (ring_wanted) sets mode, size and place. A thread's first record makes its ring: one
-// mapping, its first page the head, the rest records. With a directory the mapping is a file. A store into a
-// mapped file that finds the disk full is SIGBUS, so each page is asked for before it is written. Where not
-// even the head has room the ring is anonymous memory, and its head says so; where a later page has none, its
-// records are counted as dropped.
+// Overview. A session (ring_wanted) sets mode, size and place. A thread's first record creates its ring: one
+// mapping, whose first page is the header; the rest are records. With a directory the mapping is a file. A
+// store into a mapped file raises SIGBUS when the disk is full, so each page is faulted in before it is
+// written. Where even the header does not fit the ring is anonymous memory, and its header says so; where a
+// later page does not fit, its records are counted as dropped.
 //
-// Life cycle. ring_end sets every `limit` to 0, so that the next ring_open takes the slow path, sees that the
-// generation is over, and gives the ring up (LEFT). The reader copies what it wants and gives it up as well
-// (TAKEN). Whoever comes second unmaps: a thread that is inside a hook while the session ends still writes
-// into memory that is there. A thread that ends leaves too. Nobody else ever unmaps.
+// Life cycle. ring_end sets every `limit` to 0: the next ring_open takes the slow path, sees that the
+// generation is over, and releases the ring (LEFT). The reader copies what it wants and releases it too
+// (TAKEN). Whoever of the two is second unmaps it, so a thread inside a hook at the end of the session still
+// writes into mapped memory. A thread that exits releases its ring as well. Nothing else unmaps a ring.
 //
-// Races. `limit` is written by its owner, and set to 0 by ring_end. The owner writes it, then looks at the
-// generation again; ring_end advances the generation, then writes the 0: one of the two sees the other.
+// Races. The owner writes `limit`, and ring_end sets it to 0. The owner writes it, then checks the
+// generation; ring_end advances the generation, then writes the 0. So one of the two sees the other's store.
 //
-// Fork. A child shares the parent's mapped files. It must not write into them: pthread_atfork forgets every
-// ring in the child, whose threads make their own, in files of its own process number.
+// Fork. A child shares the parent's mapped files and must not write into them. pthread_atfork drops every
+// ring in the child; its threads create their own, in files named by its own process id.
 //
-// Pages. A ring's are asked for as it fills, NEXT_PAGES_RECORDS at a time: a whole ring of 32 MiB for each of
-// a program's threads cost more than what most of them record (a first Dask groupby took 1.3 times as long;
-// the whole file reserved on the disk was 4 to 10 ms of a thread's first record).
+// Pages. They are faulted in as the ring fills, NEXT_PAGES_RECORDS at a time. A whole ring of 32 MiB per
+// thread costs more than what most threads record: a first Dask groupby took 1.3 times as long, and reserving
+// the whole file on disk took 4 to 10 ms of a thread's first record.
 //
-// Limits. Rings of all threads together stay below total_bytes: a late thread gets a shorter one, down to
+// Limits. All rings together stay below total_bytes: a late thread gets a shorter ring, down to
 // LEAST_RECORDS, then none, and its records are counted in ring_refused. System calls only: no malloc.
 #define _GNU_SOURCE
 #include "trace/record/ring.h"
@@ -57,7 +56,7 @@ static uint64_t now_ns(void) {
 
 uint64_t ring_ticks_slow(void) { return now_ns(); }
 
-// A path without printf's malloc for long fields: snprintf of short ones makes none.
+// snprintf of short fields does not allocate.
 static void *file_map(size_t bytes) {
     char path[sizeof ring_wanted.directory + 64];
     uint64_t number = __atomic_fetch_add(&files_made, 1, __ATOMIC_RELAXED);
@@ -80,7 +79,7 @@ static ring *ring_map(size_t bytes) {
     return made;
 }
 
-// Records for one more ring: the wanted number, or less where the session's bytes come to their end; 0: none.
+// The number of records of a new ring: the wanted one, or less as the session's bytes run out; 0: none left.
 static uint64_t ring_room(size_t *ret_bytes) {
     for (uint64_t records = ring_wanted.capacity; records; records /= 2) {
         size_t bytes = RING_HEADER_BYTES + records * sizeof(event);
@@ -128,8 +127,8 @@ static ring *ring_create(uint64_t generation) {
     return made;
 }
 
-static void ring_part(ring *of, uint32_t who) {
-    if (__atomic_fetch_or(&of->parted, who, __ATOMIC_ACQ_REL) & ~who) {
+static void ring_part(ring *of, uint32_t side) {
+    if (__atomic_fetch_or(&of->parted, side, __ATOMIC_ACQ_REL) & ~side) {
         munmap(of, of->bytes);
     }
 }
@@ -137,65 +136,65 @@ static void ring_part(ring *of, uint32_t who) {
 void ring_take(ring *taken) { ring_part(taken, RING_TAKEN); }
 
 static void ring_leave(void) {
-    ring *mine = ring_here.ring;
+    ring *own = ring_here.ring;
     ring_here.ring = NULL;
-    if (mine) {
-        ring_part(mine, RING_LEFT);
+    if (own) {
+        ring_part(own, RING_LEFT);
     }
 }
 
-static void thread_ends(void *mine) {
-    (void)mine;
+static void thread_ends(void *own) {
+    (void)own;
     ring_here.left = 1;
     ring_leave();
 }
 
 static uint64_t generation_now(void) { return __atomic_load_n(&session_generation, __ATOMIC_SEQ_CST); }
 
-// Sets where the fast path ends, unless the session has just ended.
-static void limit_set(ring *mine, uint64_t limit) {
-    __atomic_store_n(&mine->limit, limit, __ATOMIC_SEQ_CST);
-    if (generation_now() != mine->generation) {
-        mine->limit = 0;
+// Sets where the fast path ends; 0 if the session has just ended.
+static void limit_set(ring *own, uint64_t limit) {
+    __atomic_store_n(&own->limit, limit, __ATOMIC_SEQ_CST);
+    if (generation_now() != own->generation) {
+        own->limit = 0;
     }
 }
 
-// Asks for the pages of the next records in one call: a fault costs more than all the records of its page,
-// and pages that are never written are nobody's. -1: a file, and the disk has no room for them.
-static int pages_prepare(ring *mine, uint64_t records) {
-    uint64_t capacity = mine->header.capacity, from = mine->prepared;
+// Faults in the pages of the next records in one call: a page fault costs more than all records of its page.
+// Returns -1 for a file for whose pages the disk has no room.
+static int pages_prepare(ring *own, uint64_t records) {
+    uint64_t capacity = own->header.capacity, from = own->prepared;
     uint64_t until = from + records < capacity ? from + records : capacity;
-    if (mapped_file_populate(mine->records + from, (until - from) * sizeof(event)) && errno != EINVAL &&
-        mine->header.mapped) {
+    if (mapped_file_populate(own->records + from, (until - from) * sizeof(event)) && errno != EINVAL &&
+        own->header.mapped) {
         return -1;
     }
-    mine->prepared = until < capacity ? until : UINT64_MAX;
+    own->prepared = until < capacity ? until : UINT64_MAX;
     return 0;
 }
 
-// Room for one record in the calling thread's ring, by its mode; NULL where there is none.
-static event *ring_renew(ring *mine) {
-    uint64_t head = mine->header.head, capacity = mine->header.capacity;
+// Room for one record in the calling thread's ring, by the mode of the session; NULL where there is none.
+static event *ring_renew(ring *own) {
+    uint64_t head = own->header.head, capacity = own->header.capacity;
     uint64_t limit = UINT64_MAX;
     if (ring_wanted.mode == RING_STREAM) {
-        limit = __atomic_load_n(&mine->header.tail, __ATOMIC_ACQUIRE) + capacity;
+        limit = __atomic_load_n(&own->header.tail, __ATOMIC_ACQUIRE) + capacity;
         if (head >= limit) {
-            mine->header.dropped++;
+            own->header.dropped++;
             return NULL;
         }
     }
-    if (head >= mine->prepared && pages_prepare(mine, NEXT_PAGES_RECORDS) < 0) {
-        mine->header.dropped++;
+    if (head >= own->prepared && pages_prepare(own, NEXT_PAGES_RECORDS) < 0) {
+        own->header.dropped++;
         return NULL;
     }
     if (ring_wanted.mode != RING_SAMPLE) {
-        limit_set(mine, limit < mine->prepared ? limit : mine->prepared);
+        limit_set(own, limit < own->prepared ? limit : own->prepared);
     }
-    return mine->records + (head & mine->mask);
+    return own->records + (head & own->mask);
 }
 
-// The calling thread's ring of this session, made where it has none; NULL: no session, or no room.
-static ring *ring_mine(void) {
+// The calling thread's ring of this session, created if there is none; NULL: no session, or no room.
+static ring *ring_own(void) {
     uint64_t generation = generation_now();
     if (ring_here.ring && ring_here.ring->generation != generation) {
         ring_leave();
@@ -203,18 +202,18 @@ static ring *ring_mine(void) {
     if (!(generation & 1) || ring_here.left) {
         return NULL;
     }
-    ring *mine = ring_here.ring ? ring_here.ring : ring_create(generation);
-    if (!mine) {
+    ring *own = ring_here.ring ? ring_here.ring : ring_create(generation);
+    if (!own) {
         __atomic_fetch_add(&ring_refused, 1, __ATOMIC_RELAXED);
     }
-    return mine;
+    return own;
 }
 
 event *ring_open_slow(void) {
     int number = errno;
     int left_out = ring_wanted.mode == RING_SAMPLE && ring_is_muted();
-    ring *mine = left_out ? NULL : ring_mine();
-    event *record = mine ? ring_renew(mine) : NULL;
+    ring *own = left_out ? NULL : ring_own();
+    event *record = own ? ring_renew(own) : NULL;
     errno = number;
     return record;
 }
@@ -225,21 +224,21 @@ int ring_sampled(void) {
         return 1;
     }
     int number = errno;
-    ring *mine = ring_mine();
+    ring *own = ring_own();
     errno = number;
-    if (mine) {
-        mine->header.skipped++;
+    if (own) {
+        own->header.skipped++;
     }
     return 0;
 }
 
-// Generations are odd while a session is on.
+// A generation is odd while a session is on.
 void ring_begin(void) {
     used_bytes = ring_refused = 0;
     ring_clocks = ring_wanted.clocks;
     __atomic_fetch_add(&session_generation, 1, __ATOMIC_SEQ_CST);
     ring_here.muted = ring_here.sampled = 0;
-    (void)ring_open_slow(); // the caller's ring is made, and its first pages are there, before the first hook
+    (void)ring_open_slow(); // creates the caller's ring and its first pages before the first hook
     if (ring_here.ring) {
         (void)pages_prepare(ring_here.ring, FIRST_PAGES_RECORDS);
     }
@@ -250,7 +249,7 @@ void ring_end(void) {
     for (ring *each = ring_first; each; each = each->next) {
         __atomic_store_n(&each->limit, 0, __ATOMIC_SEQ_CST);
     }
-    ring_leave(); // the caller is in no hook
+    ring_leave(); // the caller is not inside a hook
 }
 
 static void forked(void) {

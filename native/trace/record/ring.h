@@ -1,4 +1,4 @@
-// The rings that events go into, as a hook sees them: one thread writes one ring, and nobody else does.
+// The rings of events, as a hook uses them: each ring is written by one thread only.
 //
 //     event *record = ring_open();
 //     if (record) {
@@ -6,9 +6,9 @@
 //         ring_commit();
 //     }
 //
-// or ring_record(&filled). From ring_open to ring_commit no other record may be opened, nothing may be
-// called. None of it allocates, locks, touches a Python object or errno; it needs no GIL. The first record of
-// a thread makes its ring by system calls (trace/record/ring.c).
+// or ring_record(&filled). Between ring_open and ring_commit no other record may be opened and nothing may be
+// called. None of this allocates, locks, touches a Python object or errno, or needs the GIL. The first record
+// of a thread creates its ring by system calls (trace/record/ring.c).
 #ifndef INSPECTOR_RING_H
 #define INSPECTOR_RING_H
 
@@ -21,23 +21,23 @@
 #include <x86intrin.h>
 #endif
 
-// The head of a ring, in its first page and so in its file. HEADER(C type, name, struct code, meaning): what
-// reads a file that a dead process left (RING_HEADER of inspector._native).
+// The header of a ring, in its first page and so in its file. HEADER(C type, name, struct code, meaning) is
+// also RING_HEADER of inspector._native, for reading the file of a dead process.
 #define RING_HEADER(HEADER) \
-    HEADER(uint64_t, magic, "Q", "RING_MAGIC, written last: a file without it was not finished") \
-    HEADER(uint64_t, capacity, "Q", "records the ring has room for: a power of two") \
+    HEADER(uint64_t, magic, "Q", "RING_MAGIC, written last: a file without it is incomplete") \
+    HEADER(uint64_t, capacity, "Q", "records that fit into the ring: a power of two") \
     HEADER(uint64_t, head, "Q", "records written since the start; only grows") \
-    HEADER(uint64_t, tail, "Q", "records the reader has taken (stream)") \
-    HEADER(uint64_t, dropped, "Q", "records there was no room for (stream)") \
+    HEADER(uint64_t, tail, "Q", "records that the reader has taken (stream)") \
+    HEADER(uint64_t, dropped, "Q", "records that did not fit (stream)") \
     HEADER(uint64_t, skipped, "Q", "calls from Python that were left out (sample)") \
     HEADER(uint64_t, start_ticks, "Q", "the clock when the session began") \
     HEADER(uint64_t, start_ns, "Q", "CLOCK_MONOTONIC at the same time") \
-    HEADER(uint64_t, tick_ps, "Q", "picoseconds a tick") \
-    HEADER(uint64_t, pthread, "Q", "the thread as threading.get_ident() says it") \
-    HEADER(uint32_t, pid, "I", "process") \
-    HEADER(uint32_t, tid, "I", "thread, as the kernel numbers it") \
+    HEADER(uint64_t, tick_ps, "Q", "picoseconds per tick") \
+    HEADER(uint64_t, pthread, "Q", "the thread, as threading.get_ident() returns it") \
+    HEADER(uint32_t, pid, "I", "process id") \
+    HEADER(uint32_t, tid, "I", "thread id of the kernel") \
     HEADER(uint32_t, mode, "I", "RING_MODES") \
-    HEADER(uint32_t, mapped, "I", "1: in a file; 0: anonymous memory, a crash loses it")
+    HEADER(uint32_t, mapped, "I", "1: in a file; 0: anonymous memory, which a crash loses")
 
 #define RING_MAGIC 0x31474e4952534e49ULL // "INSRING1"
 #define RING_HEADER_BYTES 4096
@@ -57,70 +57,68 @@ enum {
 };
 
 typedef struct ring {
-    ring_header header; // `head`, `dropped`, `skipped`: by the owner; `tail`: by the reader
-    uint64_t limit;     // by the owner, 0 by the session's end: where the fast path ends
+    ring_header header; // the owner writes `head`, `dropped`, `skipped`; the reader `tail`
+    uint64_t limit;     // where the fast path ends: written by the owner, set to 0 when the session ends
     uint64_t mask;
     event *records;      // borrowed: in this mapping
-    uint64_t prepared;   // by the owner: the pages of so many records are there; UINT64_MAX: all
+    uint64_t prepared;   // written by the owner: so many records have their pages; UINT64_MAX: all
     uint64_t generation; // the session it belongs to
     size_t bytes;        // of the whole mapping
-    uint32_t parted;     // RING_LEFT, RING_TAKEN: who is second unmaps
+    uint32_t parted;     // RING_LEFT, RING_TAKEN: the second one unmaps
     struct ring *next;   // borrowed: the list of all rings of the session
 } ring;
 
 _Static_assert(sizeof(ring) <= RING_HEADER_BYTES, "the head is one page");
 
-// All the thread-local memory of the tracer: 64 bytes of initial-exec TLS, of which an extension loaded late
-// has little (glibc: 1,664 bytes for all of them).
+// All thread-local memory of the tracer: 64 bytes of initial-exec TLS, which is scarce for a library loaded
+// late (glibc: 1,664 bytes for all such libraries).
 typedef struct {
     ring *ring;     // owned by the thread until it leaves; NULL before its first record
-    uint32_t slot;  // which patched place the running trampoline belongs to
-    uint32_t depth; // hooked calls that are open
-    uint32_t quiet; // above 0: the tracer's own work, nothing is recorded
-    uint32_t left;  // the thread is ending: no new ring
+    uint32_t slot;  // the patched place of the running trampoline
+    uint32_t depth; // number of open hooked calls
+    uint32_t quiet; // above 0: the tracer's own code runs, nothing is recorded
+    uint32_t left;  // the thread is exiting: no new ring
     uintptr_t top;  // stack address of the outermost open call
-    uint32_t code; // where in Python the GIL was released (trace/capi/foreign_calls.c): id in INTERNED, 0 for
-                   // nowhere
+    uint32_t code;  // where Python released the GIL (trace/capi/foreign_calls.c): id in INTERNED; 0: nowhere
     int32_t lasti;
-    uintptr_t muted; // sample: stack address of the call that is left out, with all in it; 0: none
+    uintptr_t muted; // sample: stack address of a call left out with all its callees; 0: none
     union {
         uint64_t sampled;   // sample: outermost calls from Python so far
-        uintptr_t deleting; // leaks (leaks/freeing.c): where operator delete, which runs, was called from; 0:
-                            // it does not
+        uintptr_t deleting; // leaks (leaks/freeing.c): caller of the running operator delete; 0: none runs
     };
-    uint32_t deleting_slot; // through which slot
-    uint32_t method; // leaks: 1 + number of the innermost call from Python that is open (leaks/call_frames.c)
+    uint32_t deleting_slot; // and the slot that it was called through
+    uint32_t method;        // leaks: 1 + number of the innermost open call from Python (leaks/call_frames.c)
 } ring_thread;
-_Static_assert(sizeof(ring_thread) <= 64, "what is promised");
+_Static_assert(sizeof(ring_thread) <= 64, "the size stated above");
 extern __thread ring_thread ring_here __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 #define RING_NO_CLOCK 0                                            // no clock is read
-#define RING_ENTRY 1                                               // one, at the call
-#define RING_BOTH 2                                                // two: durations
-extern uint32_t ring_clocks __attribute__((visibility("hidden"))); // one of these, for every hook
+#define RING_ENTRY 1                                               // read at the call
+#define RING_BOTH 2                                                // read at call and return: durations
+extern uint32_t ring_clocks __attribute__((visibility("hidden"))); // one of these, for all hooks
 
-// The slow path of ring_open: no ring yet, no room, one of N, or a session that is over. NULL: no record.
+// The slow path of ring_open: no ring yet, no room, mode sample, or the session is over. NULL: no record.
 event *ring_open_slow(void);
 
 static inline event *ring_open(void) {
-    ring *mine = ring_here.ring;
-    if (__builtin_expect(mine && mine->header.head < mine->limit, 1)) {
-        return mine->records + (mine->header.head & mine->mask);
+    ring *own = ring_here.ring;
+    if (__builtin_expect(own && own->header.head < own->limit, 1)) {
+        return own->records + (own->header.head & own->mask);
     }
     return ring_open_slow();
 }
 
-// Publishes the record that ring_open gave. A reader that sees the new head sees the record. The line of a
-// later one is asked for: a ring is larger than the caches, and a store that waits for memory costs more than
-// the rest of a record. An address without a page is no fault here.
+// Publishes the record that ring_open returned: a reader that sees the new head sees the record. Prefetches
+// the line of a later record: a ring exceeds the caches, and a store that misses costs more than the rest of
+// a record. Prefetching an unmapped address does not fault.
 static inline void ring_commit(void) {
-    ring *mine = ring_here.ring;
-    uint64_t head = mine->header.head + 1;
-    __builtin_prefetch(mine->records + ((head + RING_AHEAD) & mine->mask), 1);
-    __atomic_store_n(&mine->header.head, head, __ATOMIC_RELEASE);
+    ring *own = ring_here.ring;
+    uint64_t head = own->header.head + 1;
+    __builtin_prefetch(own->records + ((head + RING_AHEAD) & own->mask), 1);
+    __atomic_store_n(&own->header.head, head, __ATOMIC_RELEASE);
 }
 
-// 1, or 0 where there was no room (counted) or no session.
+// Returns 1, or 0 where there was no room (counted) or no session.
 static inline int ring_record(const event *filled) {
     event *record = ring_open();
     if (!record) {
@@ -131,7 +129,7 @@ static inline int ring_record(const event *filled) {
     return 1;
 }
 
-// Ticks of the cheapest clock of the machine: the time stamp counter, else CLOCK_MONOTONIC's nanoseconds.
+// Ticks of the machine's cheapest clock: the time stamp counter, or else CLOCK_MONOTONIC's nanoseconds.
 uint64_t ring_ticks_slow(void);
 static inline uint64_t ring_ticks(void) {
 #if defined(__x86_64__)
@@ -145,15 +143,15 @@ static inline uint64_t ring_ticks(void) {
 #endif
 }
 
-// What `start` is at a call: 0 without a clock.
+// The `start` of a call: 0 without a clock.
 static inline uint64_t ring_start_ticks(void) { return ring_clocks ? ring_ticks() : 0; }
 
-// Ticks since `start` at a return; 0 without two clocks.
+// Ticks since `start`, at a return; 0 without two clocks.
 static inline uint64_t ring_spent_ticks(uint64_t start) {
     return ring_clocks == RING_BOTH ? ring_ticks() - start : 0;
 }
 
-// Writes `duration`: in ticks or, from 2**32 on, in units of 1024.
+// Sets `duration`: in ticks or, from 2**32 on, in units of 1024 ticks.
 static inline void ring_keep_ticks(event *record, uint64_t spent) {
     if (__builtin_expect(spent >> 32, 0)) {
         spent >>= 10;
@@ -163,18 +161,17 @@ static inline void ring_keep_ticks(event *record, uint64_t spent) {
     record->duration = (uint32_t)spent;
 }
 
-// Both, for a record whose duration is 0.
+// Reads the clock and sets `duration` in a record whose duration is 0.
 static inline void ring_stop_ticks(event *record) {
     if (ring_clocks == RING_BOTH) {
         ring_keep_ticks(record, ring_ticks() - record->start);
     }
 }
 
-// A hooked call begins: gives its depth, for the record and for ring_exit. A call that longjmp or an
-// exception of C++ left without ring_exit is forgotten when an outer one returns, or when the stack is as
-// short again.
+// Begins a hooked call: returns its depth, for the record and for ring_exit. A call left by longjmp or a C++
+// exception without ring_exit is forgotten when an outer call returns, or when the stack is as short again.
 static inline uint32_t ring_enter(void) {
-    uintptr_t here = (uintptr_t)__builtin_dwarf_cfa(); // keeps no register, as the frame's address would
+    uintptr_t here = (uintptr_t)__builtin_dwarf_cfa(); // needs no register, as the frame's address would
     uint32_t depth = ring_here.depth;
     if (depth == 0 || here >= ring_here.top) {
         ring_here.top = here;
@@ -186,9 +183,9 @@ static inline uint32_t ring_enter(void) {
 
 static inline void ring_exit(uint32_t depth) { ring_here.depth = depth; }
 
-// Mode "sample". ring_sampled: whether the call that begins is recorded: one of `every` of a thread's calls
-// from Python that stand in no recorded one. Between ring_mute and ring_unmute none of its thread's records
-// get in; a call that longjmp left is forgotten as the stack is as short again.
+// Mode "sample". ring_sampled: whether to record the call that begins: one of `every` calls of a thread from
+// Python that are not inside a recorded one. Between ring_mute and ring_unmute the thread records nothing; a
+// call left by longjmp is forgotten when the stack is as short again.
 int ring_sampled(void);
 static inline void ring_mute(void) { ring_here.muted = (uintptr_t)__builtin_frame_address(0); }
 static inline void ring_unmute(void) { ring_here.muted = 0; }
@@ -200,10 +197,10 @@ static inline uint8_t ring_depth_byte(uint32_t depth) {
     return depth < UINT8_MAX ? (uint8_t)depth : UINT8_MAX;
 }
 
-// For the parts beside trace/record/ring.c: what a session asks for, and its rings.
+// For the files beside trace/record/ring.c: the settings of a session, and its rings.
 typedef struct {
     uint32_t mode, clocks;
-    uint64_t capacity, every, total_bytes; // records a ring; one of N calls; all rings together
+    uint64_t capacity, every, total_bytes; // records per ring; one of N calls; all rings together
     uint64_t start_ticks, start_ns, tick_ps;
     char directory[200]; // "" for anonymous memory
 } ring_session;
@@ -211,13 +208,13 @@ extern ring_session ring_wanted __attribute__((visibility("hidden")));
 extern ring *ring_first __attribute__((visibility("hidden")));      // newest first
 extern uint64_t ring_refused __attribute__((visibility("hidden"))); // records of threads without a ring
 
-void ring_begin(void);          // a session with ring_wanted begins
-void ring_end(void);            // no new record gets in
-void ring_take(ring *taken);    // the reader is through with it
-int ring_calibrate(void);       // 0, or -1 where the counter is not to be trusted
-int ring_drain_start(int file); // takes the descriptor over; 0, or an errno
-// The last records are written and the file is closed: the errno that stopped it, or 0; bytes written.
+void ring_begin(void);          // begins a session with ring_wanted
+void ring_end(void);            // lets no new record in
+void ring_take(ring *taken);    // the reader releases the ring
+int ring_calibrate(void);       // 0, or -1 where the counter cannot be trusted
+int ring_drain_start(int file); // takes over the descriptor; 0, or an errno
+// Writes the last records and closes the file. Returns the errno that stopped it, or 0; and bytes written.
 int ring_drain_stop(uint64_t *ret_bytes);
-extern void (*ring_forked)(void) __attribute__((visibility("hidden"))); // called in a child: it has no reader
+extern void (*ring_forked)(void) __attribute__((visibility("hidden"))); // called in a forked child
 
 #endif

@@ -1,10 +1,9 @@
-// The reader of a streaming session: a thread of ours moves records from the rings to a file.
+// The reader of a streaming session: a thread of the tracer moves records from the rings to a file.
 //
-// It holds no GIL and touches no Python object. Each chunk of the file is {RING_MAGIC, pthread, records,
-// thread as the kernel numbers it} as four 64-bit words, then the records, straight from the ring by one
-// writev. A full disk or a closed pipe stops it: its errno is kept, the rings fill up, and what finds no room
-// is counted as dropped. In a forked child there is no such thread, and the file is the parent's:
-// ring_drain_forked forgets both.
+// It holds no GIL and touches no Python object. Each chunk of the file is {RING_MAGIC, pthread, records, the
+// kernel's thread id} as four 64-bit words, then the records, straight from the ring by one writev. A full
+// disk or a closed pipe stops it: the errno is kept, the rings fill up, and records that do not fit are
+// counted as dropped. A forked child has no such thread, and the file is the parent's: `forked` drops both.
 #define _GNU_SOURCE
 #include "trace/record/ring.h"
 
@@ -21,7 +20,7 @@ static pthread_t reader;
 static int running, stopping, target = -1, failed;
 static uint64_t written_bytes;
 
-// Everything in `pieces`, however the kernel cuts it; 0, or -1 with `failed` set.
+// Writes all of `pieces`, however the kernel splits it; 0, or -1 with `failed` set.
 static int write_all(struct iovec *pieces, int count) {
     while (count) {
         ssize_t wrote = writev(target, pieces, count);
@@ -41,8 +40,8 @@ static int write_all(struct iovec *pieces, int count) {
     return 0;
 }
 
-// Moves what one ring holds, up to its end or MOST_AT_ONCE: how many records.
-static uint64_t drain_some(ring *from) {
+// Moves records of one ring, up to its end or MOST_AT_ONCE; returns how many.
+static uint64_t drain_ring(ring *from) {
     uint64_t head = __atomic_load_n(&from->header.head, __ATOMIC_ACQUIRE), tail = from->header.tail;
     uint64_t count = head - tail, to_end = from->header.capacity - (tail & from->mask);
     count = count < to_end ? count : to_end;
@@ -63,7 +62,7 @@ static uint64_t drain_some(ring *from) {
 static uint64_t drain_all(void) {
     uint64_t moved = 0;
     for (ring *each = __atomic_load_n(&ring_first, __ATOMIC_ACQUIRE); each; each = each->next) {
-        for (uint64_t count; (count = drain_some(each)) > 0;) {
+        for (uint64_t count; (count = drain_ring(each)) > 0;) {
             moved += count;
         }
     }
@@ -94,7 +93,7 @@ int ring_drain_start(int file) {
     failed = stopping = 0;
     written_bytes = 0;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); // signals are for the program's own threads
+    pthread_sigmask(SIG_SETMASK, &all, &before); // the program's own threads handle signals
     int number = pthread_create(&reader, NULL, drain_body, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     running = number == 0;

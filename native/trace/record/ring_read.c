@@ -1,8 +1,8 @@
-// A session of events as Python sees it: begun, read, ended; and the tables that describe a record.
+// A session of events as Python sees it: begin, read, end; and the tables that describe a record.
 //
-// One session at a time, in one interpreter; the functions need the GIL, the hooks do not. ring_read copies
-// what each ring holds. In mode "last" its owner may overwrite the oldest records meanwhile: those are left
-// out by looking at the head again after the copy, as a reader of a sequence lock does.
+// There is one session at a time, in one interpreter. These functions need the GIL, hooks do not. ring_read
+// copies each ring. In mode "last" the owner may overwrite the oldest records meanwhile: like the reader of a
+// sequence lock, ring_read checks the head again after the copy and leaves those out.
 #include "module/native.h"
 #include "trace/record/ring.h"
 
@@ -22,13 +22,14 @@ static int mode_find(const char *name) {
             return mode;
         }
     }
-    PyErr_Format(PyExc_ValueError, "mode %s: it is last, stream or sample", name);
+    PyErr_Format(PyExc_ValueError, "mode %s: must be last, stream or sample", name);
     return -1;
 }
 
 static int sizes_check(unsigned long long capacity, unsigned long long every) {
     if (capacity < 64 || capacity > 1ull << 32 || capacity & (capacity - 1) || !every) {
-        PyErr_SetString(PyExc_ValueError, "capacity is a power of two from 64 to 2**32, every at least 1");
+        PyErr_SetString(PyExc_ValueError,
+                        "capacity must be a power of two from 64 to 2**32, every at least 1");
         return -1;
     }
     return 0;
@@ -47,7 +48,7 @@ static PyObject *read_begin(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (ring_wanted.mode != RING_OFF) {
-        return PyErr_Format(PyExc_RuntimeError, "a session of events is on already");
+        return PyErr_Format(PyExc_RuntimeError, "a session of events is already on");
     }
     if (strlen(directory) >= sizeof ring_wanted.directory) {
         return PyErr_Format(PyExc_ValueError, "the directory's name is longer than %zu bytes",
@@ -69,7 +70,7 @@ static PyObject *read_begin(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-// The records of one ring that are whole: a new bytes object; from which record on, and how many were lost.
+// The complete records of one ring as new bytes, and the number of the first one.
 static PyObject *read_records(ring *from, uint64_t *ret_first) {
     uint64_t head = __atomic_load_n(&from->header.head, __ATOMIC_ACQUIRE);
     uint64_t capacity = from->header.capacity, first = head > capacity ? head - capacity : 0;
@@ -99,7 +100,7 @@ static PyObject *read_records(ring *from, uint64_t *ret_first) {
 
 static PyObject *read_row(ring *from) {
     uint64_t first, dropped = from->header.dropped, skipped = from->header.skipped;
-    PyObject *records = read_records(from, &first); // given to the row
+    PyObject *records = read_records(from, &first); // stolen by the row
     if (!records) {
         return NULL;
     }
@@ -129,7 +130,7 @@ static PyObject *read_written(PyObject *module, PyObject *unused) {
 }
 
 static PyObject *read_end(PyObject *module, PyObject *unused) {
-    static int ending; // under the GIL; another thread may ask while it is given up below
+    static int ending; // guarded by the GIL, which is released below: another thread may call meanwhile
     uint64_t written = 0;
     int failed = 0;
     if (ring_wanted.mode == RING_OFF || ending) {
@@ -138,7 +139,7 @@ static PyObject *read_end(PyObject *module, PyObject *unused) {
     ending = 1;
     ring_end();
     if (ring_wanted.mode == RING_STREAM) {
-        // The reader may be in a slow write: the GIL is not kept from others meanwhile.
+        // The reader may be in a slow write: release the GIL meanwhile.
         Py_BEGIN_ALLOW_THREADS failed = ring_drain_stop(&written);
         Py_END_ALLOW_THREADS
     }
@@ -189,7 +190,7 @@ static PyMethodDef read_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// Appends one row of a table; 0, or -1.
+// Appends one row to a table; 0, or -1 with an exception set.
 static int table_add(PyObject *table, PyObject *row /* stolen */) {
     int result = row ? PyList_Append(table, row) : -1;
     Py_XDECREF(row);

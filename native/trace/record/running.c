@@ -1,6 +1,6 @@
-// Where the running thread's Python code is, for deep records: two loads a frame, nothing is called or made.
+// Where the running thread's Python code is, for deep records: two loads per frame, no calls, no allocation.
 //
-// A thread of another interpreter gets nothing: its objects are not ours to take references of (PEP 684).
+// A thread of another interpreter gets nothing: we may take no references to its objects (PEP 684).
 #define INSPECTOR_INTERNALS
 #include "trace/record/running.h"
 #include "module/native.h"
@@ -19,13 +19,13 @@ static int is_main(const PyThreadState *thread) {
 
 int running_is_ours(void) { return is_main(compat_thread_unchecked()); }
 
-// Two states of one thread are two interpreters'; before 3.12 the running state is whoever's holds the GIL.
+// One thread may have states in two interpreters; before 3.12 the current state is that of the GIL's holder.
 int running_has_gil(void) {
-    PyThreadState *mine = PyGILState_GetThisThreadState(), *running = compat_thread_unchecked();
-    return mine && running && (mine == running || mine->thread_id == running->thread_id);
+    PyThreadState *own = PyGILState_GetThisThreadState(), *running = compat_thread_unchecked();
+    return own && running && (own == running || own->thread_id == running->thread_id);
 }
 
-static PyObject *passed_over; // owned; all code of a file has the same string object
+static PyObject *passed_over; // owned; all code of a file shares one string object
 
 void running_pass_over(PyObject *file) { Py_XSETREF(passed_over, Py_NewRef(file)); }
 
@@ -49,10 +49,10 @@ running_place running_where(void) {
     return running_has_gil() ? running_where_held() : (running_place){.no_gil = 1};
 }
 
-// Frames are begun at the top of the thread's stack of them. What a generator runs has its frame elsewhere; a
-// frame that is too large begins a stack of its own.
+// A new frame begins at the top of the thread's frame stack. Exceptions: a generator's frame lies elsewhere;
+// a frame that does not fit begins a new chunk of the stack.
 enum { FRAME_WORDS = 128 };
-static char unused; // its address is no object
+static char unused; // its address marks the place: it is no object
 
 running_moment running_now(void) {
     PyThreadState *thread = compat_thread_unchecked();

@@ -4,7 +4,7 @@
 
 #include "module/native.h"
 
-// Lives as long as the process runs Python; NULL before the first running_is_ours.
+// Stays valid while the process runs Python; NULL before the first running_is_ours.
 extern PyInterpreterState *running_main __attribute__((visibility("hidden"))); // borrowed
 int running_is_ours(void); // whether this thread runs in the main interpreter
 
@@ -12,19 +12,19 @@ typedef struct {
     uint32_t code; // 0: not known
     int32_t lasti;
     int is_ours;
-    int no_gil; // this thread does not hold it
+    int no_gil; // this thread does not hold the GIL
 } running_place;
 running_place running_where(void);
-running_place running_where_held(void); // the same, for who knows that it holds the GIL
-// Frames of the code of `file` are no place from now on. Needs the GIL.
+running_place running_where_held(void); // the same, for callers that hold the GIL
+// Skips frames whose code is of `file` from now on. Needs the GIL.
 void running_pass_over(PyObject *file /* borrowed */);
 int running_has_gil(void);
 
-// A moment, and whether since then neither a Python function was called nor another thread had the GIL. A
-// mark stands where the next frame would begin, in memory that nobody uses.
+// A moment; and whether since then no Python function was called and no other thread had the GIL. The mark is
+// written where the next frame would begin, in unused memory.
 typedef struct {
-    PyThreadState *thread; // compared only
-    PyObject **mark;       // NULL: there was no room for one
+    PyThreadState *thread; // compared, never dereferenced
+    PyObject **mark;       // NULL: there was no room for the mark
     unsigned long switches;
 } running_moment;
 running_moment running_now(void); // needs the GIL

@@ -1,9 +1,9 @@
-// The user's own line that a call is made from: the innermost frame that is of no installed library.
+// The user's line that a call is made from: the innermost frame that is not of an installed library.
 //
-// Every traced call walks the stack, which in a server's worker is sixty frames of libraries. Where a code
-// object comes from is told by its file's name, which is searched once for each name: all code of a file has
-// the same string object. The names met are held by one reference each until the trace is over, so that an
-// address cannot come to mean another name. All of it under the GIL; nothing is allocated.
+// Every traced call walks the stack, sixty library frames in a server's worker. A code object's origin
+// follows from its file name. Each name is searched once, as all code of a file shares one string object. A
+// reference to each name is owned until the trace is over, so that its address cannot come to mean another
+// name. Needs the GIL; allocates nothing.
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 
@@ -65,7 +65,7 @@ int sites_is_of_stdlib(void) {
 
 sites_known sites_last;
 
-// The innermost frame of the user's own code; the innermost of all where there is none.
+// The innermost frame of the user's own code, or the innermost of all where there is none.
 sites_place sites_find(_PyInterpreterFrame *frame) {
     _PyInterpreterFrame *chosen = NULL;
     origin from = FROM_STDLIB;
@@ -94,7 +94,7 @@ void sites_locate(event *record) {
 
 void sites_forget(void) {
     for (int at = 0; known_count && at < NAMES_HASHED; at++) {
-        Py_CLEAR(known[at].file); // a string: nothing runs
+        Py_CLEAR(known[at].file); // a string: frees without running code
     }
     known_count = 0;
 }

@@ -1,4 +1,4 @@
-// Where in Python a call is made.
+// The Python line that a call is made from.
 #ifndef INSPECTOR_SITES_H
 #define INSPECTOR_SITES_H
 
@@ -8,9 +8,9 @@
 #include "module/native.h"
 #include "trace/record/interned.h"
 
-// Code of the user's own that ran last; the table of interned objects holds it.
+// The user's code that ran last; the table of interned objects owns it.
 typedef struct {
-    PyCodeObject *code; // borrowed, while `generation` is the table's
+    PyCodeObject *code; // borrowed, valid while `generation` equals the table's
     uint32_t id, generation;
 } sites_known;
 extern sites_known sites_last __attribute__((visibility("hidden")));
@@ -25,7 +25,7 @@ static inline int32_t sites_offset(const _PyInterpreterFrame *frame, PyCodeObjec
     return (int32_t)(compat_frame_instruction(frame) - _PyCode_CODE(code)) * (int)sizeof(_Py_CODEUNIT);
 }
 
-// What sites_locate writes, of the thread that runs.
+// The place that sites_locate writes, for the running thread.
 static inline sites_place sites_of(PyThreadState *thread /* borrowed */) {
     _PyInterpreterFrame *frame = compat_thread_frame(thread);
     PyCodeObject *code = frame ? compat_frame_code(frame) : NULL; // borrowed
@@ -37,11 +37,11 @@ static inline sites_place sites_of(PyThreadState *thread /* borrowed */) {
 }
 #endif
 
-// Writes code and lasti of the user's own line that runs now. Needs the GIL.
+// Writes code and lasti of the user's current line. Needs the GIL.
 void sites_locate(event *record);
-// Whether the Python function that runs now is the standard library's own. Needs the GIL.
+// Whether the running Python function belongs to the standard library. Needs the GIL.
 int sites_is_of_stdlib(void);
-// Lets go of what was learned of file names. Needs the GIL.
+// Releases the known file names. Needs the GIL.
 void sites_forget(void);
 
 #endif

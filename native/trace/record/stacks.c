@@ -1,16 +1,16 @@
-// Native frames as numbers: the same frames have the same one, and a record holds that.
+// Native stacks as numbers: equal stacks have the same number, which a record holds.
 //
-// Overview. The unwinder of C++ (libgcc) walks from the hook out, by the unwind tables of the code it meets:
-// no frame pointers are needed. Frames of this extension are left out, those of the interpreter end the walk:
-// what is kept begins where the C API was called, and ends at the function that Python called.
+// Overview. The C++ unwinder (libgcc) walks outwards from the hook by unwind tables, so it needs no frame
+// pointers. Frames of this extension are left out, and the interpreter's first frame ends the walk: a stack
+// begins at the call of the C API and ends at the function that Python called.
 //
-// A hook must not allocate, and blocks of memory are asked for without the GIL: the table lies in the
-// library's own zeroed memory, an entry is claimed by one compare-and-swap, and is read by others once its
-// words are written. It is emptied only where no hook is armed.
+// A hook must not allocate, and allocators are called without the GIL. So the table lies in the library's
+// zeroed memory. A compare-and-swap claims an entry; other threads read it once it is complete. The table is
+// emptied only while no hook is armed.
 //
-// Limits and why. STACKS_MAX different ones, of FRAMES_MAX frames: what comes later has number 0. Code
-// without unwind tables (made at run time) ends the walk. Each frame costs some 300 ns, so that nobody pays
-// unasked.
+// Limits. STACKS_MAX different stacks of up to FRAMES_MAX frames; later ones get number 0. Code without
+// unwind tables (generated at run time) ends the walk. A frame costs some 300 ns, so only requested stacks
+// are recorded.
 #include "memory/memory.h"
 #include "module/native.h"
 
@@ -36,9 +36,9 @@ typedef struct {
 } walk;
 
 int stacks_open;
-static native_stack stacks[STACKS_MAX];  // number 0 is none
-static int stacks_used;                  // since they were emptied
-static scan_range own_text, interpreter; // of this extension; of what calls through our trampolines
+static native_stack stacks[STACKS_MAX];  // number 0 is no stack
+static int stacks_used;                  // 1: entries were added since the table was emptied
+static scan_range own_text, interpreter; // code of this extension; of what calls through our trampolines
 
 static int is_inside(uintptr_t address, scan_range range) {
     return address >= range.start && address < range.stop;
@@ -64,7 +64,7 @@ static int is_same(const native_stack *entry, const walk *found) {
            memcmp(entry->frames, found->frames, found->count * sizeof *found->frames) == 0;
 }
 
-// The number of these frames: theirs, or that of a free entry, which becomes theirs; 0: no room was found.
+// The number of an equal entry, or of a free one, which is then filled; 0 where neither is found.
 static uint32_t stacks_number(const walk *found) {
     for (uint32_t tried = 0; tried < STACKS_TRIED; tried++) {
         uint32_t number = (uint32_t)((found->hash >> 32) + tried) % STACKS_MAX, free = STACK_FREE;
@@ -105,7 +105,7 @@ void stacks_record(uint32_t slot, uint8_t depth) {
     }
 }
 
-// The mapping of code that holds an address.
+// The mapping of the code that holds an address; 0, or -1 with MemoryError set.
 static int text_of(const void *address, scan_range *ret) {
     _scratch_ scratch memory = {NULL, 0, 0};
     memory_maps maps;
@@ -139,7 +139,7 @@ static PyObject *stacks_set_open(PyObject *module, PyObject *open) {
 static PyObject *stacks_frames(const native_stack *from) {
     PyObject *frames = PyTuple_New((Py_ssize_t)from->count); // new
     for (uint32_t i = 0; frames && i < from->count; i++) {
-        PyObject *address = PyLong_FromUnsignedLongLong(from->frames[i]); // given to the tuple
+        PyObject *address = PyLong_FromUnsignedLongLong(from->frames[i]); // stolen by the tuple
         if (!address) {
             Py_CLEAR(frames);
             break;

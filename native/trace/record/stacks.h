@@ -1,4 +1,4 @@
-// The native frames that a conversion came through, for traces that ask for them.
+// The native frames that a conversion came through, for traces that request them.
 #ifndef INSPECTOR_STACKS_H
 #define INSPECTOR_STACKS_H
 
@@ -6,15 +6,15 @@
 
 #include "module/native.h"
 
-extern int stacks_open __attribute__((visibility("hidden"))); // frames are recorded
+extern int stacks_open __attribute__((visibility("hidden"))); // 1: frames are recorded
 
 void stacks_record(uint32_t slot, uint8_t depth);
-int stacks_prepare(void);   // forgets what was numbered; 0, or -1 with an exception set
-uint32_t stacks_take(void); // the number of the frames that led here; 0: none, or no room
+int stacks_prepare(void);   // empties the table; 0, or -1 with an exception set
+uint32_t stacks_take(void); // the number of the current native stack; 0: none, or no room
 // A new tuple of return addresses, innermost first; empty for 0.
 PyObject *stacks_frames_of(uint32_t number);
 
-// A continuation of the record that was just committed.
+// Writes a continuation of the record that was just committed.
 static inline void stacks_note(uint32_t slot, uint8_t depth) {
     if (__builtin_expect(stacks_open, 0)) {
         stacks_record(slot, depth);

@@ -1,13 +1,12 @@
-// The arguments and the result of a call as continuations: kind, size, bytes, and where in Python it was.
+// The arguments and the result of a call as continuations: kind, size, bytes, and the Python line.
 //
-// Before the call each argument's struct is read (objects/spans.c) and kept on the C stack, since the call
-// may change or free it; after the call the records are written, the call's own first. One level of a short
-// list or tuple is looked into, for np.concatenate([a, b]). Nothing of the objects' own code runs, no
-// reference is taken but those of interned types and code objects.
+// Before the call each argument's struct is read (objects/spans.c) onto the C stack, since the call may
+// change or free it. After it the records are written, the call's own first. One level of a short list or
+// tuple is read: np.concatenate([a, b]). Runs no code of the objects; takes references to interned types and
+// code objects only.
 //
-// A fresh result tells that bytes were made, not whether they are the argument's values. So up to SAMPLES
-// elements of an array that has as many elements as an argument are compared while both are alive: equal ones
-// make a copy of it, others a computation.
+// A fresh result shows that bytes were made, not whether they are the argument's. So of an array with as many
+// elements as an argument up to SAMPLES are compared while both live: equal ones mean a copy.
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "trace/record/convention.h"
@@ -24,7 +23,7 @@
 #include "trace/values/samples.h"
 #include "trace/values/value_kind.h"
 
-enum { ITEMS_LOOKED_AT = 8 };
+enum { ITEMS_READ = 8 };
 
 int call_values_open, call_values_of_stdlib;
 
@@ -38,13 +37,13 @@ static void note(PyObject *object, uint8_t number, uint8_t inside, call_values *
         ret->left_out++;
         return;
     }
-    call_value *here = &ret->arguments[ret->count];
-    value_kind_read(object, number, inside, here);
-    // The caller holds an argument until the call is over, but not what is in a list.
-    int is_later = here->unasked && !inside && reported_is_steady(here->type);
-    ret->count += is_later ? 1 : value_kind_ask(here, CALL_VALUES_MAX - ret->count);
-    if (here->has_span) {
-        samples_remember(here);
+    call_value *value = &ret->arguments[ret->count];
+    value_kind_read(object, number, inside, value);
+    // The caller owns an argument until the call is over, but not the items of a list.
+    int is_later = value->is_pending && !inside && reported_is_steady(value->type);
+    ret->count += is_later ? 1 : value_kind_report(value, CALL_VALUES_MAX - ret->count);
+    if (value->has_span) {
+        samples_remember(value);
     }
 }
 
@@ -58,14 +57,14 @@ static int has_bytes(PyObject *object) {
 static void note_values(PyObject *dict, uint8_t number, call_values *ret) {
     PyObject *key, *value; // borrowed
     Py_ssize_t at = 0;
-    for (int i = 0; i < ITEMS_LOOKED_AT && PyDict_Next(dict, &at, &key, &value); i++) {
+    for (int i = 0; i < ITEMS_READ && PyDict_Next(dict, &at, &key, &value); i++) {
         if (has_bytes(value)) {
             note(value, number, 1, ret);
         }
     }
 }
 
-// An argument that is no number, and the arrays in a short list or dict of arrays.
+// An argument that is no plain value, and the arrays in a short list or dict of arrays.
 static void note_other(PyObject *object, uint8_t number, call_values *ret) {
     note(object, number, 0, ret);
     if (object && PyDict_CheckExact(object)) {
@@ -76,10 +75,10 @@ static void note_other(PyObject *object, uint8_t number, call_values *ret) {
     if (!first || !has_bytes(*first)) {
         return;
     }
-    for (Py_ssize_t i = 0; i < items && i < ITEMS_LOOKED_AT; i++) {
+    for (Py_ssize_t i = 0; i < items && i < ITEMS_READ; i++) {
         note(first[i], number, 1, ret);
     }
-    ret->left_out += items > ITEMS_LOOKED_AT ? (int)(items - ITEMS_LOOKED_AT) : 0;
+    ret->left_out += items > ITEMS_READ ? (int)(items - ITEMS_READ) : 0;
 }
 
 static inline void note_argument(PyObject *object, uint8_t number, call_values *ret) {
@@ -108,16 +107,16 @@ static void note_tuple(PyObject *tuple, PyObject *keywords, call_values *ret) {
 #define OBJECT(word) ((PyObject *)(word))
 #define OBJECTS(word) ((PyObject *const *)(word))
 
-// What a function is bound to is an argument, but for a module, and for the record of a binding framework,
-// which the caller never sees: pybind11's is a capsule, from its version 3 on an object of a type of its own.
-static int is_given(PyObject *self) {
+// `self` counts as an argument, except a module, and a binding framework's function record, which the caller
+// never sees: pybind11's is a capsule, from its version 3 on an object of its own type.
+static int is_argument(PyObject *self) {
     return self && !PyModule_Check(self) && !PyCapsule_CheckExact(self) &&
            strncmp(Py_TYPE(self)->tp_name, "pybind11_", 9) != 0;
 }
 
 static void note_arguments(call_convention convention, const uintptr_t words[5], call_values *ret) {
     PyObject *self = convention == CALL_VECTOR ? NULL : OBJECT(words[0]);
-    if (is_given(self) && !plain_note(&ret->plain, self, 0)) {
+    if (is_argument(self) && !plain_note(&ret->plain, self, 0)) {
         note(self, 0, 0, ret);
     }
     switch (convention) {
@@ -147,7 +146,7 @@ static void note_arguments(call_convention convention, const uintptr_t words[5],
     case CALL_BUFFER:
     case CALL_INDEXED:
     case CALL_DEALLOC:
-    case CALL_ASSIGN: // the ledger's only
+    case CALL_ASSIGN: // armed for the ledger only
     case CALL_INIT:
     case CALL_NEXT:
         break;
@@ -206,7 +205,7 @@ static void write_span(const call_value *seen, int flags, uint16_t depth, uint32
     }
 }
 
-// A short str: its characters stand in its value, its bytes are no payload.
+// A short str: its value record holds its characters, and its bytes count as no payload.
 static int is_name(const call_value *seen) {
     return seen->letter == 's' && seen->span.span_bytes < TEXT_BYTES_LEAST;
 }
@@ -239,15 +238,14 @@ static void write_buffer(const Py_buffer *view, uint16_t depth) {
     }
 }
 
-// Memory that was written to, beside the other arguments: where those are not enough to fill it (three
-// elements put into a thousand), it is none's copy.
+// Compares written memory. Arguments too few to fill it (three elements put into a thousand) are no copy.
 static uint32_t compared_written(const call_value *made, const call_values *seen) {
     uint32_t mask = samples_compare(made, seen);
     return mask & SAMPLES_EQUAL && !samples_fill(made, seen, mask) ? (mask & ~SAMPLES_EQUAL) | SAMPLES_UNEQUAL
                                                                    : mask;
 }
 
-// A result that is an argument may have been written to meanwhile.
+// A result that is also an argument may have been written to during the call.
 static uint32_t compared(const call_value *made, const call_values *seen) {
     uint32_t written = 0;
     for (int i = 0; i < seen->count && !written; i++) {
@@ -256,24 +254,24 @@ static uint32_t compared(const call_value *made, const call_values *seen) {
     return written ? compared_written(made, seen) | written : samples_compare(made, seen);
 }
 
-// Asks about the arguments that were left for later, each in its place.
-static void ask_arguments(call_values *seen) {
+// Gets the pending arguments' spans from the adapters, each in its place.
+static void report_pending(call_values *seen) {
     for (int i = 0; i < seen->count; i++) {
-        if (!seen->arguments[i].unasked) {
+        if (!seen->arguments[i].is_pending) {
             continue;
         }
-        call_value told[REPORTED_SPANS_MAX] = {seen->arguments[i]};
-        int count = value_kind_ask(told, REPORTED_SPANS_MAX), behind = seen->count - i - 1;
+        call_value reported[REPORTED_SPANS_MAX] = {seen->arguments[i]};
+        int count = value_kind_report(reported, REPORTED_SPANS_MAX), behind = seen->count - i - 1;
         int fits = count < CALL_VALUES_MAX - i ? count : CALL_VALUES_MAX - i;
         int kept = behind < CALL_VALUES_MAX - i - fits ? behind : CALL_VALUES_MAX - i - fits;
-        memmove(&seen->arguments[i + fits], &seen->arguments[i + 1], (size_t)kept * sizeof *told);
-        memcpy(&seen->arguments[i], told, (size_t)fits * sizeof *told);
+        memmove(&seen->arguments[i + fits], &seen->arguments[i + 1], (size_t)kept * sizeof *reported);
+        memcpy(&seen->arguments[i], reported, (size_t)fits * sizeof *reported);
         seen->left_out += behind - kept;
         seen->count = i + fits + kept;
     }
 }
 
-// Whether the call can have copied anything: it gave bytes back, or nothing, with an argument to write to.
+// Whether the call can have copied: it returned bytes, or None with an argument that it may have written to.
 static int may_have_copied(const call_value *made /* NULL: none */, const call_values *seen) {
     int may = made && made->has_span;
     for (int i = 0; i < seen->count && made && !may; i++) {
@@ -282,7 +280,7 @@ static int may_have_copied(const call_value *made /* NULL: none */, const call_v
     return may;
 }
 
-// None tells more where an argument may have been written to instead.
+// A result None is recorded in full where an argument may have been written to.
 static int is_plain_result(PyObject *result, call_values *seen) {
     for (int i = 0; result == Py_None && i < seen->count; i++) {
         if (seen->arguments[i].remembered) {
@@ -292,7 +290,7 @@ static int is_plain_result(PyObject *result, call_values *seen) {
     return plain_note(&seen->plain, result, PLAIN_RESULT);
 }
 
-// np.copyto(destination, source): nothing is given back, and an argument holds another one's elements now.
+// np.copyto(destination, source): returns None, and an argument now holds another one's elements.
 static void write_filled(const call_values *seen, uint16_t depth) {
     for (int i = 0; i < seen->count; i++) {
         call_value now[REPORTED_SPANS_MAX];
@@ -309,20 +307,20 @@ static void write_filled(const call_values *seen, uint16_t depth) {
     }
 }
 
-// Further blocks of what has more than are kept, a table of many columns: asked for when the call is over,
-// and written behind the others; the last one of an object says whether there are still more.
+// Writes the further blocks of objects that have more than are kept (a table of many columns), after the
+// other records. The last block of an object says whether there are still more.
 static __attribute__((noinline)) void write_further(const call_value *seen, int count, int flags,
                                                     uint16_t depth) {
     for (int i = 0, first = 0; i < count; i++) {
         first = seen[i].further ? first : i;
         int is_last = i + 1 == count || !seen[i + 1].further;
-        if (!is_last || !seen[i].told || !(seen[i].span.flags & SPAN_MORE)) {
+        if (!is_last || !seen[i].is_reported || !(seen[i].span.flags & SPAN_MORE)) {
             continue;
         }
         _owned_ PyObject *rows = reported_further(seen[i].object, i - first + 1); // owned
-        call_value one = seen[i];
-        for (int at = 0; reported_further_span(rows, at, &one.span); at++) {
-            write_span(&one, flags, depth, 0);
+        call_value block = seen[i];
+        for (int at = 0; reported_further_span(rows, at, &block.span); at++) {
+            write_span(&block, flags, depth, 0);
         }
     }
 }
@@ -330,40 +328,39 @@ static __attribute__((noinline)) void write_further(const call_value *seen, int 
 static int has_further(const call_value *seen, int count) {
     int has = 0;
     for (int i = 0; i < count; i++) {
-        has |= seen[i].told && seen[i].span.flags & SPAN_MORE;
+        has |= seen[i].is_reported && seen[i].span.flags & SPAN_MORE;
     }
     return has;
 }
 
-static int write_call(const event *record, int failed, int given) {
+static int write_call(const event *record, int failed, int arguments) {
     event *kept = ring_open();
     if (!kept) {
         return 0;
     }
     *kept = *record;
     kept->flags |= EVENT_FLAG_DEEP | (failed ? EVENT_FLAG_ERROR : 0);
-    kept->aux = (uint64_t)given;
+    kept->aux = (uint64_t)arguments;
     ring_commit();
     return 1;
 }
 
-// A call that was given bytes, or gave some other object than a number.
 static void write_call_values(call_convention convention, const uintptr_t words[5], uintptr_t result,
                               event *record, call_values *seen) {
     int failed = has_failed(convention, result);
     int has_object = !failed && convention != CALL_BUFFER;
-    int given = seen->count + (int)seen->plain.count;
-    call_value made[REPORTED_SPANS_MAX]; // before the first record: asking for spans may record in between
+    int arguments = seen->count + (int)seen->plain.count;
+    call_value made[REPORTED_SPANS_MAX]; // filled before the first record, as adapters may open records
     int count =
         has_object && !is_plain_result(OBJECT(result), seen) ? value_kind_at(OBJECT(result), made) : 0;
     if (may_have_copied(count ? made : NULL, seen)) {
-        ask_arguments(seen);
+        report_pending(seen);
         record->val = (uint64_t)seen->left_out;
     }
     if (count && made[0].has_span) {
         samples_mark_shapes(&made[0], seen);
     }
-    if (!write_call(record, failed, given)) {
+    if (!write_call(record, failed, arguments)) {
         return;
     }
     for (int i = 0; i < seen->count; i++) {
@@ -374,7 +371,7 @@ static void write_call_values(call_convention convention, const uintptr_t words[
         write_buffer((const Py_buffer *)words[1], record->depth);
     }
     for (int i = 0; i < count; i++) {
-        int has_span = made[i].has_span; // numbers are compared with nothing
+        int has_span = made[i].has_span; // plain values are not compared
         write_seen(&made[i], EVENT_FLAG_OUTPUT, record->depth, has_span ? compared(&made[i], seen) : 0);
         if (has_span) {
             losses_write(&made[i], seen, record->depth);
@@ -393,11 +390,11 @@ static void write_call_values(call_convention convention, const uintptr_t words[
 
 void call_values_after(call_convention convention, const uintptr_t words[5], uintptr_t result, event *record,
                        call_values *seen) {
-    int given = (int)seen->plain.count;
+    int arguments = (int)seen->plain.count;
     if (seen->count || !result || convention == CALL_BUFFER ||
         !plain_note(&seen->plain, OBJECT(result), PLAIN_RESULT)) {
         write_call_values(convention, words, result, record, seen);
-    } else if (write_call(record, 0, given)) {
+    } else if (write_call(record, 0, arguments)) {
         plain_write(&seen->plain, record->depth);
     }
 }

@@ -1,4 +1,4 @@
-// What a call was given and what it gave back, read from structs: before the call, and after it.
+// The arguments and the result of a call, read from their structs before and after the call.
 #ifndef INSPECTOR_CALL_VALUES_H
 #define INSPECTOR_CALL_VALUES_H
 
@@ -8,27 +8,25 @@
 #include "trace/record/plain.h"
 
 enum { CALL_VALUES_MAX = 16, CALL_VALUES_WORDS = 4 };
-enum { TEXT_BYTES_LEAST = 4096 }; // PAYLOAD_BYTES of verdicts/copies.py: a shorter text is no payload
+enum { TEXT_BYTES_LEAST = 4096 }; // PAYLOAD_BYTES of verdicts/copies.py: a shorter text counts as no payload
 
-// A continuation's letter (its `func`): what is known of argument number `slot`, or of the result (OUTPUT).
+// The letter of a continuation (its `func`): the kind of argument `slot`, or of the result (OUTPUT).
 // LETTER(letter, meaning)
 #define CALL_VALUES_LETTERS(LETTER) \
-    LETTER('i', "an int; val is its value, aux its digits' count where it has more than 62 bits") \
+    LETTER('i', "an int; val is its value, aux the number of digits where it has more than 62 bits") \
     LETTER('f', "a float; val is its bits") \
-    LETTER('s', "a str; aux characters, of which val and start hold the first 16 in ASCII") \
-    LETTER('y', "bytes; aux of them, of which val and start hold the first 16") \
+    LETTER('s', "a str of aux characters; val and start hold the first 16 in ASCII") \
+    LETTER('y', "aux bytes; val and start hold the first 16") \
     LETTER('b', "True or False") \
     LETTER('n', "None") \
-    LETTER( \
-        'L', \
-        "a list or tuple of aux items; val is the id of the first one's type, start 1 where it is a shape") \
+    LETTER('L', "a list or tuple of aux items; val is the first one's type id, start is 1 for a shape") \
     LETTER('D', "a dict of aux items") \
-    LETTER('o', "another object") \
-    LETTER('I', "a C integer; start is libffi's number of its type, aux its bytes, as in those below") \
-    LETTER('U', "a C integer without sign") \
-    LETTER('F', "a float or double of C; val is its bits as a double") \
-    LETTER('P', "a pointer of C") \
-    LETTER('V', "a struct of C; val is its first 8 bytes") \
+    LETTER('o', "an object of any other type") \
+    LETTER('I', "a C integer; start is libffi's type number, aux its bytes, as in the letters below") \
+    LETTER('U', "an unsigned C integer") \
+    LETTER('F', "a C float or double; val is its bits as a double") \
+    LETTER('P', "a C pointer") \
+    LETTER('V', "a C struct; val is its first 8 bytes") \
     LETTER('N', "no result")
 
 typedef struct {
@@ -38,13 +36,13 @@ typedef struct {
     uint8_t number; // of the argument
     uint8_t inside; // 1: an item of the list or tuple before it
     uint8_t has_span;
-    uint8_t further;  // 1: another block of the object before it
-    uint8_t told;     // 1: the span is an adapter's answer
-    uint8_t unasked;  // 1: an adapter has not been asked, it would say the same after the call
-    uint8_t is_shape; // 1: a list or tuple of ints, the extents of the result's axes
+    uint8_t further;     // 1: another block of the object before it
+    uint8_t is_reported; // 1: an adapter reported the span
+    uint8_t is_pending;  // 1: no adapter was called yet; it would report the same after the call
+    uint8_t is_shape;    // 1: a list or tuple of ints that are the lengths of the result's axes
     uint8_t letter;
-    uint8_t remembered; // 1: `words` are some elements as they were before the call
-    // Not zeroed at each call, as what stands above is:
+    uint8_t remembered; // 1: `words` are some of its elements before the call
+    // Not zeroed at each call, unlike the fields above:
     data_span span;                    // with has_span
     uint64_t words[CALL_VALUES_WORDS]; // with remembered
 } call_value;
@@ -59,7 +57,7 @@ typedef struct {
 enum { CALL_VALUES_CLOSED, CALL_VALUES_ALL, CALL_VALUES_SAMPLE };
 extern int call_values_open __attribute__((visibility("hidden"))); // which calls are recorded
 extern int call_values_of_stdlib
-    __attribute__((visibility("hidden"))); // those that the library makes of bytes, too
+    __attribute__((visibility("hidden"))); // 1: also the standard library's calls on bytes objects
 
 void call_values_before(call_convention convention, const uintptr_t words[5], event *record,
                         call_values *ret);

@@ -1,15 +1,14 @@
-// Values folded into the record of their own call: what most calls of Python's own functions are.
+// Compact records: a call whose values lie in its own record, as for most calls of Python's own functions.
 //
-// A call of at most two arguments that are numbers, truths, None or short texts in ASCII, of such an object,
-// of a list, tuple or dict, or of a module, has room for its values in the words that its record does not
-// need: one line of memory is written, where the call, its PLAIN and its VALUE continuations would be three.
-// Such arguments cannot change and their caller holds them, so they are read when the call is over; a list's
-// or dict's size is kept from before. What turns out to have no room (a longer int, another kind of result)
-// is recorded as every other call is: nothing has been written then.
+// A call with at most two arguments that are numbers, booleans, None or short ASCII texts, of a method of
+// such an object, a list, tuple or dict, or of a module's function, stores its values in words that its
+// record does not need: one cache line instead of three for the call, its PLAIN and its VALUE continuations.
+// Such arguments cannot change and their caller owns them, so they are read after the call; the size of a
+// list or dict is read before it. If the values turn out not to fit (a longer int, another kind of result),
+// the call is recorded like any other.
 //
-// A record with COMPACT says what it holds in refs_delta, half a byte each, the lowest first: of the object
-// whose method it is, of argument 1 and 2, of the result. Words are taken from obj, val and aux, in that
-// order.
+// refs_delta of a COMPACT record says what it holds, half a byte each, lowest first: the object whose method
+// it is, argument 1, argument 2, the result. Their words are in obj, val and aux, in that order.
 #ifndef INSPECTOR_COMPACT_RECORD_H
 #define INSPECTOR_COMPACT_RECORD_H
 
@@ -24,17 +23,17 @@ enum { COMPACT_SELF, COMPACT_FIRST, COMPACT_SECOND, COMPACT_RESULT };
 enum { COMPACT_WORDS = 3 };
 
 typedef struct {
-    PyObject *values[COMPACT_RESULT]; // borrowed; NULL: not there
-    uint64_t size;                    // of a list, tuple or dict at COMPACT_SELF: its word
-    uint32_t kind;                    // of such a one: COMPACT_LIST, COMPACT_TUPLE, COMPACT_DICT; else 0
-} compact_given;
+    PyObject *values[COMPACT_RESULT]; // borrowed; NULL: absent
+    uint64_t size;                    // word of a list, tuple or dict at COMPACT_SELF
+    uint32_t kind;                    // its COMPACT_LIST, COMPACT_TUPLE or COMPACT_DICT; else 0
+} compact_inputs;
 
 typedef struct {
     uint64_t words[COMPACT_WORDS];
     uint32_t used, shape;
     int32_t small;
-    uint32_t behind; // places whose text has no room: a bit each
-    PyObject *text;  // borrowed: the one that has room; or NULL
+    uint32_t behind; // a bit for each place whose text does not fit
+    PyObject *text;  // borrowed: the text that fits; or NULL
 } compact_values;
 
 #define COMPACT_INLINE static inline __attribute__((always_inline))
@@ -47,9 +46,9 @@ COMPACT_INLINE int compact_is_scalar(PyObject *object /* borrowed */) {
            type == &PyBool_Type;
 }
 
-// The object whose method is called; 0 where it is of a kind that is not folded.
+// The object whose method is called; 0 where its type does not fit a compact record.
 COMPACT_INLINE int compact_take_self(PyObject *self /* borrowed; NULL: a static method */,
-                                     compact_given *ret) {
+                                     compact_inputs *ret) {
     PyTypeObject *type = self ? Py_TYPE(self) : NULL;
     if (!self || type == &PyModule_Type) {
         return 1;
@@ -70,14 +69,14 @@ COMPACT_INLINE int compact_take_self(PyObject *self /* borrowed; NULL: a static 
 }
 
 COMPACT_INLINE int compact_take_vector(PyObject *const *items /* borrowed */, size_t count, uintptr_t named,
-                                       compact_given *ret) {
+                                       compact_inputs *ret) {
     ret->values[COMPACT_FIRST] = count ? items[0] : NULL;
     ret->values[COMPACT_SECOND] = count > 1 ? items[1] : NULL;
     return count <= 2 && !named;
 }
 
 COMPACT_INLINE int compact_take_arguments(uint8_t convention, uintptr_t b, uintptr_t c, uintptr_t d,
-                                          compact_given *ret) {
+                                          compact_inputs *ret) {
     PyObject *const *items = (PyObject *const *)b;
     switch (convention) {
     case CALL_NOARGS:
@@ -102,10 +101,10 @@ COMPACT_INLINE int compact_take_arguments(uint8_t convention, uintptr_t b, uintp
     }
 }
 
-// Whether the call's values may be folded, and which they are.
+// Whether the call's arguments fit a compact record; sets them.
 COMPACT_INLINE int compact_before(uint8_t convention, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
-                                  compact_given *ret) {
-    *ret = (compact_given){.size = 0};
+                                  compact_inputs *ret) {
+    *ret = (compact_inputs){.size = 0};
     int has_few = compact_take_arguments(convention, b, c, d, ret);
     PyObject *first = ret->values[COMPACT_FIRST], *second = ret->values[COMPACT_SECOND]; // borrowed
     return has_few && (!first || compact_is_scalar(first)) && (!second || compact_is_scalar(second)) &&
@@ -114,14 +113,14 @@ COMPACT_INLINE int compact_before(uint8_t convention, uintptr_t a, uintptr_t b, 
 
 // ----- after it -------------------------------------------------------------------------------------
 
-COMPACT_INLINE uint64_t compact_load(const char *from, size_t bytes) { // at most 8, nothing read behind them
+COMPACT_INLINE uint64_t compact_load(const char *from, size_t bytes) { // at most 8; reads nothing beyond
     uint32_t low, high;
     if (bytes >= 8) {
         uint64_t all;
         memcpy(&all, from, sizeof all);
         return all;
     }
-    if (bytes >= 4) { // the two may overlap in equal bytes
+    if (bytes >= 4) { // the two loads may overlap in equal bytes
         memcpy(&low, from, sizeof low);
         memcpy(&high, from + bytes - 4, sizeof high);
         return low | (uint64_t)high << 8 * (bytes - 4);
@@ -132,7 +131,7 @@ COMPACT_INLINE uint64_t compact_load(const char *from, size_t bytes) { // at mos
                         (uint64_t)few[bytes - 1] << 8 * (bytes - 1);
 }
 
-// The first 16 characters of a text in ASCII, in two words.
+// The first 16 characters of an ASCII text, in two words.
 COMPACT_INLINE void compact_characters(PyObject *text /* borrowed */, uint64_t *ret, uint64_t *ret_more) {
     const char *from = (const char *)((PyASCIIObject *)text + 1);
     size_t length = (size_t)PyUnicode_GET_LENGTH(text);
@@ -200,25 +199,25 @@ COMPACT_INLINE int compact_add(compact_values *into, int place, PyObject *object
     return kind && compact_set(into, place, kind);
 }
 
-COMPACT_INLINE int compact_add_self(compact_values *into, const compact_given *given) {
-    PyObject *self = given->values[COMPACT_SELF]; // borrowed
-    if (!given->kind) {
+COMPACT_INLINE int compact_add_self(compact_values *into, const compact_inputs *inputs) {
+    PyObject *self = inputs->values[COMPACT_SELF]; // borrowed
+    if (!inputs->kind) {
         return !self || compact_add(into, COMPACT_SELF, self);
     }
     into->words[0] = (uint64_t)(uintptr_t)self;
-    into->words[1] = given->size;
+    into->words[1] = inputs->size;
     into->used = 2;
-    return compact_set(into, COMPACT_SELF, given->kind);
+    return compact_set(into, COMPACT_SELF, inputs->kind);
 }
 
-// Whether all of them have room. A text out of a list is compared with its items, as other results are.
-COMPACT_INLINE int compact_read(const compact_given *given, PyObject *result /* borrowed */,
+// Whether all values fit. A text taken from a list is compared with its items, so it is recorded in full.
+COMPACT_INLINE int compact_read(const compact_inputs *inputs, PyObject *result /* borrowed */,
                                 compact_values *ret) {
-    PyObject *first = given->values[COMPACT_FIRST], *second = given->values[COMPACT_SECOND]; // borrowed
+    PyObject *first = inputs->values[COMPACT_FIRST], *second = inputs->values[COMPACT_SECOND]; // borrowed
     *ret = (compact_values){.used = 0};
-    return compact_add_self(ret, given) && (!first || compact_add(ret, COMPACT_FIRST, first)) &&
+    return compact_add_self(ret, inputs) && (!first || compact_add(ret, COMPACT_FIRST, first)) &&
            (!second || compact_add(ret, COMPACT_SECOND, second)) &&
-           !(given->kind && Py_IS_TYPE(result, &PyUnicode_Type)) && compact_add(ret, COMPACT_RESULT, result);
+           !(inputs->kind && Py_IS_TYPE(result, &PyUnicode_Type)) && compact_add(ret, COMPACT_RESULT, result);
 }
 
 typedef struct {
@@ -228,7 +227,7 @@ typedef struct {
     uint8_t kind, depth;
 } compact_call;
 
-// One of `behind`, as a continuation.
+// Writes one text of `behind` as a continuation.
 COMPACT_INLINE void compact_write_text(int place, PyObject *text /* borrowed */, uint8_t depth) {
     uint32_t type = interned_id((PyObject *)&PyUnicode_Type);
     event *record = ring_open();
@@ -279,13 +278,13 @@ COMPACT_INLINE int compact_write_call(const compact_call *call, const compact_va
     return 1;
 }
 
-// The record of the call, and a continuation for each text that has no room in it.
-COMPACT_INLINE void compact_write(const compact_call *call, const compact_given *given,
+// Writes the record of the call, and a continuation for each text that does not fit into it.
+COMPACT_INLINE void compact_write(const compact_call *call, const compact_inputs *inputs,
                                   PyObject *result /* borrowed */, const compact_values *values) {
     uint32_t behind = compact_write_call(call, values) ? values->behind : 0;
     for (; behind; behind &= behind - 1) {
         int place = __builtin_ctz(behind);
-        compact_write_text(place, place == COMPACT_RESULT ? result : given->values[place], call->depth);
+        compact_write_text(place, place == COMPACT_RESULT ? result : inputs->values[place], call->depth);
     }
 }
 

@@ -1,9 +1,8 @@
-// Destructors of capsules and finalizers of objects, as events: who let go of native memory, when, for how
-// long.
+// Destructors of capsules and finalizers of objects, as events: what released native memory, when, how long.
 //
-// A capsule's destructor lies in the capsule, which may outlive the trace: it is not replaced. PyCapsule's
-// own tp_dealloc is, which calls it; what the capsule holds is read from its struct before
-// (Objects/capsule.c), for afterwards it is gone. A capsule without a destructor is not recorded. tp_finalize
+// A capsule's destructor pointer lies in the capsule, which may outlive the trace, so it is not replaced.
+// PyCapsule's own tp_dealloc, which calls it, is. The capsule's struct is read beforehand
+// (Objects/capsule.c), as it is freed afterwards. Capsules without a destructor are not recorded. tp_finalize
 // is replaced in the types of the chosen modules (trace/arm/type_slots.c).
 #include "trace/values/finalizers.h"
 
@@ -31,7 +30,7 @@ static void write_name(const event *record, const char *name, size_t length) {
     ring_record(&text);
 }
 
-/* The capsule's name, cut to NAME_KEPT; its length, one more where it was cut. */
+// Copies the capsule's name, cut to NAME_KEPT; returns its length, NAME_KEPT + 1 where it was cut.
 static size_t copy_name(const capsule_words *capsule, char *name) {
     if (!capsule->name) {
         return 0;

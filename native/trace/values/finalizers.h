@@ -6,7 +6,7 @@
 
 typedef void (*finalize_call)(PyObject *object);
 
-// Runs what was replaced, for an object that it may free; the record says what ran and how long.
+// Calls the replaced function for an object that it may free, and records what ran and how long.
 void finalize_enter(finalize_call original, PyObject *object /* borrowed */, int kind, uint32_t number);
 
 #endif

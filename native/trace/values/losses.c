@@ -1,10 +1,10 @@
-// Whether a conversion kept every element: source and result are compared when the call is over, both alive.
+// Whether a conversion kept every element: compares source and result after the call, while both are alive.
 //
-// An element counts as lost only where the result is exactly what the conversion in C makes of the source:
-// 2**40 as int32 is 0, -1 as uint8 is 255, 2**53 + 1 as double is 2**53, 1.7 as int is 1. One element that is
-// neither kept nor explained so, and the result is no conversion of that argument: nothing is said. Sources
-// are arrays, bytes, and lists and tuples of plain numbers and texts; objects of other types are not read, so
-// that no code of theirs runs. COMPARED_MAX elements are looked at, evenly spread; the record says how many.
+// An element counts as lost only where the result is exactly what C's conversion makes of the source: 2**40
+// as int32 is 0, -1 as uint8 is 255, 2**53 + 1 as double is 2**53, 1.7 as int is 1. If one element is neither
+// kept nor lost so, the result is no conversion of that argument and nothing is reported. Sources are arrays,
+// bytes, and lists and tuples of plain numbers and texts. Objects of other types are not read, so no code of
+// theirs runs. At most COMPARED_MAX elements, evenly spread, are compared; the record holds their number.
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 
@@ -26,17 +26,17 @@ typedef struct {
     element before, after;
 } loss;
 
-enum { SOURCE_HAS_NULLS = 1, RESULT_HAS_NULLS = 2 }; // a column keeps them in a bitmap beside the values
+enum { SOURCE_HAS_NULLS = 1, RESULT_HAS_NULLS = 2 }; // a column keeps its nulls in a bitmap beside the values
 
-// What became NaN was a null, and None stays one.
-static int is_null(int told, const element *before, const element *after) {
-    return (told & SOURCE_HAS_NULLS && after->kind == 'f' && isnan(after->real) && before->kind != 'f') ||
-           (told & RESULT_HAS_NULLS && before->kind == 'n');
+// Whether a null became NaN, or None stayed a null.
+static int is_null(int nulls, const element *before, const element *after) {
+    return (nulls & SOURCE_HAS_NULLS && after->kind == 'f' && isnan(after->real) && before->kind != 'f') ||
+           (nulls & RESULT_HAS_NULLS && before->kind == 'n');
 }
 
-// How many elements were compared with those of the result from number `from` on; 0 where they are no
-// conversion of the source.
-static uint64_t compare(const samples_block *source, int told, const samples_block *made, uint64_t from,
+// Compares the source with the result's elements from number `from` on. Returns how many, or 0 where they are
+// no conversion of the source.
+static uint64_t compare(const samples_block *source, int nulls, const samples_block *made, uint64_t from,
                         loss found[RULE_COUNT]) {
     uint64_t count = source->count, compared = count < COMPARED_MAX ? count : COMPARED_MAX;
     for (uint64_t i = 0; i < compared; i++) {
@@ -48,7 +48,7 @@ static uint64_t compare(const samples_block *source, int told, const samples_blo
         element before = elements_read(place, source->kind, source->item_bytes);
         element after = elements_read(samples_element(made, from + at), made->kind, made->item_bytes);
         int rule =
-            is_null(told, &before, &after) ? RULE_kept : elements_judge(&before, &after, made->item_bytes);
+            is_null(nulls, &before, &after) ? RULE_kept : elements_judge(&before, &after, made->item_bytes);
         if (rule == NOT_CONVERTED) {
             return 0;
         }
@@ -58,16 +58,16 @@ static uint64_t compare(const samples_block *source, int told, const samples_blo
             found[rule].after = after;
         }
     }
-    // True for every element that is something tells of nulls only where others show what it means.
+    // Booleans alone may mean anything ("not null", say): they count only where some element was kept.
     int means = made->kind != 'b' || (found[RULE_kept].lost && found[RULE_kept].after.kind);
     return means ? compared : 0;
 }
 
-// Whether the C API was seen to lose a number: a call that reads one twice, as double and as int, may keep it
-// all the same, and says so from then on.
+// Whether the C API has lost a number: a call that reads a number twice, as double and as int, may still keep
+// it, and from then on reports that as well.
 static int scalars_lost;
 
-static int32_t said(const element *of) {
+static int32_t kind_and_length(const element *of) {
     Py_ssize_t length = of->length < 1 << 20 ? of->length : 1 << 20;
     return (int32_t)(of->kind | length << 8);
 }
@@ -81,8 +81,8 @@ static void write_one(int rule, const loss *found, uint64_t compared, uint64_t c
                          .slot = source->number,
                          .obj = found->before.bits,
                          .val = found->after.bits,
-                         .lasti = said(&found->before),
-                         .refs = said(&found->after),
+                         .lasti = kind_and_length(&found->before),
+                         .refs = kind_and_length(&found->after),
                          .start = found->first,
                          .aux = found->lost,
                          .duration = (uint32_t)compared,
@@ -91,15 +91,15 @@ static void write_one(int rule, const loss *found, uint64_t compared, uint64_t c
 
 static const char readable[] = "biufSU";
 
-// Whether every element of the one has room in the other: told before any element is looked for.
-static int keeps_all(const call_value *made, const call_value *given) {
-    return given->has_span && given->span.kind == made->span.kind &&
-           given->span.item_bytes <= made->span.item_bytes;
+// Whether every source element fits the result's type: known without reading elements.
+static int keeps_all(const call_value *made, const call_value *argument) {
+    return argument->has_span && argument->span.kind == made->span.kind &&
+           argument->span.item_bytes <= made->span.item_bytes;
 }
 
-static int may_lose(const call_value *made, const call_value *given) {
-    return given->object != made->object && !given->is_shape && (given->has_span || given->letter == 'L') &&
-           !keeps_all(made, given);
+static int may_lose(const call_value *made, const call_value *argument) {
+    return argument->object != made->object && !argument->is_shape &&
+           (argument->has_span || argument->letter == 'L') && !keeps_all(made, argument);
 }
 
 static int may_lose_any(const call_value *made, const call_values *seen) {
@@ -111,11 +111,11 @@ static int may_lose_any(const call_value *made, const call_values *seen) {
     return 0;
 }
 
-static int elements_of(const call_value *given, samples_block *ret) {
-    return samples_items_of(given, ret) || samples_block_of(given, "biufSUO", ret);
+static int elements_of(const call_value *argument, samples_block *ret) {
+    return samples_items_of(argument, ret) || samples_block_of(argument, "biufSUO", ret);
 }
 
-// Elements of all arrays of a list: a result that has as many may be the arrays one after the other.
+// Number of elements of all arrays in a list: a result with as many may be their concatenation.
 static uint64_t listed(const call_values *seen) {
     samples_block one;
     uint64_t count = 0;
@@ -125,19 +125,19 @@ static uint64_t listed(const call_values *seen) {
     return count;
 }
 
-static void judge(const samples_block *source, const call_value *given, const samples_block *result,
-                  uint64_t from, int told, uint16_t depth) {
+static void judge(const samples_block *source, const call_value *argument, const samples_block *result,
+                  uint64_t from, int nulls, uint16_t depth) {
     if (source->kind == result->kind && source->item_bytes <= result->item_bytes) {
         return;
     }
     loss found[RULE_COUNT] = {0};
-    uint64_t compared = compare(source, told, result, from, found);
+    uint64_t compared = compare(source, nulls, result, from, found);
     if (compared && found[RULE_kept].lost == compared && scalars_lost) {
-        write_one(RULE_kept, &found[RULE_kept], compared, source->count, given, depth);
+        write_one(RULE_kept, &found[RULE_kept], compared, source->count, argument, depth);
     }
     for (int rule = RULE_kept + 1; compared && rule < RULE_COUNT; rule++) {
         if (found[rule].lost) {
-            write_one(rule, &found[rule], compared, source->count, given, depth);
+            write_one(rule, &found[rule], compared, source->count, argument, depth);
         }
     }
 }
@@ -147,13 +147,15 @@ void losses_write(const call_value *made, const call_values *seen, uint16_t dept
     if (!may_lose_any(made, seen) || !samples_block_of(made, readable, &result) || !result.count) {
         return;
     }
-    uint64_t joined = listed(seen) == result.count ? 0 : UINT64_MAX; // elements of the list before this one
+    uint64_t joined =
+        listed(seen) == result.count ? 0 : UINT64_MAX; // elements of the list's arrays before this one
     for (int i = 0; i < seen->count; i++) {
-        const call_value *given = &seen->arguments[i];
-        int told = (given->told ? SOURCE_HAS_NULLS : 0) | (made->told ? RESULT_HAS_NULLS : 0);
-        int is_read = elements_of(given, &source), is_part = given->inside && joined != UINT64_MAX;
-        if (is_read && may_lose(made, given) && (is_part || source.count == result.count)) {
-            judge(&source, given, &result, is_part ? joined : 0, told, depth);
+        const call_value *argument = &seen->arguments[i];
+        int nulls =
+            (argument->is_reported ? SOURCE_HAS_NULLS : 0) | (made->is_reported ? RESULT_HAS_NULLS : 0);
+        int is_read = elements_of(argument, &source), is_part = argument->inside && joined != UINT64_MAX;
+        if (is_read && may_lose(made, argument) && (is_part || source.count == result.count)) {
+            judge(&source, argument, &result, is_part ? joined : 0, nulls, depth);
         }
         joined += is_read && is_part ? source.count : 0;
     }
@@ -161,7 +163,7 @@ void losses_write(const call_value *made, const call_values *seen, uint16_t dept
 
 // ----- one number or text -------------------------------------------------------------------------
 
-// An int of any size: what of it 64 bits hold is exact, of a longer one only its length is told.
+// An int of any size: up to 64 bits it is exact, of a longer one only the number of bits is kept.
 static element of_int(PyObject *number) {
     size_t bits = _PyLong_NumBits(number);
     int negative = compat_is_negative(number);
@@ -173,7 +175,7 @@ static element of_int(PyObject *number) {
     return (element){.kind = bits == 64 ? 'u' : 'i', .bits = low, .integer = whole, .real = (double)whole};
 }
 
-// Whether an int of more than 64 bits surely is not what the double says: by its lowest 64 bits.
+// Whether an int of more than 64 bits certainly differs from the double, by its lowest 64 bits.
 static int differs(PyObject *number, double real) {
     uint64_t low = PyLong_AsUnsignedLongLongMask(number);
     uint64_t kept = isfinite(real) ? (uint64_t)fmod(fabs(real), 0x1p64) : low;

@@ -1,13 +1,14 @@
-// A few elements of a result beside the same ones of an argument, both alive at the end of the call.
+// Compares a few elements of a result with those of an argument, both alive at the end of the call.
 //
-// Elements pair by their number in C order: the argument has as many as the result, or comes first in it (a
-// concatenation). Values pair as conversions in C make them (objects/elements.c): a cast to a smaller type is
-// still a copy. Bytes without a type of their own (bytes, memory of ctypes) are read as the other side's
-// type. A list of plain numbers or texts, nested or not, is read like an array. Where no pairing by number
-// fits, elements that are all found in the argument make it a selection: sorted, taken, filtered, repeated.
+// Elements pair by their index in C order: the argument has as many as the result, or is its first part (a
+// concatenation). Values match as C conversions make them (objects/elements.c), so a cast to a smaller type
+// is still a copy. Bytes without a type of their own (bytes, memory of ctypes) are read as the other side's
+// type. A list of plain numbers or texts, nested or not, is read like an array. Where no pairing by index
+// matches, but all sampled elements occur in the argument, it is a selection: sorted, taken, filtered,
+// repeated.
 //
-// SAMPLES elements can be equal by chance; the verdict says "by sample". They stand irregularly: even steps
-// through a square matrix meet its diagonal only, and a transposed one would look the same.
+// SAMPLES elements can be equal by chance, so the verdict says "by sample". Their positions are irregular:
+// even steps through a square matrix hit only its diagonal, and a transposed one would look the same.
 #include "module/native.h"
 
 #include "trace/values/samples.h"
@@ -28,14 +29,14 @@ static int is_alike(const block *a, const block *b) {
     return a->kind == b->kind && a->item_bytes == b->item_bytes && !a->items && !b->items;
 }
 
-static int same(const char *made, const block *result, const char *given, const block *argument) {
-    if (!given) {
+static int same(const char *made, const block *result, const char *source, const block *argument) {
+    if (!source) {
         return NOT_COMPARABLE;
     }
     if (is_alike(result, argument)) {
-        return memcmp(made, given, result->item_bytes) == 0;
+        return memcmp(made, source, result->item_bytes) == 0;
     }
-    element before = elements_read(given, argument->kind, argument->item_bytes);
+    element before = elements_read(source, argument->kind, argument->item_bytes);
     element after = elements_read(made, result->kind, result->item_bytes);
     return !before.kind || !after.kind ? NOT_COMPARABLE
                                        : elements_judge(&before, &after, result->item_bytes) != NOT_CONVERTED;
@@ -48,8 +49,8 @@ static uint64_t position(uint64_t sample, uint64_t count) {
 }
 
 static int pairs(const block *result, const block *argument) {
-    int truths = 0; // a truth stands for many numbers: only both of them tell something
-    int fills = argument->count == 1 && result->count > 1; // one element everywhere: not the argument's bytes
+    int truths = 0; // a boolean matches many numbers: only both True and False are evidence
+    int fills = argument->count == 1 && result->count > 1; // a fill value: not the argument's bytes
     if (!argument->count || result->count < argument->count || fills) {
         return NOT_COMPARABLE;
     }
@@ -74,7 +75,7 @@ static int is_found(const char *value, const block *in) {
     return 0;
 }
 
-// Whether the sampled elements are all somewhere in the argument, and enough of them differ.
+// Whether all sampled elements occur in the argument, and enough of them are distinct.
 static int is_selection(const block *result, const block *argument) {
     if (!is_alike(result, argument) || result->item_bytes < SELECTION_BYTES_LEAST ||
         result->count < SELECTION_LEAST || argument->count > SEARCHED_MAX ||
@@ -101,7 +102,7 @@ static int is_selection(const block *result, const block *argument) {
 
 static int is_raw(const block *of) { return !of->items && of->item_bytes == 1 && strchr("SV", of->kind); }
 
-// Bytes without a type, read as elements like the other side's.
+// Untyped bytes, read as elements of the other side's type.
 static block read_like(const block *raw, char kind, uint32_t bytes) {
     return (block){.memory = raw->memory,
                    .axes = 1,
@@ -133,17 +134,17 @@ static int meet(const data_span *a, const data_span *b) {
 
 static const char comparable[] = "biufcSUVOmM";
 
-static int given_block(const call_values *seen, int number, block *ret) {
-    const call_value *given = &seen->arguments[number];
-    if (given->letter == 'L') { // of arrays: they stand behind it, each with a block of its own
+static int argument_block(const call_values *seen, int number, block *ret) {
+    const call_value *source = &seen->arguments[number];
+    if (source->letter == 'L') { // a list of arrays: each array follows with a block of its own
         int has_arrays = number + 1 < seen->count && seen->arguments[number + 1].inside;
-        return !given->is_shape && !has_arrays && samples_items_of(given, ret);
+        return !source->is_shape && !has_arrays && samples_items_of(source, ret);
     }
-    return samples_block_of(given, comparable, ret);
+    return samples_block_of(source, comparable, ret);
 }
 
 uint32_t samples_compare(const call_value *result, const call_values *seen) {
-    block made, given;
+    block made, source;
     uint32_t mask = 0;
     if (result->letter == 's' || !samples_block_of(result, comparable, &made)) {
         return 0;
@@ -151,49 +152,50 @@ uint32_t samples_compare(const call_value *result, const call_values *seen) {
     for (int i = 0; i < seen->count; i++) {
         const call_value *argument = &seen->arguments[i];
         if (argument->object == result->object || argument->letter == 's' ||
-            (argument->has_span && meet(&argument->span, &result->span)) || !given_block(seen, i, &given)) {
+            (argument->has_span && meet(&argument->span, &result->span)) ||
+            !argument_block(seen, i, &source)) {
             continue;
         }
-        int equal = compare(&made, &given);
+        int equal = compare(&made, &source);
         mask |= equal != NOT_COMPARABLE ? SAMPLES_COMPARED : 0;
         mask |= equal == EQUAL ? 1u << i : equal == DIFFERENT ? SAMPLES_UNEQUAL : 0;
     }
     return mask;
 }
 
-// Elements of the result that an argument has one for.
+// Number of the result's elements that the argument can supply.
 static uint64_t reach(const block *result, const block *argument) {
     int as_bytes = is_raw(result) != is_raw(argument) && !argument->items;
     return as_bytes ? argument->count * argument->item_bytes / result->item_bytes : argument->count;
 }
 
-// Whether an argument stands in the result again and again, as one row in each.
+// Whether the result repeats the argument, like one row in each row.
 static int is_repeated(const block *result, const block *argument) {
     int found = argument->count && result->count % argument->count == 0 ? EQUAL : DIFFERENT;
     for (uint64_t i = 0; i < SAMPLES && found == EQUAL; i++) {
         uint64_t at = position(i, result->count);
-        const char *given = samples_element(argument, at % argument->count);
-        found = same(samples_element(result, at), result, given, argument);
+        const char *source = samples_element(argument, at % argument->count);
+        found = same(samples_element(result, at), result, source, argument);
     }
     return found == EQUAL;
 }
 
 int samples_fill(const call_value *result, const call_values *seen, uint32_t equal) {
-    block made, given;
+    block made, source;
     uint64_t reached = 0;
     if (!samples_block_of(result, comparable, &made)) {
         return 0;
     }
     for (int i = 0; i < seen->count; i++) {
-        if (seen->arguments[i].object != result->object && given_block(seen, i, &given)) {
-            reached += reach(&made, &given);
-            reached = equal & 1u << i && is_repeated(&made, &given) ? made.count : reached;
+        if (seen->arguments[i].object != result->object && argument_block(seen, i, &source)) {
+            reached += reach(&made, &source);
+            reached = equal & 1u << i && is_repeated(&made, &source) ? made.count : reached;
         }
     }
     return reached >= made.count;
 }
 
-// ----- memory that was given to be written to -------------------------------------------------------
+// ----- memory that a call may write to --------------------------------------------------------------
 
 static int words_of(const call_value *seen, uint64_t ret[CALL_VALUES_WORDS]) {
     block memory;
@@ -220,12 +222,12 @@ uint32_t samples_written(const call_value *before, const call_value *now) {
 
 // ----- shapes ---------------------------------------------------------------------------------------
 
-static Py_ssize_t extent(PyObject *const *item) { // -1: no int, or one that is no extent
+static Py_ssize_t extent(PyObject *const *item) { // -1: not an int, or not a valid axis length
     element found = elements_read((const char *)item, 'O', sizeof *item);
     return found.kind == 'i' && found.integer >= 0 ? (Py_ssize_t)found.integer : -1;
 }
 
-// Whether the axes of `made` from number `from` on are the items.
+// Whether the items are the lengths of the axes of `made` from number `from` on.
 static int are_axes(PyObject **items, Py_ssize_t count, const block *made, Py_ssize_t from) {
     for (Py_ssize_t i = 0; i < count; i++) {
         if (extent(&items[i]) != made->shape[from + i]) {
@@ -244,16 +246,16 @@ static int is_product(PyObject **items, Py_ssize_t count, uint64_t elements) {
     return product == elements;
 }
 
-static int is_shape(const call_value *given, const block *made) {
-    Py_ssize_t count = spans_items(given->object);
+static int is_shape(const call_value *source, const block *made) {
+    Py_ssize_t count = spans_items(source->object);
     if (count < 1 || count > SAMPLES_AXES_MAX) {
         return 0;
     }
-    PyObject **items = PySequence_Fast_ITEMS(given->object);
+    PyObject **items = PySequence_Fast_ITEMS(source->object);
     if (made->axes >= count &&
         (are_axes(items, count, made, 0) || are_axes(items, count, made, made->axes - count))) {
-        block numbers; // [1] as an array of one element is its own shape
-        return !(made->count == (uint64_t)count && samples_items_of(given, &numbers) &&
+        block numbers; // [1] is the shape of an array of one element, and may be its content
+        return !(made->count == (uint64_t)count && samples_items_of(source, &numbers) &&
                  pairs(made, &numbers) == EQUAL);
     }
     return made->count != (uint64_t)count && is_product(items, count, made->count);
@@ -274,7 +276,7 @@ void samples_mark_shapes(const call_value *result, call_values *seen) {
         return;
     }
     for (int i = 0; i < seen->count; i++) {
-        call_value *given = &seen->arguments[i];
-        given->is_shape = given->letter == 'L' && !given->inside && is_shape(given, &made);
+        call_value *source = &seen->arguments[i];
+        source->is_shape = source->letter == 'L' && !source->inside && is_shape(source, &made);
     }
 }

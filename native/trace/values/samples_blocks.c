@@ -1,5 +1,5 @@
-// Where the elements of a result or an argument lie, as their object tells: an array by its fields, a list of
-// lists by its items, whatever else by its span. Memory is named only where its ends can be read.
+// Where the elements of a result or an argument lie: an array by its fields, a list of lists by its items,
+// anything else by its span. Memory is used only where both its ends can be read.
 #include "module/native.h"
 #include "objects/objects.h"
 
@@ -15,7 +15,7 @@ typedef samples_block block;
 
 static int is_array(const call_value *seen) { return seen->letter == 'o' && spans_is_ndarray(seen->object); }
 
-// Python references are read as they are; every other kind by its bytes.
+// Python references are read as references; every other kind as bytes.
 static int block_of_array(const call_value *seen, block *ret) {
     const ndarray_fields *array = (const ndarray_fields *)seen->object;
     char order = ((const char *)array->descr)[DESCR_BYTEORDER];
@@ -35,7 +35,7 @@ static int block_of_array(const call_value *seen, block *ret) {
     return 1;
 }
 
-static int block_of_told(const call_value *seen, block *ret) {
+static int block_of_reported(const call_value *seen, block *ret) {
     const data_span *span = &seen->span;
     *ret = (block){.memory = (const char *)span->origin,
                    .axes = span->axes,
@@ -54,7 +54,7 @@ static int is_within(const data_span *span, const data_span *whole) {
     return whole->start <= span->start && span->start + span->span_bytes <= whole->start + whole->span_bytes;
 }
 
-// Whether the object that owns an array's memory has room for all of it.
+// Whether the memory of the array's owner contains all of the span.
 static int owner_has(PyObject *object, const data_span *span) {
     data_span whole;
     for (int step = 0; step < BASES_MAX && object && spans_read(object, &whole); step++) {
@@ -66,8 +66,8 @@ static int owner_has(PyObject *object, const data_span *span) {
     return 0;
 }
 
-// Whether the ends of the memory can be read. A view knows an address, not what is there: it was cast from a
-// number, its strides lead elsewhere, or a mapped file has been cut (SIGBUS).
+// Whether both ends of the memory can be read. A view has an address that may be wrong: it was cast from a
+// number, its strides lead elsewhere, or a mapped file was truncated (SIGBUS).
 static int is_there(const call_value *seen) {
     const data_span *span = &seen->span;
     return span->flags & SPAN_OWNED || (is_array(seen) && owner_has(seen->object, span)) ||
@@ -82,8 +82,8 @@ int samples_block_of(const call_value *seen, const char *kinds, samples_block *r
     if (is_array(seen)) {
         return block_of_array(seen, ret);
     }
-    if (seen->told && seen->span.axes) {
-        return block_of_told(seen, ret);
+    if (seen->is_reported && seen->span.axes) {
+        return block_of_reported(seen, ret);
     }
     if (!(seen->span.flags & SPAN_C)) {
         return 0;
@@ -115,7 +115,7 @@ int samples_items_of(const call_value *seen, samples_block *ret) {
     return ret->axes > 0 && items != 0;
 }
 
-// Place of an item in lists of lists; NULL where they are not as long as the first ones.
+// Address of an item in nested lists; NULL where a list differs in length from the first of its level.
 static const char *item(const block *of, uint64_t at) {
     Py_ssize_t index[SAMPLES_AXES_MAX];
     for (int axis = of->axes - 1; axis >= 0; axis--) {

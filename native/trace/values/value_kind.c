@@ -1,4 +1,4 @@
-// What an argument or a result is: a letter and a word or two, its type, its bytes where its struct tells.
+// The kind of an argument or a result: a letter and a word or two, its type, its bytes by its struct.
 #include "trace/values/value_kind.h"
 
 #include <string.h>
@@ -43,8 +43,8 @@ static void read_letter(PyObject *object, call_value *ret) {
     }
 }
 
-// What the object's own struct tells. Of `ret` only what stands before its span is zeroed, and records are
-// written where they stay: three of these and four records a call were most of what recording a call cost.
+// Reads what the object's own struct says. Only the fields before `span` are zeroed, and records are written
+// in place: three values and four records per call were most of the cost of recording.
 void value_kind_read(PyObject *object, uint8_t number, uint8_t inside, call_value *ret) {
     memset(ret, 0, offsetof(call_value, span));
     ret->object = object;
@@ -57,17 +57,17 @@ void value_kind_read(PyObject *object, uint8_t number, uint8_t inside, call_valu
         ret->span.origin = 0;
         ret->has_span = (uint8_t)spans_read(object, &ret->span);
     }
-    ret->unasked = !ret->has_span && ret->letter == 'o';
+    ret->is_pending = !ret->has_span && ret->letter == 'o';
 }
 
-int value_kind_ask(call_value *ret, int room) {
-    data_span told[REPORTED_SPANS_MAX];
-    int count = ret->unasked ? reported_spans(ret->object, ret->type, told) : 0;
-    ret->unasked = 0;
+int value_kind_report(call_value *ret, int room) {
+    data_span reported[REPORTED_SPANS_MAX];
+    int count = ret->is_pending ? reported_spans(ret->object, ret->type, reported) : 0;
+    ret->is_pending = 0;
     for (int i = 0; i < count && i < room; i++) {
         ret[i] = ret[0];
-        ret[i].span = told[i];
-        ret[i].has_span = ret[i].told = 1;
+        ret[i].span = reported[i];
+        ret[i].has_span = ret[i].is_reported = 1;
         ret[i].further = i > 0;
         ret[i].span.flags |= count > room ? SPAN_MORE : 0;
     }
@@ -76,5 +76,5 @@ int value_kind_ask(call_value *ret, int room) {
 
 int value_kind_at(PyObject *object, call_value *ret) {
     value_kind_read(object, 0, 0, ret);
-    return value_kind_ask(ret, REPORTED_SPANS_MAX);
+    return value_kind_report(ret, REPORTED_SPANS_MAX);
 }
