@@ -1,11 +1,11 @@
-// One element as a Python number, and what cannot be an element: the ground of the lazy vector's rooms.
+// Conversion of elements to and from Python numbers, and refusals: the base of native/lazy/.
 #include "lazy/inside.h"
 
 int lazy_refuse(const char *name, PyObject *arguments) {
-    _owned_ PyObject *given = arguments;
-    _owned_ PyObject *refusals = given ? PyImport_ImportModule("inspector.lazy.refusals") : NULL;
+    _owned_ PyObject *owned_arguments = arguments;
+    _owned_ PyObject *refusals = owned_arguments ? PyImport_ImportModule("inspector.lazy.refusals") : NULL;
     _owned_ PyObject *refusal = refusals ? PyObject_GetAttrString(refusals, name) : NULL;
-    _owned_ PyObject *error = refusal ? PyObject_Call(refusal, given, NULL) : NULL;
+    _owned_ PyObject *error = refusal ? PyObject_Call(refusal, owned_arguments, NULL) : NULL;
     if (error) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     }
