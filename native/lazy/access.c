@@ -94,7 +94,7 @@ static PyObject *vector_take(PyObject *self, PyObject *args) {
     }
     Py_ssize_t count = indices.len / (Py_ssize_t)sizeof(int64_t), size = vector->kind->itemsize;
     if (indices.itemsize != sizeof(int64_t) || out.len != count * size) {
-        PyErr_SetString(PyExc_TypeError, "take() wants int64 indices and room for as many elements");
+        PyErr_SetString(PyExc_TypeError, "take() requires int64 indices and room for as many elements");
         return NULL;
     }
     for (Py_ssize_t k = 0; k < count; k++) {
@@ -155,7 +155,7 @@ static PyObject *vector_share(PyObject *self, PyObject *maybe) {
     native_state *state = native_type_state(Py_TYPE(self));
     if (!state || !PyObject_TypeCheck(maybe, state->lazy_vector_type) ||
         !same_kind(other->kind, vector->kind) || other->length != vector->length) {
-        PyErr_SetString(PyExc_TypeError, "share() wants a lazy vector of the same kind and length");
+        PyErr_SetString(PyExc_TypeError, "share() requires a lazy vector of the same kind and length");
         return NULL;
     }
     if (lazy_state_of(other) == LAZY_DONE && lazy_state_of(vector) == LAZY_NOT && !vector->result) {

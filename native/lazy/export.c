@@ -169,7 +169,9 @@ static PyObject *vector_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
     }
     int copied = copy == Py_True || (!versioned && !vector->written);
     if (copy == Py_False && (copied || lazy_state_of(vector) != LAZY_DONE)) {
-        PyErr_SetString(PyExc_BufferError, "a lazy vector has no elements to lend without computing them");
+        PyErr_SetString(
+            PyExc_BufferError,
+            "copy=False: the lazy vector cannot export its elements without a copy or computing them");
         return NULL;
     }
     if (lazy_materialize(vector, NULL) < 0) {

@@ -2,14 +2,13 @@
 //
 // Life cycle: LAZY_NOT -> LAZY_FILLING -> LAZY_DONE, changed only under the GIL. The thread that fills holds
 // the lock `filled`; it releases the GIL (native recipes) or runs Python, which releases it now and then.
-// Other threads that need data2 wait for `filled` without the GIL and check again. Failures, and their
-// results:
+// Other threads that need data2 wait for `filled` without the GIL and check again. Failures:
 //   * the recipe raises: back to LAZY_NOT, the memory of this call is freed, each waiter tries for itself;
 //   * the recipe needs the data that it is computing, or two threads compute what the other waits for: an
 //     error in the thread that would close the cycle (`waits` records who waits for what), never a deadlock;
 //   * a signal arrives at a waiter: its handler runs; if it raises, the waiter stops waiting;
-//   * fork() while another thread fills: the child does not have that thread, so it starts over. data2 may be
-//     filled in part: bit k of `done` is set after the bytes of block k are written.
+//   * fork() while another thread fills: the child does not have that thread, so it starts over.
+// data2 may be filled in part: bit k of `done` is set after the bytes of block k are written.
 #include "lazy/inside.h"
 #include <time.h>
 
@@ -199,7 +198,7 @@ static int retire(LazyVector *vector, LazyStorage *old) {
 int lazy_unshare(LazyVector *vector) {
     LazyStorage *old = vector->result;
     if (vector->exports) {
-        PyErr_Format(PyExc_BufferError, "%zd consumers have this memory: it cannot be given for writing",
+        PyErr_Format(PyExc_BufferError, "%zd consumers hold this memory: no writable buffer can be granted",
                      vector->exports);
         return -1;
     }

@@ -71,13 +71,12 @@ typedef enum { LAZY_SOURCE, LAZY_ABS, LAZY_ARANGE, LAZY_SLICE, LAZY_PYTHON, LAZY
 typedef enum { LAZY_NOT, LAZY_FILLING, LAZY_DONE } lazy_state;
 
 typedef struct LazyVector {
-    PyObject_HEAD PyObject
-        *input;          // owned, data1: a LazyVector or any object; NULL if source.obj is the input
-    LazyStorage *result; // owned, data2: NULL until something is materialized
-    PyObject *retired;   // owned list of storages replaced by a writable copy, or NULL
-    PyObject *weak;      // borrowed: the first weak reference
-    PyObject *events;    // owned list of tuples, or NULL
-    PyObject *name;      // owned str of a Python recipe, or NULL
+    PyObject_HEAD PyObject *input; // owned, data1: a LazyVector or any object; NULL if it is source.obj
+    LazyStorage *result;           // owned, data2: NULL until something is materialized
+    PyObject *retired;             // owned list of storages replaced by a writable copy, or NULL
+    PyObject *weak;                // borrowed: the first weak reference
+    PyObject *events;              // owned list of tuples, or NULL
+    PyObject *name;                // owned str of a Python recipe, or NULL
     const lazy_kind *kind;
     Py_ssize_t length;
     Py_ssize_t start, step; // of a slice, in elements of data1; of a buffer `start` is the stride in bytes

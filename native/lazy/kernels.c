@@ -1,8 +1,7 @@
 // The arithmetic of lazy vectors for AVX2 and for any processor, chosen once at run time.
 //
 // Both variants are the same C (lazy/kernels_body.h) with GCC vectors. AVX2 without FMA: a fused multiply-add
-// would give different bits on different machines. Compilers without the pragma build the portable variant
-// twice.
+// would give different bits on different machines. Without the pragma only the portable variant is built.
 #include "lazy/inside.h"
 
 #define VARIANT(name) name##_any

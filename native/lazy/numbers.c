@@ -14,8 +14,7 @@ int lazy_refuse(const char *name, PyObject *arguments) {
 
 int lazy_check_length(Py_ssize_t length, const lazy_kind *kind) {
     if (length > PY_SSIZE_T_MAX / kind->itemsize) {
-        PyErr_Format(PyExc_OverflowError, "%zd elements of %s are more than an address can reach", length,
-                     kind->name);
+        PyErr_Format(PyExc_OverflowError, "%zd elements of %s exceed the address space", length, kind->name);
         return -1;
     }
     return 0;

@@ -64,7 +64,8 @@ static int vector_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         return -1;
     }
     if (vector->ready) {
-        PyErr_SetString(PyExc_RuntimeError, "a lazy vector is initialised once: consumers know its length");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a lazy vector is initialised once: consumers rely on its length");
         return -1;
     }
     const lazy_kind *kind = lazy_kind_of(format, itemsize);
@@ -225,7 +226,7 @@ static PyType_Spec vector_spec = {
 static PyObject *lazy_class(PyObject *module, PyObject *type) {
     native_state *state = native_get_state(module);
     if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, state->lazy_vector_type)) {
-        PyErr_SetString(PyExc_TypeError, "lazy_class() wants a subclass of LazyVector");
+        PyErr_SetString(PyExc_TypeError, "lazy_class() requires a subclass of LazyVector");
         return NULL;
     }
     Py_XSETREF(state->lazy_class, (PyTypeObject *)Py_NewRef(type));

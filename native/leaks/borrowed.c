@@ -1,5 +1,5 @@
-// Memory that an object shows without a known owner: an array or memoryview over C memory, a ctypes object
-// made by from_address().
+// Memory that an object shows without a known owner: an array or memoryview of C memory, a ctypes
+// from_address().
 //
 // Only structs are read, so no user code runs. An object with a known owner (an array with its own data,
 // bytes, a ctypes object with its own memory) shows memory that is kept. An unknown base (a capsule, a class

@@ -35,8 +35,7 @@ void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */);
 extern int ledger_capsules_open __attribute__((visibility("hidden")));
 void ledger_capsules_allocated(const void *block);
 
-// leaks/capsule_arrays.c: watches the dtypes of arrays behind a capsule; leave() adds their arrays to
-// `found`.
+// leaks/capsule_arrays.c: watches dtypes of arrays behind a capsule; leave() adds the arrays to `found`.
 void ledger_capsules_enter(call_frame *frame, PyObject *capsule /* borrowed: the caller holds it */);
 void ledger_capsules_leave(call_frame *frame);
 void ledger_capsules_end(call_frame *frame); // on every exit; a second call does nothing

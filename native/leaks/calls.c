@@ -7,8 +7,8 @@
 //
 // What protects the process: an argument that is left with only the references of the call itself would die
 // when the call ends. If it was released too often, something still refers to it. So the ledger takes one
-// reference to it (LEDGER_HELD) and drops it at the end if nothing refers to it. No other code has the
-// object, so none notices.
+// reference to it (LEDGER_HELD) and drops it at the end if nothing refers to it. No correct code can notice:
+// only the call has the object.
 #include "leaks/calls.h"
 #include "leaks/call_frame.h"
 #include "leaks/call_frames.h"

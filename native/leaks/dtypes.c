@@ -11,8 +11,9 @@
 //
 // Limits and why. An object that is no array and holds a dtype dies in a block that contains its address; a
 // Python function, or another thread, may release one in any way. After one of these, or after more than
-// ALLOCATED_MAX blocks of that size, a lower count is no proof: nothing is reported, and several runs may.
-// References released by statics and fields are known (ledger_frames_released), those of heap structs not.
+// ALLOCATED_MAX blocks of that size, a lower count is no proof: nothing is reported, but several runs may
+// show it. References released by statics and fields are known (ledger_frames_released), those of heap
+// structs not.
 #include "leaks/dtypes.h"
 #include "leaks/call_frames.h"
 #include "memory/memory.h"

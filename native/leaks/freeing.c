@@ -8,9 +8,8 @@
 // Safety. Only blocks of glibc's own free are kept: malloc_usable_size is not valid for other allocators.
 // Hooks run in any thread, with and without the GIL.
 //
-// Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of freed blocks
-// (NumPy keeps small ones) and calls inside libc and Python are not seen; leaks/frees.c hooks Python's
-// domains.
+// Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of free blocks
+// (NumPy) and calls inside libc and Python are not seen; leaks/frees.c hooks Python's domains.
 #define _GNU_SOURCE
 #include "leaks/freeing.h"
 #include "leaks/raw_memory/followed.h"

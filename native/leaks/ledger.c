@@ -221,7 +221,7 @@ static void spare_references(int wanted) {
 
 static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     if (ledger_is_open) {
-        PyErr_SetString(PyExc_RuntimeError, "the ledger is open already");
+        PyErr_SetString(PyExc_RuntimeError, "the ledger is already open");
         return NULL;
     }
     arrays_prepare();

@@ -10,12 +10,12 @@
 // never freed: views_freed() reports their ranges to code that would draw them. A view that died first, was
 // released, or shows something else by now, does not dangle.
 //
-// Threads. C code frees without the GIL, so a mutex guards the tables; nothing is called while it is held. A
-// child watches none.
+// Threads. C code frees without the GIL, so a mutex guards the tables; nothing is called under it. A child
+// watches none.
 //
 // Limits and why. VIEWS_MAX views, half of them for views that existed before, and KEPT_BYTES_MAX. A block
-// beyond these is freed at once, and its view is reported as possible: its address may be reused by now. The
-// block of an inner address is known at the free for malloc, at once for pymalloc.
+// beyond these is freed at once, and its view is reported as possible: its address may be reused by now.
+// Which block contains an inner address is known at once for pymalloc, for malloc only when it is freed.
 #define INSPECTOR_INTERNALS
 #include "leaks/views.h"
 #include "leaks/entries/table.h"

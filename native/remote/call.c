@@ -6,8 +6,8 @@
 // the number of an interrupted system call, which Linux then restarts.
 //
 // Life cycle. remote_stop seized the thread in this process, and it stays seized until remote_go. Between
-// begin and end only this thread need run. If the tracer ended then, the process would crash at 0. So the
-// caller is a separate process that nothing interrupts (debugger/attach/calling.py).
+// begin and end only this thread need run. If the tracer ended then, the thread would return to 0 and crash
+// the process. So the caller is a separate process that nothing interrupts (debugger/attach/calling.py).
 //
 // Limits and why. x86-64 only: registers and the System V calling convention. At most six words as arguments.
 // A thread that blocks SIGSEGV cannot be used: Linux would reset its handler (signal(7)).
@@ -126,7 +126,7 @@ static PyObject *remote_end_call(PyObject *module, PyObject *args) {
     }
     _buffer_ Py_buffer kept = raw;
     if (kept.len != (Py_ssize_t)sizeof(remote_registers)) {
-        PyErr_SetString(PyExc_ValueError, "these are not the registers that remote_begin_call gave");
+        PyErr_SetString(PyExc_ValueError, "these are not the registers that remote_begin_call returned");
         return NULL;
     }
     struct user_regs_struct registers = {0};

@@ -3,8 +3,7 @@
 // Overview. The caller has stopped the process and found words that hold a pointer (remote/still.c). Every
 // container that the gc tracks is checked once: does one of the words lie in the object, the items of its
 // list, the keys or values of its dict, the table of its set, its instance values? The layouts are those of
-// CPython 3.11 to 3.13. The caller passes them in (debugger/attach/object_layout.py), since the versions may
-// differ.
+// CPython 3.11 to 3.13. The caller passes them in (debugger/attach/object_layout.py): versions differ.
 //
 // Reads go through a cache of pages: neighbours in a gc list were mostly allocated one after the other. The
 // process is stopped, so cached pages stay valid. An unreadable link ends its list and is reported.

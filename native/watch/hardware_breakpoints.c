@@ -5,8 +5,8 @@
 // records thread and stacks (watch/table.c), and the thread continues. Nothing stops, no code is changed.
 //
 // Life cycle. hardware_breakpoints_arm opens one event per address and thread, which new threads inherit;
-// hardware_breakpoints_disarm closes them, restores the signal and returns the records. One at a time,
-// watches on writes included.
+// hardware_breakpoints_disarm closes them, restores the signal and returns the records. One watch at a time,
+// on writes or on breakpoints.
 //
 // Limits and why. At most four addresses: the processor has no more. A hit while SIGTRAP is blocked, as in
 // the handler itself, is delivered late and not counted: its place is not known any more.

@@ -5,8 +5,8 @@
 // works, where mprotect(2) would make it fail with EFAULT. A thread's own write causes a page fault, and perf
 // counts page faults: the thread gets SIGTRAP before it runs the instruction again. The handler copies the
 // bytes and sets the trap flag; the instruction runs; the trap after it records the writer (watch/table.c)
-// and protects the page again. `rep movs` and `rep stos`, which would trap at each iteration, the handler
-// runs whole.
+// and protects the page again. `rep movs` and `rep stos` would trap at each iteration: the handler runs them
+// whole.
 //
 // Neighbouring stores of one pass (same bytecode, same C frame, each at most 64 bytes on) form one record.
 //

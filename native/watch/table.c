@@ -26,7 +26,7 @@ static struct {
 
 int writes_table_init(uint64_t capacity) {
     if (table.records || capacity > TABLE_MAX) {
-        PyErr_SetString(PyExc_RuntimeError, "armed already, or a budget above a million");
+        PyErr_SetString(PyExc_RuntimeError, "a watch is already armed, or the budget is above a million");
         return -1;
     }
     void *room = mmap(NULL, (capacity + 1) * sizeof(writes_record), PROT_READ | PROT_WRITE,

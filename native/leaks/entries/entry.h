@@ -13,16 +13,16 @@
 
 // Kinds of touches. ROLE(name, letter, meaning): the letter is that of column "..." in trace/capi/capi.def.
 #define LEDGER_ROLES(ROLE) \
-    ROLE(MADE, 'n', "the call gave a new reference") \
-    ROLE(LENT, 'b', "the call gave a borrowed reference") \
-    ROLE(STOLEN, 'S', "the call took the caller's reference over") \
-    ROLE(MAYBE_STOLEN, 's', "the call took the caller's reference over: it succeeded") \
+    ROLE(MADE, 'n', "the call returned a new reference") \
+    ROLE(LENT, 'b', "the call returned a borrowed reference") \
+    ROLE(STOLEN, 'S', "the call stole the caller's reference") \
+    ROLE(MAYBE_STOLEN, 's', "the call stole the caller's reference, if it succeeded") \
     ROLE(KEPT, '+', "the callee keeps a reference of its own") \
-    ROLE(RELEASED, '-', "the call gave a reference back") \
+    ROLE(RELEASED, '-', "the call released a reference") \
     ROLE(OUTPUT, '=', "the call stored a new reference") \
     ROLE(LOOKED, 'o', "the call stored a borrowed reference") \
     ROLE(REPLACED, '*', "the call replaced the caller's reference") \
-    ROLE(DIED, 'x', "its last reference was given back here") \
+    ROLE(DIED, 'x', "its last reference was released here") \
     ROLE(UNBALANCED, 'B', "a call from Python changed its count") \
     ROLE(RETURNED, 'r', "a call from Python returned it")
 

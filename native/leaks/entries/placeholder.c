@@ -10,7 +10,7 @@ static const Py_ssize_t PLACEHOLDER = 1 << 28;
 static void released_dealloc(PyObject *self) {}
 
 static PyObject *released_repr(PyObject *self) {
-    return PyUnicode_FromString("<an object that was released too often: its memory is kept apart>");
+    return PyUnicode_FromString("<an object that was released too often: its memory is not reused>");
 }
 
 static PyTypeObject released_type = {

@@ -6,9 +6,9 @@
 // absent address (most freed blocks) reads one word. It begins small and is kept at most a quarter full.
 // Deletion shifts entries back, so no tombstones slow a table from which every dead object is removed.
 //
-// The touches of an entry are a chain in a pool. Beyond TOUCHES_KEPT the last one is overwritten: the first
-// ones, which created the object, and the latest stay. Bounds: ENTRIES_MAX live objects, POOL_MAX touches;
-// more are counted.
+// The touches of an entry form a chain in a pool. Past TOUCHES_KEPT the last one is overwritten: the first
+// ones, which created it, and the latest stay. Bounds: ENTRIES_MAX live objects, POOL_MAX touches; more are
+// counted.
 #define INSPECTOR_INTERNALS
 #include "leaks/entries/table.h"
 #include "leaks/entries/entry.h"

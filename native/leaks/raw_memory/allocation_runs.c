@@ -6,9 +6,9 @@
 //
 // Frees between two runs are reported too, until the last note, unless another hook was installed over ours.
 // So a block is read under the fault guard; the first word of a free block is a free-list link, which is no
-// valid count. A block may hold no object but words that resemble one. An object with a gc header that no
-// walk met is in no gc list, so its header has no neighbours (_PyObject_GC_UNTRACK). allocation_runs_deinit()
-// frees.
+// valid count. A block may hold words that only resemble an object. An object with a gc header that no walk
+// met is in no gc list, so its header has no links (_PyObject_GC_UNTRACK). Who frees:
+// allocation_runs_deinit().
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/allocation_runs.h"
 #include "memory/memory.h"

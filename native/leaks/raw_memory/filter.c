@@ -4,10 +4,10 @@
 // match any. The bits that the addresses of the blocks share (the upper bytes of a heap) tell so for many
 // words at once: each form of an address has those bits too, at other positions. So each form of an aligned
 // word is a pair (mask, value), computed once. Pointers at the seven other offsets, and those with tags in
-// their upper bits, are recognised by bytes 2 to 7; text by four hexadecimal digits at a multiple of four, as
-// any eight contain. What passes is decoded: the filter may pass too much, never too little.
+// their upper bits, are recognised by bytes 2 to 7; text by four hexadecimal digits at a multiple of four,
+// which any eight in a row contain. What passes is decoded: the filter may pass too much, never too little.
 //
-// The heap and mapped memory share few bits, hence two groups of addresses. filter_body.h is compiled with
+// Heap and mapped memory share few bits, so addresses form two groups. filter_body.h is compiled twice: with
 // AVX2 and without.
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"

@@ -9,8 +9,8 @@
 // hash, set until the table closes, passes them without the lock.
 //
 // Unwinding costs microseconds, so it is done once for each path to a hook. A path is identified by the stack
-// pointer and the stack words that point into code of the chosen modules. Paths with equal words there share
-// frames.
+// pointer and the stack words that point into code of the chosen modules. Paths with equal words get the
+// frames of the first.
 //
 // Safety. Hooks run in any thread, with and without the GIL. A spin lock guards the rows; it is held for tens
 // of instructions, and only mmap is called under it. pthread_atfork keeps it consistent in a child.
@@ -306,7 +306,7 @@ static void forget(void) {
 static PyObject *raw_memory_open(PyObject *module, PyObject *unused) {
     static int has_atfork;
     if (is_open) {
-        PyErr_SetString(PyExc_RuntimeError, "blocks are noted already");
+        PyErr_SetString(PyExc_RuntimeError, "raw memory is already recorded");
         return NULL;
     }
     if (!has_atfork && pthread_atfork(lock_take, lock_give, lock_give) == 0) {

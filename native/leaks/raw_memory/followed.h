@@ -85,8 +85,7 @@ void raw_memory_fresh_end(void);
 void raw_memory_domain_begin(void);
 void raw_memory_domain_end(void);
 // Between them: is_bare: whether a domain is pymalloc alone; from_malloc: then allocates outside its pools.
-extern uint8_t raw_memory_is_handing
-    __attribute__((visibility("hidden"))); // a call that hands over a block is open
+extern uint8_t raw_memory_is_handing __attribute__((visibility("hidden"))); // a hand-over is open
 int raw_memory_is_bare(const PyMemAllocatorEx *domain);
 void *raw_memory_from_malloc(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed);
 

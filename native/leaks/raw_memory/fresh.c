@@ -4,11 +4,11 @@
 // slack at the ends of blocks. A search takes them for owners, and a leaked block looks kept. (Valgrind keeps
 // freed blocks apart for the same reason.) So while blocks are followed, the free blocks of glibc's main
 // arena are allocated, cleared and held, until malloc returns memory from the top of its heap. The top was
-// used before as far as freed blocks merged into it: it is held to its end, and to the last end, within
+// used before as far as freed blocks merged into it: it is held up to its end, and up to the last top, within
 // AHEAD_MAX.
 //
-// Limits. HELD_MAX blocks, HELD_BYTES_MAX bytes; main arena only; blocks freed later are reused.
-// raw_memory_fresh_end() frees.
+// Limits. HELD_MAX blocks, HELD_BYTES_MAX bytes; main arena only; blocks freed later are reused. Who frees:
+// raw_memory_fresh_end().
 #define _GNU_SOURCE
 #include "leaks/raw_memory/followed.h"
 

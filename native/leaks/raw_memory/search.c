@@ -4,9 +4,9 @@
 // the inside of a block reaches it, if it lies in readable memory, or in a block that is itself reached.
 // Blocks that only lost blocks point to are lost with them. A pointer one past the end counts too: often only
 // the end of an array is kept. Memory that search/places.c knows to be dead does not count: freed memory,
-// frames that have returned, stacks below the stack pointer; nor does our own memory. Nor does the main
-// thread's stack, if the caller runs on it: its frames began before the code under test, or have returned,
-// and left stale words in the gaps of later frames.
+// frames that have returned, stacks below the stack pointer; nor our own memory; nor the main thread's stack,
+// if the caller runs on it: its frames began before the code under test, or have returned, and left stale
+// words in the gaps of later frames.
 //
 // A block that was freed where no hook saw it (getline, inside libc) is recognised by its chunk and left out.
 //
