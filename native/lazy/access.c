@@ -1,7 +1,7 @@
-// Lazy vectors as Python sees them: items, regions, dataptr, and what the facts read off.
+// Methods and getters of lazy vectors: items, regions, dataptr, and the fields that facts read.
 //
-// Nothing here computes: it checks what Python gives and calls lazy/region.c and lazy_fill.c. The getters
-// answer from fields alone, so a look never materializes and never runs a recipe.
+// Methods check the arguments from Python and call lazy/region.c and lazy/fill.c. The getters read fields
+// only, so inspecting a vector never materializes it and never runs a recipe.
 #include "lazy/inside.h"
 
 static int check_index(const LazyVector *vector, Py_ssize_t *i) {
@@ -29,7 +29,7 @@ PyObject *lazy_subscript(PyObject *self, PyObject *key) {
         if (i != -1 || !PyErr_Occurred()) {
             return lazy_item(self, i);
         }
-        if (!PyErr_ExceptionMatches(PyExc_TypeError)) { // an array has __index__ too, and refuses it
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) { // an array has __index__ too, which raises TypeError
             return NULL;
         }
         PyErr_Clear();
@@ -54,12 +54,12 @@ static PyObject *vector_elt(PyObject *self, PyObject *index) {
 
 static int same_kind(const lazy_kind *a, const lazy_kind *b) { return a && a->code[0] == b->code[0]; }
 
-// get_region(i, n, out): how many it wrote.
+// get_region(i, n, out): the number of elements written.
 static PyObject *vector_get_region(PyObject *self, PyObject *args) {
     LazyVector *vector = (LazyVector *)self;
     Py_ssize_t i, n;
-    PyObject *room; // borrowed
-    if (!PyArg_ParseTuple(args, "nnO:get_region", &i, &n, &room)) {
+    PyObject *target; // borrowed
+    if (!PyArg_ParseTuple(args, "nnO:get_region", &i, &n, &target)) {
         return NULL;
     }
     if (i < 0 || i > vector->length || n < 0) {
@@ -68,7 +68,7 @@ static PyObject *vector_get_region(PyObject *self, PyObject *args) {
     }
     n = n < vector->length - i ? n : vector->length - i;
     _buffer_ Py_buffer out = {0};
-    if (PyObject_GetBuffer(room, &out, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
+    if (PyObject_GetBuffer(target, &out, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0) {
         return NULL;
     }
     if (!same_kind(lazy_kind_of(out.format, out.itemsize), vector->kind) || out.len < n * out.itemsize) {
@@ -81,20 +81,20 @@ static PyObject *vector_get_region(PyObject *self, PyObject *args) {
     return PyLong_FromSsize_t(n);
 }
 
-// take(indices, out): chosen elements; `indices` are int64, checked here, `out` is writable.
+// take(indices, out): selected elements. `indices` are int64 and checked here, `out` is writable.
 static PyObject *vector_take(PyObject *self, PyObject *args) {
     LazyVector *vector = (LazyVector *)self;
     _buffer_ Py_buffer indices = {0}, out = {0};
-    PyObject *chosen, *room; // borrowed
-    if (!PyArg_ParseTuple(args, "OO:take", &chosen, &room) ||
+    PyObject *chosen, *target; // borrowed
+    if (!PyArg_ParseTuple(args, "OO:take", &chosen, &target) ||
         PyObject_GetBuffer(chosen, &indices, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0 ||
-        PyObject_GetBuffer(room, &out, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0 ||
+        PyObject_GetBuffer(target, &out, PyBUF_WRITABLE | PyBUF_FORMAT | PyBUF_C_CONTIGUOUS) < 0 ||
         lazy_prepare(vector) < 0) {
         return NULL;
     }
     Py_ssize_t count = indices.len / (Py_ssize_t)sizeof(int64_t), size = vector->kind->itemsize;
     if (indices.itemsize != sizeof(int64_t) || out.len != count * size) {
-        PyErr_SetString(PyExc_TypeError, "take() wants int64 indices and room for as many elements");
+        PyErr_SetString(PyExc_TypeError, "take() requires int64 indices and room for as many elements");
         return NULL;
     }
     for (Py_ssize_t k = 0; k < count; k++) {
@@ -114,12 +114,12 @@ static PyObject *vector_dataptr_or_null(PyObject *self, PyObject *unused) {
         return PyLong_FromVoidPtr(vector->result->bytes);
     }
     const inspector_lazy_provider *provider = vector->provider;
-    const void *there =
+    const void *elements =
         provider && provider->dataptr_or_null ? provider->dataptr_or_null(provider->context) : NULL;
-    return there ? PyLong_FromVoidPtr((void *)there) : Py_NewRef(Py_None);
+    return elements ? PyLong_FromVoidPtr((void *)elements) : Py_NewRef(Py_None);
 }
 
-// dataptr(writable=False, by=None): the address of all elements, materialized if they are not.
+// dataptr(writable=False, by=None): the address of all elements; materializes them if needed.
 static PyObject *vector_dataptr(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"writable", "by", NULL};
     LazyVector *vector = (LazyVector *)self;
@@ -132,7 +132,7 @@ static PyObject *vector_dataptr(PyObject *self, PyObject *args, PyObject *kwargs
     return PyLong_FromVoidPtr(vector->result->bytes);
 }
 
-// materialize(start, stop, by): the blocks that hold [start, stop).
+// materialize_blocks(start, stop, by): materializes the blocks that hold [start, stop).
 static PyObject *vector_materialize(PyObject *self, PyObject *args) {
     LazyVector *vector = (LazyVector *)self;
     Py_ssize_t start, stop, most = lazy_block_length(vector);
@@ -149,13 +149,13 @@ static PyObject *vector_materialize(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-// share(other): `self`, a duplicate of `other`, has the same data2 until one of them is written.
+// share(other): `self`, a duplicate of `other`, shares its data2 until one of them is written.
 static PyObject *vector_share(PyObject *self, PyObject *maybe) {
     LazyVector *vector = (LazyVector *)self, *other = (LazyVector *)maybe;
     native_state *state = native_type_state(Py_TYPE(self));
     if (!state || !PyObject_TypeCheck(maybe, state->lazy_vector_type) ||
         !same_kind(other->kind, vector->kind) || other->length != vector->length) {
-        PyErr_SetString(PyExc_TypeError, "share() wants a lazy vector of the same kind and length");
+        PyErr_SetString(PyExc_TypeError, "share() requires a lazy vector of the same kind and length");
         return NULL;
     }
     if (lazy_state_of(other) == LAZY_DONE && lazy_state_of(vector) == LAZY_NOT && !vector->result) {
@@ -165,7 +165,7 @@ static PyObject *vector_share(PyObject *self, PyObject *maybe) {
     Py_RETURN_NONE;
 }
 
-// note(kind, by, bytes): an event that Python knows of.
+// note(kind, by, bytes): appends an event that Python reports.
 static PyObject *vector_note(PyObject *self, PyObject *args) {
     const char *kind;
     PyObject *by; // borrowed
@@ -190,22 +190,22 @@ PyMethodDef lazy_access_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// --- what there is to see ---------------------------------------------------------------------------------
+// --- getters ----------------------------------------------------------------------------------------------
 
-static PyObject *see_format(PyObject *self, void *unused) {
+static PyObject *get_format(PyObject *self, void *unused) {
     return PyUnicode_FromString(((LazyVector *)self)->kind->code);
 }
 
-static PyObject *see_nbytes(PyObject *self, void *unused) {
+static PyObject *get_nbytes(PyObject *self, void *unused) {
     return PyLong_FromSsize_t(((LazyVector *)self)->length * ((LazyVector *)self)->kind->itemsize);
 }
 
-static PyObject *see_origin(PyObject *self, void *unused) {
+static PyObject *get_origin(PyObject *self, void *unused) {
     static const char *names[] = {"source", "abs", "arange", "slice", "python", "foreign"};
     return PyUnicode_FromString(names[((LazyVector *)self)->recipe]);
 }
 
-static PyObject *see_recipe(PyObject *self, void *unused) {
+static PyObject *get_recipe(PyObject *self, void *unused) {
     LazyVector *vector = (LazyVector *)self;
     if (vector->recipe == LAZY_PYTHON) {
         return vector->name ? Py_NewRef(vector->name) : PyUnicode_FromString("not initialised");
@@ -214,10 +214,10 @@ static PyObject *see_recipe(PyObject *self, void *unused) {
         const char *name = vector->provider ? vector->provider->name : NULL;
         return PyUnicode_DecodeUTF8(name ? name : "C", (Py_ssize_t)strlen(name ? name : "C"), "replace");
     }
-    return see_origin(self, NULL);
+    return get_origin(self, NULL);
 }
 
-static PyObject *see_input(PyObject *self, void *unused) {
+static PyObject *get_input(PyObject *self, void *unused) {
     LazyVector *vector = (LazyVector *)self;
     PyObject *input = vector->input ? vector->input : vector->source.obj;
     return Py_NewRef(input ? input : Py_None);
@@ -227,15 +227,15 @@ static PyObject *count_of(PyObject *object) {
     return compat_is_immortal(object) ? Py_NewRef(Py_None) : PyLong_FromSsize_t(Py_REFCNT(object));
 }
 
-// References of data1, or of each item where it is a tuple: read here, where nobody holds one for the look.
-static PyObject *see_input_references(PyObject *self, void *unused) {
+// Reference counts of data1, or of each item if it is a tuple. Read here, where inspecting adds no reference.
+static PyObject *get_input_references(PyObject *self, void *unused) {
     LazyVector *vector = (LazyVector *)self;
     PyObject *input = vector->input ? vector->input : vector->source.obj; // borrowed
-    int several = input && PyTuple_CheckExact(input);
-    Py_ssize_t count = several ? PyTuple_GET_SIZE(input) : input != NULL;
+    int is_tuple = input && PyTuple_CheckExact(input);
+    Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(input) : input != NULL;
     _owned_ PyObject *counts = PyTuple_New(count);
     for (Py_ssize_t i = 0; counts && i < count; i++) {
-        PyObject *number = count_of(several ? PyTuple_GET_ITEM(input, i) : input);
+        PyObject *number = count_of(is_tuple ? PyTuple_GET_ITEM(input, i) : input);
         if (!number) {
             return NULL;
         }
@@ -244,8 +244,8 @@ static PyObject *see_input_references(PyObject *self, void *unused) {
     return take(counts);
 }
 
-// (object address, references, address of the bytes, bytes), or None.
-static PyObject *see_storage(PyObject *self, void *unused) {
+// (address of the object, refcount, address of the bytes, bytes), or None.
+static PyObject *get_storage(PyObject *self, void *unused) {
     LazyStorage *storage = ((LazyVector *)self)->result;
     if (!storage) {
         Py_RETURN_NONE;
@@ -255,7 +255,7 @@ static PyObject *see_storage(PyObject *self, void *unused) {
 }
 
 // (done, all)
-static PyObject *see_blocks(PyObject *self, void *unused) {
+static PyObject *get_blocks(PyObject *self, void *unused) {
     LazyVector *vector = (LazyVector *)self;
     Py_ssize_t blocks = lazy_blocks(vector), done = 0;
     for (Py_ssize_t block = 0; vector->done && block < blocks; block++) {
@@ -264,13 +264,13 @@ static PyObject *see_blocks(PyObject *self, void *unused) {
     return Py_BuildValue("(nn)", lazy_state_of(vector) == LAZY_DONE ? blocks : done, blocks);
 }
 
-static PyObject *see_state(PyObject *self, void *unused) {
+static PyObject *get_state(PyObject *self, void *unused) {
     static const char *names[] = {"lazy", "filling", "materialized"};
     return PyUnicode_FromString(names[lazy_state_of((LazyVector *)self)]);
 }
 
-// What a slice or an arange is made of: (start, step), or None.
-static PyObject *see_steps(PyObject *self, void *unused) {
+// The numbers of a slice or an arange: (start, step), or None.
+static PyObject *get_steps(PyObject *self, void *unused) {
     LazyVector *vector = (LazyVector *)self;
     if (vector->recipe == LAZY_SLICE) {
         return Py_BuildValue("(nn)", vector->start, vector->step);
@@ -283,13 +283,13 @@ static PyObject *see_steps(PyObject *self, void *unused) {
                                          : Py_BuildValue("(LL)", vector->first.whole, vector->by.whole);
 }
 
-static PyObject *see_events(PyObject *self, void *unused) {
+static PyObject *get_events(PyObject *self, void *unused) {
     PyObject *events = ((LazyVector *)self)->events;
     return events ? PyList_AsTuple(events) : PyTuple_New(0);
 }
 
 #define COUNTER(name, field) \
-    static PyObject *see_##name(PyObject *self, void *unused) { \
+    static PyObject *get_##name(PyObject *self, void *unused) { \
         return PyLong_FromLongLong((long long)((LazyVector *)self)->field); \
     }
 COUNTER(length, length)
@@ -300,22 +300,22 @@ COUNTER(dropped, dropped)
 COUNTER(depth, depth)
 
 PyGetSetDef lazy_access_getset[] = {
-    {"length", see_length, NULL, NULL, NULL},
-    {"format", see_format, NULL, NULL, NULL},
-    {"itemsize", see_itemsize, NULL, NULL, NULL},
-    {"nbytes", see_nbytes, NULL, NULL, NULL},
-    {"origin", see_origin, NULL, NULL, NULL},
-    {"recipe", see_recipe, NULL, NULL, NULL},
-    {"state", see_state, NULL, NULL, NULL},
-    {"blocks", see_blocks, NULL, NULL, NULL},
-    {"data1", see_input, NULL, NULL, NULL},
-    {"input_references", see_input_references, NULL, NULL, NULL},
-    {"data2", see_storage, NULL, NULL, NULL},
-    {"steps", see_steps, NULL, NULL, NULL},
-    {"events", see_events, NULL, NULL, NULL},
-    {"events_dropped", see_dropped, NULL, NULL, NULL},
-    {"exports", see_exports, NULL, NULL, NULL},
-    {"written", see_written, NULL, NULL, NULL},
-    {"depth", see_depth, NULL, NULL, NULL},
+    {"length", get_length, NULL, NULL, NULL},
+    {"format", get_format, NULL, NULL, NULL},
+    {"itemsize", get_itemsize, NULL, NULL, NULL},
+    {"nbytes", get_nbytes, NULL, NULL, NULL},
+    {"origin", get_origin, NULL, NULL, NULL},
+    {"recipe", get_recipe, NULL, NULL, NULL},
+    {"state", get_state, NULL, NULL, NULL},
+    {"blocks", get_blocks, NULL, NULL, NULL},
+    {"data1", get_input, NULL, NULL, NULL},
+    {"input_references", get_input_references, NULL, NULL, NULL},
+    {"data2", get_storage, NULL, NULL, NULL},
+    {"steps", get_steps, NULL, NULL, NULL},
+    {"events", get_events, NULL, NULL, NULL},
+    {"events_dropped", get_dropped, NULL, NULL, NULL},
+    {"exports", get_exports, NULL, NULL, NULL},
+    {"written", get_written, NULL, NULL, NULL},
+    {"depth", get_depth, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -1,7 +1,7 @@
-// Lazy vectors lent to Arrow: the C data interface by PyCapsules. Zero-copy, but for bool (bits in Arrow).
+// Export of lazy vectors to Arrow: the C data interface in PyCapsules. No copy, except for bool (bits).
 //
-// Both structs are Arrow's, which are its interface. Who consumes a capsule moves the struct out and sets its
-// `release` to NULL; a capsule that still has one calls it. An array without nulls has no validity bitmap.
+// Both structs are defined by the interface. A consumer moves the struct out and sets its `release` to NULL;
+// a capsule whose struct still has a `release` calls it. An array without nulls has no validity bitmap.
 #include "lazy/inside.h"
 
 typedef struct ArrowSchema {
@@ -22,7 +22,7 @@ typedef struct ArrowArray {
 
 typedef struct {
     const void *buffers[2];
-    LazyVector *vector; // owned; NULL where `bits` holds the elements
+    LazyVector *vector; // owned; NULL if `bits` holds the elements
     void *bits;         // owned, malloc
 } arrow_loan;
 
@@ -124,11 +124,11 @@ static PyObject *array_capsule(LazyVector *vector) {
         array_release(array);
         return NULL;
     }
-    (void)take(array); // the capsule's now
+    (void)take(array); // owned by the capsule now
     return capsule;
 }
 
-// __arrow_c_array__(requested_schema=None): the request is a wish; elements are given as they are.
+// __arrow_c_array__(requested_schema=None): the request is ignored; elements keep their type.
 PyObject *lazy_arrow_array(PyObject *self, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"requested_schema", NULL};
     PyObject *requested = NULL; // borrowed

@@ -1,13 +1,12 @@
-// Who materialized it: the calling line, found on the Python stack while it is still there.
+// The cause of a materialization: the calling line, taken from the Python stack.
 //
 // An event is a tuple (kind, cause, code, instruction, line, cell, bytes, ns). `cause` is a name that
-// __array_function__ and its like know ("np.sort"), or None; then the source text at `instruction` of `code`
-// says it, read only when somebody looks. `cell` is the number of the running IPython cell, or -1: the length
-// of the history list `In` that IPython keeps in the user's namespace. Frames of inspector.lazy are passed
-// by.
+// __array_function__ and similar hooks know ("np.sort"), or None. Then the source line at `instruction` of
+// `code` is the cause; it is read only for display. `cell` is the number of the running IPython cell, or -1:
+// the length of the history list `In` in the user's namespace. Frames of inspector.lazy are skipped.
 #include "lazy/inside.h"
 
-// Whether a frame's globals are those of our own package.
+// Whether the globals of a frame belong to inspector.lazy.
 static int is_ours(PyObject *globals) {
     PyObject *name = PyDict_GetItemString(globals, "__name__"); // borrowed
     const char *text = name && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : NULL;
@@ -42,23 +41,23 @@ static void caller_find(lazy_caller *caller) {
     }
 }
 
-static PyObject *told; // owned: called with (type, event) where a vector materializes; NULL: nobody is told
+static PyObject *listener; // owned: called with (type, event) at a materialization; or NULL
 
-// Whoever listens may fail: that is no reason for the vector to.
-static void listener_tell(LazyVector *vector, const char *kind, PyObject *event) {
-    if (!told || strcmp(kind, "materialize") != 0) {
+// A failing listener must not make the vector fail.
+static void listener_call(LazyVector *vector, const char *kind, PyObject *event) {
+    if (!listener || strcmp(kind, "materialize") != 0) {
         return;
     }
-    _owned_ PyObject *listener = Py_NewRef(told); // it may be taken away meanwhile
+    _owned_ PyObject *called = Py_NewRef(listener); // the call may replace it
     _owned_ PyObject *row = PyTuple_Pack(2, (PyObject *)Py_TYPE(vector), event);
-    _owned_ PyObject *answer = row ? PyObject_CallOneArg(listener, row) : NULL;
+    _owned_ PyObject *answer = row ? PyObject_CallOneArg(called, row) : NULL;
     if (!answer) {
-        PyErr_WriteUnraisable(listener);
+        PyErr_WriteUnraisable(called);
     }
 }
 
-PyObject *lazy_tell(PyObject *module, PyObject *listener) {
-    Py_XSETREF(told, listener == Py_None ? NULL : Py_NewRef(listener));
+PyObject *lazy_tell(PyObject *module, PyObject *callback) {
+    Py_XSETREF(listener, callback == Py_None ? NULL : Py_NewRef(callback));
     Py_RETURN_NONE;
 }
 
@@ -74,7 +73,7 @@ int lazy_event(LazyVector *vector, const char *kind, PyObject *cause, Py_ssize_t
     if (!event || !vector->events || PyList_Append(vector->events, event) < 0) {
         return -1;
     }
-    listener_tell(vector, kind, event);
+    listener_call(vector, kind, event);
     if (PyList_GET_SIZE(vector->events) > LAZY_EVENTS_MAX) {
         vector->dropped++;
         return PyList_SetSlice(vector->events, 0, 1, NULL);

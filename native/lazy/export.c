@@ -1,8 +1,8 @@
-// Lazy vectors lent to others: the buffer protocol (PEP 3118) and DLPack. Both materialize, and are counted.
+// Exports of lazy vectors: the buffer protocol (PEP 3118) and DLPack. Both materialize, and are counted.
 //
-// Consumers get read-only memory. A writable buffer is granted while nobody else has this memory; from then
-// on the recipe may no longer say what is there (`written`), so pickle writes the elements. A DLPack
-// capsule before version 1 cannot say "read-only": it gets a copy of its own.
+// Consumers get read-only memory. A writable buffer is granted while no other consumer has the memory. From
+// then on the recipe may no longer describe the elements (`written`), so pickle writes the elements. A DLPack
+// capsule before version 1 has no read-only flag: it gets a copy of its own.
 #include "lazy/inside.h"
 
 int lazy_getbuffer(PyObject *self, Py_buffer *view, int flags) {
@@ -63,7 +63,7 @@ typedef struct {
     dl_managed plain;
     dl_versioned versioned;
     int64_t shape, stride;
-    LazyVector *vector; // owned; NULL where `copy` holds the elements
+    LazyVector *vector; // owned; NULL if `copy` holds the elements
     void *copy;         // owned, malloc
 } dl_loan;
 
@@ -81,7 +81,7 @@ static void loan_return(dl_loan *loan) {
 static void plain_delete(dl_managed *self) { loan_return(self->context); }
 static void versioned_delete(dl_versioned *self) { loan_return(self->context); }
 
-// A capsule that nobody consumed still has its first name, and returns the loan.
+// A capsule that was never consumed still has its first name, and frees the loan.
 static void capsule_destroy(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         plain_delete(PyCapsule_GetPointer(capsule, "dltensor"));
@@ -128,7 +128,7 @@ static dl_loan *loan_create(LazyVector *vector, int copied) {
     return loan;
 }
 
-// 1 the consumer reads versioned capsules, 0 it does not, -1 with an exception set.
+// 1: the consumer reads versioned capsules; 0: it does not; -1 with an exception set.
 static int reads_versioned(PyObject *max_version) {
     if (!max_version || max_version == Py_None) {
         return 0;
@@ -169,7 +169,9 @@ static PyObject *vector_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
     }
     int copied = copy == Py_True || (!versioned && !vector->written);
     if (copy == Py_False && (copied || lazy_state_of(vector) != LAZY_DONE)) {
-        PyErr_SetString(PyExc_BufferError, "a lazy vector has no elements to lend without computing them");
+        PyErr_SetString(
+            PyExc_BufferError,
+            "copy=False: the lazy vector cannot export its elements without a copy or computing them");
         return NULL;
     }
     if (lazy_materialize(vector, NULL) < 0) {

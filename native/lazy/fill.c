@@ -1,16 +1,14 @@
-// Materialization: data2 is filled once, whoever asks and from however many threads.
+// Materialization: data2 is filled once, for any caller and from any number of threads.
 //
 // Life cycle: LAZY_NOT -> LAZY_FILLING -> LAZY_DONE, changed only under the GIL. The thread that fills holds
-// `filled`, a lock; it lets the GIL go (native recipes) or runs Python (which lets it go now and then).
-// Others that need data2 wait for `filled` without the GIL, and look again. What can go wrong, and what
-// happens:
-//   * the recipe raises: back to LAZY_NOT, what this call allocated is freed, each waiter tries for itself;
-//   * the recipe asks for the very data it is computing, or two threads each compute what the other waits
-//     for: an error in the one that would close the circle (`waits` says who waits for what), never a
-//     deadlock;
-//   * a signal arrives at a waiter: it runs, the waiter stops waiting if it raises;
-//   * fork() while another thread fills: that thread is not in the child, so the child starts over.
-// A part of data2 may be done: bit k of `done` says block k is. Bits are set after the bytes are written.
+// the lock `filled`; it releases the GIL (native recipes) or runs Python, which releases it now and then.
+// Other threads that need data2 wait for `filled` without the GIL and check again. Failures:
+//   * the recipe raises: back to LAZY_NOT, the memory of this call is freed, each waiter tries for itself;
+//   * the recipe needs the data that it is computing, or two threads compute what the other waits for: an
+//     error in the thread that would close the cycle (`waits` records who waits for what), never a deadlock;
+//   * a signal arrives at a waiter: its handler runs; if it raises, the waiter stops waiting;
+//   * fork() while another thread fills: the child does not have that thread, so it starts over.
+// data2 may be filled in part: bit k of `done` is set after the bytes of block k are written.
 #include "lazy/inside.h"
 #include <time.h>
 
@@ -20,7 +18,7 @@ typedef struct lazy_wait {
     struct lazy_wait *next;
 } lazy_wait;
 
-static lazy_wait *waits; // who waits now, on the waiters' stacks; read and changed under the GIL
+static lazy_wait *waits; // the waiters, on their stacks; read and changed under the GIL
 
 static long long now_ns(void) {
     struct timespec now;
@@ -29,7 +27,7 @@ static long long now_ns(void) {
 }
 
 // Whether the thread that fills `vector` waits, at the end of a chain of waiters, for this thread.
-static int closes_circle(const LazyVector *vector, unsigned long me) {
+static int closes_cycle(const LazyVector *vector, unsigned long me) {
     unsigned long thread = vector->filler;
     for (const lazy_wait *wait = waits; thread != me && wait;) {
         if (wait->thread == thread) {
@@ -44,7 +42,7 @@ static int closes_circle(const LazyVector *vector, unsigned long me) {
 
 static int wait_until_filled(LazyVector *vector) {
     lazy_wait me = {PyThread_get_thread_ident(), vector, waits};
-    if (closes_circle(vector, me.thread)) {
+    if (closes_cycle(vector, me.thread)) {
         return lazy_refuse("circle", Py_BuildValue("(O)", (PyObject *)vector));
     }
     waits = &me;
@@ -52,7 +50,8 @@ static int wait_until_filled(LazyVector *vector) {
     while (!failed && lazy_state_of(vector) == LAZY_FILLING) {
         PyThreadState *without = PyEval_SaveThread();
         if (PyThread_acquire_lock_timed(vector->filled, 100000, 1) == PY_LOCK_ACQUIRED) {
-            PyThread_release_lock(vector->filled); // at once: who holds it and waits for the GIL stops all
+            PyThread_release_lock(
+                vector->filled); // at once: holding it while waiting for the GIL would block all
         }
         PyEval_RestoreThread(without);
         failed = PyErr_CheckSignals();
@@ -84,9 +83,9 @@ static int allocate(LazyVector *vector) {
     return vector->result ? 0 : -1;
 }
 
-// Takes the filling upon this thread. 1 begun, 0 nothing to do, -1 with an exception set.
+// Makes this thread the one that fills. 1 begun, 0 nothing to do, -1 with an exception set.
 static int begin(LazyVector *vector, Py_ssize_t first, Py_ssize_t end) {
-    for (;;) { // from the last look at the state until LAZY_FILLING is set no Python runs
+    for (;;) { // no Python runs between the last check of the state and LAZY_FILLING
         if (lazy_state_of(vector) == LAZY_DONE) {
             return 0;
         }
@@ -96,7 +95,7 @@ static int begin(LazyVector *vector, Py_ssize_t first, Py_ssize_t end) {
             }
         } else if (vector->result && vector->done) {
             break;
-        } else if (allocate(vector) < 0) { // before the first look at its blocks: they may be too many
+        } else if (allocate(vector) < 0) { // before its blocks are read: there may be too many
             return -1;
         }
     }
@@ -124,7 +123,7 @@ static int begin(LazyVector *vector, Py_ssize_t first, Py_ssize_t end) {
     return 1;
 }
 
-// Computes the missing blocks of [first, end) into `bytes`. Returns how many bytes, or -1.
+// Computes the missing blocks of [first, end) into `bytes`. Returns the bytes written, or -1.
 static Py_ssize_t compute(LazyVector *vector, char *bytes, Py_ssize_t first, Py_ssize_t end) {
     Py_ssize_t most = lazy_block_length(vector), size = vector->kind->itemsize, written = 0;
     for (Py_ssize_t block = first; block < end; block++) {
@@ -145,26 +144,26 @@ static Py_ssize_t fill(LazyVector *vector, Py_ssize_t first, Py_ssize_t end) {
     if (!vector->native || vector->length <= LAZY_HOLD_GIL_MAX) {
         return compute(vector, vector->result->bytes, first, end);
     }
-    PyThreadState *without = lazy_leave();
+    PyThreadState *without = lazy_release_gil();
     written = compute(vector, vector->result->bytes, first, end);
-    lazy_return(without);
+    lazy_take_gil(without);
     return written;
 }
 
-// Ends the filling: the state is what is there now, and the waiters go on.
+// Ends the filling: sets the state by the blocks that are done, and wakes the waiters.
 static void finish(LazyVector *vector, Py_ssize_t first, Py_ssize_t end, int failed) {
-    Py_ssize_t blocks = lazy_blocks(vector), there = 0, before = 0;
+    Py_ssize_t blocks = lazy_blocks(vector), done_blocks = 0, before = 0;
     for (Py_ssize_t block = 0; block < blocks; block++) {
         before += is_done(vector, block);
         if (!failed && first <= block && block < end) {
             __atomic_fetch_or(vector->done + block / 64, UINT64_C(1) << (block % 64), __ATOMIC_RELEASE);
         }
-        there += is_done(vector, block);
+        done_blocks += is_done(vector, block);
     }
     if (failed && !before) {
         Py_CLEAR(vector->result);
     }
-    atomic_store_explicit(&vector->state, !failed && there == blocks ? LAZY_DONE : LAZY_NOT,
+    atomic_store_explicit(&vector->state, !failed && done_blocks == blocks ? LAZY_DONE : LAZY_NOT,
                           memory_order_release);
     PyThread_release_lock(vector->filled);
 }
@@ -194,18 +193,18 @@ static int retire(LazyVector *vector, LazyStorage *old) {
     return PyList_Append(vector->retired, (PyObject *)old);
 }
 
-// Before a consumer may write: data2 is this vector's alone. A storage that others have is copied; the old
-// one is kept where a thread without the GIL, which holds no reference, may be reading it.
+// Call before a consumer may write: makes data2 exclusive to this vector. A shared storage is copied; the old
+// one is kept if a thread without the GIL, which holds no reference, may be reading it.
 int lazy_unshare(LazyVector *vector) {
     LazyStorage *old = vector->result;
     if (vector->exports) {
-        PyErr_Format(PyExc_BufferError, "%zd consumers have this memory: it cannot be given for writing",
+        PyErr_Format(PyExc_BufferError, "%zd consumers hold this memory: no writable buffer can be granted",
                      vector->exports);
         return -1;
     }
     if (Py_REFCNT(old) > 1) {
         LazyStorage *copy = lazy_storage_create(Py_TYPE(vector), old->size);
-        if (!copy || (lazy_is_away() && retire(vector, old) < 0)) {
+        if (!copy || (lazy_has_gil_free_readers() && retire(vector, old) < 0)) {
             Py_XDECREF(copy);
             return -1;
         }

@@ -1,19 +1,19 @@
-// Inside the lazy vector: its struct, and the functions its rooms (lazy_*.c) have in common.
+// Internals of the lazy vector: its struct, and the functions that the files in native/lazy/ share.
 #ifndef INSPECTOR_LAZY_INSIDE_H
 #define INSPECTOR_LAZY_INSIDE_H
 
-#include "module/native.h" // first: Python.h says which features of the system there are
+#include "module/native.h" // first: Python.h sets the feature macros
 
 #include "lazy/lazy.h"
 #include <pythread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#define LAZY_BLOCK_BYTES 131072 // a block: small enough for L2, large enough to hide a call into Python
-#define LAZY_HOLD_GIL_MAX 32768 // elements; shorter work keeps the GIL: letting it go costs more
-#define LAZY_DEPTH_MAX 256      // vectors on vectors; region and elt recurse
-#define LAZY_SPANS 32           // last reads smaller than a block that the stamp remembers
-#define LAZY_EVENTS_MAX 16      // events kept; the oldest goes
+#define LAZY_BLOCK_BYTES 131072 // a block: fits into L2, and amortizes a call into Python
+#define LAZY_HOLD_GIL_MAX 32768 // elements; shorter work keeps the GIL: releasing it costs more
+#define LAZY_DEPTH_MAX 256      // nested vectors; region and elt recurse
+#define LAZY_SPANS 32           // number of latest reads below a block that are stamped
+#define LAZY_EVENTS_MAX 16      // events kept; the oldest is dropped
 
 typedef union {
     double real;
@@ -21,7 +21,7 @@ typedef union {
     uint64_t natural;
 } lazy_number;
 
-// One element type, and its arithmetic; the table is chosen at run time by what the processor can do.
+// One element type and its arithmetic. The table is chosen at run time by the features of the processor.
 typedef struct {
     char code[2];     // PEP 3118 format, as NumPy spells it
     const char *name; // NumPy's name
@@ -40,7 +40,7 @@ typedef struct {
 } lazy_stamp;
 
 // lazy/kernels.c
-const lazy_kind *lazy_kind_of(const char *format, Py_ssize_t itemsize); // NULL where we have none
+const lazy_kind *lazy_kind_of(const char *format, Py_ssize_t itemsize); // NULL if there is none
 void lazy_kernels_choose(int portable);
 lazy_stamp lazy_checksum(const void *in, int64_t bytes);
 lazy_stamp lazy_sum_f64_stamped(const double *in, int64_t n, int absolute, double *total);
@@ -50,28 +50,28 @@ typedef struct {
     lazy_stamp stamp;        // of one element: its bytes, and 0
 } lazy_span;
 
-// What was read from the input, so that a later change of it is seen.
+// The input as it was read, so that a later change is detected.
 typedef struct {
-    uint64_t *read;    // a bit a block
+    uint64_t *read;    // one bit per block
     lazy_stamp *block; // checksum of each block that was read
     lazy_span span[LAZY_SPANS];
-    unsigned next;      // span that is written next
-    atomic_int changed; // a block was read again and was not as before
+    unsigned next;      // index of the span to write next
+    atomic_int changed; // a block was read again and differed
     Py_ssize_t blocks;
 } lazy_stamps;
 
-// The bytes of a materialized vector, or the room a Python provider writes a block into.
+// The bytes of a materialized vector, or the memory that a Python provider writes a block to.
 typedef struct {
     PyObject_HEAD char *bytes; // owned, PyMem_RawMalloc
     Py_ssize_t size;           // bytes
-    Py_ssize_t exports;        // buffers consumers hold
+    Py_ssize_t exports;        // buffers that consumers hold
 } LazyStorage;
 
 typedef enum { LAZY_SOURCE, LAZY_ABS, LAZY_ARANGE, LAZY_SLICE, LAZY_PYTHON, LAZY_FOREIGN } lazy_recipe;
 typedef enum { LAZY_NOT, LAZY_FILLING, LAZY_DONE } lazy_state;
 
 typedef struct LazyVector {
-    PyObject_HEAD PyObject *input; // owned, data1: a LazyVector or any object; NULL where source.obj is it
+    PyObject_HEAD PyObject *input; // owned, data1: a LazyVector or any object; NULL if it is source.obj
     LazyStorage *result;           // owned, data2: NULL until something is materialized
     PyObject *retired;             // owned list of storages replaced by a writable copy, or NULL
     PyObject *weak;                // borrowed: the first weak reference
@@ -84,20 +84,20 @@ typedef struct LazyVector {
     Py_buffer source;              // held while source.obj is set
     lazy_stamps *stamps;           // owned, malloc; NULL until the source is read
     inspector_lazy_provider *provider;
-    uint64_t *done;              // owned, malloc: a bit a block of data2
-    PyThread_type_lock filled;   // held while one thread fills
-    unsigned long filler;        // that thread
+    uint64_t *done;              // owned, malloc: one bit per block of data2
+    PyThread_type_lock filled;   // held by the thread that fills
+    unsigned long filler;        // id of that thread
     pid_t filler_pid;            // its process: a forked child inherits the state but not the thread
-    Py_ssize_t exports;          // buffers, DLPack and Arrow capsules consumers hold
-    long long dropped;           // events that went
+    Py_ssize_t exports;          // buffers, DLPack and Arrow capsules that consumers hold
+    long long dropped;           // number of dropped events
     atomic_int state;            // lazy_state
     uint8_t recipe;              // lazy_recipe
-    uint8_t native;              // no Python on the way to an element: the GIL is not needed
+    uint8_t native;              // computing an element runs no Python and needs no GIL
     uint8_t over_input;          // data1 is a LazyVector
-    uint8_t has_elt, has_region; // of a Python recipe: the subclass defines it
+    uint8_t has_elt, has_region; // of a Python recipe: methods that the subclass defines
     uint8_t ready;               // initialised
-    uint8_t written;             // a consumer could write: the recipe may no longer say what is there
-    uint16_t depth;              // lazy vectors an element passes through below: a materialized one ends them
+    uint8_t written;             // a consumer could write: the recipe may no longer describe the elements
+    uint16_t depth;              // lazy vectors below it; a materialized one ends the chain
 } LazyVector;
 
 static inline Py_ssize_t lazy_block_length(const LazyVector *vector) {
@@ -114,9 +114,9 @@ static inline LazyVector *lazy_input(LazyVector *vector) {
 }
 
 // lazy/numbers.c
-// Refuses a length whose bytes cannot be counted: 0, or -1 with OverflowError set.
+// Checks that the byte count of a length fits: 0, or -1 with OverflowError set.
 int lazy_check_length(Py_ssize_t length, const lazy_kind *kind);
-// A new Python number; and back, 0 or -1.
+// lazy_box returns a new Python number; lazy_unbox converts one back: 0, or -1 with an exception set.
 PyObject *lazy_box(const lazy_kind *kind, const void *element);
 int lazy_unbox(const lazy_kind *kind, PyObject *number /* borrowed */, void *element);
 // Raises inspector.lazy.refusals.<name>(*arguments); steals `arguments`, a tuple. Returns -1.
@@ -126,22 +126,22 @@ int lazy_refuse(const char *name, PyObject *arguments /* stolen */);
 LazyStorage *lazy_storage_create(PyTypeObject *vector_type /* borrowed */, Py_ssize_t size);
 extern PyType_Spec lazy_storage_spec;
 
-// Lets the GIL go, and takes it back: meanwhile no data2 is freed that native vectors may be reading.
-PyThreadState *lazy_leave(void);
-void lazy_return(PyThreadState *thread);
-int lazy_is_away(void); // some thread reads so now
+// Releases the GIL, and takes it again. In between no data2 is freed that native vectors may read.
+PyThreadState *lazy_release_gil(void);
+void lazy_take_gil(PyThreadState *thread);
+int lazy_has_gil_free_readers(void); // whether a thread reads so now
 
-// lazy/region.c: elements without materializing. `i` and `n` lie inside the vector; 0, or -1 with an
+// lazy/region.c: elements without materializing. `i` and `n` must lie inside the vector. 0, or -1 with an
 // exception set (never for a native vector, which needs no GIL).
 int lazy_elt(LazyVector *vector, Py_ssize_t i, void *out);
 int lazy_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out);
-// Must be called with the GIL before it is let go: makes the stamps of the inputs below.
+// Allocates the stamps of the inputs. Call it before releasing the GIL. 0, or -1 with an exception set.
 int lazy_prepare(LazyVector *vector);
-// Calls `fold` with each block; it returns 0 to go on, 1 for enough, -1 for failure.
+// Calls `fold` for each block. `fold` returns 0 to continue, 1 to stop, -1 for failure.
 typedef int (*lazy_fold)(const lazy_kind *kind, const void *block, Py_ssize_t i, Py_ssize_t n, void *state);
 int lazy_each_block(LazyVector *vector, lazy_fold fold, void *state);
 
-// lazy/python.c: recipes written in Python, and in C by lazy.h.
+// lazy/python.c: recipes written in Python, and in C with lazy.h.
 int lazy_python_elt(LazyVector *vector, Py_ssize_t i, void *out);
 int lazy_python_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out);
 int lazy_foreign_elt(LazyVector *vector, Py_ssize_t i, void *out);
@@ -153,21 +153,21 @@ void lazy_stamps_free(lazy_stamps *stamps);
 void lazy_stamp_element(LazyVector *vector, Py_ssize_t i, const void *element);
 void lazy_stamp_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n);
 void lazy_stamp_block(lazy_stamps *stamps, Py_ssize_t block, lazy_stamp now);
-// A new tuple: changed, compared, touched; blocks and spans, at most `budget` compared.
+// A new tuple: changed, compared, touched; counts blocks and spans, compares at most `budget` blocks.
 PyObject *lazy_input_changed(PyObject *self /* borrowed */, PyObject *budget /* borrowed */);
 
-// lazy/fill.c: materialization. `cause` names who asked, or is NULL: then the calling line says it.
+// lazy/fill.c: materialization. `cause` names the caller; NULL: the event records the calling line.
 int lazy_materialize(LazyVector *vector, PyObject *cause /* borrowed */);
 int lazy_materialize_blocks(LazyVector *vector, Py_ssize_t first, Py_ssize_t end,
                             PyObject *cause /* borrowed */);
 int lazy_unshare(LazyVector *vector);
 
-// lazy/event.c: whom to tell of each materialization, the result is new; appends to vector->events.
+// lazy/event.c: sets the listener, returns a new None. lazy_event appends to vector->events.
 PyObject *lazy_tell(PyObject *module /* borrowed */, PyObject *listener /* borrowed: kept */);
 int lazy_event(LazyVector *vector, const char *kind, PyObject *cause /* borrowed */, Py_ssize_t bytes,
                long long ns);
 
-// lazy_recipes.c. A new vector over a buffer or a vector.
+// lazy/recipes.c. A new vector over a buffer or a vector.
 PyObject *lazy_make(PyObject *module /* borrowed */, PyObject *const *args /* borrowed */, Py_ssize_t count);
 // A new vector of three numbers.
 PyObject *lazy_arange_new(PyObject *module /* borrowed */, PyObject *args /* borrowed */);

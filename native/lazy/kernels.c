@@ -1,8 +1,7 @@
-// The arithmetic of lazy vectors for AVX2 and for any processor; the choice is made once, at run time.
+// The arithmetic of lazy vectors for AVX2 and for any processor, chosen once at run time.
 //
-// Both variants are the same C (lazy/kernels_body.h); GCC's vectors become the registers there are. AVX2
-// without FMA: a fused multiply-add would give other bits on other machines. Compilers that do not know
-// the pragma build two portable variants, which is slower and right.
+// Both variants are the same C (lazy/kernels_body.h) with GCC vectors. AVX2 without FMA: a fused multiply-add
+// would give different bits on different machines. Without the pragma only the portable variant is built.
 #include "lazy/inside.h"
 
 #define VARIANT(name) name##_any
@@ -38,13 +37,13 @@ static const lazy_kind *lazy_kind_of_family(char family, Py_ssize_t itemsize) {
     return NULL;
 }
 
-// Only the family is read off the code: `l` has 8 bytes here and 4 in standard size, the itemsize knows.
+// The code gives only the family: `l` has 8 bytes here and 4 in standard size, so itemsize decides.
 const lazy_kind *lazy_kind_of(const char *format, Py_ssize_t itemsize) {
     if (!format) {
         return lazy_kind_of_family('u', itemsize == 1 ? 1 : 0); // PEP 3118: NULL means "B"
     }
     if (strchr("@=<", *format) || (*format && strchr(">!", *format) && itemsize == 1)) {
-        format += *format != 0; // native order: little-endian, as on every machine we build for
+        format += *format != 0; // native order: little-endian on all supported machines
     }
     if (!*format || format[1]) {
         return NULL;

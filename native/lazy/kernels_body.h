@@ -1,7 +1,7 @@
-// The arithmetic of lazy vectors, compiled once for every instruction set: lazy/kernels.c includes this
-// file with VARIANT(name) defined. Vectors of GCC's are 32 bytes: one register with AVX2, two without.
+// The arithmetic of lazy vectors, compiled once per instruction set: lazy/kernels.c includes this file with
+// VARIANT(name) defined. GCC vectors are 32 bytes: one register with AVX2, two without.
 //
-// Elements come straight from somebody's buffer: they may lie at any address, hence the `loose` types.
+// Elements are read directly from a caller's buffer and may be unaligned, hence the `loose` types.
 
 typedef double VARIANT(v4d) __attribute__((vector_size(32)));
 typedef float VARIANT(v8f) __attribute__((vector_size(32)));
@@ -11,8 +11,8 @@ typedef uint64_t VARIANT(v4u) __attribute__((vector_size(32)));
 typedef VARIANT(v4u) VARIANT(loose) __attribute__((aligned(1), may_alias));
 
 // --- checksum ---------------------------------------------------------------------------------------
-// Two sums a lane, as Fletcher's: `a` of the words, `b` of the a's. One changed word changes a; words
-// that change places change b. It costs two additions a vector, next to memory traffic nothing.
+// Two sums per lane, as in Fletcher's checksum: `a` of the words, `b` of the values of `a`. A changed word
+// changes `a`; swapped words change `b`. It costs two additions per vector, little next to memory traffic.
 
 typedef struct {
     VARIANT(v4u) a0, a1, b0, b1;
@@ -79,15 +79,15 @@ static lazy_stamp VARIANT(sum_stamped)(const double *in, int64_t n, int absolute
     return VARIANT(fold_lanes)(&lanes, (uint64_t)n * sizeof *in);
 }
 
-// --- one kind after the other ------------------------------------------------------------------------
-// Loops are written so that GCC turns them into vector code; `LAZY_LOAD` reads at any address.
+// --- kernels of each kind ----------------------------------------------------------------------------
+// GCC can vectorize these loops; the element types allow unaligned reads.
 
 #define LAZY_INTEGER(kind, type, wide, field, signed_) \
     typedef type VARIANT(kind) __attribute__((aligned(1), may_alias)); \
     static void VARIANT(abs_##kind)(const void *in, void *out, int64_t n) { \
         const VARIANT(kind) *from = in; \
         VARIANT(kind) *to = out; \
-        for (int64_t i = 0; i < n; i++) { /* the smallest integer stays what it is, as in NumPy */ \
+        for (int64_t i = 0; i < n; i++) { /* the smallest integer is unchanged, as in NumPy */ \
             to[i] = signed_ && from[i] < (type)1 ? (type)(0 - (wide)from[i]) : from[i]; \
         } \
     } \

@@ -1,11 +1,11 @@
-// One element as a Python number, and what cannot be an element: the ground of the lazy vector's rooms.
+// Conversion of elements to and from Python numbers, and refusals: the base of native/lazy/.
 #include "lazy/inside.h"
 
 int lazy_refuse(const char *name, PyObject *arguments) {
-    _owned_ PyObject *given = arguments;
-    _owned_ PyObject *refusals = given ? PyImport_ImportModule("inspector.lazy.refusals") : NULL;
+    _owned_ PyObject *owned_arguments = arguments;
+    _owned_ PyObject *refusals = owned_arguments ? PyImport_ImportModule("inspector.lazy.refusals") : NULL;
     _owned_ PyObject *refusal = refusals ? PyObject_GetAttrString(refusals, name) : NULL;
-    _owned_ PyObject *error = refusal ? PyObject_Call(refusal, given, NULL) : NULL;
+    _owned_ PyObject *error = refusal ? PyObject_Call(refusal, owned_arguments, NULL) : NULL;
     if (error) {
         PyErr_SetObject((PyObject *)Py_TYPE(error), error);
     }
@@ -14,8 +14,7 @@ int lazy_refuse(const char *name, PyObject *arguments) {
 
 int lazy_check_length(Py_ssize_t length, const lazy_kind *kind) {
     if (length > PY_SSIZE_T_MAX / kind->itemsize) {
-        PyErr_Format(PyExc_OverflowError, "%zd elements of %s are more than an address can reach", length,
-                     kind->name);
+        PyErr_Format(PyExc_OverflowError, "%zd elements of %s exceed the address space", length, kind->name);
         return -1;
     }
     return 0;

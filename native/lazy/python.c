@@ -1,34 +1,34 @@
-// Recipes that are not ours: a Python subclass's elt and get_region, and a C provider's (lazy/lazy.h).
+// External recipes: elt and get_region of a Python subclass, and a C provider's (lazy/lazy.h).
 //
-// A Python get_region writes into an ndarray over a storage of its own, which is copied from there: a
-// provider that keeps `out` keeps scratch memory alive, and can never write into a materialized vector.
-// Every answer is checked (count, type, range): a provider's mistake is an exception here, not a wrong value.
+// A Python get_region writes to an ndarray over separate storage, which is then copied. A provider that keeps
+// `out` keeps only scratch memory, and can never write to a materialized vector. Every answer is checked
+// (count, type, range): an error of a provider raises an exception and never gives a wrong value.
 #include "lazy/inside.h"
 
 // A new writable ndarray of n elements over `room`.
-static PyObject *window(LazyVector *vector, LazyStorage *room, Py_ssize_t n) {
+static PyObject *array_over(LazyVector *vector, LazyStorage *storage, Py_ssize_t n) {
     _owned_ PyObject *numpy = PyImport_ImportModule("numpy");
-    return numpy ? PyObject_CallMethod(numpy, "frombuffer", "Osn", (PyObject *)room, vector->kind->code, n)
+    return numpy ? PyObject_CallMethod(numpy, "frombuffer", "Osn", (PyObject *)storage, vector->kind->code, n)
                  : NULL;
 }
 
-// The subclass's own answer: how many it wrote, and into what.
+// Calls get_region of the subclass and checks how many elements it wrote.
 static int call_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out) {
     Py_ssize_t bytes = n * vector->kind->itemsize;
-    LazyStorage *room = lazy_storage_create(Py_TYPE(vector), bytes);
-    _owned_ PyObject *guard = (PyObject *)room;
-    _owned_ PyObject *array = room ? window(vector, room, n) : NULL;
-    _owned_ PyObject *told =
+    LazyStorage *storage = lazy_storage_create(Py_TYPE(vector), bytes);
+    _owned_ PyObject *guard = (PyObject *)storage;
+    _owned_ PyObject *array = storage ? array_over(vector, storage, n) : NULL;
+    _owned_ PyObject *written =
         array ? PyObject_CallMethod((PyObject *)vector, "get_region", "nnO", i, n, array) : NULL;
-    if (!told) {
+    if (!written) {
         return -1;
     }
-    Py_ssize_t count = PyIndex_Check(told) ? PyNumber_AsSsize_t(told, NULL) : -1;
+    Py_ssize_t count = PyIndex_Check(written) ? PyNumber_AsSsize_t(written, NULL) : -1;
     if (count != n) {
         PyErr_Clear();
-        return lazy_refuse("short_region", Py_BuildValue("(OnnO)", (PyObject *)vector, i, n, told));
+        return lazy_refuse("short_region", Py_BuildValue("(OnnO)", (PyObject *)vector, i, n, written));
     }
-    memcpy(out, room->bytes, (size_t)bytes);
+    memcpy(out, storage->bytes, (size_t)bytes);
     return 0;
 }
 
@@ -46,7 +46,7 @@ int lazy_python_elt(LazyVector *vector, Py_ssize_t i, void *out) {
 
 int lazy_python_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out) {
     Py_ssize_t most = lazy_block_length(vector);
-    for (Py_ssize_t k = 0; k < n;) { // a provider is asked for a block at most, as the contract says
+    for (Py_ssize_t k = 0; k < n;) { // the contract: at most one block per call
         Py_ssize_t count = !vector->has_region ? 1 : n - k < most ? n - k : most;
         char *at = (char *)out + k * vector->kind->itemsize;
         int failed =
@@ -59,12 +59,12 @@ int lazy_python_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out
     return 0;
 }
 
-// A C provider failed: its own exception travels on. Without the GIL it only says so; the caller raises.
-static int foreign_failed(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, int64_t told) {
+// A C provider failed: its exception, if set, is passed on. Takes the GIL, since the caller may not hold it.
+static int foreign_failed(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, int64_t written) {
     PyGILState_STATE gil = PyGILState_Ensure();
     if (!PyErr_Occurred()) {
         const char *name = vector->provider ? vector->provider->name : "gone";
-        lazy_refuse("foreign_failed", Py_BuildValue("(znnL)", name, i, n, (long long)told));
+        lazy_refuse("foreign_failed", Py_BuildValue("(znnL)", name, i, n, (long long)written));
     }
     PyGILState_Release(gil);
     return -1;
@@ -79,11 +79,11 @@ int lazy_foreign_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *ou
     for (Py_ssize_t k = 0; k < n;) {
         char *at = (char *)out + k * size;
         Py_ssize_t count = !provider->get_region ? 1 : n - k < most ? n - k : most;
-        int64_t told = provider->get_region ? provider->get_region(provider->context, i + k, count, at)
-                       : provider->elt(provider->context, i + k, at) < 0 ? -1
-                                                                         : 1;
-        if (told != count) {
-            return foreign_failed(vector, i + k, count, told);
+        int64_t written = provider->get_region ? provider->get_region(provider->context, i + k, count, at)
+                          : provider->elt(provider->context, i + k, at) < 0 ? -1
+                                                                            : 1;
+        if (written != count) {
+            return foreign_failed(vector, i + k, count, written);
         }
         k += count;
     }

@@ -1,7 +1,7 @@
-// New lazy vectors: over a buffer, over another vector, of three numbers, over a C provider. Each O(1).
+// Creates lazy vectors: over a buffer, over another vector, of three numbers, over a C provider. Each O(1).
 //
-// A vector over a buffer holds it (Py_buffer) as long as it lives: memory that an exporter could move or
-// free meanwhile stays. Where the exporter is the input itself, `source.obj` is the one reference to it.
+// A vector over a buffer holds it (Py_buffer) for its whole life, so the exporter can neither move nor free
+// the memory. If the exporter is the input itself, `source.obj` is the only reference to it.
 #include "lazy/inside.h"
 
 static LazyVector *vector_create(native_state *state, lazy_recipe recipe) {
@@ -51,7 +51,7 @@ static int over_buffer(LazyVector *vector, PyObject *input) {
     return 0;
 }
 
-// lazy_over(x, absolute): NotImplemented where x lays no bytes open.
+// lazy_over(x, absolute): NotImplemented if x exports no buffer.
 PyObject *lazy_make(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     native_state *state = native_get_state(module);
     if (count != 2) {
@@ -88,7 +88,7 @@ PyObject *lazy_slice_new(LazyVector *vector, Py_ssize_t start, Py_ssize_t step, 
     return (PyObject *)part;
 }
 
-// lazy_arange(format, itemsize, first, second, step, length): the numbers are checked in Python.
+// lazy_arange(format, itemsize, first, second, step, length): Python checks the numbers.
 PyObject *lazy_arange_new(PyObject *module, PyObject *args) {
     const char *format;
     PyObject *first, *second, *step; // borrowed
@@ -121,7 +121,7 @@ PyObject *lazy_arange_new(PyObject *module, PyObject *args) {
     return PyErr_Occurred() ? NULL : take(made);
 }
 
-// lazy_foreign(address, keeper): a provider of lazy/lazy.h; `keeper` is what keeps its memory alive.
+// lazy_foreign(address, keeper): a provider of lazy/lazy.h; `keeper` keeps its memory alive.
 PyObject *lazy_foreign_new(PyObject *module, PyObject *args) {
     unsigned long long address;
     PyObject *keeper; // borrowed

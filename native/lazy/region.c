@@ -1,15 +1,14 @@
 // Elements of a lazy vector without materializing it: one, a region, or all of them block by block.
 //
-// Every recipe answers from data1: a buffer, another lazy vector, three numbers, Python or C code. What is
-// already materialized (all, or the blocks asked for) is copied from data2 instead. A vector is `native` when
-// no Python runs on the way; then these functions touch no Python object, cannot fail, and run without the
-// GIL. That is safe because nothing they read is freed or moved while the vector lives: the input's buffer
-// is held, `done` and `stamps` once made stay, a block's bit is set after its bytes are written, and a
-// data2 that is replaced is retired, not freed.
+// Every recipe computes from data1: a buffer, another lazy vector, three numbers, Python or C code. Elements
+// that are already materialized are copied from data2 instead. A vector is `native` if no Python runs to
+// compute an element; then these functions touch no Python object, cannot fail, and run without the GIL. This
+// is safe because nothing they read is freed or moved meanwhile: the input's buffer is held, `done` and
+// `stamps` stay once made, a block's bit is set after its bytes are written, and a replaced data2 is retired.
 #include "lazy/inside.h"
 
 // Whether elements [i, i + n) lie in data2.
-static int is_there(LazyVector *vector, Py_ssize_t i, Py_ssize_t n) {
+static int is_materialized(LazyVector *vector, Py_ssize_t i, Py_ssize_t n) {
     if (lazy_state_of(vector) == LAZY_DONE) {
         return 1;
     }
@@ -79,7 +78,7 @@ static int abs_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out)
     return 0;
 }
 
-// start + i * delta, as NumPy computes it: integers wrap, floats are rounded twice, the first two are given.
+// start + i * delta as NumPy computes it: integers wrap, floats are rounded twice, the first two are given.
 static void arange_element(const LazyVector *vector, Py_ssize_t i, void *out) {
     int size = vector->kind->itemsize;
     if (vector->kind->family != 'f') {
@@ -106,7 +105,7 @@ static void arange_region(const LazyVector *vector, Py_ssize_t i, Py_ssize_t n, 
     }
 }
 
-// Near steps read the elements between as well, a small room at a time; far ones go element by element.
+// Small steps read the elements in between as well, into a small buffer; large steps read single elements.
 static int slice_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out) {
     enum { ROOM = 512, NEAR = 8 };
     LazyVector *input = lazy_input(vector);
@@ -114,16 +113,16 @@ static int slice_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *ou
     if (step == 1) {
         return lazy_region(input, vector->start + i, n, out);
     }
-    uint64_t room[ROOM];
+    uint64_t scratch[ROOM];
     Py_ssize_t width = step < 0 ? -step : step, most = width <= NEAR ? (ROOM - 1) / width + 1 : 1;
     for (Py_ssize_t k = 0; k < n;) {
         Py_ssize_t count = n - k < most ? n - k : most, at = vector->start + (i + k) * step;
         Py_ssize_t low = step < 0 ? at + (count - 1) * step : at;
-        if (lazy_region(input, low, (count - 1) * width + 1, room) < 0) {
+        if (lazy_region(input, low, (count - 1) * width + 1, scratch) < 0) {
             return -1;
         }
         for (Py_ssize_t j = 0; j < count; j++, k++) {
-            copy_element((char *)out + k * size, (char *)room + (at + j * step - low) * size, (int)size);
+            copy_element((char *)out + k * size, (char *)scratch + (at + j * step - low) * size, (int)size);
         }
     }
     return 0;
@@ -134,7 +133,7 @@ int lazy_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out) {
     if (n <= 0) {
         return 0;
     }
-    if (is_there(vector, i, n)) {
+    if (is_materialized(vector, i, n)) {
         memcpy(out, vector->result->bytes + i * size, (size_t)(n * size));
         return 0;
     }
@@ -159,7 +158,7 @@ int lazy_region(LazyVector *vector, Py_ssize_t i, Py_ssize_t n, void *out) {
 
 int lazy_elt(LazyVector *vector, Py_ssize_t i, void *out) {
     int size = vector->kind->itemsize;
-    if (is_there(vector, i, 1)) {
+    if (is_materialized(vector, i, 1)) {
         copy_element(out, vector->result->bytes + i * size, size);
         return 0;
     }
@@ -200,7 +199,7 @@ int lazy_prepare(LazyVector *vector) {
     return 0;
 }
 
-// All elements, where they lie in memory already: data2, a plain input, a provider's own; else NULL.
+// The address of all elements, if they exist already: data2, or memory of a provider. Else NULL.
 static const char *all_elements(LazyVector *vector) {
     if (lazy_state_of(vector) == LAZY_DONE) {
         return vector->result->bytes;
@@ -211,15 +210,15 @@ static const char *all_elements(LazyVector *vector) {
     return NULL;
 }
 
-static int fold_blocks(LazyVector *vector, lazy_fold fold, void *state, void *room) {
+static int fold_blocks(LazyVector *vector, lazy_fold fold, void *state, void *scratch) {
     Py_ssize_t most = lazy_block_length(vector), size = vector->kind->itemsize;
     const char *all = all_elements(vector);
     for (Py_ssize_t i = 0; i < vector->length; i += most) {
         Py_ssize_t n = vector->length - i < most ? vector->length - i : most;
-        if (!all && lazy_region(vector, i, n, room) < 0) {
+        if (!all && lazy_region(vector, i, n, scratch) < 0) {
             return -1;
         }
-        int enough = fold(vector->kind, all ? all + i * size : room, i, n, state);
+        int enough = fold(vector->kind, all ? all + i * size : scratch, i, n, state);
         if (enough) {
             return enough < 0 ? -1 : 0;
         }
@@ -231,9 +230,9 @@ static void raw_free(void **pointer) { PyMem_RawFree(*pointer); }
 
 int lazy_each_block(LazyVector *vector, lazy_fold fold, void *state) {
     Py_ssize_t bytes = vector->length * vector->kind->itemsize;
-    __attribute__((cleanup(raw_free))) void *room =
+    __attribute__((cleanup(raw_free))) void *scratch =
         PyMem_RawMalloc((size_t)(bytes < LAZY_BLOCK_BYTES ? bytes + 1 : LAZY_BLOCK_BYTES));
-    if (!room) {
+    if (!scratch) {
         PyErr_NoMemory();
         return -1;
     }
@@ -241,11 +240,11 @@ int lazy_each_block(LazyVector *vector, lazy_fold fold, void *state) {
         return -1;
     }
     if (!vector->native || vector->length <= LAZY_HOLD_GIL_MAX) {
-        return fold_blocks(vector, fold, state, room);
+        return fold_blocks(vector, fold, state, scratch);
     }
     int result;
-    PyThreadState *without = lazy_leave();
-    result = fold_blocks(vector, fold, state, room);
-    lazy_return(without);
+    PyThreadState *without = lazy_release_gil();
+    result = fold_blocks(vector, fold, state, scratch);
+    lazy_take_gil(without);
     return result;
 }

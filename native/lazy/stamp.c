@@ -1,13 +1,12 @@
-// "Input changed since": what was read from a borrowed input is remembered by checksum, and compared.
+// Detection of changed input: checksums of what was read from a borrowed input, compared later.
 //
-// NumPy cannot mark an array as not mutable the way R does, so a vector over somebody's buffer keeps a stamp
-// of what it read: of whole blocks (128 KB) a checksum each, of smaller reads the last LAZY_SPANS. Stamping
-// rides along with the pass that reads the block anyway; a block of which half or more is read is stamped
-// whole. Comparing reads the touched blocks again, about
-// 20 GB/s, at most `budget` of them; a block that is read a second time is compared on the way for nothing.
-// Memory: 16 bytes and a bit for each 128 KB of input. What was never read is not watched: nobody saw it.
+// NumPy cannot mark an array as immutable the way R does. So a vector over a borrowed buffer stamps what it
+// reads: a checksum for each whole block (128 KB), and the last LAZY_SPANS smaller reads. The pass that reads
+// a block computes its stamp; a block of which half or more is read is stamped whole. A comparison reads the
+// touched blocks again at about 20 GB/s, at most `budget` of them. A block that is read again is compared for
+// free. Memory: 16 bytes and a bit for each 128 KB of input. What was never read is not watched.
 //
-// Without the GIL two threads may stamp one block at once: both write what they saw, with relaxed atomics.
+// Without the GIL two threads may stamp one block at once: both write what they read, with relaxed atomics.
 // Spans are written and compared only under the GIL.
 #include "lazy/inside.h"
 
@@ -36,7 +35,7 @@ void lazy_stamps_free(lazy_stamps *stamps) {
     }
 }
 
-// Stamp of input elements [i, i + n): of one its bytes, of more a checksum.
+// Stamp of input elements [i, i + n): the bytes of one element, or a checksum of several.
 static lazy_stamp stamp_of(const LazyVector *vector, Py_ssize_t i, Py_ssize_t n) {
     const char *at = (const char *)vector->source.buf + i * vector->start;
     Py_ssize_t size = vector->kind->itemsize;
@@ -74,7 +73,7 @@ void lazy_stamp_block(lazy_stamps *stamps, Py_ssize_t block, lazy_stamp now) {
         if (differ(load(stamps->block + block), now)) {
             atomic_store(&stamps->changed, 1);
         }
-        return; // the first reading counts
+        return; // the first read counts
     }
     __atomic_store_n(&stamps->block[block].word[0], now.word[0], __ATOMIC_RELAXED);
     __atomic_store_n(&stamps->block[block].word[1], now.word[1], __ATOMIC_RELAXED);

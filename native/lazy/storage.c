@@ -1,27 +1,27 @@
-// The bytes of a materialized vector, and the threads that may be reading them without the GIL.
+// The storage of a materialized vector, and the count of threads that may read it without the GIL.
 #include "lazy/inside.h"
 #include <sys/mman.h>
 
-static atomic_int away; // threads that read vectors without the GIL
+static atomic_int gil_free_readers; // threads that read vectors without the GIL
 
-PyThreadState *lazy_leave(void) {
-    atomic_fetch_add(&away, 1);
+PyThreadState *lazy_release_gil(void) {
+    atomic_fetch_add(&gil_free_readers, 1);
     return PyEval_SaveThread();
 }
 
-void lazy_return(PyThreadState *thread) {
+void lazy_take_gil(PyThreadState *thread) {
     PyEval_RestoreThread(thread);
-    atomic_fetch_sub(&away, 1);
+    atomic_fetch_sub(&gil_free_readers, 1);
 }
 
-int lazy_is_away(void) { return atomic_load(&away) != 0; }
+int lazy_has_gil_free_readers(void) { return atomic_load(&gil_free_readers) != 0; }
 
 enum { HUGE_PAGES_FROM = 4 << 20, PAGE = 4096 };
 
-// As NumPy does for its arrays: filling fresh memory is mostly page faults, and 512 times fewer of them.
+// As NumPy does for its arrays: page faults dominate the filling, and huge pages need 512 times fewer.
 static void ask_for_huge_pages(LazyStorage *storage) {
     uintptr_t start = ((uintptr_t)storage->bytes + PAGE - 1) & ~(uintptr_t)(PAGE - 1);
-    madvise((void *)start, (size_t)storage->size - PAGE, MADV_HUGEPAGE); // a wish: failure changes nothing
+    madvise((void *)start, (size_t)storage->size - PAGE, MADV_HUGEPAGE); // a hint: failure changes nothing
 }
 
 LazyStorage *lazy_storage_create(PyTypeObject *vector_type, Py_ssize_t size) {
@@ -30,7 +30,7 @@ LazyStorage *lazy_storage_create(PyTypeObject *vector_type, Py_ssize_t size) {
     LazyStorage *storage = type ? (LazyStorage *)type->tp_alloc(type, 0) : NULL;
     if (storage) {
         storage->size = size;
-        storage->bytes = PyMem_RawMalloc((size_t)size + 1); // seen by tracemalloc
+        storage->bytes = PyMem_RawMalloc((size_t)size + 1); // traced by tracemalloc
         if (!storage->bytes) {
             Py_CLEAR(storage);
             PyErr_NoMemory();

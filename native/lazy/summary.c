@@ -1,8 +1,8 @@
-// Answers about all elements that need no data2: sum, mean, min, max, is_sorted, no_na, chosen elements.
+// Summaries that need no data2: sum, mean, min, max, is_sorted, no_na, selected elements.
 //
-// Cheapest way first: a closed form (arange), the provider's own answer (lazy/lazy.h), one fused pass over
-// the input (absolute values of doubles: one read of memory, nothing written), and for the rest one block
-// after the other in 128 KB of scratch memory. Sums of floats are added up in `long double` across blocks.
+// In order of cost: a closed form (arange), the answer of the provider (lazy/lazy.h), one fused pass over the
+// input (absolute values of doubles: one read of memory, no writes), else block by block in 128 KB of scratch
+// memory. Sums of floats are accumulated in `long double` across blocks.
 #include "lazy/inside.h"
 #include <math.h>
 
@@ -30,7 +30,7 @@ static int fold_real(const lazy_kind *kind, const void *block, Py_ssize_t i, Py_
     return 0;
 }
 
-// Doubles that lie side by side in the input, as they are or absolute: read once, stamped on the way.
+// Contiguous doubles in the input, plain or absolute: read once, and stamped in the same pass.
 static int is_fusable(LazyVector *vector) {
     return vector->source.obj && vector->start == (Py_ssize_t)sizeof(double) && vector->kind->family == 'f' &&
            vector->kind->itemsize == 8 && lazy_state_of(vector) != LAZY_DONE;
@@ -61,9 +61,9 @@ static int total_of(LazyVector *vector, int real, lazy_total *total) {
         sum_fused(vector, total);
         return 0;
     }
-    PyThreadState *without = lazy_leave();
+    PyThreadState *without = lazy_release_gil();
     sum_fused(vector, total);
-    lazy_return(without);
+    lazy_take_gil(without);
     return 0;
 }
 
@@ -83,21 +83,21 @@ static uint64_t arange_sum(const LazyVector *vector) {
     return (uint64_t)n * vector->first.natural + (uint64_t)pairs * vector->by.natural;
 }
 
-// What a provider says about itself: 1 answered, 0 not known, -1 with an exception set.
-static int judge(LazyVector *vector, int told) {
-    if (told < 0 && !PyErr_Occurred()) {
+// Checks a provider's answer: 1 known, 0 unknown, -1 with an exception set.
+static int check_answer(LazyVector *vector, int answer) {
+    if (answer < 0 && !PyErr_Occurred()) {
         lazy_refuse("foreign_failed",
-                    Py_BuildValue("(znni)", vector->provider->name, (Py_ssize_t)0, vector->length, told));
+                    Py_BuildValue("(znni)", vector->provider->name, (Py_ssize_t)0, vector->length, answer));
     }
-    return told < 0 ? -1 : told;
+    return answer < 0 ? -1 : answer;
 }
 
-static int ask(LazyVector *vector, int (*hook)(void *, void *), void *out) {
-    return judge(vector, hook && !vector->written ? hook(vector->provider->context, out) : 0);
+static int provider_value(LazyVector *vector, int (*hook)(void *, void *), void *out) {
+    return check_answer(vector, hook && !vector->written ? hook(vector->provider->context, out) : 0);
 }
 
-static int ask_yes_no(LazyVector *vector, int (*hook)(void *, int *), int *out) {
-    return judge(vector, hook && !vector->written ? hook(vector->provider->context, out) : 0);
+static int provider_flag(LazyVector *vector, int (*hook)(void *, int *), int *out) {
+    return check_answer(vector, hook && !vector->written ? hook(vector->provider->context, out) : 0);
 }
 
 static PyObject *vector_sum(PyObject *self, PyObject *unused) {
@@ -107,11 +107,11 @@ static PyObject *vector_sum(PyObject *self, PyObject *unused) {
         total.total.natural = arange_sum(vector);
         return number_of(vector->kind, &total.total);
     }
-    int told = vector->provider ? ask(vector, vector->provider->sum, &total.total) : 0;
-    if (told < 0 || (!told && total_of(vector, 0, &total) < 0)) {
+    int answer = vector->provider ? provider_value(vector, vector->provider->sum, &total.total) : 0;
+    if (answer < 0 || (!answer && total_of(vector, 0, &total) < 0)) {
         return NULL;
     }
-    if (!told && vector->kind->family == 'f') {
+    if (!answer && vector->kind->family == 'f') {
         total.total.real = (double)total.real;
     }
     return number_of(vector->kind, &total.total);
@@ -143,7 +143,7 @@ static int fold_least(const lazy_kind *kind, const void *block, Py_ssize_t i, Py
         found->most = found->least;
     }
     kind->least(block, n, &found->least, &found->most, &found->nan);
-    return found->nan; // one NaN and the answer is NaN
+    return found->nan; // a NaN makes the result NaN
 }
 
 static PyObject *extreme(LazyVector *vector, int greatest) {
@@ -153,9 +153,10 @@ static PyObject *extreme(LazyVector *vector, int greatest) {
         PyErr_Format(PyExc_ValueError, "%s of a lazy vector of length 0", greatest ? "max" : "min");
         return NULL;
     }
-    int told = provider ? ask(vector, greatest ? provider->max : provider->min, &found.least) : 0;
-    if (told) {
-        return told < 0 ? NULL : lazy_box(vector->kind, &found.least);
+    int answer =
+        provider ? provider_value(vector, greatest ? provider->max : provider->min, &found.least) : 0;
+    if (answer) {
+        return answer < 0 ? NULL : lazy_box(vector->kind, &found.least);
     }
     if (is_integer_arange(vector)) {
         int last = greatest ? vector->by.whole >= 0 : vector->by.whole < 0;
@@ -189,11 +190,11 @@ static int fold_order(const lazy_kind *kind, const void *block, Py_ssize_t i, Py
 static PyObject *vector_is_sorted(PyObject *self, PyObject *unused) {
     LazyVector *vector = (LazyVector *)self;
     lazy_order order = {.holds = 1};
-    int told = vector->provider ? ask_yes_no(vector, vector->provider->is_sorted, &order.holds) : 0;
-    if (!told && is_integer_arange(vector)) {
+    int answer = vector->provider ? provider_flag(vector, vector->provider->is_sorted, &order.holds) : 0;
+    if (!answer && is_integer_arange(vector)) {
         return PyBool_FromLong(vector->length < 2 || vector->by.whole >= 0);
     }
-    if (told < 0 || (!told && lazy_each_block(vector, fold_order, &order) < 0)) {
+    if (answer < 0 || (!answer && lazy_each_block(vector, fold_order, &order) < 0)) {
         return NULL;
     }
     return PyBool_FromLong(order.holds);
@@ -206,11 +207,11 @@ static int fold_nan(const lazy_kind *kind, const void *block, Py_ssize_t i, Py_s
 static PyObject *vector_no_na(PyObject *self, PyObject *unused) {
     LazyVector *vector = (LazyVector *)self;
     int nan = 0, none = 1;
-    int told = vector->provider ? ask_yes_no(vector, vector->provider->no_na, &none) : 0;
-    if (!told && vector->kind->has_nan && (vector->recipe != LAZY_ARANGE || vector->written)) {
-        told = lazy_each_block(vector, fold_nan, &nan);
+    int answer = vector->provider ? provider_flag(vector, vector->provider->no_na, &none) : 0;
+    if (!answer && vector->kind->has_nan && (vector->recipe != LAZY_ARANGE || vector->written)) {
+        answer = lazy_each_block(vector, fold_nan, &nan);
     }
-    return told < 0 ? NULL : PyBool_FromLong(none && !nan);
+    return answer < 0 ? NULL : PyBool_FromLong(none && !nan);
 }
 
 PyMethodDef lazy_summary_methods[] = {

@@ -1,20 +1,19 @@
-// The lazy vector: R's ALTREP brought to Python. A recipe and its input (data1), and its result (data2).
+// The lazy vector, after R's ALTREP: a recipe and its input (data1), and its result (data2).
 //
 // Overview. A vector has a length, an element type, and one of six recipes: the elements of a buffer, their
 // absolute values, a range, a slice of another vector, a Python subclass, a C provider (lazy/lazy.h).
-// Elements, regions, slices and summaries are computed from data1 when asked for; only who needs an address
-// (a buffer, DLPack, Arrow, dataptr) makes it materialize data2, once. Rooms: lazy/region.c elements,
-// lazy/summary.c answers without data2, lazy/fill.c materialization and its threads, lazy/stamp.c "input
-// changed since", lazy/event.c who asked, lazy/export.c and lazy/arrow.c lending, lazy/recipes.c new
-// vectors, lazy/python.c other people's recipes, lazy/kernels.c arithmetic; the ground: lazy/numbers.c and
-// lazy_storage.c. The NumPy side is inspector/lazy.
+// Elements, regions, slices and summaries are computed from data1 on request. Only a caller that needs an
+// address (a buffer, DLPack, Arrow, dataptr) makes it materialize data2, once. Files: lazy/region.c elements,
+// lazy/summary.c summaries without data2, lazy/fill.c materialization and its threads, lazy/stamp.c detection
+// of changed input, lazy/event.c causes, lazy/export.c and lazy/arrow.c exports, lazy/recipes.c new vectors,
+// lazy/python.c external recipes, lazy/kernels.c arithmetic, lazy/numbers.c and lazy/storage.c the base.
 //
 // Life cycle and who frees. A vector owns a reference to its input, holds the input's buffer, and owns its
-// storage, a separate object, because a duplicate shares it until one of them is written. Consumers hold the
-// vector (`exports` counts them), so bytes stay while anybody has their address. tp_clear drops the input
-// and sets the length to 0: what is left is empty, not broken.
+// storage. The storage is a separate object, since a duplicate shares it until one of them is written.
+// Consumers hold the vector (`exports` counts them), so the bytes live as long as their address is in use.
+// tp_clear drops the input and sets the length to 0: the vector is then empty but valid.
 //
-// Limits. One dimension; the eleven kinds of lazy/kernels.c; 256 vectors on vectors; 16 events.
+// Limits. One dimension; the eleven kinds of lazy/kernels.c; 256 nested vectors; 16 events.
 #include "lazy/inside.h"
 #include <structmember.h>
 
@@ -23,13 +22,13 @@
 static PyObject *vector_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     LazyVector *vector = (LazyVector *)type->tp_alloc(type, 0);
     if (vector) {
-        vector->kind = lazy_kind_of("d", sizeof(double)); // until __init__ says otherwise: empty, usable
+        vector->kind = lazy_kind_of("d", sizeof(double)); // until __init__: empty, usable
         vector->recipe = LAZY_PYTHON;
     }
     return (PyObject *)vector;
 }
 
-// Whether the type of `self` brings its own `name`.
+// Whether the type of `self` overrides `name`.
 static int overrides(PyObject *self, const char *name) {
     native_state *state = native_type_state(Py_TYPE(self));
     if (!state) {
@@ -55,7 +54,7 @@ static int depth_over(PyObject *self, PyObject *input) {
     return depth;
 }
 
-// LazyVector(length, format, itemsize, input, name): what a subclass in Python calls.
+// LazyVector(length, format, itemsize, input, name): called by subclasses in Python.
 static int vector_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     LazyVector *vector = (LazyVector *)self;
     const char *format;
@@ -65,7 +64,8 @@ static int vector_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         return -1;
     }
     if (vector->ready) {
-        PyErr_SetString(PyExc_RuntimeError, "a lazy vector is initialised once: consumers know its length");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a lazy vector is initialised once: consumers rely on its length");
         return -1;
     }
     const lazy_kind *kind = lazy_kind_of(format, itemsize);
@@ -106,14 +106,14 @@ static int vector_traverse(PyObject *self, visitproc visit, void *arg) {
     return 0;
 }
 
-// Before anything is cleared: in a collected cycle the provider's own memory may go before the vector does.
+// Runs before tp_clear: in a collected cycle the memory of the provider may be freed before the vector.
 static void vector_finalize(PyObject *self) {
     LazyVector *vector = (LazyVector *)self;
     inspector_lazy_provider *provider = vector->provider;
     if (!provider) {
         return;
     }
-    PyObject *type, *value, *traceback; // owned: an exception that is on its way is not the provider's
+    PyObject *type, *value, *traceback; // owned: a pending exception is not the provider's
     PyErr_Fetch(&type, &value, &traceback);
     vector->provider = NULL;
     vector->length = 0;
@@ -136,7 +136,7 @@ static void vector_dealloc(PyObject *self) {
     LazyVector *vector = (LazyVector *)self;
     PyTypeObject *type = Py_TYPE(self);
     if (PyObject_CallFinalizerFromDealloc(self) < 0) {
-        return; // it lives again
+        return; // resurrected
     }
     PyObject_GC_UnTrack(self);
     if (vector->weak) {
@@ -155,7 +155,7 @@ static void vector_dealloc(PyObject *self) {
     Py_DECREF(type);
 }
 
-// sys.getsizeof: the vector, its bookkeeping, and data2 if this vector alone has it.
+// sys.getsizeof(): the vector, its bookkeeping, and data2 if no other vector shares it.
 static PyObject *vector_sizeof(PyObject *self, PyObject *unused) {
     LazyVector *vector = (LazyVector *)self;
     Py_ssize_t blocks = lazy_blocks(vector), bytes = Py_TYPE(self)->tp_basicsize;
@@ -178,7 +178,7 @@ static PyMethodDef vector_own_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyMethodDef vector_methods[32]; // those of all rooms, gathered at import: always the same
+static PyMethodDef vector_methods[32]; // methods of all files in native/lazy/, gathered at import
 
 static void gather_methods(void) {
     PyMethodDef *tables[] = {lazy_access_methods, lazy_summary_methods, lazy_export_methods,
@@ -222,18 +222,18 @@ static PyType_Spec vector_spec = {
     .slots = vector_slots,
 };
 
-// lazy_class(type): what recipes make from now on; inspector.lazy says so when it is imported.
+// lazy_class(type): the class of new vectors; inspector.lazy sets it at import.
 static PyObject *lazy_class(PyObject *module, PyObject *type) {
     native_state *state = native_get_state(module);
     if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, state->lazy_vector_type)) {
-        PyErr_SetString(PyExc_TypeError, "lazy_class() wants a subclass of LazyVector");
+        PyErr_SetString(PyExc_TypeError, "lazy_class() requires a subclass of LazyVector");
         return NULL;
     }
     Py_XSETREF(state->lazy_class, (PyTypeObject *)Py_NewRef(type));
     Py_RETURN_NONE;
 }
 
-// lazy_capsule(capsule): the address of the provider in it.
+// lazy_capsule(capsule): the address of its provider.
 static PyObject *lazy_capsule(PyObject *module, PyObject *capsule) {
     void *provider = PyCapsule_GetPointer(capsule, INSPECTOR_LAZY_CAPSULE);
     return provider ? PyLong_FromVoidPtr(provider) : NULL;

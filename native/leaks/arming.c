@@ -1,4 +1,4 @@
-// What is armed for leaks alone: functions that give memory back, and those that give chosen modules memory.
+// Slots patched for leak checks only: functions that free memory, and allocators that chosen modules import.
 #define _GNU_SOURCE
 #include "leaks/freeing.h"
 #include "leaks/frees.h"
@@ -10,16 +10,17 @@
 #include "trace/capi/slot_table.h"
 
 static PyObject *freeing_arm(PyObject *module, PyObject *ignored) {
-    got_outcome done;
+    got_outcome outcome;
     freeing_find_addresses();
-    return got_patch(GOT_FREEING, GOT_RECORD, NULL, &done) < 0 ? NULL : PyLong_FromUnsignedLong(done.stored);
+    return got_patch(GOT_FREEING, GOT_RECORD, NULL, &outcome) < 0 ? NULL
+                                                                  : PyLong_FromUnsignedLong(outcome.stored);
 }
 
-// Blocks may be freed between two runs too: until raw_memory_close it stays armed.
+// Blocks may be freed between two runs too, so the slots stay patched until raw_memory_close().
 static PyObject *freeing_disarm(PyObject *module, PyObject *ignored) {
-    got_outcome done;
+    got_outcome outcome;
     if (!raw_memory_is_open()) {
-        got_restore(GOT_FREEING, &done);
+        got_restore(GOT_FREEING, &outcome);
         ledger_frees_retire();
     }
     Py_RETURN_NONE;
@@ -37,21 +38,21 @@ static int text_note(struct dl_phdr_info *object, size_t size, void *paths) {
 }
 
 static PyObject *raw_memory_arm(PyObject *module, PyObject *paths) {
-    got_outcome done;
+    got_outcome outcome;
     if (!PyFrozenSet_CheckExact(paths)) {
         return PyErr_Format(PyExc_TypeError, "raw_memory_arm() takes a frozenset");
     }
     raw_memory_find_addresses();
-    if (got_patch(GOT_RAW_MEMORY, GOT_RECORD, paths, &done) < 0) {
+    if (got_patch(GOT_RAW_MEMORY, GOT_RECORD, paths, &outcome) < 0) {
         return NULL;
     }
     dl_iterate_phdr(text_note, paths);
-    return PyLong_FromUnsignedLong(done.stored);
+    return PyLong_FromUnsignedLong(outcome.stored);
 }
 
 static PyObject *raw_memory_disarm(PyObject *module, PyObject *ignored) {
-    got_outcome done;
-    got_restore(GOT_RAW_MEMORY, &done);
+    got_outcome outcome;
+    got_restore(GOT_RAW_MEMORY, &outcome);
     Py_RETURN_NONE;
 }
 
@@ -64,10 +65,10 @@ static PyMethodDef arming_methods[] = {
 };
 
 static const got_source freeing_source = {GOT_FREEING_FIRST, freeing_find, freeing_hook};
-static const got_source outside_source = {GOT_RAW_MEMORY_FIRST, raw_memory_find, raw_memory_hook};
+static const got_source raw_memory_source = {GOT_RAW_MEMORY_FIRST, raw_memory_find, raw_memory_hook};
 
 int arming_exec(PyObject *module) {
     got_family_add(GOT_FREEING, &freeing_source);
-    got_family_add(GOT_RAW_MEMORY, &outside_source);
+    got_family_add(GOT_RAW_MEMORY, &raw_memory_source);
     return PyModule_AddFunctions(module, arming_methods);
 }

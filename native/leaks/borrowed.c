@@ -1,9 +1,9 @@
-// Which memory an object shows that nobody is known to keep: an array over an address, a memoryview of memory
-// of C, a ctypes object by from_address.
+// Memory that an object shows without a known owner: an array or memoryview of C memory, a ctypes
+// from_address().
 //
-// Asked are the structs, never the objects: no user's code runs. What holds an owner that is known (an array
-// with data of its own, bytes, a ctypes object with its memory) shows memory that is kept; a base that is not
-// known (a capsule, a class of a binding) may be right or not, and counts as nobody.
+// Only structs are read, so no user code runs. An object with a known owner (an array with its own data,
+// bytes, a ctypes object with its own memory) shows memory that is kept. An unknown base (a capsule, a class
+// of a binding) may keep it or not; it counts as no owner.
 #define INSPECTOR_INTERNALS
 #include "leaks/views.h"
 #include "objects/objects.h"
@@ -11,13 +11,13 @@
 enum { BASES_MAX = 16, IN_OBJECT_BYTES = 256 };
 enum { OWNDATA = 0x4 }; // numpy/ndarraytypes.h
 
-static PyTypeObject *ctypes_type; // borrowed: the class above all ctypes objects; NULL until it is imported
+static PyTypeObject *ctypes_type; // borrowed: base class of all ctypes objects; NULL before the import
 
 void borrowed_prepare(void) {
-    PyTypeObject *one = ctypes_type ? NULL : native_imported_type("_ctypes", "Structure");
-    PyTypeObject *above = one ? one->tp_base : NULL;
+    PyTypeObject *structure = ctypes_type ? NULL : native_imported_type("_ctypes", "Structure");
+    PyTypeObject *above = structure ? structure->tp_base : NULL;
     if (above && above->tp_basicsize >= (Py_ssize_t)sizeof(ctypes_fields)) {
-        ctypes_type = above; // kept by its module, which stays
+        ctypes_type = above; // its module keeps it alive
     }
     PyErr_Clear();
 }
@@ -31,7 +31,7 @@ static int is_released(const PyMemoryViewObject *view) {
     return view->flags & _Py_MEMORYVIEW_RELEASED || view->mbuf->flags & _Py_MANAGED_BUFFER_RELEASED;
 }
 
-// Whether the object, or one it holds, is known to keep the memory that it shows.
+// Whether the object, or a base of it, is known to keep the memory that it shows.
 static int is_kept_by(PyObject *object) {
     for (int i = 0; object && i < BASES_MAX; i++) {
         if (PyBytes_Check(object) || PyByteArray_Check(object)) {
@@ -50,12 +50,12 @@ static int is_kept_by(PyObject *object) {
             }
             object = view->mbuf->master.obj;
         } else if (is_ctypes(object)) {
-            const ctypes_fields *one = (const ctypes_fields *)object;
-            if (one->needs_free || one->kept ||
-                (uintptr_t)one->memory - (uintptr_t)object < IN_OBJECT_BYTES) {
+            const ctypes_fields *fields = (const ctypes_fields *)object;
+            if (fields->needs_free || fields->kept ||
+                (uintptr_t)fields->memory - (uintptr_t)object < IN_OBJECT_BYTES) {
                 return 1;
             }
-            object = one->base;
+            object = fields->base;
         } else {
             return 0;
         }
@@ -89,9 +89,9 @@ int borrowed_range(PyObject *object, uintptr_t *ret_start, uintptr_t *ret_stop) 
         *ret_start = (uintptr_t)view->buf;
         *ret_stop = *ret_start + (size_t)(view->len > 0 ? view->len : 0);
     } else {
-        const ctypes_fields *one = (const ctypes_fields *)object;
-        *ret_start = (uintptr_t)one->memory;
-        *ret_stop = *ret_start + (size_t)(one->bytes > 0 ? one->bytes : 0);
+        const ctypes_fields *fields = (const ctypes_fields *)object;
+        *ret_start = (uintptr_t)fields->memory;
+        *ret_stop = *ret_start + (size_t)(fields->bytes > 0 ? fields->bytes : 0);
     }
     return *ret_start < *ret_stop;
 }

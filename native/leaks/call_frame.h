@@ -1,4 +1,4 @@
-// One call from Python that is open, with what it was given.
+// One open call from Python and the objects that it watches.
 #ifndef INSPECTOR_CALL_FRAME_H
 #define INSPECTOR_CALL_FRAME_H
 
@@ -9,20 +9,20 @@
 enum { WATCHED_MAX = 24, HOLDERS_MAX = 16, BEHIND_MAX = 16, FIELDS_MAX = 32 };
 
 typedef struct {
-    PyObject *object; // borrowed: as long as the caller has it
+    PyObject *object; // borrowed: the caller holds it during the call
     Py_ssize_t count;
-    Py_ssize_t found; // in the result
+    Py_ssize_t found; // references found in the result
     uint8_t relation, argument, held, is_blurred, died, header;
-    uint8_t is_behind; // the dtype of arrays behind a capsule only: they may be kept elsewhere too
+    uint8_t is_behind; // dtype only of arrays behind a capsule, which may be stored elsewhere too
 } watched;
 
-// An array in a list that the struct behind a capsule refers to.
+// An array in a list that the struct of a capsule refers to.
 typedef struct {
-    PyObject *array, *dtype; // not references: compared only, the array may be gone after the call
-    int is_there;            // after the call
+    PyObject *array, *dtype; // borrowed: only compared, the array may be freed after the call
+    int is_present;          // still in a list after the call
 } behind_row;
 
-// What an argument held one level down before the call: not references, compared only.
+// What an argument referred to before the call. Borrowed: only compared, never followed.
 typedef struct {
     PyObject *holder, *held[3]; // an array's dtype and base, an instance's class
 } held_row;
@@ -30,19 +30,19 @@ typedef struct {
 typedef struct call_frame {
     watched items[WATCHED_MAX];
     held_row holders[HOLDERS_MAX];
-    int count, holder_count, is_method; // its first argument is no module: it may keep the others
+    int count, holder_count, is_method; // is_method: the first argument is no module and may keep the others
     uint32_t number, outer_method;
-    uintptr_t low, high; // addresses watched
-    PyObject *capsule;   // borrowed: the first that was given; NULL: none was
+    uintptr_t low, high; // range of the watched addresses
+    PyObject *capsule;   // borrowed: the first capsule argument, or NULL
     behind_row behind[BEHIND_MAX];
     int behind_count, behind_left_out;
-    PyObject *self; // borrowed: a method's own object; NULL: its fields are not compared
+    PyObject *self; // borrowed: object of the method; NULL: its fields are not compared
     uintptr_t fields[FIELDS_MAX];
     int field_count;
-    struct call_frame *outer; // borrowed: of this thread or another that waits for the GIL
+    struct call_frame *outer; // borrowed: of this thread, or of one that waits for the GIL
 } call_frame;
 
-// What the frame watches an object as; NULL: it does not, or there is none.
+// The row that watches the object, or NULL.
 static inline watched *ledger_frame_find(call_frame *frame, const PyObject *object /* borrowed */) {
     for (int i = 0; object && i < frame->count; i++) {
         if (frame->items[i].object == object) {

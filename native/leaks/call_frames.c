@@ -1,7 +1,7 @@
-// The calls from Python that are open, each with what it was given.
+// The open calls from Python, each with its arguments and what these refer to.
 //
-// A block that is freed during a call and holds the address of something watched may have held it: the
-// balance of such an object is marked as blurred.
+// A block that is freed during a call and contains the address of a watched object may have held it: the
+// balance of that object is marked as blurred.
 #include "leaks/call_frames.h"
 #include "leaks/call_frame.h"
 #include "leaks/entries/entry.h"
@@ -14,7 +14,7 @@
 
 #include "leaks/statics.h"
 
-enum { ARGUMENTS_MAX = 12, WORDS_LOOKED_AT = 16 };
+enum { ARGUMENTS_MAX = 12, WORDS_CHECKED = 16 };
 
 uint32_t ledger_depth;
 static call_frame *innermost; // borrowed: on a C stack
@@ -40,7 +40,7 @@ static void watch(call_frame *frame, PyObject *object, int relation, int argumen
 }
 
 static void watch_behind(call_frame *frame, PyObject *capsule, int argument) {
-    ledger_cells_enter(frame, capsule);
+    ledger_capsules_enter(frame, capsule);
     for (int i = 0; i < frame->behind_count; i++) {
         int before = frame->count;
         watch(frame, frame->behind[i].dtype, LEDGER_DTYPE, argument);
@@ -61,7 +61,7 @@ static held_row held_by(PyObject *object) {
 static void watch_held(call_frame *frame, PyObject *object, int argument) {
     static const int relations[] = {LEDGER_DTYPE, LEDGER_BASE, LEDGER_TYPE};
     held_row row = held_by(object);
-    if (!row.held[0] && !row.held[2]) { // without a dtype there is no base either
+    if (!row.held[0] && !row.held[2]) { // no dtype means no base
         return;
     }
     for (int i = 0; i < 3; i++) {
@@ -82,11 +82,11 @@ static void watch_argument(call_frame *frame, PyObject *object, int argument) {
         return;
     }
     int is_plain = PyLong_CheckExact(object) || PyUnicode_CheckExact(object) || PyFloat_CheckExact(object);
-    if (!is_plain && PyModule_Check(object)) { // a walk along its bases
+    if (!is_plain && PyModule_Check(object)) { // this check walks the bases of the type
         return;
     }
     watch(frame, object, LEDGER_ITSELF, argument);
-    if (is_plain) { // most of all; nothing stands behind them
+    if (is_plain) { // most arguments; they refer to nothing
         return;
     }
     if (PyCapsule_CheckExact(object)) {
@@ -96,14 +96,14 @@ static void watch_argument(call_frame *frame, PyObject *object, int argument) {
 }
 
 static void count_held(call_frame *frame, const PyObject *object, int change) {
-    watched *one = ledger_frame_find(frame, object);
-    if (one) {
-        one->found += change;
+    watched *item = ledger_frame_find(frame, object);
+    if (item) {
+        item->found += change;
     }
 }
 
-// C code keeps dtypes and bases in fields that no tp_traverse shows: what such a field lets go of in a call
-// of its object's method, or hands on to who steals it, was its own.
+// C code keeps dtypes and bases in fields that tp_traverse does not report. A reference that such a field
+// drops, or passes to a stealing call, in a call of its object's method was its own.
 static void keep_fields(call_frame *frame, PyObject *self) {
     size_t bytes = (size_t)Py_TYPE(self)->tp_basicsize - sizeof(PyObject);
     frame->field_count = (int)Py_MIN(bytes / sizeof *frame->fields, FIELDS_MAX);
@@ -111,38 +111,38 @@ static void keep_fields(call_frame *frame, PyObject *self) {
     memcpy(frame->fields, self + 1, (size_t)frame->field_count * sizeof *frame->fields);
 }
 
-// How many more of the fields point at it than before the call.
+// How many more fields refer to the object than before the call.
 static Py_ssize_t fields_gained(const call_frame *frame, const PyObject *object) {
     if (!frame->self || ledger_is_placeholder(frame->self) || compat_refcount(frame->self) <= 0) {
         return 0;
     }
-    const uintptr_t *now = (const uintptr_t *)(frame->self + 1);
-    Py_ssize_t more = 0;
+    const uintptr_t *fields = (const uintptr_t *)(frame->self + 1);
+    Py_ssize_t gained = 0;
     for (int i = 0; i < frame->field_count; i++) {
-        more += (now[i] == (uintptr_t)object) - (frame->fields[i] == (uintptr_t)object);
+        gained += (fields[i] == (uintptr_t)object) - (frame->fields[i] == (uintptr_t)object);
     }
-    return more;
+    return gained;
 }
 
-Py_ssize_t ledger_frames_let_go(const PyObject *object, Py_ssize_t most) {
-    Py_ssize_t fewer = 0;
+Py_ssize_t ledger_frames_released(const PyObject *object, Py_ssize_t most) {
+    Py_ssize_t released = 0;
     for (const call_frame *frame = innermost; frame; frame = frame->outer) {
-        fewer += Py_MAX(-fields_gained(frame, object), 0);
+        released += Py_MAX(-fields_gained(frame, object), 0);
     }
-    return fewer < most ? fewer + ledger_statics_let_go(object, most - fewer) : most;
+    return released < most ? released + ledger_statics_released(object, most - released) : most;
 }
 
-// What fields and statics hold since with a reference of their own, or held before.
-static void count_kept(call_frame *frame, watched *one) {
-    Py_ssize_t change = compat_refcount(one->object) - one->count - one->found;
+// Accounts for references that fields took, and for those that fields and statics released.
+static void count_kept(call_frame *frame, watched *item) {
+    Py_ssize_t change = compat_refcount(item->object) - item->count - item->found;
     if (change > 0) {
-        one->found += Py_MIN(Py_MAX(fields_gained(frame, one->object), 0), change);
+        item->found += Py_MIN(Py_MAX(fields_gained(frame, item->object), 0), change);
     } else if (change < 0) {
-        one->found -= ledger_frames_let_go(one->object, -change);
+        item->found -= ledger_frames_released(item->object, -change);
     }
 }
 
-// ndarray.__setstate__, .dtype = and .__class__ = give an argument another dtype, base or class.
+// ndarray.__setstate__, .dtype = and .__class__ = change the dtype, base or class of an argument.
 void ledger_frame_compare(call_frame *frame) {
     for (int i = 0; i < frame->holder_count; i++) {
         const held_row *before = &frame->holders[i];
@@ -151,18 +151,18 @@ void ledger_frame_compare(call_frame *frame) {
             compat_refcount(before->holder) <= 0) {
             continue;
         }
-        held_row now = held_by(before->holder);
+        held_row after = held_by(before->holder);
         for (int n = 0; n < 3; n++) {
-            if (now.held[n] != before->held[n]) {
+            if (after.held[n] != before->held[n]) {
                 count_held(frame, before->held[n], -1);
-                count_held(frame, now.held[n], 1);
+                count_held(frame, after.held[n], 1);
             }
         }
     }
     for (int i = 0; i < frame->count; i++) {
-        watched *one = &frame->items[i];
-        if ((one->relation == LEDGER_DTYPE || one->relation == LEDGER_BASE) && !one->died) {
-            count_kept(frame, one);
+        watched *item = &frame->items[i];
+        if ((item->relation == LEDGER_DTYPE || item->relation == LEDGER_BASE) && !item->died) {
+            count_kept(frame, item);
         }
     }
 }
@@ -214,16 +214,16 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
 
 __attribute__((no_sanitize("address"))) void ledger_watch_freed(uintptr_t block, uintptr_t object) {
     const uintptr_t *words = (const uintptr_t *)block;
-    uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // the block's end is not known, its page is mapped
+    uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // end unknown, but the page is mapped
     for (call_frame *frame = innermost; frame; frame = frame->outer) {
         for (int i = 0; i < frame->count; i++) {
-            watched *one = &frame->items[i];
-            uintptr_t address = (uintptr_t)one->object;
-            if (address - block == one->header && !one->died) {
-                one->died = address == object || ledger_enter(one->object, 0) != NULL;
+            watched *item = &frame->items[i];
+            uintptr_t address = (uintptr_t)item->object;
+            if (address - block == item->header && !item->died) {
+                item->died = address == object || ledger_enter(item->object, 0) != NULL;
             }
         }
-        for (int n = 0; n < WORDS_LOOKED_AT && (uintptr_t)(words + n + 1) <= stop; n++) {
+        for (int n = 0; n < WORDS_CHECKED && (uintptr_t)(words + n + 1) <= stop; n++) {
             if (words[n] < frame->low || words[n] > frame->high) {
                 continue;
             }
@@ -241,21 +241,21 @@ void ledger_frame_place(ledger_touch *touch, uint32_t number) {
     touch->method = number + 1;
 }
 
-ledger_entry *ledger_unbalanced(const ledger_imbalance *one) {
-    ledger_entry *entry = ledger_enter(one->object, 0);
+ledger_entry *ledger_unbalanced(const ledger_imbalance *imbalance) {
+    ledger_entry *entry = ledger_enter(imbalance->object, 0);
     if (!entry) {
         return NULL;
     }
-    int fell = one->change < 0;
-    entry->balance += (int32_t)one->change;
+    int fell = imbalance->change < 0;
+    entry->balance += (int32_t)imbalance->change;
     entry->all_calls_fell = fell && entry->calls == entry->all_calls_fell ? entry->calls + 1 : 0;
     entry->calls++;
-    entry->relation = one->relation;
-    entry->argument = one->argument;
-    entry->flags |= one->is_blurred ? LEDGER_BLURRED : 0;
-    int shown = (int)Py_MAX(-127, Py_MIN(127, one->change));
+    entry->relation = imbalance->relation;
+    entry->argument = imbalance->argument;
+    entry->flags |= imbalance->is_blurred ? LEDGER_BLURRED : 0;
+    int shown = (int)Py_MAX(-127, Py_MIN(127, imbalance->change));
     ledger_touch touch = {.role = 'B', .row = CAPI_ROW_COUNT, .delta = (int8_t)shown};
-    ledger_frame_place(&touch, one->number);
+    ledger_frame_place(&touch, imbalance->number);
     ledger_add(entry, &touch);
     return entry;
 }

@@ -1,4 +1,4 @@
-// What a call from Python was given, watched while it runs.
+// The arguments of open calls from Python, watched while the calls run.
 #ifndef INSPECTOR_LEDGER_FRAMES_H
 #define INSPECTOR_LEDGER_FRAMES_H
 
@@ -6,40 +6,38 @@
 #include "leaks/entries/entry.h"
 #include "trace/record/convention.h"
 
-extern uint32_t ledger_depth __attribute__((visibility("hidden"))); // how many
-// The block of `object` is being freed, or one at `block` that may have held what a running call watches.
+extern uint32_t ledger_depth __attribute__((visibility("hidden"))); // number of open calls
+// The block of `object` is freed, or one at `block` that may have held what an open call watches.
 void ledger_watch_freed(uintptr_t block, uintptr_t object);
 
-// Counts of the arguments before the call; the frame is this thread's innermost until it is left.
+// Reads the counts of the arguments. The frame is the innermost of this thread until it is left.
 void ledger_frame_enter(call_frame *frame, uint32_t number, call_convention convention,
                         const uintptr_t words[5]);
-uint32_t ledger_frame_leave(call_frame *frame);                 // how many calls are still open
-int ledger_frames_watch(const PyObject *object /* borrowed */); // whether an open call does
-// How many statics, and fields of open methods' own objects, pointed at it before and do no more; up to
-// `most`.
-Py_ssize_t ledger_frames_let_go(const PyObject *object /* borrowed */, Py_ssize_t most);
-void ledger_frame_compare(call_frame *frame); // after the call: what an argument let go of, or holds since
-// The frame answers for this change of a count: no call around it does.
+uint32_t ledger_frame_leave(call_frame *frame);                 // number of calls still open
+int ledger_frames_watch(const PyObject *object /* borrowed */); // whether an open call watches it
+// Number of statics, and fields of open methods' objects, that stopped referring to it, at most `most`.
+Py_ssize_t ledger_frames_released(const PyObject *object /* borrowed */, Py_ssize_t most);
+void ledger_frame_compare(call_frame *frame); // after the call: what arguments dropped or took
+// Charges this change of a count to the frame: no outer call accounts for it again.
 void ledger_frame_charge(const call_frame *frame, const PyObject *object /* borrowed */, Py_ssize_t change);
 
-// A call from Python changed a count by what nothing explains. Its entry, or NULL.
+// A call from Python changed a count by an unexplained amount. Returns its entry, or NULL.
 typedef struct {
     PyObject *object; // borrowed
     Py_ssize_t change;
     uint32_t number; // of the call
     uint8_t relation, argument, is_blurred;
 } ledger_imbalance;
-ledger_entry *ledger_unbalanced(const ledger_imbalance *one);
-void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */); // where it is
+ledger_entry *ledger_unbalanced(const ledger_imbalance *imbalance);
+void ledger_frame_place(ledger_touch *touch, uint32_t number /* of the call */); // where the call is now
 
-// leaks/capsule_arrays.c: while a call that was given a capsule is open, blocks given out are told.
-extern int ledger_cells_open __attribute__((visibility("hidden")));
-void ledger_cells_born(const void *block);
+// leaks/capsule_arrays.c: while a call with a capsule argument is open, the hooks report allocated blocks.
+extern int ledger_capsules_open __attribute__((visibility("hidden")));
+void ledger_capsules_allocated(const void *block);
 
-// leaks/capsule_arrays.c: watches the dtypes of arrays behind a capsule; after the call, says who holds them
-// in `found`.
-void ledger_cells_enter(call_frame *frame, PyObject *capsule /* borrowed: the caller has it */);
-void ledger_cells_leave(call_frame *frame);
-void ledger_cells_end(call_frame *frame); // on every way out; a second call does nothing
+// leaks/capsule_arrays.c: watches dtypes of arrays behind a capsule; leave() adds the arrays to `found`.
+void ledger_capsules_enter(call_frame *frame, PyObject *capsule /* borrowed: the caller holds it */);
+void ledger_capsules_leave(call_frame *frame);
+void ledger_capsules_end(call_frame *frame); // on every exit; a second call does nothing
 
 #endif

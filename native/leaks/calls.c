@@ -1,15 +1,14 @@
 // Calls from Python while the ledger is open: the counts of the arguments before and after.
 //
-// "Reference Count Details" of CPython's manual, read backwards: who only borrows an argument leaves its
-// count as it was, but for the references found in the result. The same goes for what an argument holds one
-// level down and C code likes to steal: the dtype and the base of an array, the class of an instance. A
-// difference is no verdict yet: it is noted as a balance, and who holds the object is asked at the end.
+// A call that only borrows an argument leaves its count unchanged ("Reference Count Details" in CPython's
+// manual), except for references found in the result. The same holds one level down for what C code often
+// steals: the dtype and the base of an array, the class of an instance. A difference is no verdict yet: it is
+// noted as a balance, and the owners are searched at the end.
 //
-// What protects the process: an argument that is left with no more references than the call itself holds
-// would die as soon as the call is over. If it was released too often, somebody still points at it; so it
-// gets one reference of the ledger's (LEDGER_HELD), which is given back at the end if nobody does. Nothing
-// honest can notice: nobody else has the object.
-//
+// What protects the process: an argument that is left with only the references of the call itself would die
+// when the call ends. If it was released too often, something still refers to it. So the ledger takes one
+// reference to it (LEDGER_HELD) and drops it at the end if nothing refers to it. No correct code can notice:
+// only the call has the object.
 #include "leaks/calls.h"
 #include "leaks/call_frame.h"
 #include "leaks/call_frames.h"
@@ -33,7 +32,7 @@ typedef struct {
     int depth;
 } result_walk;
 
-// A child that only its holder has was made by the call: what it refers to is the result's too.
+// A child with no other holder was made by the call: what it refers to counts as part of the result.
 static int visit_result(PyObject *object, void *argument) {
     result_walk *walk = argument;
     for (int i = 0; i < walk->frame->count; i++) {
@@ -42,10 +41,10 @@ static int visit_result(PyObject *object, void *argument) {
             return 0;
         }
     }
-    if (PyLong_CheckExact(object) || PyFloat_CheckExact(object)) { // most results: nothing stands behind them
+    if (PyLong_CheckExact(object) || PyFloat_CheckExact(object)) { // most results: they refer to nothing
         return 0;
     }
-    ledger_views_look(object);
+    ledger_views_watch(object);
     if (walk->depth < FOLLOWED && compat_refcount(object) == 1) {
         result_walk inner = {walk->frame, walk->depth + 1};
         if (edges_has(object)) {
@@ -57,7 +56,7 @@ static int visit_result(PyObject *object, void *argument) {
     return 0;
 }
 
-// KeyError(key): what a call raises holds references as its result does.
+// A raised exception holds references as a result does: KeyError(key).
 static void visit_raised(call_frame *frame) {
     PyThreadState *thread = PyThreadState_Get();
     PyObject *raised[] = {compat_raised(thread), compat_raised_traceback(thread)}; // borrowed
@@ -78,13 +77,12 @@ static void fault(const call_frame *frame, int kind, const PyObject *object) {
                                      .lasti = place.lasti});
 }
 
-// A method may have kept an argument and forgotten the reference: the count stays, and there is an owner
-// more.
-static void watch_given(const call_frame *frame, const watched *one) {
-    if (one->relation != LEDGER_ITSELF || !one->header || !frame->is_method) {
+// A method may store an argument without taking a reference: the count stays, but there is one owner more.
+static void watch_unchanged(const call_frame *frame, const watched *item) {
+    if (item->relation != LEDGER_ITSELF || !item->header || !frame->is_method) {
         return;
     }
-    ledger_entry *entry = ledger_enter_given(one->object);
+    ledger_entry *entry = ledger_enter_argument(item->object);
     if (entry) {
         ledger_touch touch = {.role = 'B', .row = CAPI_ROW_COUNT};
         ledger_frame_place(&touch, frame->number);
@@ -92,45 +90,45 @@ static void watch_given(const call_frame *frame, const watched *one) {
     }
 }
 
-// The caller has one reference at least, the result those that were found in it: what is missing is given, or
-// the process ends as soon as both let go.
-static int was_returned_unowned(const call_frame *frame, const watched *one) {
-    Py_ssize_t missing = one->found + 1 - compat_refcount(one->object);
-    if (one->relation != LEDGER_ITSELF || one->found <= 0 || missing <= 0) {
+// The caller has at least one reference, and the result those found in it. Missing ones are added, or the
+// process would crash when both are released.
+static int was_returned_unowned(const call_frame *frame, const watched *item) {
+    Py_ssize_t missing = item->found + 1 - compat_refcount(item->object);
+    if (item->relation != LEDGER_ITSELF || item->found <= 0 || missing <= 0) {
         return 0;
     }
-    fault(frame, LEDGER_RETURNED_UNOWNED, one->object);
-    Py_SET_REFCNT(one->object, compat_refcount(one->object) + missing);
+    fault(frame, LEDGER_RETURNED_UNOWNED, item->object);
+    Py_SET_REFCNT(item->object, compat_refcount(item->object) + missing);
     return 1;
 }
 
-static void weigh(call_frame *frame, watched *one) {
-    if (one->died || ledger_is_placeholder(one->object) || compat_refcount(one->object) <= 0) {
-        fault(frame, LEDGER_DIED_IN_CALL, one->object);
+static void check_count(call_frame *frame, watched *item) {
+    if (item->died || ledger_is_placeholder(item->object) || compat_refcount(item->object) <= 0) {
+        fault(frame, LEDGER_DIED_IN_CALL, item->object);
         return;
     }
-    if (was_returned_unowned(frame, one)) {
+    if (was_returned_unowned(frame, item)) {
         return;
     }
-    Py_ssize_t after = compat_refcount(one->object), change = after - one->count - one->found;
+    Py_ssize_t after = compat_refcount(item->object), change = after - item->count - item->found;
     if (!change) {
-        watch_given(frame, one);
+        watch_unchanged(frame, item);
     }
-    if (!change || (one->is_behind && change > 0)) {
+    if (!change || (item->is_behind && change > 0)) {
         return;
     }
-    ledger_frame_charge(frame, one->object, change);
+    ledger_frame_charge(frame, item->object, change);
     ledger_entry *entry = ledger_unbalanced(&(ledger_imbalance){
-        one->object, change, frame->number, one->relation, one->argument, one->is_blurred});
-    if (entry && change < 0 && after <= one->held && !(entry->flags & LEDGER_HELD)) {
-        Py_INCREF(one->object); // the ledger's, until it is closed
+        item->object, change, frame->number, item->relation, item->argument, item->is_blurred});
+    if (entry && change < 0 && after <= item->held && !(entry->flags & LEDGER_HELD)) {
+        Py_INCREF(item->object); // owned by the ledger until it is closed
         entry->flags |= LEDGER_HELD;
     }
 }
 
-// What a call returns was made by it, or had the references that it has now but for one.
+// A result is new, or had its present references before, less one.
 static void note_result(PyObject *result, uint32_t number) {
-    int is_number = PyLong_CheckExact(result) || PyFloat_CheckExact(result); // too many, and too cheap
+    int is_number = PyLong_CheckExact(result) || PyFloat_CheckExact(result); // too many of them, and cheap
     ledger_entry *entry = is_number || ledger_find((uintptr_t)result) ? NULL : ledger_enter(result, 1);
     if (entry) {
         ledger_touch touch = {.role = 'r', .row = CAPI_ROW_COUNT};
@@ -141,7 +139,7 @@ static void note_result(PyObject *result, uint32_t number) {
 
 static void end(call_frame **place) {
     if ((*place)->capsule) {
-        ledger_cells_end(*place);
+        ledger_capsules_end(*place);
     }
     if (ledger_frame_leave(*place) > 0) {
         return;
@@ -152,13 +150,13 @@ static void end(call_frame **place) {
     }
 }
 
-static int gives_status(call_convention convention) {
+static int returns_status(call_convention convention) {
     return convention == CALL_ASSIGN || convention == CALL_INIT;
 }
 
-// Whether the caller takes the result for an error. An iterator that has ended says no more than NULL.
-static int tells_error(call_convention convention, uintptr_t result, int failed) {
-    if (gives_status(convention)) {
+// Whether the caller reads the result as an error. An ended iterator returns NULL without an exception.
+static int means_error(call_convention convention, uintptr_t result, int failed) {
+    if (returns_status(convention)) {
         return (int)result < 0;
     }
     return !result && (failed || convention != CALL_NEXT);
@@ -166,19 +164,19 @@ static int tells_error(call_convention convention, uintptr_t result, int failed)
 
 uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]) {
     call_frame frame;
-    if (!ledger_depth && ledger_dtypes_known) {
+    if (!ledger_depth && ledger_dtypes_count) {
         ledger_dtypes_begin();
     }
-    ledger_statics_look((void *)called->original);
+    ledger_statics_copy((void *)called->original);
     ledger_frame_enter(&frame, called->number, called->convention, words);
-    // Given back on the way of a C++ exception too.
-    call_frame *given_back __attribute__((cleanup(end))) = &frame;
-    (void)given_back;
+    // Runs on the way of a C++ exception too.
+    call_frame *cleanup __attribute__((cleanup(end))) = &frame;
+    (void)cleanup;
     uintptr_t result = called->original(words[0], words[1], words[2], words[3], words[4]);
     if (!ledger_is_open) {
         return result;
     }
-    int failed = PyErr_Occurred() != NULL, is_status = gives_status(called->convention);
+    int failed = PyErr_Occurred() != NULL, is_status = returns_status(called->convention);
     if (result && !is_status) {
         visit_result((PyObject *)result, &(result_walk){&frame, 0});
         note_result((PyObject *)result, called->number);
@@ -186,18 +184,18 @@ uintptr_t ledger_call(const calls_called *called, const uintptr_t words[5]) {
     if (failed) {
         visit_raised(&frame);
     }
-    if (failed != tells_error(called->convention, result, failed)) {
+    if (failed != means_error(called->convention, result, failed)) {
         fault(&frame, failed ? LEDGER_RESULT_WITH_EXCEPTION : LEDGER_NULL_WITHOUT_EXCEPTION, NULL);
-        if (failed) { // CPython checks not every call: it would come up somewhere else
+        if (failed) { // CPython does not check every call: it would surface elsewhere
             PyErr_Clear();
         }
     }
     if (frame.capsule) {
-        ledger_cells_leave(&frame);
+        ledger_capsules_leave(&frame);
     }
     ledger_frame_compare(&frame);
     for (int i = 0; i < frame.count; i++) {
-        weigh(&frame, &frame.items[i]);
+        check_count(&frame, &frame.items[i]);
     }
     return result;
 }

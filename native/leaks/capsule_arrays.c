@@ -1,34 +1,34 @@
-// Arrays behind a capsule that a call from Python was given.
+// Arrays that native code reaches through a capsule argument.
 //
-// Generated C (pytensor's and Theano's operations) takes no arguments: Python calls one function with a
-// capsule, whose struct refers to lists of one item, and it reads and writes the arrays in those. So the
-// dtypes of these arrays are watched as an argument's are. What they should count after the call is known
-// from the lists: an array that was made meanwhile holds one reference more, one that left them may have
-// died. Arrays that are kept elsewhere hold more references still; so only a count that is too low is told of
-// what lies behind a capsule.
+// Generated C (operations of pytensor and Theano) takes no array arguments. Python calls one function with a
+// capsule, whose struct refers to lists of one item, and the function reads and writes the arrays in those
+// lists. So the dtypes of these arrays are watched like those of arguments. The expected count after the call
+// follows from the lists: an array that was made during the call adds one reference, an array that left the
+// lists may have died. An array that is stored elsewhere too adds more references, so only a count that is
+// too low is reported for arrays behind a capsule.
 //
-// The struct is C's own: each word is read with care, and believed where a list lives at it.
+// The struct belongs to the C code: each word is read by memory_read() and used only if a list is there.
 #include "leaks/call_frame.h"
 #include "leaks/call_frames.h"
 #include "memory/memory.h"
 #include "objects/objects.h"
 
-enum { STRUCT_WORDS = 16, CELL_ITEMS = 4, LIST_WORDS = 3, BORN_MAX = 512 };
+enum { STRUCT_WORDS = 16, CELL_ITEMS = 4, LIST_WORDS = 3, ALLOCATED_MAX = 512 };
 
-int ledger_cells_open;           // frames with a capsule
-static uintptr_t born[BORN_MAX]; // blocks given out since the outermost of them began
-static uint32_t born_count;      // more than BORN_MAX: not all are known
+int ledger_capsules_open;                  // number of open frames with a capsule
+static uintptr_t allocated[ALLOCATED_MAX]; // blocks allocated since the outermost of them began
+static uint32_t allocated_count;           // more than ALLOCATED_MAX: some are not known
 
-void ledger_cells_born(const void *block) {
-    if (born_count < BORN_MAX) {
-        born[born_count] = (uintptr_t)block;
+void ledger_capsules_allocated(const void *block) {
+    if (allocated_count < ALLOCATED_MAX) {
+        allocated[allocated_count] = (uintptr_t)block;
     }
-    born_count += born_count <= BORN_MAX;
+    allocated_count += allocated_count <= ALLOCATED_MAX;
 }
 
-static int is_born(const PyObject *array) {
-    for (uint32_t i = 0; i < born_count && i < BORN_MAX; i++) {
-        if (born[i] == (uintptr_t)array) {
+static int is_allocated_since(const PyObject *array) {
+    for (uint32_t i = 0; i < allocated_count && i < ALLOCATED_MAX; i++) {
+        if (allocated[i] == (uintptr_t)array) {
             return 1;
         }
     }
@@ -59,7 +59,7 @@ static void each_array(PyObject *capsule, void (*visit)(call_frame *, PyObject *
     }
 }
 
-static behind_row *known(call_frame *frame, PyObject *array) {
+static behind_row *row_of(call_frame *frame, PyObject *array) {
     for (int i = 0; i < frame->behind_count; i++) {
         if (frame->behind[i].array == array) {
             return &frame->behind[i];
@@ -68,7 +68,7 @@ static behind_row *known(call_frame *frame, PyObject *array) {
     return NULL;
 }
 
-static behind_row *note(call_frame *frame, PyObject *array) {
+static behind_row *row_add(call_frame *frame, PyObject *array) {
     if (frame->behind_count == BEHIND_MAX) {
         frame->behind_left_out = 1;
         return NULL;
@@ -79,48 +79,48 @@ static behind_row *note(call_frame *frame, PyObject *array) {
 }
 
 static void enter(call_frame *frame, PyObject *array) {
-    if (!known(frame, array)) {
-        note(frame, array);
+    if (!row_of(frame, array)) {
+        row_add(frame, array);
     }
 }
 
-void ledger_cells_enter(call_frame *frame, PyObject *capsule) {
+void ledger_capsules_enter(call_frame *frame, PyObject *capsule) {
     if (!frame->capsule) {
         frame->capsule = capsule;
-        born_count = ledger_cells_open++ ? born_count : 0;
+        allocated_count = ledger_capsules_open++ ? allocated_count : 0;
         each_array(capsule, enter, frame);
     }
 }
 
 static void leave(call_frame *frame, PyObject *array) {
-    behind_row *row = known(frame, array);
+    behind_row *row = row_of(frame, array);
     if (row) {
-        row->is_there = 1;
-    } else if ((row = note(frame, array))) {
-        watched *one = is_born(array) ? ledger_frame_find(frame, row->dtype) : NULL;
-        row->is_there = 1;
-        if (one) {
-            one->found++;
+        row->is_present = 1;
+    } else if ((row = row_add(frame, array))) {
+        watched *dtype = is_allocated_since(array) ? ledger_frame_find(frame, row->dtype) : NULL;
+        row->is_present = 1;
+        if (dtype) {
+            dtype->found++;
         }
     }
 }
 
-void ledger_cells_end(call_frame *frame) {
-    ledger_cells_open -= frame->capsule != NULL;
+void ledger_capsules_end(call_frame *frame) {
+    ledger_capsules_open -= frame->capsule != NULL;
     frame->capsule = NULL;
 }
 
-void ledger_cells_leave(call_frame *frame) {
+void ledger_capsules_leave(call_frame *frame) {
     if (!frame->capsule) {
         return;
     }
     each_array(frame->capsule, leave, frame);
-    ledger_cells_end(frame);
+    ledger_capsules_end(frame);
     for (int i = 0; i < frame->behind_count; i++) {
-        watched *one = ledger_frame_find(frame, frame->behind[i].dtype);
-        if (one) {
-            one->found -= !frame->behind[i].is_there;
-            one->is_blurred |= frame->behind_left_out || born_count > BORN_MAX;
+        watched *dtype = ledger_frame_find(frame, frame->behind[i].dtype);
+        if (dtype) {
+            dtype->found -= !frame->behind[i].is_present;
+            dtype->is_blurred |= frame->behind_left_out || allocated_count > ALLOCATED_MAX;
         }
     }
 }

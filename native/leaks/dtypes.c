@@ -1,20 +1,21 @@
-// Dtypes that no argument has: weighed where a call of the C-API steals them.
+// Dtypes that no argument refers to: their counts are checked when a C-API call steals one.
 //
-// A loop in C may run functions that Python does not call (pytensor's runs its operations through capsules it
-// was given long ago). So nobody is asked what they were given; but which dtypes C code steals is known,
-// since NumPy has one of each number: their counts are read when the outermost call from Python begins. When
-// a call that is recorded has taken one, its count must have risen by the arrays that were made with it
-// since, and have fallen by those that died. If it is lower, the reference was another's.
+// A loop in C may run functions that Python does not call (pytensor runs its operations through capsules), so
+// their arguments are not known. But the dtypes that C code steals are known, since NumPy has one per type
+// number. Their counts are read when the outermost call from Python begins. When a recorded call has stolen
+// one, its count must have risen by the arrays made with it since, and fallen by those that died. If it is
+// lower, the stolen reference belonged to another owner.
 //
-// Arrays are no objects of the gc: a block of an ndarray's size that is given out may become one, and is
-// looked at when it matters. After each such look a new account begins. A dtype that an open call watches is
-// left to it.
+// Arrays are no objects of the gc: an allocated block of the size of an ndarray may become one, and is
+// inspected when needed. After each check a new account begins. Dtypes that an open call watches are skipped.
 //
-// Limits and why. What is no array and holds a dtype dies in a block that shows its address, and a Python
-// function, or another thread, may let go of one in any way. Where one of these came between, or more than
-// BORN_MAX blocks of that size, a fall is no proof: nothing is told, and several runs may. What a static or a
-// field of the object kept and lets go of is known (ledger_frames_let_go); of a struct on the heap it is not.
+// Limits and why. An object that is no array and holds a dtype dies in a block that contains its address; a
+// Python function, or another thread, may release one in any way. After one of these, or after more than
+// ALLOCATED_MAX blocks of that size, a lower count is no proof: nothing is reported, but several runs may
+// show it. References released by statics and fields are known (ledger_frames_released), those of heap
+// structs not.
 #include "leaks/dtypes.h"
+#include "leaks/call_frames.h"
 #include "memory/memory.h"
 #include "objects/objects.h"
 #include "trace/record/ring.h"
@@ -22,68 +23,67 @@
 
 #include <string.h>
 
-#include "leaks/call_frames.h"
-
-enum { BORN_MAX = 128, WORDS_LOOKED_AT = 16, PAGE_BYTES = 4096 };
+enum { ALLOCATED_MAX = 128, WORDS_CHECKED = 16, PAGE_BYTES = 4096 };
 
 typedef struct {
-    PyObject *dtype; // borrowed: NumPy's own, there as long as NumPy is
+    PyObject *dtype; // borrowed: NumPy's own, lives as long as NumPy
     Py_ssize_t count;
-    int died;       // arrays that were there before
-    int is_blurred; // something else that may have held it died
+    int died;       // arrays that existed before
+    int is_blurred; // another possible holder died
 } dtype_row;
 
 size_t ledger_dtypes_array_bytes;
-int ledger_dtypes_known;
+int ledger_dtypes_count;
 static dtype_row rows[LEDGER_DTYPES_MAX];
-static uintptr_t low, high; // addresses of them
-static uintptr_t born[BORN_MAX];
-static int born_count; // more than BORN_MAX: not all are known
-static int is_blurred; // an array died, of which dtype is not known
+static uintptr_t low, high; // range of their addresses
+static uintptr_t allocated[ALLOCATED_MAX];
+static int allocated_count; // more than ALLOCATED_MAX: some are not known
+static int is_blurred;      // an array of unknown dtype died
 static running_moment since;
 
-void ledger_dtypes_know(PyObject *dtype) {
-    int is_new = ledger_dtypes_known < LEDGER_DTYPES_MAX && !compat_is_immortal(dtype);
-    for (int i = 0; i < ledger_dtypes_known; i++) {
+void ledger_dtypes_add(PyObject *dtype) {
+    int is_new = ledger_dtypes_count < LEDGER_DTYPES_MAX && !compat_is_immortal(dtype);
+    for (int i = 0; i < ledger_dtypes_count; i++) {
         is_new &= rows[i].dtype != dtype;
     }
     if (is_new) {
-        rows[ledger_dtypes_known++] = (dtype_row){.dtype = dtype, .is_blurred = 1}; // until the next account
+        rows[ledger_dtypes_count++] = (dtype_row){.dtype = dtype, .is_blurred = 1}; // until the next account
         low = !low || (uintptr_t)dtype < low ? (uintptr_t)dtype : low;
         high = (uintptr_t)dtype > high ? (uintptr_t)dtype : high;
     }
 }
 
 void ledger_dtypes_deinit(void) {
-    ledger_dtypes_known = 0;
+    ledger_dtypes_count = 0;
     low = high = ledger_dtypes_array_bytes = 0;
 }
 
 void ledger_dtypes_begin(void) {
-    for (int i = 0; i < ledger_dtypes_known; i++) {
+    for (int i = 0; i < ledger_dtypes_count; i++) {
         rows[i].count = compat_refcount(rows[i].dtype);
         rows[i].died = rows[i].is_blurred = 0;
     }
-    born_count = is_blurred = 0;
+    allocated_count = is_blurred = 0;
     since = running_now();
     ledger_dtypes_array_bytes = arrays_type ? (size_t)arrays_type->tp_basicsize : 0;
 }
 
 void ledger_dtypes_end(void) { ledger_dtypes_array_bytes = 0; }
 
-// What was an array before is none until its type is written again.
-void ledger_dtypes_born(void *block) {
+// Clears the type word, so that an earlier array in the block is not taken for a new one.
+void ledger_dtypes_allocated(void *block) {
     ((uintptr_t *)block)[1] = 0;
-    if (born_count < BORN_MAX) {
-        born[born_count] = (uintptr_t)block;
+    if (allocated_count < ALLOCATED_MAX) {
+        allocated[allocated_count] = (uintptr_t)block;
     }
-    born_count += born_count <= BORN_MAX;
+    allocated_count += allocated_count <= ALLOCATED_MAX;
 }
 
-static int is_born(uintptr_t block) {
-    for (int i = born_count < BORN_MAX ? born_count : BORN_MAX; i-- > 0;) { // the latest ones die first
-        if (born[i] == block) {
-            born[i] = 0;
+static int take_allocated(uintptr_t block) {
+    for (int i = allocated_count < ALLOCATED_MAX ? allocated_count : ALLOCATED_MAX;
+         i-- > 0;) { // the latest ones die first
+        if (allocated[i] == block) {
+            allocated[i] = 0;
             return 1;
         }
     }
@@ -91,7 +91,7 @@ static int is_born(uintptr_t block) {
 }
 
 static dtype_row *row_of(uintptr_t dtype) {
-    for (int i = 0; dtype >= low && dtype <= high && i < ledger_dtypes_known; i++) {
+    for (int i = 0; dtype >= low && dtype <= high && i < ledger_dtypes_count; i++) {
         if ((uintptr_t)rows[i].dtype == dtype) {
             return &rows[i];
         }
@@ -99,14 +99,14 @@ static dtype_row *row_of(uintptr_t dtype) {
     return NULL;
 }
 
-// The end of a block is not known, but its page is mapped.
+// The end of the block is not known, but its page is mapped.
 static uintptr_t page_end(uintptr_t block) { return (block & ~(uintptr_t)(PAGE_BYTES - 1)) + PAGE_BYTES; }
 
 static __attribute__((no_sanitize("address"))) int is_array(uintptr_t block) {
     return ((const uintptr_t *)block)[1] == (uintptr_t)arrays_type;
 }
 
-// What is no array may begin like one: read with care beyond its page.
+// The block may be no array, so a read beyond its page goes through memory_read().
 static __attribute__((no_sanitize("address"))) uintptr_t dtype_in(uintptr_t block) {
     ndarray_fields copy = {.descr = NULL};
     if (block + sizeof copy <= page_end(block)) {
@@ -116,7 +116,7 @@ static __attribute__((no_sanitize("address"))) uintptr_t dtype_in(uintptr_t bloc
 }
 
 void ledger_dtypes_freed(uintptr_t block) {
-    if (is_born(block)) {
+    if (take_allocated(block)) {
         return;
     }
     if (!is_array(block)) {
@@ -128,13 +128,13 @@ void ledger_dtypes_freed(uintptr_t block) {
     if (row) {
         row->died++;
     }
-    is_blurred |= !dtype; // NumPy 2.5 takes it out first
+    is_blurred |= !dtype; // NumPy 2.5 clears the field first
 }
 
 __attribute__((no_sanitize("address"))) void ledger_dtypes_memory_freed(uintptr_t block) {
     const uintptr_t *words = (const uintptr_t *)block;
     uintptr_t stop = page_end(block);
-    for (int n = 0; n < WORDS_LOOKED_AT && (uintptr_t)(words + n + 1) <= stop; n++) {
+    for (int n = 0; n < WORDS_CHECKED && (uintptr_t)(words + n + 1) <= stop; n++) {
         dtype_row *row = row_of(words[n]);
         if (row) {
             row->is_blurred = 1;
@@ -144,16 +144,17 @@ __attribute__((no_sanitize("address"))) void ledger_dtypes_memory_freed(uintptr_
 
 static int made_since(const dtype_row *row) {
     int count = 0;
-    for (int i = 0; i < born_count; i++) {
-        count += born[i] && is_array(born[i]) && dtype_in(born[i]) == (uintptr_t)row->dtype;
+    for (int i = 0; i < allocated_count; i++) {
+        count += allocated[i] && is_array(allocated[i]) && dtype_in(allocated[i]) == (uintptr_t)row->dtype;
     }
     return count;
 }
 
-// How many references fewer there are than the account allows; 0 where it is not exact.
-static Py_ssize_t missing(const dtype_row *row) {
+// How many references are missing by the account; 0 where the account is not exact.
+static Py_ssize_t missing_references(const dtype_row *row) {
     Py_ssize_t change = compat_refcount(row->dtype) - row->count - made_since(row) + row->died;
-    int is_exact = born_count <= BORN_MAX && !row->is_blurred && !is_blurred && running_was_alone(&since);
+    int is_exact =
+        allocated_count <= ALLOCATED_MAX && !row->is_blurred && !is_blurred && running_was_alone(&since);
     return is_exact && change < 0 ? -change : 0;
 }
 
@@ -163,8 +164,8 @@ void ledger_dtypes_stolen(PyObject *object) {
     if (!row || !method || ledger_frames_watch(object)) {
         return;
     }
-    Py_ssize_t lost = missing(row);
-    lost -= lost ? ledger_frames_let_go(object, lost) : 0;
+    Py_ssize_t lost = missing_references(row);
+    lost -= lost ? ledger_frames_released(object, lost) : 0;
     if (lost) {
         ledger_unbalanced(&(ledger_imbalance){
             .object = object, .change = -lost, .number = method - 1, .relation = LEDGER_DTYPE});

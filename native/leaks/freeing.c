@@ -1,28 +1,25 @@
-// What loaded libraries give back to malloc: their import slots of free and realloc, while the ledger is
-// open.
+// Hooks of free and realloc in the import slots of loaded libraries, while the ledger is open.
 //
 // Overview. trace/arm/got.c patches the slots of every loaded object but Python, the program and libc. A
-// block that a view shows (leaks/views.c) is not freed: for the caller that is all the same. One that grows
-// is copied, as if malloc had moved it, and the old one is kept. C++'s operator delete ends in free, in a
-// library of its own: its slots only tell where it was called.
+// block that a view shows (leaks/views.c) is not freed; the caller does not notice. If it is reallocated to
+// grow, its contents are copied as if malloc had moved it, and the old block is kept. C++'s operator delete
+// ends in free in another library: its hooks only record the caller.
 //
-// Safety. Only glibc's own free is answered so: malloc_usable_size is asked of no other allocator's block.
+// Safety. Only blocks of glibc's own free are kept: malloc_usable_size is not valid for other allocators.
 // Hooks run in any thread, with and without the GIL.
 //
-// Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of freed blocks
-// (NumPy keeps small ones) and calls inside libc and Python go by other ways; what Python's domains free,
-// leaks/frees.c tells.
+// Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of free blocks
+// (NumPy) and calls inside libc and Python are not seen; leaks/frees.c hooks Python's domains.
 #define _GNU_SOURCE
 #include "leaks/freeing.h"
+#include "leaks/raw_memory/followed.h"
+#include "leaks/views.h"
 #include "module/native.h"
 #include "trace/capi/slot_table.h"
+#include "trace/record/ring.h"
 
 #include <dlfcn.h>
 #include <malloc.h>
-
-#include "leaks/raw_memory/followed.h"
-#include "leaks/views.h"
-#include "trace/record/ring.h"
 
 #define FREEING(FUNCTION) \
     FUNCTION(free, freed) \
@@ -47,21 +44,21 @@ static ledger_freeing freeing_at(uint32_t slot, uintptr_t from, const char *func
 static void hook_freed(void *block) {
     uint32_t slot = ring_here.slot;
     void (*original)(void *) = got_words_of[slot].original;
-    raw_memory_gone(block);
+    raw_memory_freed(block);
     if (block && ledger_views_count && original == free) {
-        ledger_freeing how = freeing_at(slot, (uintptr_t)__builtin_return_address(0), "free");
-        if (ledger_views_freed((uintptr_t)block, malloc_usable_size(block), &how)) {
+        ledger_freeing freeing = freeing_at(slot, (uintptr_t)__builtin_return_address(0), "free");
+        if (ledger_views_freed((uintptr_t)block, malloc_usable_size(block), &freeing)) {
             return;
         }
     }
     original(block);
 }
 
-// A block that becomes smaller stays where it is.
+// A block that shrinks stays in place.
 static void *moved(void *block, size_t bytes, uint32_t slot, uintptr_t from) {
     void *(*original)(void *, size_t) = got_words_of[slot].original;
-    size_t held = block && ledger_views_count && original == realloc ? malloc_usable_size(block) : 0;
-    if (!held || (bytes && bytes <= held) || !ledger_views_shows((uintptr_t)block, held)) {
+    size_t old_bytes = block && ledger_views_count && original == realloc ? malloc_usable_size(block) : 0;
+    if (!old_bytes || (bytes && bytes <= old_bytes) || !ledger_views_shows((uintptr_t)block, old_bytes)) {
         return original(block, bytes);
     }
     void *grown = bytes ? malloc(bytes) : NULL;
@@ -69,28 +66,27 @@ static void *moved(void *block, size_t bytes, uint32_t slot, uintptr_t from) {
         return NULL;
     }
     if (grown) {
-        memcpy(grown, block, held);
+        memcpy(grown, block, old_bytes);
     }
-    ledger_freeing how = freeing_at(slot, from, "realloc");
-    if (!ledger_views_freed((uintptr_t)block, held, &how)) {
+    ledger_freeing freeing = freeing_at(slot, from, "realloc");
+    if (!ledger_views_freed((uintptr_t)block, old_bytes, &freeing)) {
         free(block);
     }
     return grown;
 }
 
-// Taken out before it moves: another thread may be given its address then. A chosen module that had no block
-// gets one here.
+// Removes the row before the move: then another thread may get the address. With NULL it is an allocation.
 static void *hook_moved(void *block, size_t bytes) {
     uint32_t slot = ring_here.slot;
     char *frame = (char *)__builtin_frame_address(0) + sizeof(void *);
-    raw_memory_block taken;
-    int known = raw_memory_take(block, &taken);
+    raw_memory_block row;
+    int was_known = raw_memory_take(block, &row);
     uintptr_t from = (uintptr_t)__builtin_return_address(0);
     void *now = moved(block, bytes, slot, from);
-    if (known && (now || bytes)) {
-        raw_memory_put(&taken, now ? now : block, now ? bytes : taken.bytes);
+    if (was_known && (now || bytes)) {
+        raw_memory_put(&row, now ? now : block, now ? bytes : row.bytes);
     } else if (!block) {
-        raw_memory_domain(RAW_MEMORY_realloc, now, bytes, frame, raw_memory_follows(from));
+        raw_memory_domain_allocated(RAW_MEMORY_realloc, now, bytes, frame, raw_memory_follows(from));
     }
     return now;
 }

@@ -1,4 +1,4 @@
-// Functions that give memory back, as slots import them (freeing.c).
+// The functions that free memory, as import slots name them (freeing.c).
 #ifndef INSPECTOR_FREEING_H
 #define INSPECTOR_FREEING_H
 
@@ -6,6 +6,6 @@
 
 const exports_row *freeing_find(const char *name); // borrowed, or NULL
 void *freeing_hook(uint16_t row);
-void freeing_find_addresses(void); // of functions whose library came since
+void freeing_find_addresses(void); // also of libraries that were loaded since the last call
 
 #endif

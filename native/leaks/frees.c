@@ -1,27 +1,25 @@
-// Deaths: the object allocator is asked first, and the dead are kept apart as long as somebody may err.
+// Hooks of Python's allocators: frees of objects, and blocks that are kept while code may refer to them.
 //
-// Overview. The functions of PYMEM_DOMAIN_OBJ are replaced (PyMem_SetAllocator): allocation goes straight on;
-// a free looks up whether the block is that of an entry, with or without a gc header before the object. If it
-// is, and no native call is open, the entry is taken out and the block goes its way.
+// Overview. PyMem_SetAllocator (PEP 445) replaces the functions of PYMEM_DOMAIN_OBJ. Allocations are passed
+// on. A free looks up whether the block is that of an entry, with or without a gc header before the object.
+// If it is, and no native call is open, the entry is removed and the block is freed.
 //
-// While a call from Python is open, or where a call left fewer references than it found, the block is not
-// given back yet: it becomes a placeholder (leaks/entries/placeholder.c). When the outermost call ends,
-// placeholders that nobody touched and that nothing was told to keep are freed; the others wait until the
-// ledger is closed. A block that a view still shows is kept as well (leaks/views.c); for that the domain of
-// other memory is passed through here too.
+// While a call from Python is open, or if a call left fewer references than it found, the block is not freed
+// yet: it becomes a placeholder (leaks/entries/placeholder.c). When the outermost call ends, placeholders
+// that nothing released and that no call stored are freed. The others wait until the ledger is closed. A
+// block that a view still shows is kept as well (leaks/views.c); for that PYMEM_DOMAIN_MEM is hooked too.
 //
-// A block that dies between calls, where something of C's may still point at it, waits as a placeholder too:
-// the WAITING_MAX latest ones, small ones of the gc only. The oldest is given back, if nobody has touched it.
+// A block that is freed between calls, while C code may still refer to it, waits as a placeholder too: the
+// latest WAITING_MAX blocks, only small ones of gc types. The oldest is freed, unless it was released again.
 //
-// Who frees. Each block kept is in `kept`, owned, until it is freed by ledger_frees_settle or _deinit; a
-// placeholder that lost references, or that something still points at, is never given back.
+// Who frees. Each kept block is in `kept`, owned, until ledger_frees_settle() or ledger_frees_deinit() frees
+// it. A placeholder that lost references, or that something still refers to, is never freed.
 //
-// Types that keep their dead for reuse (float, tuple, list, dict) free nothing: their deaths are told by the
-// hook of _Py_Dealloc, and by a count of 0. What the module did not make, or gave away, is kept as well: the
-// block is the next that its type gives out, so it is asked for at once, before it is somebody else's.
+// Types that keep dead objects for reuse (float, tuple, list, dict) free nothing. The hook of _Py_Dealloc,
+// and a count of 0, show these deaths. The block of an object that the module did not make, or passed on, is
+// kept too: it is the next block of the free list, so reclaim allocates it at once, before other code does.
 //
-// Limits and why. At most KEPT_MAX blocks wait; beyond that blocks go at once. A type with an allocator of
-// its own is not seen.
+// Limits and why. At most KEPT_MAX blocks wait; more are freed at once. A type's own allocator is not seen.
 #include "leaks/frees.h"
 #include "leaks/call_frames.h"
 #include "leaks/entries/entry.h"
@@ -40,14 +38,13 @@ typedef struct {
     PyObject *object; // owned: the placeholder in the block
 } kept_block;
 
-static PyMemAllocatorEx before, before_memory; // of the domains of objects, and of other memory
+static PyMemAllocatorEx before, before_memory; // of PYMEM_DOMAIN_OBJ; of PYMEM_DOMAIN_MEM
 static kept_block kept[KEPT_MAX];              // owned
 static uint32_t kept_count, settled;
 int ledger_frees_waiting;               // kept_count > settled
 static kept_block waiting[WAITING_MAX]; // owned; a ring
 static uint32_t waiting_next;
-static int is_installed, is_bare,
-    is_bare_memory; // bare: pymalloc and nothing else (leaks/raw_memory/raw_domain.c)
+static int is_installed, is_bare, is_bare_memory; // bare: pymalloc alone (leaks/raw_memory/raw_domain.c)
 static uint64_t kept_ever;
 
 static ledger_entry *entry_of(void *block, PyObject **ret) {
@@ -65,7 +62,7 @@ static ledger_entry *entry_of(void *block, PyObject **ret) {
     return NULL;
 }
 
-static int was_touched(const kept_block *one) { return ledger_placeholder_missing(one->object) != 0; }
+static int was_released(const kept_block *row) { return ledger_placeholder_missing(row->object) != 0; }
 
 static void free_in(void *allocator, void *block) {
     const PyMemAllocatorEx *domain = allocator;
@@ -76,14 +73,14 @@ static ledger_freeing freeing_of(PyMemAllocatorEx *domain, const char *function)
     return (ledger_freeing){.give_back = free_in, .context = domain, .function = function};
 }
 
-static void give_back(const kept_block *one) {
-    ledger_entry *entry = ledger_find((uintptr_t)one->object);
-    ledger_freeing how = freeing_of(&before, "PyObject_Free");
+static void give_back(const kept_block *row) {
+    ledger_entry *entry = ledger_find((uintptr_t)row->object);
+    ledger_freeing freeing = freeing_of(&before, "PyObject_Free");
     if (entry) {
         ledger_remove(entry);
     }
-    if (!ledger_views_hold((uintptr_t)one->block, &how)) {
-        before.free(before.ctx, one->block);
+    if (!ledger_views_keep((uintptr_t)row->block, &freeing)) {
+        before.free(before.ctx, row->block);
     }
 }
 
@@ -94,16 +91,16 @@ static kept_block kill(void *block, PyObject *object, ledger_entry *entry) {
     return (kept_block){block, object};
 }
 
-// The oldest that waits makes room: for good if somebody has touched it.
-static void await(kept_block one) {
+// Queues a block. The oldest one leaves: it is freed, or kept for good if it was released again.
+static void wait_in_ring(kept_block row) {
     kept_block *place = &waiting[waiting_next++ % WAITING_MAX];
-    if (place->block && was_touched(place) && kept_count < KEPT_MAX && !ledger_depth) {
+    if (place->block && was_released(place) && kept_count < KEPT_MAX && !ledger_depth) {
         kept[kept_count++] = *place;
         settled = kept_count;
-    } else if (place->block && !was_touched(place)) {
+    } else if (place->block && !was_released(place)) {
         give_back(place);
     }
-    *place = one;
+    *place = row;
 }
 
 static int is_small(PyObject *object) {
@@ -115,15 +112,15 @@ static int is_small(PyObject *object) {
     return type->tp_basicsize + (items < 0 ? -items : items) * type->tp_itemsize <= WAITING_BYTES;
 }
 
-// Whether an entry is of what the block was before: an object whose own list of dead gave it back, or one
-// that was freed unseen. Nothing of the block is an object then.
-static __attribute__((no_sanitize("address"))) int is_of_before(const ledger_entry *entry,
-                                                                const PyObject *object) {
+// Whether the entry is of an earlier object in this block: one from the free list of its type, or one that
+// was freed where no hook saw it. Then the block holds no object of the entry.
+static __attribute__((no_sanitize("address"))) int is_earlier_object(const ledger_entry *entry,
+                                                                     const PyObject *object) {
     return entry->flags & LEDGER_LISTED || (entry->header && (uintptr_t)Py_TYPE(object) != entry->type);
 }
 
-// 1: the block is not to be freed now.
-static int is_to_keep(void *block) {
+// Returns 1 if the block must not be freed now.
+static int must_keep(void *block) {
     PyObject *object = NULL;
     ledger_entry *entry = entry_of(block, &object);
     if (ledger_dtypes_array_bytes) {
@@ -136,20 +133,20 @@ static int is_to_keep(void *block) {
     if (!entry) {
         return 0;
     }
-    if (entry->flags & LEDGER_DEAD) { // freed again, through a reference too many
+    if (entry->flags & LEDGER_DEAD) { // freed again: released once too often
         entry->flags |= LEDGER_OVER;
         return 1;
     }
-    if (is_of_before(entry, object)) {
+    if (is_earlier_object(entry, object)) {
         ledger_remove(entry);
         return 0;
     }
     if (!ledger_depth && entry->balance >= 0 && entry->header && is_small(object)) {
-        await(kill(block, object, entry));
+        wait_in_ring(kill(block, object, entry));
         return 1;
     }
-    int is_given = entry->flags & LEDGER_GIVEN; // within a call these are too many to keep
-    if ((!ledger_depth && entry->balance >= 0) || is_given || kept_count == KEPT_MAX) {
+    int is_argument = entry->flags & LEDGER_GIVEN; // too many of these within a call to keep them
+    if ((!ledger_depth && entry->balance >= 0) || is_argument || kept_count == KEPT_MAX) {
         ledger_remove(entry);
         return 0;
     }
@@ -158,8 +155,8 @@ static int is_to_keep(void *block) {
     return 1;
 }
 
-// The latest block of a type's list of its dead, as an object made anew, or NULL where the type has no list.
-static PyObject *out_of_list(const PyTypeObject *type, Py_ssize_t size) {
+// The latest block of the free list of a type, as a new object. NULL if the type has no list.
+static PyObject *new_from_free_list(const PyTypeObject *type, Py_ssize_t size) {
     if (type == &PyList_Type) {
         return PyList_New(0);
     }
@@ -172,106 +169,107 @@ static PyObject *out_of_list(const PyTypeObject *type, Py_ssize_t size) {
     return type == &PyTuple_Type && size > 0 ? PyTuple_New(size) : NULL;
 }
 
-int ledger_frees_reclaim(PyObject *dead, const ledger_of_dying *was) {
+int ledger_frees_reclaim(PyObject *dead, const ledger_dying *was) {
     ledger_entry *entry = ledger_find((uintptr_t)dead);
-    if (!was->is_others || !entry || entry->flags & LEDGER_DEAD || kept_count == KEPT_MAX) {
+    if (!was->is_shared || !entry || entry->flags & LEDGER_DEAD || kept_count == KEPT_MAX) {
         return 0;
     }
-    PyObject *again = out_of_list((PyTypeObject *)entry->type, was->size); // new
-    if (!again) {
+    PyObject *reused = new_from_free_list((PyTypeObject *)entry->type, was->size); // new
+    if (!reused) {
         PyErr_Clear();
         return 0;
     }
-    if (again != dead) {
-        Py_DECREF(again);
+    if (reused != dead) {
+        Py_DECREF(reused);
         return 0;
     }
-    if (PyObject_IS_GC(again) && PyObject_GC_IsTracked(again)) {
-        PyObject_GC_UnTrack(again);
+    if (PyObject_IS_GC(reused) && PyObject_GC_IsTracked(reused)) {
+        PyObject_GC_UnTrack(reused);
     }
-    kept[kept_count++] = kill((char *)again - entry->header, again, entry);
+    kept[kept_count++] = kill((char *)reused - entry->header, reused, entry);
     ledger_frees_waiting = 1;
     return 1;
 }
 
-ledger_of_dying ledger_frees_dying(PyObject *object) {
+ledger_dying ledger_frees_dying(PyObject *object) {
     const ledger_entry *entry = ledger_find((uintptr_t)object);
-    int is_others = entry && entry->flags != LEDGER_FRESH && !(entry->flags & LEDGER_GIVEN);
-    return (ledger_of_dying){is_others, PyTuple_CheckExact(object) ? PyTuple_GET_SIZE(object) : 0};
+    int is_shared = entry && entry->flags != LEDGER_FRESH && !(entry->flags & LEDGER_GIVEN);
+    return (ledger_dying){is_shared, PyTuple_CheckExact(object) ? PyTuple_GET_SIZE(object) : 0};
 }
 
-static void *born(void *block, size_t size) {
+static void *note_allocation(void *block, size_t size) {
     if (allocation_run && ledger_is_open && block) {
         allocation_runs_add(block);
     }
-    if (ledger_cells_open && block) {
-        ledger_cells_born(block);
+    if (ledger_capsules_open && block) {
+        ledger_capsules_allocated(block);
     }
     if (size && size == ledger_dtypes_array_bytes && block) {
-        ledger_dtypes_born(block);
+        ledger_dtypes_allocated(block);
     }
     return block;
 }
 
-// Blocks of a domain, for who asked for them: these functions are jumped to.
+// Records an allocation for its caller: the allocators are jumped to, so the return address is the caller's.
 #define FOLLOWS raw_memory_follows((uintptr_t)__builtin_return_address(0))
-#define GIVEN(domain, block, size, follows) \
-    raw_memory_domain(RAW_MEMORY_##domain, block, size, (char *)__builtin_frame_address(0) + sizeof(void *), \
-                      follows)
+#define RECORD_BLOCK(domain, block, size, follows) \
+    raw_memory_domain_allocated(RAW_MEMORY_##domain, block, size, \
+                                (char *)__builtin_frame_address(0) + sizeof(void *), follows)
 
 static int is_apart(int bare, int follows) { return bare && (follows || raw_memory_is_handing); }
 
 static void *ledger_malloc(void *context, size_t size) {
     int follows = FOLLOWS;
-    void *block =
-        born(is_apart(is_bare, follows) ? raw_memory_ask(&before, size, 0) : before.malloc(before.ctx, size),
-             size);
-    GIVEN(PyObject_Malloc, block, size, follows);
+    void *block = note_allocation(is_apart(is_bare, follows) ? raw_memory_from_malloc(&before, size, 0)
+                                                             : before.malloc(before.ctx, size),
+                                  size);
+    RECORD_BLOCK(PyObject_Malloc, block, size, follows);
     return block;
 }
 
 static void *ledger_calloc(void *context, size_t count, size_t size) {
     int follows = FOLLOWS;
-    void *block = born(is_apart(is_bare, follows) ? raw_memory_ask(&before, count * size, 1)
-                                                  : before.calloc(before.ctx, count, size),
-                       count * size);
-    GIVEN(PyObject_Malloc, block, count * size, follows);
+    void *block =
+        note_allocation(is_apart(is_bare, follows) ? raw_memory_from_malloc(&before, count * size, 1)
+                                                   : before.calloc(before.ctx, count, size),
+                        count * size);
+    RECORD_BLOCK(PyObject_Malloc, block, count * size, follows);
     return block;
 }
 
 static void *ledger_realloc(void *context, void *block, size_t size) {
     int follows = !block && FOLLOWS;
-    void *moved = is_apart(is_bare, follows) ? raw_memory_ask(&before, size, 0)
+    void *moved = is_apart(is_bare, follows) ? raw_memory_from_malloc(&before, size, 0)
                                              : raw_memory_moved(&before, before.ctx, block, size);
     if (!block) {
-        GIVEN(PyObject_Malloc, moved, size, follows);
+        RECORD_BLOCK(PyObject_Malloc, moved, size, follows);
     }
     if (allocation_run && moved && moved != block && (allocation_runs_remove(block) || ledger_is_open)) {
         allocation_runs_add(moved);
     }
     if (ledger_is_open && moved && block && moved != block) {
         PyObject *object;
-        ledger_freeing how = freeing_of(&before, "PyObject_Realloc");
-        how.is_gone = 1;
-        ledger_views_domain((uintptr_t)block, &how);
+        ledger_freeing freeing = freeing_of(&before, "PyObject_Realloc");
+        freeing.cannot_keep = 1;
+        ledger_views_domain((uintptr_t)block, &freeing);
         ledger_entry *entry = entry_of(block, &object);
         if (entry) {
-            ledger_remove(entry); // what it became is entered by the hook of the call that resized it
+            ledger_remove(entry); // the hook of the resizing call enters the new one
         }
     }
     return moved;
 }
 
 static void ledger_free(void *context, void *block) {
-    raw_memory_gone(block);
+    raw_memory_freed(block);
     if (allocation_run && block) {
         allocation_runs_remove(block);
     }
     if (block && ledger_is_open) {
-        ledger_freeing how = freeing_of(&before, "PyObject_Free");
-        int is_kept = is_to_keep(block);
-        how.give_back = is_kept ? NULL : how.give_back; // the ledger gives it back, when it does
-        if (ledger_views_domain((uintptr_t)block, &how) || is_kept) {
+        ledger_freeing freeing = freeing_of(&before, "PyObject_Free");
+        int is_kept = must_keep(block);
+        freeing.give_back = is_kept ? NULL : freeing.give_back; // the ledger frees it later
+        if (ledger_views_domain((uintptr_t)block, &freeing) || is_kept) {
             return;
         }
     }
@@ -280,48 +278,48 @@ static void ledger_free(void *context, void *block) {
 
 static void *memory_malloc(void *context, size_t size) {
     int follows = FOLLOWS;
-    void *block = is_apart(is_bare_memory, follows) ? raw_memory_ask(&before_memory, size, 0)
+    void *block = is_apart(is_bare_memory, follows) ? raw_memory_from_malloc(&before_memory, size, 0)
                                                     : before_memory.malloc(before_memory.ctx, size);
-    GIVEN(PyMem_Malloc, block, size, follows);
+    RECORD_BLOCK(PyMem_Malloc, block, size, follows);
     return block;
 }
 
 static void *memory_calloc(void *context, size_t count, size_t size) {
     int follows = FOLLOWS;
-    void *block = is_apart(is_bare_memory, follows) ? raw_memory_ask(&before_memory, count * size, 1)
+    void *block = is_apart(is_bare_memory, follows) ? raw_memory_from_malloc(&before_memory, count * size, 1)
                                                     : before_memory.calloc(before_memory.ctx, count, size);
-    GIVEN(PyMem_Malloc, block, count * size, follows);
+    RECORD_BLOCK(PyMem_Malloc, block, count * size, follows);
     return block;
 }
 
 static void *memory_realloc(void *context, void *block, size_t size) {
     int follows = !block && FOLLOWS;
     void *moved = is_apart(is_bare_memory, follows)
-                      ? raw_memory_ask(&before_memory, size, 0)
+                      ? raw_memory_from_malloc(&before_memory, size, 0)
                       : raw_memory_moved(&before_memory, before_memory.ctx, block, size);
     if (!block) {
-        GIVEN(PyMem_Malloc, moved, size, follows);
+        RECORD_BLOCK(PyMem_Malloc, moved, size, follows);
     }
     if (ledger_is_open && moved && block && moved != block) {
-        ledger_freeing how = freeing_of(&before_memory, "PyMem_Realloc");
-        how.is_gone = 1;
-        ledger_views_domain((uintptr_t)block, &how);
+        ledger_freeing freeing = freeing_of(&before_memory, "PyMem_Realloc");
+        freeing.cannot_keep = 1;
+        ledger_views_domain((uintptr_t)block, &freeing);
     }
     return moved;
 }
 
 static void memory_free(void *context, void *block) {
-    raw_memory_gone(block);
+    raw_memory_freed(block);
     if (ledger_dtypes_array_bytes && block) {
         ledger_dtypes_memory_freed((uintptr_t)block);
     }
-    ledger_freeing how = freeing_of(&before_memory, "PyMem_Free");
-    if (!block || !ledger_is_open || !ledger_views_domain((uintptr_t)block, &how)) {
+    ledger_freeing freeing = freeing_of(&before_memory, "PyMem_Free");
+    if (!block || !ledger_is_open || !ledger_views_domain((uintptr_t)block, &freeing)) {
         before_memory.free(before_memory.ctx, block);
     }
 }
 
-static int is_still_ours(void) {
+static int is_outermost(void) {
     PyMemAllocatorEx now, memory;
     PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &now);
     PyMem_GetAllocator(PYMEM_DOMAIN_MEM, &memory);
@@ -349,39 +347,38 @@ int ledger_frees_init(void) {
     return 0;
 }
 
-// Blocks of the call that ends now: those after `settled`, which moves behind what stays.
+// Settles the blocks of the call that ends: those from index `settled` on.
 void ledger_frees_settle(void) {
-    uint32_t stay = settled;
+    uint32_t kept_end = settled;
     for (uint32_t i = settled; i < kept_count; i++) {
         ledger_entry *entry = ledger_find((uintptr_t)kept[i].object);
-        // What the call made and gave to nobody has no holder; who else may point at it is searched at the
-        // end.
-        int was_given = entry && (entry->flags & LEDGER_STORED || !(entry->flags & LEDGER_FRESH));
-        if (entry && was_touched(&kept[i])) {
+        // An object that the call made and stored nowhere has no holder; a search finds others at the end.
+        int was_stored = entry && (entry->flags & LEDGER_STORED || !(entry->flags & LEDGER_FRESH));
+        if (entry && was_released(&kept[i])) {
             entry->flags |= LEDGER_OVER;
         }
-        if (was_given || was_touched(&kept[i])) {
-            kept[stay++] = kept[i];
+        if (was_stored || was_released(&kept[i])) {
+            kept[kept_end++] = kept[i];
         } else {
             give_back(&kept[i]);
         }
     }
-    kept_count = settled = stay;
+    kept_count = settled = kept_end;
     ledger_frees_waiting = 0;
 }
 
 static void give_all_back(const kept_block *blocks, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         ledger_entry *entry = blocks[i].block ? ledger_find((uintptr_t)blocks[i].object) : NULL;
-        if (entry && !(entry->flags & LEDGER_STORED) && !was_touched(&blocks[i])) {
+        if (entry && !(entry->flags & LEDGER_STORED) && !was_released(&blocks[i])) {
             give_back(&blocks[i]);
         }
     }
 }
 
 void ledger_frees_retire(void) {
-    int listens = ledger_is_open || allocation_run || raw_memory_is_open(); // a block may go between two runs
-    if (is_installed && !listens && is_still_ours()) { // else somebody stands before us: it stays a passage
+    int is_needed = ledger_is_open || allocation_run || raw_memory_is_open(); // frees between runs
+    if (is_installed && !is_needed && is_outermost()) {                       // else a later hook calls ours
         PyMem_SetAllocator(PYMEM_DOMAIN_OBJ, &before);
         PyMem_SetAllocator(PYMEM_DOMAIN_MEM, &before_memory);
         raw_memory_domain_end();
@@ -389,7 +386,7 @@ void ledger_frees_retire(void) {
     }
 }
 
-// The ledger is closed: `LEDGER_STORED` was left on entries that something still points at (leaks/ledger.c).
+// Closes the ledger. leaks/ledger.c left LEDGER_STORED on entries that something still refers to.
 void ledger_frees_deinit(void) {
     ledger_frees_retire();
     give_all_back(kept, kept_count);

@@ -1,9 +1,8 @@
-// The hooks of the ledger: rows of trace/capi/capi.def by which references are made, lent, taken or given
-// back.
+// The hooks of the ledger: rows of trace/capi/capi.def that create, lend, steal or release references.
 //
-// Each row gives a function of the row's own signature, as in trace/capi/hooks.c; it notes, by the row's
-// columns "owns" and "...", what became of each object, and where the caller stands. No ring is written and
-// no clock is read. Rows that only look (PyLong_AsLong) have no hook here: their slots stay as they are.
+// Each row generates a function with the row's own signature, as in trace/capi/hooks.c. It notes what
+// happened to each object, by the columns "owns" and "...", and the return address of the caller. It writes
+// no ring and reads no clock. Rows that move no reference (PyLong_AsLong) have no hook here.
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/hooks.h"
 #include "leaks/calls.h"
@@ -40,10 +39,9 @@
 #define OBJECT_SCALAR(result) NULL
 #define OBJECT_STATUS(result) NULL
 #define OBJECT_POINTER(result) NULL
-#define OBJECT_MEMORY(result) ((PyObject *)(uintptr_t)(result)) // no object: its address
+#define OBJECT_MEMORY(result) ((PyObject *)(uintptr_t)(result)) // not an object: the address of the memory
 #define OBJECT_NOTHING(result) NULL
-// A status of 0 where a borrowed reference would be stored: there is none any more, the variable is as it
-// was.
+// A status of 0 where a borrowed reference would be stored: nothing was stored, the variable is unchanged.
 #define GAVE_NONE_NEW(result) 0
 #define GAVE_NONE_BORROWED(result) 0
 #define GAVE_NONE_SCALAR(result) 0
@@ -110,7 +108,7 @@ static const hook_row hooks[CAPI_ROW_COUNT] = {
 #undef CAPI_VA
 #undef CAPI_ENTRY
 
-// Whether a row moves a reference. Errors and iteration states come and go within CPython's own code.
+// Whether a row moves a reference. PyErr_Occurred and iterator state stay inside CPython.
 static int moves(const hook_row *row) {
     return row->role || strspn(row->effects, ".") < strlen(row->effects);
 }

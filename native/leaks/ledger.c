@@ -1,9 +1,9 @@
-// The ledger as Python sees it: opened, closed with the rows that the counts make suspicious, released.
+// The ledger for Python: open, close with rows for objects with suspicious counts, release.
 //
-// Closing asks the cheap referrers first: what every object in the gc's lists refers to, and the variables of
-// running functions, counted once for all entries. An object whose count that explains is dropped here; the
-// rest, and all that a call left unbalanced or that died with holders, is handed to Python in Subjects, which
-// searches memory for their owners. Between ledger_close and ledger_release nothing is recorded.
+// ledger_close() first counts the quick referrers, once for all entries: what every object in the gc lists
+// refers to, and the variables of running functions. An object whose count these explain is dropped. The
+// rest, and all objects that a call left unbalanced or that died with holders, are returned to Python in
+// Subjects; Python then searches memory for their owners. From ledger_close() on nothing is recorded.
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "leaks/calls.h"
@@ -13,18 +13,17 @@
 #include "leaks/frees.h"
 #include "leaks/notes.h"
 #include "leaks/raw_memory/allocation_runs.h"
+#include "leaks/statics.h"
+#include "leaks/views.h"
 #include "memory/memory.h"
 #include "objects/objects.h"
 #include "trace/arm/calls.h"
 #include "trace/arm/numpy_table.h"
 #include "trace/capi/capi.h"
+#include "trace/capi/hooks.h"
 #include "trace/record/running.h"
 
 #include <dlfcn.h>
-
-#include "leaks/statics.h"
-#include "leaks/views.h"
-#include "trace/capi/hooks.h"
 
 enum { HEADER_WORDS = 2 };
 
@@ -52,7 +51,7 @@ static void count_references(void) {
         PyGC_Head *list = compat_gc_list(gc, i);
         for (PyGC_Head *at = compat_gc_next(list); at != list; at = compat_gc_next(at)) {
             PyObject *holder = compat_gc_object(at);
-            if (compat_refcount(holder) > 0) { // what was released too often may be half taken apart
+            if (compat_refcount(holder) > 0) { // else released too often: may be half deallocated
                 edges_visit(holder, count_reference, NULL);
             }
         }
@@ -60,8 +59,8 @@ static void count_references(void) {
     frames_each(count_frame, NULL);
 }
 
-// Whether an object stands at the address still: for types whose blocks are freed out of our sight.
-static int is_there(const ledger_entry *entry) {
+// Whether the address still holds the object: some types free their blocks where no hook sees it.
+static int is_alive(const ledger_entry *entry) {
     uintptr_t header[HEADER_WORDS];
     if (memory_read(entry->address, header, sizeof header) != sizeof header) {
         return 0;
@@ -70,9 +69,9 @@ static int is_there(const ledger_entry *entry) {
     return header[1] == entry->type && count > 0 && count < (Py_ssize_t)1 << 40;
 }
 
-// Whether a dead object in its type's list was released again. A type with an allocator of its own leaves
-// what is not an object any more: there the word of the type says nothing of it (a float's is its link).
-static int is_over_in_list(const ledger_entry *entry) {
+// Whether a dead object in the free list of its type was released again. A type with its own allocator may
+// overwrite the block; then the type word proves nothing (in a free float it is the link of the list).
+static int is_released_in_list(const ledger_entry *entry) {
     uintptr_t header[HEADER_WORDS];
     return memory_read(entry->address, header, sizeof header) == sizeof header &&
            Py_REFCNT((PyObject *)header) < 0 &&
@@ -85,15 +84,15 @@ static int is_suspicious(ledger_entry *entry) {
         return 1;
     }
     if (entry->flags & LEDGER_LISTED) {
-        entry->flags |= is_over_in_list(entry) ? LEDGER_OVER : 0;
+        entry->flags |= is_released_in_list(entry) ? LEDGER_OVER : 0;
         return !!(entry->flags & LEDGER_OVER);
     }
-    if (!is_there(entry) || compat_is_immortal(object)) {
+    if (!is_alive(entry) || compat_is_immortal(object)) {
         return 0;
     }
     Py_ssize_t count = compat_refcount(object) - !!(entry->flags & LEDGER_HELD);
     if (!entry->balance && PyUnicode_CheckExact(object) && PyUnicode_CHECK_INTERNED(object)) {
-        return 0; // kept by CPython's own table, once
+        return 0; // held by the table of interned strings
     }
     if (entry->balance || entry->flags & LEDGER_HELD || entry->found > (uint64_t)count) {
         return 1;
@@ -109,8 +108,8 @@ static PyObject *subject_of(PyObject *module, const ledger_entry *entry) {
     return PyObject_CallOneArg(type, (PyObject *)entry->address);
 }
 
-// Whether an object of the gc lives at the address.
-static int is_listed(uintptr_t address) {
+// Whether a gc-tracked object lives at the address.
+static int is_gc_tracked(uintptr_t address) {
     struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
         PyGC_Head *list = compat_gc_list(gc, i);
@@ -123,27 +122,27 @@ static int is_listed(uintptr_t address) {
     return 0;
 }
 
-// What was found of types while rows are made: no collection comes between, and only one ends a type.
-enum { TYPES_REMEMBERED = 256 };
+// Cache of is_type_alive() while rows are made. Valid, since only a collection ends a type and none runs.
+enum { TYPE_CACHE_ROWS = 256 };
 static struct {
     uintptr_t type;
-    int is_there;
-} remembered[TYPES_REMEMBERED];
+    int is_alive;
+} type_cache[TYPE_CACHE_ROWS];
 
-// Whether a type lives that may be gone with its last instance: static ones, in a loaded file, stay.
-static int is_type_there(uintptr_t type) {
-    size_t at = (type >> 4) % TYPES_REMEMBERED;
-    if (remembered[at].type != type) {
+// Whether a type that may die with its last instance is alive. Static types, in a loaded file, always are.
+static int is_type_alive(uintptr_t type) {
+    size_t at = (type >> 4) % TYPE_CACHE_ROWS;
+    if (type_cache[at].type != type) {
         Dl_info unused;
-        remembered[at].type = type;
-        remembered[at].is_there = dladdr((const void *)type, &unused) || is_listed(type);
+        type_cache[at].type = type;
+        type_cache[at].is_alive = dladdr((const void *)type, &unused) || is_gc_tracked(type);
     }
-    return remembered[at].is_there;
+    return type_cache[at].is_alive;
 }
 
 static PyObject *type_of(const ledger_entry *entry) {
     int is_over = entry->flags & (LEDGER_DEAD | LEDGER_LISTED);
-    return !is_over || is_type_there(entry->type) ? layout_type_name((PyTypeObject *)entry->type)
+    return !is_over || is_type_alive(entry->type) ? layout_type_name((PyTypeObject *)entry->type)
                                                   : PyUnicode_FromString("object");
 }
 
@@ -163,12 +162,12 @@ static PyObject *faults_list(void) {
     const ledger_fault *faults = ledger_faults(&count);
     _owned_ PyObject *rows = PyList_New(0);
     for (uint32_t i = 0; rows && i < count && i < LEDGER_FAULTS_MAX; i++) {
-        const ledger_fault *one = &faults[i];
+        const ledger_fault *fault = &faults[i];
         _owned_ PyObject *row =
-            Py_BuildValue("(iiIKIiIK)", one->kind, one->row == CAPI_ROW_COUNT ? -1 : one->row, one->slot,
-                          (unsigned long long)one->from, one->code, one->lasti, one->method,
-                          (unsigned long long)one->address);
-        if (!row || (one->was_written && PyList_Append(rows, row) < 0)) {
+            Py_BuildValue("(iiIKIiIK)", fault->kind, fault->row == CAPI_ROW_COUNT ? -1 : fault->row,
+                          fault->slot, (unsigned long long)fault->from, fault->code, fault->lasti,
+                          fault->method, (unsigned long long)fault->address);
+        if (!row || (fault->was_written && PyList_Append(rows, row) < 0)) {
             return NULL;
         }
     }
@@ -180,7 +179,7 @@ typedef struct {
     Py_ssize_t count;
 } suspect;
 
-// What is suspicious, each object held by one reference from here on, so that nothing goes meanwhile.
+// Selects the suspicious entries. Takes one reference to each object, so that none dies meanwhile.
 static uint32_t suspects_take(suspect *ret, uint32_t limit, uint32_t *ret_left_out) {
     uint32_t capacity, found = 0;
     ledger_entry *entries = ledger_entries(&capacity);
@@ -205,12 +204,12 @@ static uint32_t suspects_take(suspect *ret, uint32_t limit, uint32_t *ret_left_o
     return found;
 }
 
-// The singletons get references to spare while code is watched: giving one back too often ends CPython 3.11
-// at once ("deallocating None"). Immortal ones need none.
+// The singletons get spare references while code is watched: one release too many ends CPython 3.11 at once
+// ("deallocating None"). Immortal singletons need none.
 enum { SPARE = 1 << 24 };
 static int has_spare;
 
-static void spare(int wanted) {
+static void spare_references(int wanted) {
     PyObject *const singletons[] = {Py_None, Py_True, Py_False}; // borrowed
     for (size_t i = 0; wanted != has_spare && i < sizeof singletons / sizeof *singletons; i++) {
         if (!compat_is_immortal(singletons[i])) {
@@ -220,9 +219,9 @@ static void spare(int wanted) {
     has_spare = wanted;
 }
 
-static PyObject *ledger_open(PyObject *module, PyObject *passed_over) {
+static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     if (ledger_is_open) {
-        PyErr_SetString(PyExc_RuntimeError, "the ledger is open already");
+        PyErr_SetString(PyExc_RuntimeError, "the ledger is already open");
         return NULL;
     }
     arrays_prepare();
@@ -234,17 +233,17 @@ static PyObject *ledger_open(PyObject *module, PyObject *passed_over) {
     }
     PyType_ClearCache();
     ledger_views_init();
-    running_pass_over(passed_over);
-    spare(1);
+    running_pass_over(skipped);
+    spare_references(1);
     ledger_is_open = 1;
     calls_watcher = ledger_call;
     Py_RETURN_NONE;
 }
 
-// A row each; the reference that suspects_take took of each is given back.
+// One row per suspect. Releases the reference that suspects_take() took of each.
 static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count) {
     int collects = PyGC_Disable();
-    memset(remembered, 0, sizeof remembered);
+    memset(type_cache, 0, sizeof type_cache);
     PyObject *rows = PyList_New(0); // new
     for (uint32_t i = 0; i < count; i++) {
         _owned_ PyObject *row = rows ? row_of(module, found[i].entry, found[i].count) : NULL;
@@ -262,9 +261,10 @@ static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count)
 }
 
 static PyObject *ledger_close(PyObject *module, PyObject *limit) {
-    Py_ssize_t most = PyLong_AsSsize_t(limit);
+    Py_ssize_t limit_rows = PyLong_AsSsize_t(limit);
     arena memory = {NULL, 0};
-    if (most < 1 || most > 1 << 20 || arena_resize(&memory, (size_t)most * sizeof(suspect)) < 0) {
+    if (limit_rows < 1 || limit_rows > 1 << 20 ||
+        arena_resize(&memory, (size_t)limit_rows * sizeof(suspect)) < 0) {
         PyErr_SetString(PyExc_ValueError, "the limit is between 1 and 2**20");
         return NULL;
     }
@@ -273,9 +273,9 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     if (ledger_is_open) {
         ledger_is_open = 0;
         calls_watcher = NULL;
-        PyType_ClearCache(); // it owns names, where nobody looks
+        PyType_ClearCache(); // its references to names are found by no search
         count_references();
-        count = suspects_take(found, (uint32_t)most, &left_out);
+        count = suspects_take(found, (uint32_t)limit_rows, &left_out);
     }
     PyObject *rows = rows_of(module, found, count);
     arena_deinit(&memory);
@@ -288,7 +288,7 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
                : NULL;
 }
 
-// `keep`: addresses that something still points at.
+// `keep`: addresses that something still refers to.
 static PyObject *ledger_release(PyObject *module, PyObject *keep) {
     uint32_t capacity;
     ledger_entry *entries = ledger_entries(&capacity);
@@ -310,7 +310,7 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
         }
         entry->flags = (uint16_t)(is_kept ? entry->flags | LEDGER_STORED : entry->flags & ~LEDGER_STORED);
     }
-    spare(0);
+    spare_references(0);
     ledger_frees_deinit();
     ledger_views_deinit();
     ledger_statics_deinit();
@@ -319,13 +319,13 @@ static PyObject *ledger_release(PyObject *module, PyObject *keep) {
 }
 
 static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
-    scan_range rooms[LEDGER_ARENAS + 1];
-    ledger_table_ranges(rooms);
-    rooms[LEDGER_ARENAS] = allocation_runs_range(); // a block without a header has its object's address
-    PyObject *rows = PyList_New(0);                 // new
+    scan_range ranges[LEDGER_ARENAS + 1];
+    ledger_table_ranges(ranges);
+    ranges[LEDGER_ARENAS] = allocation_runs_range(); // a block without a header starts at its object
+    PyObject *rows = PyList_New(0);                  // new
     for (int i = 0; rows && i <= LEDGER_ARENAS; i++) {
         _owned_ PyObject *row =
-            Py_BuildValue("(KK)", (unsigned long long)rooms[i].start, (unsigned long long)rooms[i].stop);
+            Py_BuildValue("(KK)", (unsigned long long)ranges[i].start, (unsigned long long)ranges[i].stop);
         if (!row || PyList_Append(rows, row) < 0) {
             Py_CLEAR(rows);
         }
@@ -333,7 +333,7 @@ static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
     return rows;
 }
 
-// Gives back references that were taken from an object without right, so that it outlives its owners.
+// Adds the references that were wrongly released, so that the object outlives its owners.
 static PyObject *ledger_give_back(PyObject *module, PyObject *args) {
     PyObject *subject;
     Py_ssize_t count;
@@ -359,10 +359,10 @@ static PyMethodDef ledger_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// The names of what rows hold as numbers: (LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS).
+// The names for the numbers in rows: LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS.
 int ledger_exec(PyObject *module) {
     capi_ledger_of = (capi_ledger){ledger_hook, ledger_note_result};
-    numpy_table_ledger = (numpy_ledger){ledger_dtypes_know, ledger_dtypes_deinit};
+    numpy_table_ledger = (numpy_ledger){ledger_dtypes_add, ledger_dtypes_deinit};
     static const char *const flags[] = {"FRESH", "DEAD",    "HELD",   "STORED",
                                         "OVER",  "BLURRED", "LISTED", "GIVEN"};
     _owned_ PyObject *masks = PyDict_New();

@@ -1,9 +1,8 @@
-// What a call of the C-API does to objects, noted in the ledger: before it what it takes, after it what it
-// gives.
+// The effect of a C-API call on the counts of objects: the ledger notes it before and after the call.
 //
-// A call without the GIL may not touch the ledger: it is noted as a fault. If the thread has let the GIL go
-// (Py_BEGIN_ALLOW_THREADS), it is taken for the length of the call, so that the process outlives it; a thread
-// that Python does not know goes on as it came.
+// A call without the GIL must not touch the ledger: it is recorded as a fault. If its thread has released the
+// GIL (Py_BEGIN_ALLOW_THREADS), the hook takes it for the length of the call, so that the process survives. A
+// thread that Python does not know runs the call unchanged.
 #define INSPECTOR_PLAIN_NAMES
 #include "leaks/notes.h"
 #include "leaks/entries/entry.h"
@@ -17,8 +16,8 @@
 #include "leaks/raw_memory/followed.h"
 #include "leaks/views.h"
 
-static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t given) {
-    ledger_entry *entry = object ? ledger_enter(object, given) : NULL;
+static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t new_references) {
+    ledger_entry *entry = object ? ledger_enter(object, new_references) : NULL;
     if (!entry) {
         return;
     }
@@ -31,13 +30,13 @@ static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t
     if (role == '+' || role == 'S' || role == 's') {
         entry->flags |= LEDGER_STORED;
     } else if (role == 'n' || role == '=') {
-        ledger_views_look(object);
+        ledger_views_watch(object);
     }
 }
 
 static PyObject *word_at(const noted_call *call, int i) { return *(PyObject *const *)call->where[i]; }
 
-// What a call takes is noted before it: afterwards the object may be gone.
+// The arguments are noted before the call: afterwards an object may be freed.
 void ledger_note_before(noted_call *call) {
     call->is_quiet = !ledger_is_open;
     if (call->is_quiet) {
@@ -59,7 +58,7 @@ void ledger_note_before(noted_call *call) {
     if (call->role == 'm') {
         raw_memory_hand_begin();
     }
-    if (call->row == capi_PyObject_Init) { // raw memory: an object only afterwards
+    if (call->row == capi_PyObject_Init) { // raw memory until the call returns
         return;
     }
     for (int i = 0; call->effects[i]; i++) {
@@ -77,7 +76,7 @@ void ledger_note_before(noted_call *call) {
     }
 }
 
-// A dead object whose block stays in a list of its type: nobody frees it.
+// A dead object whose block stays in the free list of its type, so no free is seen.
 static void note_listed(PyObject *object) {
     ledger_entry *entry = ledger_find((uintptr_t)object);
     if (entry && !(entry->flags & LEDGER_DEAD)) {
@@ -103,7 +102,7 @@ void ledger_note_after(const noted_call *call, PyObject *result, char role, int 
         }
         int is_stored = !failed && (role == '=' || role == '*' || (role == 'o' && !call->gave_none));
         PyObject **stored = is_stored ? (PyObject **)word_at(call, i) : NULL;
-        if (stored) { // what was resized in place keeps its history
+        if (stored) { // an object that was resized in place keeps its touches
             int is_new = role == '=' || (role == '*' && !ledger_find((uintptr_t)*stored));
             note(call, *stored, role, is_new);
         }

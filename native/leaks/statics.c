@@ -1,30 +1,29 @@
-// What statics of C pointed at, before the first call of their library.
+// The writable data of native libraries, copied before the first call of each library.
 //
-// A cache of C that lets go of an object, or hands its reference on to a call that steals it, is no thief;
-// but the object's count falls all the same, and nothing dies that may have held it. So the writable data of
-// each library is copied when the first of its functions is called while the ledger is open. Where a count
-// fell, words that named the object then and do no more account for it, each once.
+// A C cache may drop its own object, or pass its reference to a call that steals it. Both are correct, but
+// the object's count falls and no holder dies. So the writable data of each library is copied when its first
+// function is called while the ledger is open. If a count fell, each word that named the object then and no
+// longer does accounts for one reference, once.
 //
-// Left out: libraries with more than LIBRARY_BYTES of such data, and what finds no room. Fields of structs on
-// the heap are not seen; those of a method's own object are (leaks/call_frames.c).
+// Left out: libraries with more than LIBRARY_BYTES of such data, and those beyond WORDS_MAX. Fields of
+// structs on the heap are not seen; those of a method's own object are (leaks/call_frames.c).
 #define _GNU_SOURCE
 #include "leaks/statics.h"
 #include "memory/memory.h"
+#include "trace/arm/relocations.h"
 
 #include <string.h>
-
-#include "trace/arm/relocations.h"
 
 enum { LIBRARIES_MAX = 64, WORDS_MAX = 1 << 15, LIBRARY_BYTES = 32 << 10 };
 
 typedef struct {
-    uintptr_t low, high; // of the whole library
-    uintptr_t start;     // of its writable data
+    uintptr_t low, high; // the whole library
+    uintptr_t start;     // its writable data
     uint32_t first, count;
 } library_row;
 
 static library_row libraries[LIBRARIES_MAX];
-static uintptr_t words[WORDS_MAX]; // as they were; a search leaves this library's own data out
+static uintptr_t words[WORDS_MAX]; // the copies; a search skips our own static data
 static uint32_t library_count, word_count;
 
 static int is_in(const library_row *row, uintptr_t address) {
@@ -42,7 +41,7 @@ static void span(const struct dl_phdr_info *object, library_row *ret) {
     }
 }
 
-// Behind what ld.so made read-only.
+// Copies the data behind the RELRO part, which ld.so made read-only.
 static void copy(const struct dl_phdr_info *object, library_row *ret) {
     relocations_range relro = relocations_relro(object);
     for (int i = 0; i < object->dlpi_phnum; i++) {
@@ -71,7 +70,7 @@ static int library_keep(struct dl_phdr_info *object, size_t size, void *function
     return 1;
 }
 
-void ledger_statics_look(void *function) {
+void ledger_statics_copy(void *function) {
     static uint32_t last;
     if (last < library_count && is_in(&libraries[last], (uintptr_t)function)) {
         return;
@@ -83,23 +82,23 @@ void ledger_statics_look(void *function) {
     }
 }
 
-static Py_ssize_t let_go(const library_row *row, uintptr_t object, Py_ssize_t most) {
+static Py_ssize_t released_in(const library_row *row, uintptr_t object, Py_ssize_t most) {
     Py_ssize_t found = 0;
     for (uint32_t i = 0; i < row->count && found < most; i++) {
         uintptr_t now;
         if (words[row->first + i] == object &&
             memory_read(row->start + 8 * (uintptr_t)i, &now, sizeof now) == sizeof now && now != object) {
-            words[row->first + i] = now; // it accounts for one fall
+            words[row->first + i] = now; // each word counts once
             found++;
         }
     }
     return found;
 }
 
-Py_ssize_t ledger_statics_let_go(const PyObject *object, Py_ssize_t most) {
+Py_ssize_t ledger_statics_released(const PyObject *object, Py_ssize_t most) {
     Py_ssize_t found = 0;
     for (uint32_t i = 0; i < library_count && found < most; i++) {
-        found += let_go(&libraries[i], (uintptr_t)object, most - found);
+        found += released_in(&libraries[i], (uintptr_t)object, most - found);
     }
     return found;
 }

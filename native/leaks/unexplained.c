@@ -1,19 +1,19 @@
-// Surplus: references to an object that nothing the gc sees holds, noted several times and compared.
+// Unexplained references: references that the gc does not see, counted several times and compared.
 //
-// Overview. A note walks the gc's lists, the running frames, and what these refer to (objects/edges.c), and
-// gives each object its count less the references met: the references of C code, of caches, of types that
-// report nothing. Their number says little; how it moves says all: what every run of the same code adds again
-// is leaked, what every run takes is released too often. That is CPython's -R rule (Lib/test/libregrtest), an
-// object at a time and without a debug build.
+// Overview. A note walks the gc lists, the running frames, and what these refer to (objects/edges.c). It
+// gives each object its count minus the references met. The rest are references of C code, of caches, of
+// types without tp_traverse. Their number says little; its change from run to run does. References that every
+// run of the same code adds are leaked; references that every run removes are released too often. This is the
+// rule of CPython's regrtest -R (Lib/test/libregrtest), for single objects and without a debug build.
 //
-// Life cycle. Notes 0 to N stay in one table of rows, an address and a type each; the last note gives the
-// rows that move and forgets all. An object whose address was used again by one of the same type is taken for
-// the same: no count of such a one grows with every note.
+// Life cycle. Notes 0 to N share one table of rows, keyed by address and type. The last note returns the rows
+// that change and clears the table. An object at a reused address with the same type counts as the same
+// object; such a row does not grow with every note.
 //
-// An object that neither the gc nor a frame reaches is met by its block (leaks/raw_memory/allocation_runs.c),
-// if a run made it.
+// An object that neither the gc nor a frame reaches is found by its block
+// (leaks/raw_memory/allocation_runs.c), if a run allocated it.
 //
-// Who frees. Nothing here owns a reference; the table is a room of its own. Limits and why: NOTES_MAX notes.
+// Who frees. Nothing here owns a reference; the table is an arena of its own. Limits: NOTES_MAX notes.
 #define INSPECTOR_INTERNALS
 #include "leaks/frees.h"
 #include "leaks/raw_memory/allocation_runs.h"
@@ -27,14 +27,14 @@ enum { NOTES_MAX = 8, ROWS_AT_FIRST = 1 << 16 };
 typedef struct {
     uintptr_t address, type; // 0: a free row
     int32_t unexplained[NOTES_MAX];
-    uint8_t seen; // one bit a note
+    uint8_t seen; // one bit per note
 } unexplained_row;
 
 static struct {
     arena memory;
     size_t capacity, used;
-    arena_stack open; // borrowed: met, and not followed yet
-    marks types;      // of what was met, and those met
+    arena_stack open; // borrowed: objects met but not followed yet
+    marks types;      // types of the objects met, and types that were met themselves
     int notes, failed;
 } table;
 
@@ -76,7 +76,7 @@ static int make_room(void) {
     return 0;
 }
 
-// The row of an object; what is met for the first time in this note waits to be followed.
+// The row of an object. An object that this note meets for the first time is queued in `open`.
 static unexplained_row *meet(PyObject *object) {
     if (table.used * 2 >= table.capacity && make_room() < 0) {
         return NULL;
@@ -87,7 +87,7 @@ static unexplained_row *meet(PyObject *object) {
         *row = (unexplained_row){.address = address, .type = type};
         table.used++;
         table.failed |= marks_add(&table.types, Py_TYPE(object)) < 0;
-        if (PyType_Check(object)) { // of which each instance may be out of reach
+        if (PyType_Check(object)) { // its instances may all be unreachable
             table.failed |= marks_add(&table.types, object) < 0;
         }
     }
@@ -147,8 +147,8 @@ static int is_type(uintptr_t address) {
     return address % sizeof(void *) == 0 && marks_has(&table.types, (const void *)address);
 }
 
-// What no walk met, and nobody reaches: met first in the note after the run that made it.
-static void meet_born(PyObject *object, int run) {
+// Adds an object that no walk met. Its first note is the one after the run that allocated it.
+static void meet_unreached(PyObject *object, int run) {
     unexplained_row *rows = table.memory.start;
     uintptr_t address = (uintptr_t)object, type = (uintptr_t)Py_TYPE(object);
     unexplained_row *row = place_of(rows, table.capacity, address, type);
@@ -166,7 +166,7 @@ static void meet_born(PyObject *object, int run) {
     }
 }
 
-// The note in which it was met first, where every later one met it too; -1 where one did not.
+// The first note that met the object, if every later one met it too; else -1.
 static int first_note(const unexplained_row *row) {
     for (int first = 0; first < table.notes; first++) {
         if (row->seen >> first & 1) {
@@ -176,8 +176,8 @@ static int first_note(const unexplained_row *row) {
     return -1;
 }
 
-// More after each run, or fewer after each run.
-static int drifts(const unexplained_row *row) {
+// Whether the count rises after each run, or falls after each run.
+static int changes_steadily(const unexplained_row *row) {
     int up = 0, down = 0;
     for (int i = 1; i < table.notes; i++) {
         up += row->unexplained[i] > row->unexplained[i - 1];
@@ -187,7 +187,7 @@ static int drifts(const unexplained_row *row) {
 }
 
 static PyObject *row_of(PyObject *module, const unexplained_row *row, int first) {
-    PyObject *object = (PyObject *)row->address; // borrowed: the note just met it
+    PyObject *object = (PyObject *)row->address; // borrowed: this note met it
     PyObject *type = (PyObject *)native_get_state(module)->subject_type;
     _owned_ PyObject *subject = PyObject_CallOneArg(type, object);
     _owned_ PyObject *name = subject ? layout_type_name(Py_TYPE(object)) : NULL;
@@ -202,14 +202,15 @@ static PyObject *row_of(PyObject *module, const unexplained_row *row, int first)
     return counts ? Py_BuildValue("(OOiO)", subject, name, first, counts) : NULL;
 }
 
-// Rows that move. Each is chosen and held first: making the answer makes objects, and may free some.
+// The rows that change. All are held first, since making the result may free objects.
 static PyObject *rows_list(PyObject *module, Py_ssize_t limit, Py_ssize_t *ret_left_out) {
     _owned_ PyObject *rows = PyList_New(0);
     arena_stack chosen = {{NULL, 0}, 0};
     unexplained_row *all = table.memory.start;
     for (size_t i = 0; i < table.capacity; i++) {
         int first = all[i].address ? first_note(&all[i]) : -1;
-        int moves = first == 0 ? drifts(&all[i]) : first > 0 && all[i].unexplained[table.notes - 1] > 0;
+        int moves =
+            first == 0 ? changes_steadily(&all[i]) : first > 0 && all[i].unexplained[table.notes - 1] > 0;
         if (moves && (Py_ssize_t)chosen.used < limit && arena_push(&chosen, &all[i]) == 0) {
             Py_INCREF((PyObject *)all[i].address);
         } else if (moves) {
@@ -219,8 +220,8 @@ static PyObject *rows_list(PyObject *module, Py_ssize_t limit, Py_ssize_t *ret_l
     while (chosen.used) {
         const unexplained_row *row = arena_pop(&chosen);
         _owned_ PyObject *held = (PyObject *)row->address;
-        _owned_ PyObject *made = rows ? row_of(module, row, first_note(row)) : NULL;
-        if (rows && (!made || PyList_Append(rows, made) < 0)) {
+        _owned_ PyObject *row_object = rows ? row_of(module, row, first_note(row)) : NULL;
+        if (rows && (!row_object || PyList_Append(rows, row_object) < 0)) {
             Py_CLEAR(rows);
         }
     }
@@ -228,8 +229,8 @@ static PyObject *rows_list(PyObject *module, Py_ssize_t limit, Py_ssize_t *ret_l
     return take(rows);
 }
 
-static PyObject *unexplained_note(PyObject *module, PyObject *given) {
-    Py_ssize_t limit = PyLong_AsSsize_t(given), left_out = 0;
+static PyObject *unexplained_note(PyObject *module, PyObject *limit_object) {
+    Py_ssize_t limit = PyLong_AsSsize_t(limit_object), left_out = 0;
     if (limit < 0 || limit > 1 << 20 || table.notes == NOTES_MAX) {
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(PyExc_ValueError, "at most %d notes, 2**20 rows", NOTES_MAX);
@@ -237,11 +238,11 @@ static PyObject *unexplained_note(PyObject *module, PyObject *given) {
     if (!table.types.rows && marks_init(&table.types) < 0) {
         return PyErr_NoMemory();
     }
-    PyType_ClearCache(); // it owns names, where nobody looks
+    PyType_ClearCache(); // its references to names are found by no search
     allocation_run = 0;
     note();
     if (limit && !table.failed) {
-        allocation_runs_each(is_type, meet_born);
+        allocation_runs_each(is_type, meet_unreached);
     }
     allocation_run = ++table.notes;
     if (table.failed) {

@@ -1,32 +1,31 @@
-// Views: objects that show memory which is not theirs, and what becomes of that memory.
+// Views: objects that show memory they do not own, and what happens to that memory.
 //
-// Overview. Each memoryview, each ndarray without data of its own and each ctypes object at an address that
-// the ledger meets is watched: where it is, and which bytes it shows. leaks/frees.c and leaks/freeing.c ask
-// about every block that is freed; most are let pass after one look at a bit, or one search of a sorted
-// table. A block that a view shows is not given back: so what the view shows stays, and nobody else gets the
-// address. A view that lives when the ledger is closed, and still shows such a block, dangles.
+// Overview. The ledger watches each memoryview, each ndarray without its own data and each ctypes object at
+// an address that it meets: its address, and the bytes that it shows. leaks/frees.c and leaks/freeing.c ask
+// about every block that is freed. A filter bit, or one search of a sorted table, passes most of them. A
+// block that a view shows is not freed: its contents stay, and no other code gets the address. A view that
+// lives when the ledger is closed, and still shows such a block, dangles.
 //
-// Who frees. A kept block that no dangling view shows is given back when the ledger is released. The others
-// are never: their ranges are told to who would draw them (views_freed). A view that died first, was
-// released, or shows something else by now, is none.
+// Who frees. A kept block that no dangling view shows is freed when the ledger is released. The others are
+// never freed: views_freed() reports their ranges to code that would draw them. A view that died first, was
+// released, or shows something else by now, does not dangle.
 //
-// Threads. C code frees without the GIL: the tables are behind a mutex, under which nothing is called. A
-// child that is forked watches no views.
+// Threads. C code frees without the GIL, so a mutex guards the tables; nothing is called under it. A child
+// watches none.
 //
-// Limits and why. VIEWS_MAX views, half of them those that were there before, and KEPT_BYTES_MAX; what finds
-// no room goes at once, and is told as possible: its address may mean another's memory by now. Which block of
-// malloc's an address inside lies in is only known as it is freed; of pymalloc's, as the view is met.
+// Limits and why. VIEWS_MAX views, half of them for views that existed before, and KEPT_BYTES_MAX. A block
+// beyond these is freed at once, and its view is reported as possible: its address may be reused by now.
+// Which block contains an inner address is known at once for pymalloc, for malloc only when it is freed.
 #define INSPECTOR_INTERNALS
 #include "leaks/views.h"
 #include "leaks/entries/table.h"
 #include "memory/memory.h"
 #include "objects/objects.h"
+#include "search/holders.h"
 #include "trace/record/ring.h"
 #include "trace/record/running.h"
 
 #include <pthread.h>
-
-#include "search/holders.h"
 
 enum { VIEWS_MAX = 1 << 12, EARLIER_MAX = VIEWS_MAX / 2, FREES_MAX = 1024, FOREVER_MAX = 1024 };
 enum { FILTER_LOG2 = 16, FILTER_BITS = 1 << FILTER_LOG2 };
@@ -34,14 +33,14 @@ static const size_t KEPT_BYTES_MAX = (size_t)64 << 20;
 
 typedef struct {
     uintptr_t object, start,
-        stop;        // of what it shows: its first byte, and one behind the last element's first
-    uintptr_t block; // of pymalloc; 0: of none
-    uint32_t freed;  // 1 + number of the record; 0: not freed
-    uint8_t is_told;
+        stop;        // bytes shown: the first one, and one past the first byte of the last element
+    uintptr_t block; // of pymalloc; 0: none
+    uint32_t freed;  // 1 + index into `frees`; 0: not freed
+    uint8_t is_reported;
 } view_row;
 
 typedef struct {
-    ledger_freeing how;
+    ledger_freeing freeing;
     uintptr_t block;
     size_t bytes;
     uint32_t code, method;
@@ -54,10 +53,10 @@ static view_row views[VIEWS_MAX]; // sorted by start
 static freed_row frees[FREES_MAX];
 static uint32_t freed_count;
 static size_t kept_bytes, forever_bytes;
-static uint8_t filter[FILTER_BITS / 8]; // blocks to ask about: of a view, or shown by one
-static scan_range forever[FOREVER_MAX]; // kept for as long as the process lives
+static uint8_t filter[FILTER_BITS / 8]; // blocks to look up: of a view, or shown by one
+static scan_range forever[FOREVER_MAX]; // never freed
 static uint32_t forever_count;
-static uintptr_t prefix; // bytes a debug allocator puts before a block (PYTHONMALLOC=debug, -X dev)
+static uintptr_t prefix; // bytes that a debug allocator puts before a block (PYTHONMALLOC=debug)
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // ----- the table ----------------------------------------------------------------------------------
@@ -86,7 +85,7 @@ static void block_body(void *argument) {
     }
 }
 
-// The first row that shows something at or above the address.
+// The first row that shows memory at or above the address.
 static uint32_t first_from(uintptr_t address) {
     uint32_t low = 0, high = ledger_views_count;
     while (low < high) {
@@ -123,7 +122,7 @@ static void row_insert(const view_row *row) {
 }
 
 static void watch(view_row *row, uintptr_t holder) {
-    memory_guard_arm(); // a pool's header is looked for before the bytes: nothing may be mapped there
+    memory_guard_arm(); // reads the pool header before the bytes, which may not be mapped
     memory_guarded(block_body, row);
     memory_guard_disarm();
     row_remove(row->object);
@@ -138,7 +137,7 @@ static void watch(view_row *row, uintptr_t holder) {
     }
 }
 
-void ledger_views_look(PyObject *object) {
+void ledger_views_watch(PyObject *object) {
     view_row row = {.object = (uintptr_t)object};
     if (!borrowed_range(object, &row.start, &row.stop)) {
         return;
@@ -169,8 +168,8 @@ static int is_in(const view_row *row, uintptr_t block, size_t bytes) {
                         : row->start == block || row->start - offsetof(PyBytesObject, ob_sval) == block;
 }
 
-// Marks the views of a block. `bytes` 0: the domain's own size. 1: the block is to be kept.
-static int mark(uintptr_t block, size_t bytes, const ledger_freeing *freeing, freed_row *made) {
+// Marks the views of a block as freed. `bytes` 0: unknown size, of a domain. Returns 1 to keep the block.
+static int mark(uintptr_t block, size_t bytes, const ledger_freeing *freeing, freed_row *row) {
     int found = 0;
     uint32_t first = bytes ? first_from(block) : 0;
     for (uint32_t i = first; i < ledger_views_count; i++) {
@@ -179,7 +178,7 @@ static int mark(uintptr_t block, size_t bytes, const ledger_freeing *freeing, fr
         }
         if (!views[i].freed && is_in(&views[i], block, bytes)) {
             size_t shown = views[i].stop - views[i].start;
-            made->bytes = bytes ? bytes : shown > made->bytes ? shown : made->bytes;
+            row->bytes = bytes ? bytes : shown > row->bytes ? shown : row->bytes;
             views[i].freed = freed_count + 1;
             found = 1;
         }
@@ -187,22 +186,22 @@ static int mark(uintptr_t block, size_t bytes, const ledger_freeing *freeing, fr
     if (!found) {
         return 0;
     }
-    made->how = *freeing;
-    made->block = block;
-    made->is_kept = !freeing->is_gone && freeing->give_back && kept_bytes + made->bytes <= KEPT_BYTES_MAX;
-    kept_bytes += made->is_kept ? made->bytes : 0;
-    frees[freed_count++] = *made;
-    return made->is_kept;
+    row->freeing = *freeing;
+    row->block = block;
+    row->is_kept = !freeing->cannot_keep && freeing->give_back && kept_bytes + row->bytes <= KEPT_BYTES_MAX;
+    kept_bytes += row->is_kept ? row->bytes : 0;
+    frees[freed_count++] = *row;
+    return row->is_kept;
 }
 
 int ledger_views_freed(uintptr_t block, size_t bytes, const ledger_freeing *freeing) {
     if (!ledger_views_shows(block, bytes)) {
         return 0;
     }
-    freed_row made = {.is_kept = 0};
-    locate(&made);
+    freed_row row = {.is_kept = 0};
+    locate(&row);
     pthread_mutex_lock(&lock);
-    int is_kept = freed_count < FREES_MAX && mark(block, bytes, freeing, &made);
+    int is_kept = freed_count < FREES_MAX && mark(block, bytes, freeing, &row);
     pthread_mutex_unlock(&lock);
     return is_kept;
 }
@@ -219,13 +218,13 @@ int ledger_views_domain(uintptr_t block, const ledger_freeing *freeing) {
     if (!ledger_views_count || !filter_has(block)) {
         return 0;
     }
-    freed_row made = {.is_kept = 0};
-    locate(&made);
+    freed_row row = {.is_kept = 0};
+    locate(&row);
     pthread_mutex_lock(&lock);
     row_remove(block + OWN_NO_HEADER);
     row_remove(block + OWN_GC_HEADER);
     row_remove(block + OWN_DICT_HEADER);
-    int is_kept = freed_count < FREES_MAX && mark(block, 0, freeing, &made);
+    int is_kept = freed_count < FREES_MAX && mark(block, 0, freeing, &row);
     pthread_mutex_unlock(&lock);
     return is_kept;
 }
@@ -239,11 +238,11 @@ static int is_shown(uint32_t number) {
     return 0;
 }
 
-int ledger_views_hold(uintptr_t block, const ledger_freeing *freeing) {
+int ledger_views_keep(uintptr_t block, const ledger_freeing *freeing) {
     for (uint32_t i = 0; i < freed_count; i++) {
-        if (frees[i].block == block && !frees[i].how.give_back && is_shown(i)) {
-            frees[i].how.give_back = freeing->give_back;
-            frees[i].how.context = freeing->context;
+        if (frees[i].block == block && !frees[i].freeing.give_back && is_shown(i)) {
+            frees[i].freeing.give_back = freeing->give_back;
+            frees[i].freeing.context = freeing->context;
             frees[i].is_kept = 1;
             return 1;
         }
@@ -253,30 +252,30 @@ int ledger_views_hold(uintptr_t block, const ledger_freeing *freeing) {
 
 // ----- open and closed ----------------------------------------------------------------------------
 
-static int look_at(PyObject *object, void *unused) {
-    ledger_views_look(object);
+static int watch_object(PyObject *object, void *unused) {
+    ledger_views_watch(object);
     return ledger_views_count >= EARLIER_MAX;
 }
 
-static int look_at_frame(const frame_view *view, void *unused) {
+static int watch_frame(const frame_view *view, void *unused) {
     for (int i = 0; i < view->values; i++) {
         PyObject *value = compat_slot(view->slots[i]); // borrowed
         if (value) {
-            ledger_views_look(value);
+            ledger_views_watch(value);
         }
     }
     return 0;
 }
 
-// Views that were there before: what running functions refer to, then what the gc's objects do.
-static void look_at_all(void) {
+// Watches the views that exist already: those of running functions first, then those of gc objects.
+static void watch_existing(void) {
     struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
-    frames_each(look_at_frame, NULL);
+    frames_each(watch_frame, NULL);
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
         PyGC_Head *list = compat_gc_list(gc, i);
         for (PyGC_Head *at = compat_gc_next(list); at != list && ledger_views_count < EARLIER_MAX;
              at = compat_gc_next(at)) {
-            edges_visit(compat_gc_object(at), look_at, NULL);
+            edges_visit(compat_gc_object(at), watch_object, NULL);
         }
     }
 }
@@ -289,22 +288,22 @@ void ledger_views_init(void) {
         memory_guarded(prefix_body, sample);
         PyObject_Free(sample);
     }
-    look_at_all();
+    watch_existing();
     memory_guard_disarm();
 }
 
 static PyObject *found_row(PyObject *module, view_row *view) {
-    const freed_row *one = &frees[view->freed - 1];
+    const freed_row *freed = &frees[view->freed - 1];
     PyObject *type = (PyObject *)native_get_state(module)->subject_type; // borrowed
     _owned_ PyObject *subject = PyObject_CallOneArg(type, (PyObject *)view->object);
-    int is_kept = one->is_kept || !one->how.give_back; // by us, or still by the ledger
-    view->is_told = 1;
+    int is_kept = freed->is_kept || !freed->freeing.give_back; // here, or by leaks/frees.c
+    view->is_reported = 1;
     _owned_ PyObject *touches = subject ? ledger_touches(ledger_find(view->object)) : NULL;
-    return touches
-               ? Py_BuildValue("(OKKisIKIiIO)", subject, (unsigned long long)view->start,
-                               (unsigned long long)view->stop, is_kept, one->how.function, one->how.slot,
-                               (unsigned long long)one->how.from, one->code, one->lasti, one->method, touches)
-               : NULL;
+    return touches ? Py_BuildValue("(OKKisIKIiIO)", subject, (unsigned long long)view->start,
+                                   (unsigned long long)view->stop, is_kept, freed->freeing.function,
+                                   freed->freeing.slot, (unsigned long long)freed->freeing.from, freed->code,
+                                   freed->lasti, freed->method, touches)
+                   : NULL;
 }
 
 PyObject *ledger_views_found(PyObject *module) {
@@ -323,30 +322,30 @@ PyObject *ledger_views_found(PyObject *module) {
     return take(rows);
 }
 
-static int is_told(uint32_t number) {
+static int is_reported(uint32_t number) {
     for (uint32_t i = 0; i < ledger_views_count; i++) {
-        if (views[i].freed == number + 1 && views[i].is_told) {
+        if (views[i].freed == number + 1 && views[i].is_reported) {
             return 1;
         }
     }
     return 0;
 }
 
-static void remember(const view_row *view) {
-    if (view->is_told && frees[view->freed - 1].is_kept && forever_count < FOREVER_MAX) {
+static void keep_forever(const view_row *view) {
+    if (view->is_reported && frees[view->freed - 1].is_kept && forever_count < FOREVER_MAX) {
         forever[forever_count++] = (scan_range){view->start, view->stop};
     }
 }
 
 void ledger_views_deinit(void) {
     for (uint32_t i = 0; i < ledger_views_count; i++) {
-        remember(&views[i]);
+        keep_forever(&views[i]);
     }
     for (uint32_t i = 0; i < freed_count; i++) {
-        if (frees[i].is_kept && is_told(i)) {
+        if (frees[i].is_kept && is_reported(i)) {
             forever_bytes += frees[i].bytes;
         } else if (frees[i].is_kept) {
-            frees[i].how.give_back(frees[i].how.context, (void *)frees[i].block);
+            frees[i].freeing.give_back(frees[i].freeing.context, (void *)frees[i].block);
         }
     }
     ledger_views_count = freed_count = 0;
@@ -367,8 +366,7 @@ static PyObject *views_freed(PyObject *module, PyObject *args) {
     Py_RETURN_FALSE;
 }
 
-// Another thread may have held the lock when this one forked: the child begins with a lock of its own, and
-// watches nothing.
+// Another thread may have held the lock at the fork, so the child resets it. The child watches nothing.
 static void ledger_views_forked(void) {
     pthread_mutex_init(&lock, NULL);
     ledger_views_count = 0;

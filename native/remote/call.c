@@ -1,17 +1,16 @@
-// A function of another process called there, in a thread that stands still under our ptrace(2).
+// Calls a function in another process, in a thread that is stopped by our ptrace(2).
 //
-// Overview. remote_begin_call keeps the thread's registers, lays the arguments into them and the address 0 as
-// the place to return to, and lets the thread go on. remote_end_call waits for the fault at 0, takes the
-// result, and puts every register back: general ones, floating point and vectors (the call may come between
-// any two instructions), and the number of a system call that was interrupted, which Linux then goes on with.
+// Overview. remote_begin_call saves the thread's registers, loads the arguments, sets the return address to
+// 0, and resumes the thread. remote_end_call waits for the fault at 0, reads the result, and restores every
+// register: general ones, floating point and vectors (the call may come between any two instructions), and
+// the number of an interrupted system call, which Linux then restarts.
 //
-// Life cycle. The thread was seized by remote_stop in this process, and stays seized until remote_go. Between
-// begin and end only this thread need run; whoever is the tracer may not end: the thread would return to 0 on
-// its own and the process would die of it. So the caller is a process of its own that nothing interrupts
-// (debugger/attach/calling.py).
+// Life cycle. remote_stop seized the thread in this process, and it stays seized until remote_go. Between
+// begin and end only this thread need run. If the tracer ended then, the thread would return to 0 and crash
+// the process. So the caller is a separate process that nothing interrupts (debugger/attach/calling.py).
 //
 // Limits and why. x86-64 only: registers and the System V calling convention. At most six words as arguments.
-// A thread that blocks SIGSEGV is no thread to call in: Linux would reset its handler (signal(7)).
+// A thread that blocks SIGSEGV cannot be used: Linux would reset its handler (signal(7)).
 #define _GNU_SOURCE
 #include "module/native.h"
 
@@ -53,23 +52,23 @@ static int remote_registers_write(pid_t thread, remote_registers *from) {
                : 0;
 }
 
-// The thread at the beginning of `function`, as if it had been called from address 0.
+// Sets the thread to the start of `function`, as if it were called from address 0, and resumes it.
 static int remote_enter(pid_t thread, const remote_registers *kept, uint64_t function,
                         const uint64_t *arguments) {
-    struct user_regs_struct there = kept->general;
-    there.rsp = ((there.rsp - REMOTE_CALL_RED_ZONE) & ~(uint64_t)15) - 8;
-    there.rip = function;
-    there.rdi = arguments[0];
-    there.rsi = arguments[1];
-    there.rdx = arguments[2];
-    there.rcx = arguments[3];
-    there.r8 = arguments[4];
-    there.r9 = arguments[5];
-    there.rax = 0;
-    there.orig_rax = (uint64_t)-1;    // the system call that it may be in is not begun again yet
-    there.eflags &= ~(uint64_t)0x400; // the direction flag is clear on entry (System V ABI)
-    if (ptrace(PTRACE_POKEDATA, thread, (void *)there.rsp, NULL) < 0 ||
-        ptrace(PTRACE_SETREGS, thread, NULL, &there) < 0) {
+    struct user_regs_struct registers = kept->general;
+    registers.rsp = ((registers.rsp - REMOTE_CALL_RED_ZONE) & ~(uint64_t)15) - 8;
+    registers.rip = function;
+    registers.rdi = arguments[0];
+    registers.rsi = arguments[1];
+    registers.rdx = arguments[2];
+    registers.rcx = arguments[3];
+    registers.r8 = arguments[4];
+    registers.r9 = arguments[5];
+    registers.rax = 0;
+    registers.orig_rax = (uint64_t)-1;    // does not restart an interrupted system call yet
+    registers.eflags &= ~(uint64_t)0x400; // the direction flag is clear on entry (System V ABI)
+    if (ptrace(PTRACE_POKEDATA, thread, (void *)registers.rsp, NULL) < 0 ||
+        ptrace(PTRACE_SETREGS, thread, NULL, &registers) < 0) {
         return -1;
     }
     return ptrace(PTRACE_CONT, thread, NULL, NULL) < 0 ? -1 : 0;
@@ -96,24 +95,24 @@ static PyObject *remote_begin_call(PyObject *module, PyObject *args) {
     return PyBytes_FromStringAndSize((const char *)kept, (Py_ssize_t)sizeof *kept);
 }
 
-// 1: it has returned; 0: not yet; -1 with errno: it has ended, or faulted somewhere else.
-static int remote_returned(pid_t thread, struct user_regs_struct *there) {
+// 1: the call returned; 0: not yet; -1 with errno: the thread ended, or faulted elsewhere.
+static int remote_returned(pid_t thread, struct user_regs_struct *registers) {
     int status = 0;
-    pid_t got = waitpid(thread, &status, __WALL | WNOHANG);
-    if (got != thread) {
-        return got < 0 && errno != EINTR ? -1 : 0;
+    pid_t waited = waitpid(thread, &status, __WALL | WNOHANG);
+    if (waited != thread) {
+        return waited < 0 && errno != EINTR ? -1 : 0;
     }
     if (!WIFSTOPPED(status)) {
         errno = ESRCH;
         return -1;
     }
     int number = WSTOPSIG(status), is_event = status >> 16;
-    if (ptrace(PTRACE_GETREGS, thread, NULL, there) < 0) {
+    if (ptrace(PTRACE_GETREGS, thread, NULL, registers) < 0) {
         return -1;
     }
     if (!is_event && number == SIGSEGV) {
         errno = EFAULT;
-        return there->rip ? -1 : 1;
+        return registers->rip ? -1 : 1;
     }
     return ptrace(PTRACE_CONT, thread, NULL, (void *)(intptr_t)(is_event ? 0 : number)) < 0 ? -1 : 0;
 }
@@ -127,11 +126,11 @@ static PyObject *remote_end_call(PyObject *module, PyObject *args) {
     }
     _buffer_ Py_buffer kept = raw;
     if (kept.len != (Py_ssize_t)sizeof(remote_registers)) {
-        PyErr_SetString(PyExc_ValueError, "these are not the registers that remote_begin_call gave");
+        PyErr_SetString(PyExc_ValueError, "these are not the registers that remote_begin_call returned");
         return NULL;
     }
-    struct user_regs_struct there = {0};
-    for (double left = seconds; !(returned = remote_returned(thread, &there)) && left > 0;
+    struct user_regs_struct registers = {0};
+    for (double left = seconds; !(returned = remote_returned(thread, &registers)) && left > 0;
          left -= REMOTE_CALL_PAUSE_NS / 1e9) {
         nanosleep(&(struct timespec){0, REMOTE_CALL_PAUSE_NS}, NULL);
     }
@@ -143,7 +142,7 @@ static PyObject *remote_end_call(PyObject *module, PyObject *args) {
         return PyErr_SetFromErrno(PyExc_OSError);
     }
     errno = error;
-    return returned < 0 ? PyErr_SetFromErrno(PyExc_OSError) : PyLong_FromUnsignedLongLong(there.rax);
+    return returned < 0 ? PyErr_SetFromErrno(PyExc_OSError) : PyLong_FromUnsignedLongLong(registers.rax);
 }
 
 static PyMethodDef remote_call_functions[] = {

@@ -1,14 +1,12 @@
-// Which containers of another process hold given words: a walk over its garbage collector's lists, from
-// outside.
+// Finds the containers in another process that hold given words: a walk over its gc lists, from outside.
 //
 // Overview. The caller has stopped the process and found words that hold a pointer (remote/still.c). Every
-// container that the collector tracks is looked at once: does one of the words lie in the object, in its
-// list's items, its dict's keys or values, its set's table, its instance's values? All layouts are
-// CPython's, 3.11 to 3.13, and are handed in by the caller's table (debugger/attach/object_layout.py): the
-// process may be of another version than this extension.
+// container that the gc tracks is checked once: does one of the words lie in the object, the items of its
+// list, the keys or values of its dict, the table of its set, its instance values? The layouts are those of
+// CPython 3.11 to 3.13. The caller passes them in (debugger/attach/object_layout.py): versions differ.
 //
-// Reads go through a cache of pages: neighbours in a list were mostly made one after the other. The process
-// stands still, so a page once read stays true. What cannot be read ends the walk of its list, and is said.
+// Reads go through a cache of pages: neighbours in a gc list were mostly allocated one after the other. The
+// process is stopped, so cached pages stay valid. An unreadable link ends its list and is reported.
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "module/native.h"
@@ -38,10 +36,10 @@ typedef struct {
     int64_t basic, item;
     uint64_t flags;
     int is_set, is_generator;
-    uint64_t shared; // instance values it has room for
+    uint64_t shared; // number of instance values
 } walk_type;
 
-// As the caller's table says, for the version of the process.
+// Offsets from the caller, for the version of the process.
 typedef struct {
     int minor;
     long long generator_frame, frame_code, code_variables, code_stack, frame_variables, cached_keys;
@@ -56,8 +54,8 @@ typedef struct {
     uintptr_t *words; // borrowed: in the scratch; by address
     size_t word_count;
     uintptr_t sets[WALK_SPECIAL],
-        generators[WALK_SPECIAL]; // types that are laid out in their own way; 0: none
-    PyObject *found;              // borrowed: the list of what was found
+        generators[WALK_SPECIAL]; // types with a layout of their own; 0: none
+    PyObject *found;              // borrowed: the list of results
     uint64_t walked;
     int whole; // 0: a list could not be read to its end
 } walk;
@@ -112,7 +110,7 @@ static int walk_is_one(const uintptr_t *types, uintptr_t type) {
     return 0;
 }
 
-// The name of a type is not read: its page may be one that the process has never touched.
+// Type names are not read: their pages may be ones that the process never touched.
 static void walk_type_read(walk *w, walk_type *row) {
     row->basic = (int64_t)walk_word(w, row->type + 32);
     row->item = (int64_t)walk_word(w, row->type + 40);
@@ -132,7 +130,7 @@ static const walk_type *walk_type_of(walk *w, uintptr_t type) {
         at = (at + 1) % WALK_TYPES;
     }
     if (!w->types[at].type) {
-        if (w->type_count == WALK_TYPES / 2) { // a new type takes the place of an old one
+        if (w->type_count == WALK_TYPES / 2) { // full: starts again
             memset(w->types, 0, WALK_TYPES * sizeof *w->types);
             w->type_count = 0;
         }
@@ -174,7 +172,8 @@ static uint64_t walk_generator_bytes(walk *w, uintptr_t object) {
     uintptr_t code = (uintptr_t)walk_word(w, frame + (uintptr_t)w->layout.frame_code);
     uint64_t slots = (uint64_t)walk_half(w, code + (uintptr_t)w->layout.code_variables) +
                      walk_half(w, code + (uintptr_t)w->layout.code_stack);
-    uint32_t top = walk_half(w, frame + (uintptr_t)w->layout.frame_variables - 8); // stacktop; -1: it runs
+    uint32_t top =
+        walk_half(w, frame + (uintptr_t)w->layout.frame_variables - 8); // stacktop; -1: it is running
     slots = top < slots ? top : slots;
     return (uint64_t)w->layout.generator_frame + (uint64_t)w->layout.frame_variables +
            8 * (slots > 65536 ? 0 : slots);
@@ -219,7 +218,7 @@ static int walk_attributes(walk *w, uintptr_t object, const walk_type *type) {
     if (w->layout.minor == 11) {
         values = (uintptr_t)walk_word(w, object - 32);
     } else {
-        values = (uintptr_t)walk_word(w, object - 24); // 3.12: the low bit says values, one below them
+        values = (uintptr_t)walk_word(w, object - 24); // 3.12: the low bit means values, at the address + 1
         values = values & 1 ? values + 1 : 0;
     }
     return values ? walk_take(w, object, values, 8 * type->shared, HOLD_ATTRIBUTES) : 0;
@@ -247,7 +246,7 @@ static int walk_object(walk *w, uintptr_t object) {
                         : 0;
 }
 
-// A list of the collector is a ring: it ends where it began. Low bits of a link are the collector's own.
+// A gc list is a ring: it ends at its head. The low bits of a link are flags of the gc.
 static int walk_list(walk *w, uintptr_t head, uint64_t limit) {
     uintptr_t at = (uintptr_t)walk_word(w, head) & ~(uintptr_t)3;
     while (at != head) {

@@ -1,16 +1,15 @@
-// Another process from outside: its threads held still by ptrace(2), its memory searched, nothing run in it.
+// Stops another process by ptrace(2) and searches its memory from outside; no code runs in it.
 //
-// Overview. remote_stop seizes every thread (PTRACE_SEIZE: no signal is sent) and interrupts it, until a
-// round over /proc/PID/task finds none that is new; remote_go lets go of them. In between the memory does not
-// change and remote_scan reads what of it is resident, through process_vm_readv(2), into a buffer that
-// memory/scan.c searches.
+// Overview. remote_stop seizes every thread (PTRACE_SEIZE: no signal is sent) and interrupts it, until a pass
+// over /proc/PID/task finds no new one; remote_go releases them. In between the memory does not change.
+// remote_scan reads its resident pages through process_vm_readv(2) for memory/scan.c.
 //
-// Life cycle. A tracer that ends lets go of all it holds, whatever killed it: so these run in a forked child
-// of ours (debugger/attach/held.py), with a deadline from outside. A thread that does not come to a stop in
-// time (it sleeps in the kernel, uninterruptibly) is freed the same way.
+// Life cycle. When a tracer ends, for any reason, the kernel releases all threads it holds. So these
+// functions run in a forked child of ours (debugger/attach/held.py), with a deadline from outside. A thread
+// that does not stop in time (uninterruptible sleep in the kernel) is released in the same way.
 //
-// A signal that arrives while a thread is being stopped is kept and given to it on leaving. Pages that the
-// process has never touched, and pages in swap, are not read: a read would bring them in.
+// A signal that arrives while a thread is being stopped is kept and delivered at its release. Pages that the
+// process has never touched, and pages in swap, are not read: a read would bring them into memory.
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "module/native.h"
@@ -31,8 +30,8 @@ enum { REMOTE_THREADS_MAX = 16384, REMOTE_SLICE = 1 << 20, REMOTE_PAGE = 4096, R
 
 typedef struct {
     pid_t thread;
-    int signal;  // to be given to it on leaving
-    int stopped; // 1: it stands still; -1: it has ended
+    int signal;  // delivered when the thread is released
+    int stopped; // 1: stopped; -1: ended
 } remote_thread;
 
 typedef struct {
@@ -56,7 +55,7 @@ static int remote_known(const remote_threads *threads, pid_t thread) {
     return 0;
 }
 
-// 1: seized now; 0: it has ended or is ours already; -1 with errno.
+// 1: seized now; 0: ended, or seized already; -1 with errno.
 static int remote_seize(remote_threads *threads, pid_t thread) {
     if (remote_known(threads, thread)) {
         return 0;
@@ -73,7 +72,7 @@ static int remote_seize(remote_threads *threads, pid_t thread) {
     return 1;
 }
 
-// How many threads were seized that had not been: 0 when there are no more; -1 with errno.
+// The number of newly seized threads: 0 when there are no more; -1 with errno.
 static int remote_round(remote_threads *threads, pid_t pid) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -84,8 +83,8 @@ static int remote_round(remote_threads *threads, pid_t pid) {
     }
     for (struct dirent *entry; found >= 0 && (entry = readdir(folder));) {
         pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
-        int one = thread > 0 ? remote_seize(threads, thread) : 0;
-        found = one < 0 ? -1 : found + one;
+        int row = thread > 0 ? remote_seize(threads, thread) : 0;
+        found = row < 0 ? -1 : found + row;
     }
     int error = errno;
     closedir(folder);
@@ -93,16 +92,16 @@ static int remote_round(remote_threads *threads, pid_t pid) {
     return found;
 }
 
-// 0 when the thread stands still or has ended; -1 with errno, ETIMEDOUT at the deadline.
-static int remote_await(remote_threads *threads, remote_thread *one) {
-    while (!one->stopped) {
+// 0 when the thread is stopped or has ended; -1 with errno, ETIMEDOUT at the deadline.
+static int remote_await(remote_threads *threads, remote_thread *row) {
+    while (!row->stopped) {
         int status = 0;
-        pid_t got = waitpid(one->thread, &status, __WALL | WNOHANG);
-        if (got == one->thread) {
-            one->stopped = WIFSTOPPED(status) ? 1 : -1;
-            one->signal = WIFSTOPPED(status) && status >> 16 != REMOTE_EVENT_STOP ? WSTOPSIG(status) : 0;
-        } else if (got < 0 && errno != EINTR) {
-            one->stopped = -1;
+        pid_t waited = waitpid(row->thread, &status, __WALL | WNOHANG);
+        if (waited == row->thread) {
+            row->stopped = WIFSTOPPED(status) ? 1 : -1;
+            row->signal = WIFSTOPPED(status) && status >> 16 != REMOTE_EVENT_STOP ? WSTOPSIG(status) : 0;
+        } else if (waited < 0 && errno != EINTR) {
+            row->stopped = -1;
         } else if (remote_now() > threads->deadline_ns) {
             errno = ETIMEDOUT;
             return -1;
@@ -115,7 +114,7 @@ static int remote_await(remote_threads *threads, remote_thread *one) {
 
 static void remote_release(pid_t thread, int number) {
     if (ptrace(PTRACE_DETACH, thread, NULL, (void *)(intptr_t)number) < 0) {
-        waitpid(thread, NULL, __WALL | WNOHANG); // it was killed meanwhile: what is left of it
+        waitpid(thread, NULL, __WALL | WNOHANG); // killed meanwhile: reaps it
     }
 }
 
@@ -186,17 +185,17 @@ static PyObject *remote_go(PyObject *module, PyObject *threads) {
 
 typedef struct {
     pid_t pid;
-    int pagemap;  // -1: it cannot be read, all pages are
+    int pagemap;  // -1: unreadable; then all pages are read
     char *buffer; // borrowed: in the scratch
     scan_job job;
     uint64_t scanned_bytes, left_out_bytes;
 } remote_search;
 
-// A run of resident pages: copied, searched in the copy, the hits moved to where the words really are.
+// Copies a run of resident pages, searches the copy, and translates the hits to addresses in the process.
 static int remote_search_run(remote_search *s, uintptr_t start, size_t size) {
     struct iovec ours = {s->buffer, size}, theirs = {(void *)start, size};
-    ssize_t got = process_vm_readv(s->pid, &ours, 1, &theirs, 1, 0);
-    size_t read = got < 0 ? 0 : (size_t)got, before = s->job.hit_count;
+    ssize_t copied_bytes = process_vm_readv(s->pid, &ours, 1, &theirs, 1, 0);
+    size_t read = copied_bytes < 0 ? 0 : (size_t)copied_bytes, before = s->job.hit_count;
     scan_range copied = {(uintptr_t)s->buffer, (uintptr_t)s->buffer + read};
     scan_runs runs = {.rows = &copied, .count = 1, .bytes = read};
     s->job.runs = &runs;

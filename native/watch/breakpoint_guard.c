@@ -1,26 +1,26 @@
-// The guard against breakpoints that a killed debugger leaves behind: SIGTRAP in this process heals them.
+// The guard against breakpoints that a killed debugger leaves behind: a SIGTRAP handler that repairs them.
 //
-// Overview. gdb plants a breakpoint by writing 0xCC (int3) over an instruction's first byte. While it lives
-// it swallows the signal; when it is killed the byte stays, and the next thread that comes by dies of
-// SIGTRAP. With the guard armed that thread puts the byte back and runs the instruction instead.
+// Overview. gdb plants a breakpoint by writing 0xCC (int3) over the first byte of an instruction. While gdb
+// lives it intercepts the signal. When it is killed the byte stays, and SIGTRAP ends the process when a
+// thread reaches it. With the guard armed that thread restores the byte and runs the instruction instead.
 //
-// What a killed gdb can leave in a thread, and what is done:
-//  - the int3 was run: pc is one behind it. The byte goes back, pc too.
-//  - the same, but gdb had moved pc back already when it died: the kernel still delivers the signal. The byte
-//    goes back, pc stays. The table tells the two apart, so an address that is not in it is not guessed at.
-//  - a single step (trap flag): the flag is cleared. gdb must step in line, never in a scratch place
-//    (`set displaced-stepping off`): from there a thread could not be brought back.
-//  - SIGSTOP: not ours to see; the watchdog outside (debugger/healing.py) sends SIGCONT.
+// What a killed gdb can leave in a thread, and what the guard does:
+//  - the int3 was executed, pc is behind it: restores the byte and moves pc back.
+//  - the same, but gdb had moved pc back before it died; the kernel still delivers the signal: restores the
+//    byte, pc stays. The table distinguishes the two cases, so an address that is not in it is never guessed.
+//  - a single step (trap flag): clears the flag. gdb must step in line, never in a scratch area (`set
+//    displaced-stepping off`): from there a thread could not be brought back.
+//  - SIGSTOP: not visible here; the watchdog outside (debugger/healing.py) sends SIGCONT.
 //
-// The table of planted addresses and their bytes is written by gdb, from outside, before it plants.
+// gdb writes the table of planted addresses and their bytes from outside, before it plants.
 //
-// Life cycle. traps_arm puts the handler in and keeps the one before; the last traps_disarm puts that back. A
-// session in this process arms it while it lasts, a notebook's kernel for good, for sessions from outside.
-// Signals that are not a left-over breakpoint go to the handler before, as if the guard were not there.
+// Life cycle. traps_arm installs the handler and keeps the one before; the last traps_disarm restores that. A
+// session in this process arms it for its duration; a notebook kernel arms it for good, for sessions from
+// outside. Other SIGTRAPs go to the handler before, as without the guard.
 //
-// Limits and why. x86-64 only: elsewhere arming says so by None. The handler uses system calls of its own, no
-// libc: the breakpoint may be in `write`. A thread that blocks SIGTRAP (zmq's) is ended by the kernel
-// when it meets an int3, whatever the handler; the watchdog outside puts the bytes back for those, too.
+// Limits and why. x86-64 only: elsewhere traps_arm returns None. The handler makes system calls directly,
+// without libc: the breakpoint may be in `write`. The kernel ends a thread that blocks SIGTRAP (zmq's) when
+// it reaches an int3, whatever the handler; for those the watchdog outside restores the bytes.
 #define _GNU_SOURCE
 #include "module/native.h"
 
@@ -33,20 +33,20 @@
 
 enum { TRAPS_MAX = 1024, TRAPS_INT3 = 0xCC, TRAPS_TRAP_FLAG = 0x100 };
 
-// Exported by name, so that a debugger from outside finds it (debugger/planted.py).
+// Exported, so that a debugger finds it by name from outside (debugger/planted.py).
 __attribute__((visibility("default"))) struct {
     volatile uint64_t room;               // TRAPS_MAX while the guard is armed, else 0
-    volatile uint64_t count;              // rows that hold; written after them
-    volatile uint64_t watched;            // 1: the user's code runs; gdb reads it, and passes over other hits
-    volatile uint64_t rows[TRAPS_MAX][2]; // address, the byte that belongs there
+    volatile uint64_t count;              // valid rows; written after them
+    volatile uint64_t watched;            // 1: the user's code runs; gdb reads it and ignores other hits
+    volatile uint64_t rows[TRAPS_MAX][2]; // address, original byte
 } inspector_guard;
 
 static struct {
-    volatile uint64_t restored, stepped; // what was healed
-    int armed;                           // sessions that want it, and a kernel's for good
-    int handled;                         // our handler is in, perhaps behind one that came later
-    int memory;                          // /proc/self/mem: writes what is mapped read-only
-    struct sigaction previous;           // who had SIGTRAP before
+    volatile uint64_t restored, stepped; // numbers of repairs
+    int armed;                           // number of armings: sessions, and a kernel's
+    int handled;                         // our handler is installed, perhaps below a later one
+    int memory;                          // /proc/self/mem: can write to read-only mappings
+    struct sigaction previous;           // the action before ours
 } traps = {.memory = -1};
 
 #ifdef __x86_64__
@@ -61,7 +61,7 @@ static long traps_pwrite(int file, const void *from, size_t size, uintptr_t at) 
     return result;
 }
 
-// The byte that belongs at `address`, or -1.
+// The original byte at `address`, or -1.
 static int traps_original(uintptr_t address) {
     uint64_t count = inspector_guard.count < TRAPS_MAX ? inspector_guard.count : TRAPS_MAX;
     for (uint64_t i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ static int traps_original(uintptr_t address) {
     return -1;
 }
 
-// 1: the byte at `address` is the program's again, by us or by another thread that came first.
+// 1: the byte at `address` is restored, here or by another thread.
 static int traps_restore(uintptr_t address) {
     int original = traps_original(address);
     if (original < 0) {
@@ -92,7 +92,7 @@ static void traps_pass_on(int number, siginfo_t *cause, void *context) {
     if (previous->sa_flags & SA_SIGINFO) {
         previous->sa_sigaction(number, cause, context);
     } else if (previous->sa_handler == SIG_DFL) {
-        signal(number, SIG_DFL); // as without us: the signal ends the process
+        signal(number, SIG_DFL); // as without the guard: the signal ends the process
         raise(number);
     } else if (previous->sa_handler != SIG_IGN) {
         previous->sa_handler(number);
@@ -102,7 +102,7 @@ static void traps_pass_on(int number, siginfo_t *cause, void *context) {
 static void traps_caught(int number, siginfo_t *cause, void *context) {
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     uintptr_t after = (uintptr_t)registers[REG_RIP];
-    if (cause->si_code == SI_KERNEL) { // an int3 was run (arch/x86/kernel/traps.c: do_int3)
+    if (cause->si_code == SI_KERNEL) { // an int3 was executed (arch/x86/kernel/traps.c: do_int3)
         if (traps_restore(after - 1)) {
             registers[REG_RIP] = (greg_t)(after - 1);
             return;
@@ -119,7 +119,7 @@ static void traps_caught(int number, siginfo_t *cause, void *context) {
     traps_pass_on(number, cause, context);
 }
 
-// SA_NODEFER: with SIGTRAP blocked the kernel would end the process at an int3 met inside the handler.
+// SA_NODEFER: with SIGTRAP blocked the kernel would end the process at an int3 inside the handler.
 static int traps_install(void) {
     struct sigaction caught = {.sa_sigaction = traps_caught,
                                .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK | SA_RESTART};
@@ -131,7 +131,7 @@ static int traps_install(void) {
 static void traps_uninstall(void) {
     struct sigaction current;
     sigaction(SIGTRAP, NULL, &current);
-    if (current.sa_sigaction == traps_caught) { // somebody who came later keeps what he put
+    if (current.sa_sigaction == traps_caught) { // else a later handler may call ours
         sigaction(SIGTRAP, &traps.previous, NULL);
         traps.handled = 0;
     }

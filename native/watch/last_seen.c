@@ -1,7 +1,7 @@
-// The bytes of a watched range as they were last seen: what changed without a store that was seen, differs.
+// A copy of the watched range as last seen: a difference shows a change without a recorded store.
 //
-// A page that was never touched is not read, here or there: it would come into being. In an anonymous mapping
-// it is zeros; one of a file that was not in memory at the start cannot be compared.
+// A page that was never touched is not read, since reading would create it. In an anonymous mapping it counts
+// as zeros; one of a file that was not in memory at the start cannot be compared.
 #define _GNU_SOURCE
 #include "memory/pagemap.h"
 #include "module/native.h"
@@ -13,7 +13,7 @@
 
 static struct {
     uintptr_t start, stop, first, last; // the bytes, and their pages
-    unsigned char *bytes, *known;       // owned: mappings; as last seen, and of which pages
+    unsigned char *bytes, *known;       // owned, mappings: the copy; 1 per page that it holds
     int anonymous;
 } kept;
 
@@ -22,8 +22,8 @@ static void copy_mark(const struct pagemap_region *region, void *marks) {
            (region->end - region->start) / WRITES_PAGE);
 }
 
-// Marks the pages of the range that exist, as PAGEMAP_SCAN says: 0, or -1 with errno.
-static int copy_there(unsigned char *marks) {
+// Marks the pages of the range that exist, by PAGEMAP_SCAN: 0, or -1 with errno.
+static int copy_mark_existing(unsigned char *marks) {
     _close_ int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     struct pagemap_query query = {.category_anyof_mask = PAGEMAP_PRESENT | PAGEMAP_SWAPPED,
                                   .return_mask = PAGEMAP_PRESENT};
@@ -31,7 +31,7 @@ static int copy_there(unsigned char *marks) {
 }
 
 // The watched bytes of page number `page`.
-static size_t copy_within(size_t page, uintptr_t *ret) {
+static size_t copy_page_part(size_t page, uintptr_t *ret) {
     uintptr_t from = kept.first + page * WRITES_PAGE, to = from + WRITES_PAGE;
     *ret = from > kept.start ? from : kept.start;
     return (to < kept.stop ? to : kept.stop) - *ret;
@@ -39,10 +39,10 @@ static size_t copy_within(size_t page, uintptr_t *ret) {
 
 static size_t copy_pages(void) { return (kept.last - kept.first) / WRITES_PAGE; }
 
-static unsigned char *copy_room(size_t bytes) {
-    void *room =
+static unsigned char *copy_map(size_t bytes) {
+    void *memory =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return room == MAP_FAILED ? NULL : room;
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 int writes_copy_init(uintptr_t start, uintptr_t stop, int anonymous) {
@@ -51,14 +51,14 @@ int writes_copy_init(uintptr_t start, uintptr_t stop, int anonymous) {
     kept.first = start & ~(uintptr_t)(WRITES_PAGE - 1);
     kept.last = (stop + WRITES_PAGE - 1) & ~(uintptr_t)(WRITES_PAGE - 1);
     kept.anonymous = anonymous;
-    kept.bytes = copy_room(kept.stop - kept.start);
-    kept.known = copy_room(copy_pages());
-    if (!kept.bytes || !kept.known || copy_there(kept.known) < 0) {
+    kept.bytes = copy_map(kept.stop - kept.start);
+    kept.known = copy_map(copy_pages());
+    if (!kept.bytes || !kept.known || copy_mark_existing(kept.known) < 0) {
         return -1;
     }
     for (size_t page = 0; page < copy_pages(); page++) {
         uintptr_t from;
-        size_t bytes = copy_within(page, &from);
+        size_t bytes = copy_page_part(page, &from);
         if (kept.known[page]) {
             memcpy(kept.bytes + (from - kept.start), (const void *)from, bytes);
         }
@@ -67,16 +67,16 @@ int writes_copy_init(uintptr_t start, uintptr_t stop, int anonymous) {
 }
 
 int writes_copy_differs(void) {
-    unsigned char *now = copy_room(copy_pages());
-    int found = now ? copy_there(now) : -1;
-    for (size_t page = 0; now && !found && page < copy_pages(); page++) {
+    unsigned char *exists = copy_map(copy_pages());
+    int found = exists ? copy_mark_existing(exists) : -1;
+    for (size_t page = 0; exists && !found && page < copy_pages(); page++) {
         uintptr_t from;
-        size_t bytes = copy_within(page, &from);
-        int comparable = now[page] && (kept.known[page] || kept.anonymous);
+        size_t bytes = copy_page_part(page, &from);
+        int comparable = exists[page] && (kept.known[page] || kept.anonymous);
         found = comparable && memcmp(kept.bytes + (from - kept.start), (const void *)from, bytes);
     }
-    if (now) {
-        munmap(now, copy_pages());
+    if (exists) {
+        munmap(exists, copy_pages());
     }
     return found < 0 ? -1 : !!found;
 }

@@ -1,23 +1,23 @@
-// Who writes to a range of any size: its pages are write-protected, and each store is let through by a step.
+// Watches writes to a range of any size: protected pages, and a single step for each store.
 //
 // Overview. userfaultfd(2) protects the pages in its asynchronous mode (WP_ASYNC, Linux 6.7): at a write the
-// kernel itself takes the protection away and goes on, whoever writes. So nothing can fail by it: read(2)
-// into the array works as ever, which mprotect(2) would answer with EFAULT. A thread's own write is a page
-// fault first, and perf counts page faults: it gives that thread a SIGTRAP before the instruction is run
-// again. The handler keeps the bytes, sets the trap flag, and the instruction runs; at the trap behind it the
-// handler records who it was (watch/table.c) and protects the page again. `rep movs` and `rep stos`, which
-// would trap at each round, are run whole by the handler.
+// kernel removes the protection and continues, for any writer. So no write can fail: read(2) into the array
+// works, where mprotect(2) would make it fail with EFAULT. A thread's own write causes a page fault, and perf
+// counts page faults: the thread gets SIGTRAP before it runs the instruction again. The handler copies the
+// bytes and sets the trap flag; the instruction runs; the trap after it records the writer (watch/table.c)
+// and protects the page again. `rep movs` and `rep stos` would trap at each iteration: the handler runs them
+// whole.
 //
-// Neighbouring stores of one pass (same bytecode, same C frame, each at most 64 bytes on) are one record.
+// Neighbouring stores of one pass (same bytecode, same C frame, each at most 64 bytes on) form one record.
 //
-// Life cycle. writes_pages_arm copies what is there, protects, takes SIGTRAP; writes_pages_disarm takes the
-// protection away, waits for threads in a step, compares with the copy, gives the records. When the records
-// or STORES_MAX run out the pages are opened for good: the cost of a watch is bounded.
+// Life cycle. writes_pages_arm copies the range, protects it and takes SIGTRAP; writes_pages_disarm removes
+// the protection, waits for threads in a step, compares with the copy and returns the records. When the
+// records or STORES_MAX run out, the pages stay unprotected: the cost of a watch is bounded.
 //
-// Limits and why. The page is open to all threads while one steps: what another writes to it in that moment
-// is not recorded, nor is what the kernel writes; both are noticed by comparison with the copy. A thread that
-// blocks SIGTRAP is never made to step, for the trap would end the process. Every other page fault of a
-// thread costs a signal too while the watch lasts. x86-64.
+// Limits and why. While one thread steps, the page is writable for all threads: what another one writes then
+// is not recorded, nor is what the kernel writes; the comparison with the copy shows both. A thread that
+// blocks SIGTRAP is never stepped, for the trap would end the process. Every other page fault of a thread
+// costs a signal too while the watch lasts. x86-64.
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"
@@ -26,10 +26,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define PAGES_MARK 0x7772697465ull // perf's sig_data (siginfo.h): which SIGTRAP is ours
+#define PAGES_MARK 0x7772697465ull // sig_data of perf (siginfo.h): identifies our SIGTRAP
 
 enum {
-    STEP_BYTES = 64, // no instruction but a repeated one stores more
+    STEP_BYTES = 64, // the most that an instruction without REP stores
     STEPS_MAX = 1024,
     STORES_PER_RECORD = 50,
     WHOLE_BYTES = 4 << 20,
@@ -39,14 +39,14 @@ enum {
     DIRECTION_FLAG = 0x400,
 };
 
-// A thread, the store it is at, and the pass it may go on with.
+// The state of a thread: its current store, and the record that it may extend.
 typedef struct {
     volatile int thread, stepping;
-    uintptr_t pc, sp, begin; // begin: of the bytes kept
-    size_t kept;             // 0: the store is beside the range
-    int early;               // it begins before the range, and may end there
+    uintptr_t pc, sp, begin; // begin: address of the copied bytes
+    size_t kept;             // 0: the store is outside the range
+    int early;               // the store begins before the range, and may end before it
     unsigned char before[STEP_BYTES];
-    writes_record *last; // NULL, or what a neighbouring store is added to
+    writes_record *last; // NULL, or the record that a neighbouring store extends
     uintptr_t last_pc, last_sp, last_begin;
     const void *last_instruction;
 } pages_step;
@@ -62,7 +62,7 @@ static struct {
 
 #ifdef __x86_64__
 
-// All of a small range, what the kernel wrote to meanwhile too; else what one huge page may have opened.
+// Protects a small range whole, the kernel may have written elsewhere in it; else two huge pages.
 static void pages_protect_again(uintptr_t at) {
     if (!pages.armed || pages.opened) {
         return;
@@ -72,14 +72,14 @@ static void pages_protect_again(uintptr_t at) {
     writes_protect(whole ? pages.first : block, whole ? pages.last : block + 2 * HUGE_BYTES, 1);
 }
 
-// The budget is spent: from here on nothing is seen and nothing costs.
+// The budget is spent: from now on nothing is recorded, at no cost.
 static void pages_open_for_good(void) {
     pages.opened = 1;
     writes_protect(pages.first, pages.last, 0);
     writes_events_enable(0);
 }
 
-// The calling thread's place, or NULL where too many threads wrote.
+// The state of a thread, or NULL if too many threads wrote. `make`: create it.
 static pages_step *pages_step_of(int thread, int make) {
     for (unsigned i = 0; i < STEPS_MAX; i++) {
         pages_step *step = &pages.steps[((unsigned)thread + i) % STEPS_MAX];
@@ -115,7 +115,7 @@ static int pages_stepping(void) {
     return 0;
 }
 
-// Keeps the bytes that a store at `address` may change, from the start of their element on.
+// Copies the bytes that a store at `address` may change, from the start of their element.
 static void pages_keep(pages_step *step, uintptr_t address) {
     uintptr_t begin = address < pages.start ? pages.start : address - (address - pages.start) % pages.size;
     uintptr_t end = begin + STEP_BYTES;
@@ -125,11 +125,11 @@ static void pages_keep(pages_step *step, uintptr_t address) {
     step->kept = begin < end && begin < address + STEP_BYTES ? end - begin : 0;
     memcpy(step->before, (const void *)begin, step->kept);
     if (pages_stepping() == 0 && !writes_copy_agrees(begin, step->kept)) {
-        pages.unseen = 1; // else it may be the store of a thread whose step is not over
+        pages.unseen = 1; // else a thread in its step may have written
     }
 }
 
-// --- what happened -------------------------------------------------------------------------------------
+// --- recording -----------------------------------------------------------------------------------------
 
 static writes_record *pages_record(uintptr_t begin, size_t bytes, uint64_t before, size_t kept,
                                    const ucontext_t *context) {
@@ -144,11 +144,11 @@ static writes_record *pages_record(uintptr_t begin, size_t bytes, uint64_t befor
     record->size = (int)(kept < pages.size ? kept : pages.size);
     record->before = before;
     record->after = pages_value((const void *)begin, kept);
-    writes_table_who(record, context);
+    writes_table_locate(record, context);
     return record;
 }
 
-// A repeated store is one write, as wide as it is.
+// Runs a repeated store and records it as one write of its full width.
 static void pages_repeated(pages_step *step, const writes_repeat *repeat, ucontext_t *context) {
     greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t from = (uintptr_t)registers[REG_RDI],
@@ -173,14 +173,14 @@ static void pages_repeated(pages_step *step, const writes_repeat *repeat, uconte
     }
 }
 
-// Whether a store is the next of the pass that the last record is about.
-static int pages_goes_on(const pages_step *step, const void *instruction) {
+// Whether a store belongs to the pass of the last record.
+static int pages_is_same_pass(const pages_step *step, const void *instruction) {
     return step->last && step->sp == step->last_sp && instruction == step->last_instruction &&
            step->pc - step->last_pc + NEAR_BYTES < 2 * NEAR_BYTES &&
            step->begin - step->last_begin - 1 < STEP_BYTES;
 }
 
-// The store is done: a record, or more of the last one.
+// The store was executed: creates a record, or extends the last one.
 static void pages_stored(pages_step *step, const ucontext_t *context) {
     const unsigned char *now = (const unsigned char *)step->begin;
     size_t changed = step->kept;
@@ -195,7 +195,7 @@ static void pages_stored(pages_step *step, const ucontext_t *context) {
     uint64_t stores = __atomic_add_fetch(&pages.counted, 1, __ATOMIC_RELAXED);
     const void *instruction = writes_table_instruction();
     writes_copy_keep(step->begin, step->kept);
-    if (pages_goes_on(step, instruction)) {
+    if (pages_is_same_pass(step, instruction)) {
         uint64_t end = step->begin + bytes - step->last->address;
         step->last->bytes = end > step->last->bytes ? end : step->last->bytes;
         step->last->stores++;
@@ -231,7 +231,7 @@ static int pages_stepped(ucontext_t *context) {
     return 1;
 }
 
-// A page fault in the range: the kernel has opened the page, and the instruction is to be run again.
+// A page fault in the range: the kernel has unprotected the page, and the instruction will run again.
 static void pages_faulted(uintptr_t address, ucontext_t *context) {
     greg_t *registers = context->uc_mcontext.gregs;
     uintptr_t pc = (uintptr_t)registers[REG_RIP];
@@ -241,7 +241,7 @@ static void pages_faulted(uintptr_t address, ucontext_t *context) {
         __atomic_fetch_add(&pages.late, 1, __ATOMIC_RELAXED);
         return;
     }
-    if (!step->stepping || step->pc != pc) { // else the same instruction met its second page
+    if (!step->stepping || step->pc != pc) { // else the same instruction faulted on its second page
         if (!(registers[REG_EFL] & DIRECTION_FLAG) &&
             writes_repeat_read((const unsigned char *)pc, &repeat)) {
             pages_repeated(step, &repeat, context);
@@ -256,21 +256,21 @@ static void pages_faulted(uintptr_t address, ucontext_t *context) {
 }
 
 static int pages_caught(const siginfo_t *cause, ucontext_t *context) {
-    writes_cause said;
+    writes_cause trap_cause;
     if (cause->si_code == TRAP_TRACE) {
         return pages_stepped(context);
     }
-    memcpy(&said, cause, sizeof said);
-    if (cause->si_code != WRITES_TRAP_PERF || said.mark != PAGES_MARK) {
+    memcpy(&trap_cause, cause, sizeof trap_cause);
+    if (cause->si_code != WRITES_TRAP_PERF || trap_cause.mark != PAGES_MARK) {
         return 0;
     }
-    if (!pages.armed || pages.opened || said.address - pages.first >= pages.last - pages.first) {
+    if (!pages.armed || pages.opened || trap_cause.address - pages.first >= pages.last - pages.first) {
         return 1;
     }
-    if (said.flags & WRITES_TRAP_LATE || sigismember(&context->uc_sigmask, SIGTRAP)) {
+    if (trap_cause.flags & WRITES_TRAP_LATE || sigismember(&context->uc_sigmask, SIGTRAP)) {
         __atomic_fetch_add(&pages.late, 1, __ATOMIC_RELAXED);
     } else {
-        pages_faulted((uintptr_t)said.address, context);
+        pages_faulted((uintptr_t)trap_cause.address, context);
     }
     return 1;
 }
@@ -279,7 +279,7 @@ static int pages_caught(const siginfo_t *cause, ucontext_t *context) {
 
 static void pages_release(int quiet) {
     writes_protect_end();
-    if (quiet) { // else a thread that stands still in its step may yet write there
+    if (quiet) { // else a thread stopped in its step may still write to them
         writes_copy_deinit();
         writes_table_deinit();
     }
@@ -343,7 +343,7 @@ static PyObject *writes_pages_disarm(PyObject *module, PyObject *unused) {
     int silent = pages.unseen ? 1 : writes_copy_differs();
     pages.armed = 0;
     writes_trap_return();
-    PyObject *rows = writes_table_rows(); // given away below
+    PyObject *rows = writes_table_rows(); // moved to the result below
     pages_release(quiet);
     return rows ? Py_BuildValue("NKiOKK", rows, (unsigned long long)pages.counted, silent,
                                 pages.opened ? Py_True : Py_False, (unsigned long long)pages.beside,

@@ -1,9 +1,7 @@
-// Pages protected against writing in a way that never fails a write: userfaultfd(2), write-protection,
-// asynchronous.
+// Write-protects pages without ever failing a write: asynchronous write protection of userfaultfd(2).
 //
-// In the asynchronous mode the kernel takes the protection away at the first write and goes on: no thread
-// waits for anybody, and what the kernel writes itself (read(2)) is let through as well. Linux 6.7; needs no
-// privilege (UFFD_USER_MODE_ONLY).
+// At the first write the kernel removes the protection and continues: no thread waits, and writes of the
+// kernel itself (read(2)) succeed as well. Needs Linux 6.7, but no privilege (UFFD_USER_MODE_ONLY).
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"
@@ -14,14 +12,14 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
-// Newer than the headers of some build machines: include/uapi/linux/userfaultfd.h.
+// Missing in older headers: include/uapi/linux/userfaultfd.h.
 #define PROTECT_UNPOPULATED (1ull << 13)
 #define PROTECT_ASYNC (1ull << 15)
 
 static struct {
     uintptr_t first, last; // whole pages
     int userfault;
-    pid_t owner; // a child of fork(2) has the descriptor, and it names the parent's mappings
+    pid_t owner; // a forked child inherits the descriptor, but it refers to the parent's mappings
 } range = {.userfault = -1};
 
 int writes_protect(uintptr_t from, uintptr_t to, int on) {
@@ -29,19 +27,19 @@ int writes_protect(uintptr_t from, uintptr_t to, int on) {
     to = (to + WRITES_PAGE - 1) & ~(uintptr_t)(WRITES_PAGE - 1);
     from = from > range.first ? from : range.first;
     to = to < range.last ? to : range.last;
-    struct uffdio_writeprotect asked = {.range = {from, to - from},
-                                        .mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0};
-    return from < to ? ioctl(range.userfault, UFFDIO_WRITEPROTECT, &asked) : 0;
+    struct uffdio_writeprotect request = {.range = {from, to - from},
+                                          .mode = on ? UFFDIO_WRITEPROTECT_MODE_WP : 0};
+    return from < to ? ioctl(range.userfault, UFFDIO_WRITEPROTECT, &request) : 0;
 }
 
-// A userfaultfd that can do it: a descriptor, or -1 with errno; EINVAL and ENOSYS before Linux 6.7.
+// Opens a userfaultfd with these features. A descriptor, or -1 with errno: EINVAL or ENOSYS before Linux 6.7.
 static int protect_open(void) {
     int userfault = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
-    struct uffdio_api asked = {
+    struct uffdio_api request = {
         .api = UFFD_API,
         .features = UFFD_FEATURE_PAGEFAULT_FLAG_WP | PROTECT_UNPOPULATED | PROTECT_ASYNC,
     };
-    if (userfault >= 0 && ioctl(userfault, UFFDIO_API, &asked) < 0) {
+    if (userfault >= 0 && ioctl(userfault, UFFDIO_API, &request) < 0) {
         int error = errno;
         close(userfault);
         errno = error;
@@ -59,12 +57,12 @@ int writes_protect_refused(void) {
 }
 
 int writes_protect_begin(uintptr_t first, uintptr_t last) {
-    struct uffdio_register asked = {.range = {first, last - first}, .mode = UFFDIO_REGISTER_MODE_WP};
+    struct uffdio_register request = {.range = {first, last - first}, .mode = UFFDIO_REGISTER_MODE_WP};
     range.first = first;
     range.last = last;
     range.owner = getpid();
     range.userfault = protect_open();
-    return range.userfault < 0 ? -1 : ioctl(range.userfault, UFFDIO_REGISTER, &asked);
+    return range.userfault < 0 ? -1 : ioctl(range.userfault, UFFDIO_REGISTER, &request);
 }
 
 void writes_protect_end(void) {

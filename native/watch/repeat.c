@@ -1,15 +1,14 @@
-// `rep movs` and `rep stos` met by a watch on pages: run whole, for a step would trap at each round.
+// Runs `rep movs` and `rep stos` whole for a watch on pages: a step would trap at each iteration.
 //
-// Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2: REP, MOVS, STOS. The instruction is
-// run again here, with the registers it was to run with; only with the direction flag clear, as the ABI has
-// it.
+// Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2: REP, MOVS, STOS. It is executed
+// here with the registers of the thread, only if the direction flag is clear, as in the ABI.
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"
 
 #ifdef __x86_64__
 
-// Reads `code` only as far as it is one of these: what lies behind may not be mapped.
+// Reads `code` only as far as it matches: the bytes behind it may not be mapped.
 int writes_repeat_read(const unsigned char *code, writes_repeat *ret) {
     int repeated = 0, wide = 0, narrow = 0, i = 0;
     for (; i < 4; i++) {

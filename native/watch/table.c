@@ -1,11 +1,10 @@
-// The records of a watch on writes: who wrote, with both stacks. Filled in a signal handler.
+// The records of a watch, with the native and the Python stack of each hit. Filled in a signal handler.
 //
-// Overview. The table is one mapping, made before anything is watched, so that a handler allocates nothing
-// and takes no lock: a record is the next place in it. The frames are read on the thread that was stopped in
-// its own code, so its chain of frames stands still; the text of a frame is copied at once, because a code
-// object may be gone when it is asked for.
+// Overview. The table is one mapping, made before the watch begins, so the handler allocates nothing and
+// takes no lock: a record is the next row. The frames are read on the stopped thread itself, so its chain of
+// frames is stable. The text of a frame is copied at once, since its code object may be freed later.
 //
-// Life cycle. writes_table_init makes the mapping, writes_table_deinit frees it; one watch at a time.
+// Life cycle. writes_table_init() makes the mapping, writes_table_deinit() frees it; one watch at a time.
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
@@ -22,18 +21,18 @@ enum { TABLE_MAX = 1000000 };
 static struct {
     writes_record *records; // owned: one mapping
     uint64_t capacity;
-    volatile uint64_t taken; // asked for, there or not
+    volatile uint64_t taken; // rows requested, also beyond `capacity`
 } table;
 
 int writes_table_init(uint64_t capacity) {
     if (table.records || capacity > TABLE_MAX) {
-        PyErr_SetString(PyExc_RuntimeError, "armed already, or a budget above a million");
+        PyErr_SetString(PyExc_RuntimeError, "a watch is already armed, or the budget is above a million");
         return -1;
     }
     void *room = mmap(NULL, (capacity + 1) * sizeof(writes_record), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *first[2];
-    backtrace(first, 2); // its first call loads the unwinder: not in a handler
+    backtrace(first, 2); // the first call loads the unwinder, which a handler must not do
     if (room == MAP_FAILED) {
         PyErr_NoMemory();
         return -1;
@@ -56,7 +55,7 @@ writes_record *writes_table_next(void) {
     return number < table.capacity ? &table.records[number] : NULL;
 }
 
-// The end of a str that is ASCII or Latin-1, else "?": enough for names, and nothing is allocated.
+// Copies the end of an ASCII str, else "?": enough for names, without allocation.
 static void writes_text(PyObject *text, char *into, size_t size) {
     into[0] = '?';
     into[1] = 0;
@@ -67,7 +66,7 @@ static void writes_text(PyObject *text, char *into, size_t size) {
     }
 }
 
-// The calling thread's own state: the one that has the GIL is another's where this thread has given it up.
+// The state of this thread. The current one belongs to another thread if this one has released the GIL.
 static PyThreadState *writes_thread(int thread) {
     PyThreadState *state = compat_thread_unchecked();
     if (!state || (int)state->native_thread_id != thread) {
@@ -99,7 +98,7 @@ const void *writes_table_instruction(void) {
     return frame && compat_frame_code(frame) ? compat_frame_instruction(frame) : NULL;
 }
 
-void writes_table_who(writes_record *record, const ucontext_t *context) {
+void writes_table_locate(writes_record *record, const ucontext_t *context) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     record->at_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
@@ -114,7 +113,7 @@ void writes_table_who(writes_record *record, const ucontext_t *context) {
 
 static PyObject *writes_native_list(const writes_record *record) {
     _owned_ PyObject *list = PyList_New(0);
-    int first = 0; // the handler's own frames come before the one that wrote
+    int first = 0; // skips the frames of the handler
     while (first < record->native_count && (uint64_t)(uintptr_t)record->native[first] != record->pc) {
         first++;
     }
@@ -145,7 +144,7 @@ PyObject *writes_table_rows(void) {
     for (uint64_t i = 0; list && i < count; i++) {
         const writes_record *record = &table.records[i];
         if (!record->complete) {
-            continue; // its thread was ended in the middle
+            continue; // its thread ended while writing it
         }
         PyObject *native = writes_native_list(record), *python = writes_python_list(record); // "N" takes them
         _owned_ PyObject *row = Py_BuildValue(

@@ -1,10 +1,10 @@
-// The signal and the events of a watch on writes: SIGTRAP of perf_event_open(2) with sigtrap, in each thread.
+// SIGTRAP and the perf events of a watch: perf_event_open(2) with sigtrap, in each thread.
 //
-// Overview. perf gives the thread that did what an event counts a SIGTRAP at once. The handler here asks the
-// watch that runs (`caught`), and passes on what is not that watch's.
+// Overview. perf sends SIGTRAP at once to the thread that caused a counted event. The handler calls the
+// active watch (`caught`), and passes on signals that do not belong to it.
 //
-// Limits and why. A thread that blocks SIGTRAP gets it later (TRAP_PERF_FLAG_ASYNC), perhaps after the watch:
-// so the handler stays in while /proc says that one is pending, for the default would end the process.
+// Limits and why. A thread that blocks SIGTRAP gets it later (TRAP_PERF_FLAG_ASYNC), perhaps after the watch.
+// So the handler stays installed while /proc shows a pending one, as the default would end the process.
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"
@@ -21,8 +21,8 @@ enum { EVENTS_MAX = 4096, QUIET_ROUNDS = 10000, QUIET_NS = 100000 };
 
 static struct {
     int (*caught)(const siginfo_t *cause, ucontext_t *context);
-    struct sigaction previous; // who had SIGTRAP before
-    int handled;               // our handler is in
+    struct sigaction previous; // the action before ours
+    int handled;               // our handler is installed
     volatile int inside;       // threads in the handler
     int events[EVENTS_MAX], event_count;
 } trap;
@@ -59,7 +59,7 @@ int writes_trap_take(int (*caught)(const siginfo_t *cause, ucontext_t *context))
     return trap.handled ? 0 : -1;
 }
 
-// Whether a thread has a SIGTRAP waiting: "SigPnd:" of its status (proc(5)).
+// Whether SIGTRAP is pending in a thread: "SigPnd:" of its status (proc(5)).
 static int trap_pends_in(const char *thread) {
     char path[64], line[128];
     snprintf(path, sizeof path, "/proc/self/task/%.20s/status", thread);
@@ -90,8 +90,7 @@ static int trap_pends(void) {
 void writes_trap_return(void) {
     struct sigaction current;
     sigaction(SIGTRAP, NULL, &current);
-    if (current.sa_sigaction == trap_caught &&
-        !trap_pends()) { // who came later passes on to us: then we stay
+    if (current.sa_sigaction == trap_caught && !trap_pends()) { // a later handler may call ours
         sigaction(SIGTRAP, &trap.previous, NULL);
         trap.handled = 0;
     }
@@ -107,7 +106,7 @@ int writes_trap_quiet(int (*busy)(void)) {
     return 0;
 }
 
-// A thread that has ended meanwhile is none.
+// Opens the event of one thread; a thread that has ended is skipped.
 static int events_open_one(struct perf_event_attr *attributes, pid_t thread) {
     int event = -1;
     errno = EMFILE;

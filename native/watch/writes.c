@@ -1,15 +1,15 @@
-// Who writes to these bytes: hardware watchpoints in this process, by perf_event_open(2) with sigtrap.
+// Watches writes to up to four words: hardware watchpoints, by perf_event_open(2) with sigtrap.
 //
-// Overview. The processor traps after an instruction that wrote to a watched word; the kernel gives the
-// thread that did it SIGTRAP (si_code TRAP_PERF), and the handler here records who it was: thread, time, the
-// word's new value, native return addresses, and the Python frames with their lines, as text. Nothing waits
-// and no lock is taken. At most four words of 1, 2, 4 or 8 bytes: the processor has no more.
+// Overview. The processor traps after an instruction that wrote to a watched word, and the kernel sends the
+// thread SIGTRAP (si_code TRAP_PERF). The handler records the thread, the time, the word's new value, native
+// return addresses, and the Python frames with their lines, as text. No thread waits and no lock is taken. At
+// most four words of 1, 2, 4 or 8 bytes: the processor has no more.
 //
-// Life cycle. writes_arm opens one event a word and a thread, which new threads inherit, and takes SIGTRAP;
-// writes_disarm closes the events, gives the signal back and the records.
+// Life cycle. writes_arm opens one event per word and thread, which new threads inherit, and takes SIGTRAP;
+// writes_disarm closes the events, restores the signal and returns the records.
 //
-// Limits and why. Writes of the kernel (read(2) into an array) are no instruction of a thread: not seen, the
-// caller compares. A trap comes after the write: the old value is what the last trap left.
+// Limits and why. Writes of the kernel (read(2) into an array) are no instruction of a thread and do not
+// trap: the caller compares. A trap comes after the write: the old value is that of the last trap.
 #define _GNU_SOURCE
 #include "watch/writes.h"
 #include "module/native.h"
@@ -22,7 +22,7 @@ enum { WRITES_WORDS = 4 };
 static struct {
     uintptr_t addresses[WRITES_WORDS];
     int sizes[WRITES_WORDS], words;
-    uint64_t last[WRITES_WORDS]; // the value that the last trap left
+    uint64_t last[WRITES_WORDS]; // value at the last trap
     volatile uint64_t counted;
     volatile sig_atomic_t armed;
 } writes;
@@ -33,7 +33,7 @@ static uint64_t writes_value(int word) {
     return value;
 }
 
-// The word that a trap is about: the kernel says its address.
+// The index of the word that contains a trapped address; -1: none.
 static int writes_word(uintptr_t address) {
     for (int i = 0; i < writes.words; i++) {
         if (address - writes.addresses[i] < (uintptr_t)writes.sizes[i]) {
@@ -54,7 +54,7 @@ static void writes_record_one(int word, const ucontext_t *context) {
         record->stores = 1;
         record->before = before;
         record->after = after;
-        writes_table_who(record, context);
+        writes_table_locate(record, context);
     }
 }
 
@@ -136,8 +136,8 @@ static PyObject *writes_disarm(PyObject *module, PyObject *unused) {
     int quiet = writes_trap_quiet(NULL);
     writes.armed = 0;
     writes_trap_return();
-    PyObject *rows = writes_table_rows(); // given away below
-    if (quiet) {                          // else a thread that stands still may yet write there
+    PyObject *rows = writes_table_rows(); // moved to the result below
+    if (quiet) {                          // else a stopped thread may still write to the table
         writes_table_deinit();
     }
     return rows ? Py_BuildValue("NKO", rows, (unsigned long long)writes.counted, silent ? Py_True : Py_False)

@@ -1,67 +1,67 @@
-// The ledger: which objects native code obtained, gave away and lost, kept without a reference to any.
+// The ledger: the objects that native code obtained, passed on and lost, kept without references to them.
 //
-// An entry is an address with the type and the count found there, and a chain of touches: one a C-API call or
-// a call from Python that concerned the object. Nothing here owns a reference to an object in the table: one
-// reference more makes honest code fail (_PyBytes_Resize, PyTuple_SetItem, ndarray.resize). That an address
-// means the same object is known from its block: leaks/frees.c sees each block that is freed, and takes the
-// entry out. All of it under the GIL; calls without the GIL are noted apart, in `ledger_faults`.
+// An entry is an address with the type and the count found there, and a chain of touches: each is a C-API
+// call or a call from Python that concerned the object. The table owns no references: one reference more
+// makes correct code fail (_PyBytes_Resize, PyTuple_SetItem, ndarray.resize). leaks/frees.c sees each block
+// that is freed and removes its entry, so an address always means the same object. All of it runs under the
+// GIL; calls without the GIL are recorded apart, in `ledger_faults`.
 #ifndef INSPECTOR_ENTRY_H
 #define INSPECTOR_ENTRY_H
 
 #include "memory/memory.h"
 #include "module/native.h"
 
-// What a touch was. ROLE(name, letter, meaning): the letter is that of trace/capi/capi.def's column "...".
+// Kinds of touches. ROLE(name, letter, meaning): the letter is that of column "..." in trace/capi/capi.def.
 #define LEDGER_ROLES(ROLE) \
-    ROLE(MADE, 'n', "the call gave a new reference") \
-    ROLE(LENT, 'b', "the call gave a borrowed reference") \
-    ROLE(STOLEN, 'S', "the call took the caller's reference over") \
-    ROLE(MAYBE_STOLEN, 's', "the call took the caller's reference over: it succeeded") \
+    ROLE(MADE, 'n', "the call returned a new reference") \
+    ROLE(LENT, 'b', "the call returned a borrowed reference") \
+    ROLE(STOLEN, 'S', "the call stole the caller's reference") \
+    ROLE(MAYBE_STOLEN, 's', "the call stole the caller's reference, if it succeeded") \
     ROLE(KEPT, '+', "the callee keeps a reference of its own") \
-    ROLE(RELEASED, '-', "the call gave a reference back") \
+    ROLE(RELEASED, '-', "the call released a reference") \
     ROLE(OUTPUT, '=', "the call stored a new reference") \
     ROLE(LOOKED, 'o', "the call stored a borrowed reference") \
     ROLE(REPLACED, '*', "the call replaced the caller's reference") \
-    ROLE(DIED, 'x', "its last reference was given back here") \
+    ROLE(DIED, 'x', "its last reference was released here") \
     ROLE(UNBALANCED, 'B', "a call from Python changed its count") \
     ROLE(RETURNED, 'r', "a call from Python returned it")
 
 enum {
-    LEDGER_FRESH = 1,    // its first touch made it: it had one reference
+    LEDGER_FRESH = 1,    // its first touch created it, with one reference
     LEDGER_DEAD = 2,     // its block is a placeholder now (leaks/entries/placeholder.c)
-    LEDGER_HELD = 4,     // one reference of the ledger's: it would have died with references left
-    LEDGER_STORED = 8,   // given to something that keeps it
+    LEDGER_HELD = 4,     // the ledger owns one reference: it would have died with holders left
+    LEDGER_STORED = 8,   // passed to something that keeps it
     LEDGER_OVER = 16,    // released after its death
-    LEDGER_BLURRED = 32, // what may have held it died in the same call: its balance is no proof
-    LEDGER_LISTED = 64,  // dead, but in a list of blocks for reuse
-    LEDGER_GIVEN = 128,  // a method was given it and left its count: of interest where owners are too many
+    LEDGER_BLURRED = 32, // a possible holder died in the same call: the balance is no proof
+    LEDGER_LISTED = 64,  // dead, in the free list of its type
+    LEDGER_GIVEN = 128,  // argument of a method that left its count: reported if it has too many owners
 };
 
 typedef struct {
-    uintptr_t address; // 0: no entry. Not a reference: only read while the block lives
+    uintptr_t address; // 0: no entry. Not a reference: read only while the block lives
     uintptr_t type;    // as found at the first touch
     Py_ssize_t baseline;
     uint32_t first, last; // touches; 0: none
-    int32_t balance;      // of calls from Python: references more than before, results taken out
-    uint32_t calls;       // that changed its count
-    uint32_t found;       // references by objects of the gc and by variables, at the end
+    int32_t balance;      // of calls from Python: added references, without those in results
+    uint32_t calls;       // calls that changed its count
+    uint32_t found;       // references of gc objects and variables, counted at the end
     uint16_t touches, flags;
     uint8_t relation; // of the unbalanced call: LEDGER_RELATIONS
     uint8_t argument;
-    uint8_t header;          // bytes of its block before it
-    uint16_t all_calls_fell; // each of them left fewer references
+    uint8_t header;          // bytes of the block before the object
+    uint16_t all_calls_fell; // each of `calls` left fewer references
 } ledger_entry;
 
 typedef struct {
-    uintptr_t from; // where the caller goes on
+    uintptr_t from; // return address in the caller
     uint32_t slot;  // of the C-API call; for UNBALANCED and RETURNED unused
     uint32_t code;  // id in INTERNED
     int32_t lasti;
     uint32_t next;
-    uint32_t method; // 1 + number of the call from Python it was in; 0: none
+    uint32_t method; // 1 + number of the enclosing call from Python; 0: none
     uint16_t row;    // of trace/capi/capi.def
     uint8_t role;
-    int8_t delta; // UNBALANCED: the change, cut at 127
+    int8_t delta; // UNBALANCED: the change, clamped to 127
 } ledger_touch;
 
 #define LEDGER_RELATIONS(RELATION) RELATION(ITSELF) RELATION(DTYPE) RELATION(BASE) RELATION(TYPE)
@@ -71,7 +71,7 @@ enum {
 #undef LEDGER_RELATION
 };
 
-// What is wrong whatever the counts say. FAULT(name, meaning)
+// Faults that are wrong for any count. FAULT(name, meaning)
 #define LEDGER_FAULTS(FAULT) \
     FAULT(NULL_WITHOUT_EXCEPTION, "NULL was returned and no exception set") \
     FAULT(RESULT_WITH_EXCEPTION, "a result was returned with an exception set") \
@@ -93,10 +93,10 @@ typedef struct {
     uint8_t kind, was_written;
 } ledger_fault;
 
-// leaks/entries/placeholder.c: what a dead object's block is made to.
+// leaks/entries/placeholder.c: the object that replaces a dead one in its block.
 int ledger_placeholder_init(void); // 0, or -1 with an exception set
-void ledger_placeholder_make(PyObject *object /* owned: the block's last one */);
+void ledger_placeholder_make(PyObject *object /* owned: the dead object of the block */);
 int ledger_is_placeholder(PyObject *object /* borrowed */);
-Py_ssize_t ledger_placeholder_missing(PyObject *object /* borrowed */); // references taken from it since
+Py_ssize_t ledger_placeholder_missing(PyObject *object /* borrowed */); // references released since
 
 #endif

@@ -1,8 +1,8 @@
-// What a dead object's block is made to while somebody may still point at it.
+// The placeholder in the block of a dead object while something may still refer to it.
 //
-// A placeholder is an object without contents, of a type of ours, with PLACEHOLDER references. Whoever still
-// points at it meets an object that can be looked at, and a DECREF too many takes one of those references
-// instead of a word of the allocator's free list: so the fault is counted and the process lives.
+// A placeholder is an object without contents, of a type of our own, with PLACEHOLDER references. Code with a
+// dangling reference meets a valid object. A DECREF too many takes one of those references instead of
+// corrupting the free list of the allocator: the fault is counted and the process lives.
 #include "leaks/entries/entry.h"
 
 static const Py_ssize_t PLACEHOLDER = 1 << 28;
@@ -10,7 +10,7 @@ static const Py_ssize_t PLACEHOLDER = 1 << 28;
 static void released_dealloc(PyObject *self) {}
 
 static PyObject *released_repr(PyObject *self) {
-    return PyUnicode_FromString("<an object that was released too often: its memory is kept apart>");
+    return PyUnicode_FromString("<an object that was released too often: its memory is not reused>");
 }
 
 static PyTypeObject released_type = {

@@ -1,15 +1,14 @@
 // The entries and touches of the ledger, in memory of its own.
 //
-// Entries lie one behind the other, what was removed is taken again first; so a call that makes a thousand
-// objects touches twenty pages and not a thousand: fresh pages were most of what a watched call cost. An
-// index finds them: open addressing, each word an address and an entry's number, so that a look for an
-// address that is not there (most blocks that are freed) reads one word. It is four times as wide as it is
-// full, and begins small. Deletion shifts back, so no tombstones slow a table from which every object that
-// dies is taken out.
+// Entries are contiguous, and removed ones are reused first, so a call that creates a thousand objects
+// touches twenty pages and not a thousand: page faults were most of the cost of a watched call. An index
+// finds entries by open addressing. Each word holds an address and the number of an entry, so looking up an
+// absent address (most freed blocks) reads one word. It begins small and is kept at most a quarter full.
+// Deletion shifts entries back, so no tombstones slow a table from which every dead object is removed.
 //
-// Touches of an entry are a chain in a pool; beyond TOUCHES_KEPT the last one is overwritten, so the first
-// ones, which made the object, and the latest stay. Bounds: ENTRIES_MAX objects alive at a time, POOL_MAX
-// touches; what finds no room is counted.
+// The touches of an entry form a chain in a pool. Past TOUCHES_KEPT the last one is overwritten: the first
+// ones, which created it, and the latest stay. Bounds: ENTRIES_MAX live objects, POOL_MAX touches; more are
+// counted.
 #define INSPECTOR_INTERNALS
 #include "leaks/entries/table.h"
 #include "leaks/entries/entry.h"
@@ -21,29 +20,33 @@
 
 enum { ENTRIES_MAX = 1 << 18, POOL_MAX = 1 << 21, TOUCHES_KEPT = 12 };
 enum { INDEX_FIRST = 1 << 13, INDEX_MAX = 4 * ENTRIES_MAX, SPARSE = 4 };
-enum { NUMBER_BITS = 19, ADDRESSED_BITS = 48, ALIGNED_BITS = 3 }; // a word of the index; numbers from 1
+enum {
+    NUMBER_BITS = 19,
+    ADDRESSED_BITS = 48,
+    ALIGNED_BITS = 3
+}; // fields of an index word; numbers start at 1
 enum { CROWDED = LEDGER_FILTER_BITS / 8 };
-enum { READY_BYTES = 1 << 16 }; // of each room, there when the ledger opens
+enum { READY_BYTES = 1 << 16 }; // of each arena, made resident when the ledger opens
 
 int ledger_is_open;
 uint64_t ledger_filter[LEDGER_FILTER_BITS / 64];
-static uint32_t filter_set; // bits of it
-static arena index_room, table_room, pool_room;
+static uint32_t filter_set; // number of bits set
+static arena index_arena, table_arena, pool_arena;
 static uint64_t *index_words; // 0: free
 static uint32_t index_mask;
-static ledger_entry *table; // [0] is none
+static ledger_entry *table; // [0] is unused
 static ledger_touch *pool;
 static uint32_t entry_count, entries_used, entry_free, pool_used, pool_free;
 static uint64_t dropped;
 static ledger_fault faults[LEDGER_FAULTS_MAX];
 static uint32_t fault_count;
 
-// The room is reserved; only its beginning is made resident here, at once and not a page at a time.
-static int reserve(arena *place, size_t bytes) {
-    if (arena_resize(place, bytes) < 0) {
+// Reserves an arena. Only its beginning is made resident now, at once rather than page by page.
+static int reserve(arena *target, size_t bytes) {
+    if (arena_resize(target, bytes) < 0) {
         return -1;
     }
-    room_ready(place, READY_BYTES);
+    room_ready(target, READY_BYTES);
     return 0;
 }
 
@@ -54,24 +57,24 @@ static void filter_clear(void) {
 
 int ledger_table_init(void) {
     ledger_table_deinit();
-    if (reserve(&index_room, (size_t)INDEX_MAX * sizeof *index_words) < 0 ||
-        reserve(&table_room, ((size_t)ENTRIES_MAX + 1) * sizeof *table) < 0 ||
-        reserve(&pool_room, (size_t)POOL_MAX * sizeof *pool) < 0) {
+    if (reserve(&index_arena, (size_t)INDEX_MAX * sizeof *index_words) < 0 ||
+        reserve(&table_arena, ((size_t)ENTRIES_MAX + 1) * sizeof *table) < 0 ||
+        reserve(&pool_arena, (size_t)POOL_MAX * sizeof *pool) < 0) {
         ledger_table_deinit();
         return -1;
     }
-    index_words = index_room.start;
+    index_words = index_arena.start;
     index_mask = INDEX_FIRST - 1;
-    table = table_room.start;
-    pool = pool_room.start;
+    table = table_arena.start;
+    pool = pool_arena.start;
     pool_used = entries_used = 1;
     return 0;
 }
 
 void ledger_table_deinit(void) {
-    arena_deinit(&index_room);
-    arena_deinit(&table_room);
-    arena_deinit(&pool_room);
+    arena_deinit(&index_arena);
+    arena_deinit(&table_arena);
+    arena_deinit(&pool_arena);
     index_words = NULL;
     table = NULL;
     pool = NULL;
@@ -91,7 +94,7 @@ static uint32_t home(uint64_t key) {
 
 static uint32_t next(uint32_t at) { return (at + 1) & index_mask; }
 
-// Where the address's word stands, or would.
+// Index of the word of an address, or of the free word for it.
 static uint32_t place_of(uintptr_t address) {
     uint64_t key = key_of(address);
     uint32_t at = home(key);
@@ -106,7 +109,7 @@ ledger_entry *ledger_find(uintptr_t address) {
         return NULL;
     }
     uint64_t word = index_words[place_of(address)];
-    ledger_entry *found = &table[number_in(word)]; // the first is none
+    ledger_entry *found = &table[number_in(word)]; // [0] is unused
     return word && found->address == address ? found : NULL;
 }
 
@@ -128,7 +131,7 @@ static void touches_free(ledger_entry *entry) {
     entry->first = entry->last = entry->touches = 0;
 }
 
-// Objects whose count says nothing: immortal ones, and the singletons of 3.11, which everybody takes.
+// Excludes objects whose count means nothing: immortal ones, and the singletons of 3.11, which all code uses.
 static int is_counted(PyObject *object) {
     return !compat_is_immortal(object) && object != Py_None && object != Py_True && object != Py_False &&
            object != Py_NotImplemented && object != Py_Ellipsis &&
@@ -142,8 +145,8 @@ static void filter_add(const ledger_entry *entry) {
     ledger_filter[bit / 64] |= mask;
 }
 
-// Bits of entries that went stay, until they crowd the others.
-static void filter_again(void) {
+// Bits of removed entries stay in the filter until they are too many. Then it is rebuilt.
+static void filter_rebuild(void) {
     filter_clear();
     for (uint32_t number = 1; number < entries_used; number++) {
         if (table[number].address) {
@@ -152,19 +155,19 @@ static void filter_again(void) {
     }
 }
 
-static void begin(ledger_entry *entry, PyObject *object, Py_ssize_t given) {
-    Py_ssize_t baseline = compat_refcount(object) - given;
+static void begin(ledger_entry *entry, PyObject *object, Py_ssize_t new_references) {
+    Py_ssize_t baseline = compat_refcount(object) - new_references;
     *entry = (ledger_entry){.address = (uintptr_t)object, .type = (uintptr_t)Py_TYPE(object)};
     entry->baseline = baseline;
-    entry->flags = given && baseline == 0 ? LEDGER_FRESH : 0;
+    entry->flags = new_references && baseline == 0 ? LEDGER_FRESH : 0;
     entry->header = (uint8_t)own_bytes_header(object);
     filter_add(entry);
     if (filter_set > CROWDED && filter_set > 2 * entry_count) {
-        filter_again();
+        filter_rebuild();
     }
 }
 
-// Room for what is at the address, in the index already; NULL where there is none.
+// Creates an entry for the address and indexes it. NULL if the table is full.
 static ledger_entry *entry_new(uintptr_t address) {
     if (entry_count == ENTRIES_MAX || address >> ADDRESSED_BITS || address % (1 << ALIGNED_BITS)) {
         dropped++;
@@ -180,7 +183,7 @@ static ledger_entry *entry_new(uintptr_t address) {
     return &table[number];
 }
 
-ledger_entry *ledger_enter(PyObject *object, Py_ssize_t given) {
+ledger_entry *ledger_enter(PyObject *object, Py_ssize_t new_references) {
     if (!object || !Py_TYPE(object) || !is_counted(object) || ledger_is_placeholder(object)) {
         return NULL;
     }
@@ -188,22 +191,22 @@ ledger_entry *ledger_enter(PyObject *object, Py_ssize_t given) {
     if (!entry) {
         entry = entry_new((uintptr_t)object);
         if (entry) {
-            begin(entry, object, given);
+            begin(entry, object, new_references);
         }
         return entry;
     }
-    // A block of a free list is given out again without a word: what is new has one reference.
-    int is_other = entry->type != (uintptr_t)Py_TYPE(object) ||
-                   entry->flags & (LEDGER_LISTED | LEDGER_GIVEN) ||
-                   (given && compat_refcount(object) == given && !(entry->flags & LEDGER_HELD));
-    if (is_other) {
+    // A block from a free list is reused without a hook: a new object has one reference.
+    int is_new_object =
+        entry->type != (uintptr_t)Py_TYPE(object) || entry->flags & (LEDGER_LISTED | LEDGER_GIVEN) ||
+        (new_references && compat_refcount(object) == new_references && !(entry->flags & LEDGER_HELD));
+    if (is_new_object) {
         touches_free(entry);
-        begin(entry, object, given);
+        begin(entry, object, new_references);
     }
     return entry;
 }
 
-ledger_entry *ledger_enter_given(PyObject *object) {
+ledger_entry *ledger_enter_argument(PyObject *object) {
     ledger_entry *known = ledger_find((uintptr_t)object);
     ledger_entry *entry = known ? NULL : ledger_enter(object, 0);
     if (entry) {
@@ -217,7 +220,7 @@ void ledger_remove(ledger_entry *entry) {
     uint32_t hole = place_of(entry->address);
     for (uint32_t at = next(hole); index_words[at]; at = next(at)) {
         uint32_t wanted = home(index_words[at]);
-        // It may move back if its home is not between the hole and itself.
+        // It may move back unless its home lies between the hole and itself.
         if (((at - wanted) & index_mask) >= ((at - hole) & index_mask)) {
             index_words[hole] = index_words[at];
             hole = at;
@@ -268,7 +271,7 @@ void ledger_fault_add(const ledger_fault *fault) {
 }
 
 ledger_entry *ledger_entries(uint32_t *ret_capacity) {
-    *ret_capacity = entry_count ? entries_used : 0; // the first is none
+    *ret_capacity = entry_count ? entries_used : 0; // [0] is unused
     return table;
 }
 
@@ -280,10 +283,10 @@ const ledger_fault *ledger_faults(uint32_t *ret_count) {
 }
 
 void ledger_table_ranges(scan_range ret[LEDGER_ARENAS]) {
-    const arena *const rooms[LEDGER_ARENAS] = {&index_room, &table_room, &pool_room};
+    const arena *const arenas[LEDGER_ARENAS] = {&index_arena, &table_arena, &pool_arena};
     for (int i = 0; i < LEDGER_ARENAS; i++) {
-        ret[i].start = (uintptr_t)rooms[i]->start;
-        ret[i].stop = ret[i].start + rooms[i]->bytes;
+        ret[i].start = (uintptr_t)arenas[i]->start;
+        ret[i].stop = ret[i].start + arenas[i]->bytes;
     }
 }
 

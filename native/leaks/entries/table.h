@@ -6,13 +6,13 @@
 #include "memory/memory.h"
 
 extern int ledger_is_open __attribute__((visibility("hidden")));
-int ledger_table_init(void); // 0, or -1 when memory is out
+int ledger_table_init(void); // 0, or -1 if out of memory
 void ledger_table_deinit(void);
 enum { LEDGER_ARENAS = 3 };
-void ledger_table_ranges(scan_range ret[LEDGER_ARENAS]); // a search leaves them out
+void ledger_table_ranges(scan_range ret[LEDGER_ARENAS]); // a search skips them
 ledger_entry *ledger_find(uintptr_t address);            // or NULL
-// Whether the block may be that of an entry: a bit each, set by some others too. Most blocks that are freed
-// are nobody's, and these few kilobytes stay in the nearest cache.
+// Whether the block may be that of an entry: one hashed bit, which other blocks may share. Most freed blocks
+// have no entry, and these few kilobytes stay in the L1 cache.
 enum { LEDGER_FILTER_LOG2 = 16, LEDGER_FILTER_BITS = 1 << LEDGER_FILTER_LOG2 };
 extern uint64_t ledger_filter[LEDGER_FILTER_BITS / 64] __attribute__((visibility("hidden")));
 static inline uint32_t ledger_filter_bit(uintptr_t block) {
@@ -22,17 +22,18 @@ static inline int ledger_may_hold(uintptr_t block) {
     uint32_t bit = ledger_filter_bit(block);
     return (int)(ledger_filter[bit / 64] >> bit % 64 & 1);
 }
-ledger_entry *ledger_enter(PyObject *object /* borrowed */, Py_ssize_t given); // or NULL: not of interest
-// Watches what a method was given: the new entry, or NULL where there is one already, or no room.
-ledger_entry *ledger_enter_given(PyObject *object /* borrowed */);
+ledger_entry *ledger_enter(PyObject *object /* borrowed */,
+                           Py_ssize_t new_references); // or NULL: not tracked
+// Watches an argument of a method. The new entry; NULL if there is one already, or no room.
+ledger_entry *ledger_enter_argument(PyObject *object /* borrowed */);
 void ledger_remove(ledger_entry *entry);
 void ledger_add(ledger_entry *entry, const ledger_touch *touch);
-// New list of its touches as rows of _native.pyi; empty for NULL.
+// New list of its touches, as rows of inspector/_native.pyi; empty for NULL.
 PyObject *ledger_touches(const ledger_entry *entry);
 void ledger_fault_add(const ledger_fault *fault); // needs no GIL
 ledger_entry *ledger_entries(uint32_t *ret_capacity);
 const ledger_touch *ledger_touch_at(uint32_t number);
 const ledger_fault *ledger_faults(uint32_t *ret_count);
-uint64_t ledger_dropped(void); // touches and entries for which there was no room
+uint64_t ledger_dropped(void); // entries and touches that did not fit
 
 #endif

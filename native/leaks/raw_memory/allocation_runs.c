@@ -1,15 +1,14 @@
-// Births: the blocks that the object allocator gave out in each run, and has not got back.
+// Allocations by run: the blocks that the object allocator returned in each run and that are not freed yet.
 //
-// What C code makes and forgets is reached by nobody if the gc does not know its type (a str, an int, a tuple
-// that it took out of its lists): no walk meets it. Its block is still given out, though. While a run is
-// noted leaks/frees.c tells each block that is given out and each that comes back; afterwards those are
-// asked which of them hold an object.
+// An object that C code makes and forgets is reached by no walk if the gc does not track it (a str, an int, a
+// tuple that it untracked). But its block is live. While a run is recorded, leaks/frees.c reports each block
+// that is allocated and each that is freed. Afterwards each live block is checked for an object.
 //
-// What is given back between two runs is heard too, until the last note. Where somebody else stands before us
-// it is not: so a block is read under the fault guard, and its first word, a link of a list of free blocks,
-// is no count that an object has. A block may hold no object, and words that resemble one: an object with a
-// header of the gc's that no walk met is in no list of the gc's, so its header has no neighbours
-// (_PyObject_GC_UNTRACK). Who frees: allocation_runs_deinit.
+// Frees between two runs are reported too, until the last note, unless another hook was installed over ours.
+// So a block is read under the fault guard; the first word of a free block is a free-list link, which is no
+// valid count. A block may hold words that only resemble an object. An object with a gc header that no walk
+// met is in no gc list, so its header has no links (_PyObject_GC_UNTRACK). Who frees:
+// allocation_runs_deinit().
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/allocation_runs.h"
 #include "memory/memory.h"
@@ -21,7 +20,7 @@ enum { FIRST_ROOM = 1 << 16, HEADER_WORDS = 2, GC_FLAGS = 3 };
 
 typedef struct {
     uintptr_t block; // 0: free
-    uint8_t run;     // 0: it went
+    uint8_t run;     // 0: freed
 } run_block;
 
 int allocation_run;
@@ -36,7 +35,7 @@ static run_block *place_of(run_block *rows, size_t size, uintptr_t block) {
     return &rows[at];
 }
 
-// Twice the room, or as much again without those that went.
+// Doubles the table, or keeps its size and drops the freed rows.
 static int make_room(void) {
     run_block *old = memory.start;
     size_t alive = 0;
@@ -89,15 +88,15 @@ void allocation_runs_deinit(void) {
     capacity = used = 0;
 }
 
-// Whether the header before an object is that of one in no list of the gc's, or not wanted.
-static int is_in_no_list(uintptr_t object, size_t header) {
+// Whether the header says that the object is in no gc list, or there is no header.
+static int is_untracked(uintptr_t object, size_t header) {
     uintptr_t links[HEADER_WORDS];
     return header == OWN_NO_HEADER ||
            (memory_read(object - sizeof links, links, sizeof links) == sizeof links && links[0] <= GC_FLAGS &&
             links[1] <= GC_FLAGS);
 }
 
-// The object in a block that is given out: where its type is known, and wants a header of that size.
+// The object in an allocated block: its type is known and has a header of that size. Borrowed, or NULL.
 static PyObject *object_in(uintptr_t block, int (*is_type)(uintptr_t)) {
     static const size_t headers[] = {OWN_NO_HEADER, OWN_GC_HEADER, OWN_DICT_HEADER};
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
@@ -106,21 +105,21 @@ static PyObject *object_in(uintptr_t block, int (*is_type)(uintptr_t)) {
             continue;
         }
         PyObject *object = (PyObject *)at;
-        Py_ssize_t count = compat_refcount((PyObject *)words); // of what was read under the guard
+        Py_ssize_t count = compat_refcount((PyObject *)words); // of the guarded copy
         if (count > 0 && count < (Py_ssize_t)1 << 30 && own_bytes_header(object) == headers[i] &&
-            is_in_no_list(at, headers[i])) {
+            is_untracked(at, headers[i])) {
             return object;
         }
     }
     return NULL;
 }
 
-void allocation_runs_each(int (*is_type)(uintptr_t), void (*look)(PyObject *, int)) {
+void allocation_runs_each(int (*is_type)(uintptr_t), void (*visit)(PyObject *, int)) {
     const run_block *rows = memory.start;
     for (size_t i = 0; i < capacity; i++) {
         PyObject *object = rows[i].run ? object_in(rows[i].block, is_type) : NULL;
         if (object) {
-            look(object, rows[i].run);
+            visit(object, rows[i].run);
         }
     }
 }

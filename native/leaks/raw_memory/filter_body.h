@@ -1,5 +1,5 @@
-// The test of leaks/raw_memory/filter.c for one instruction set, with VARIANT(name) and VECTOR_BYTES defined:
-// vectors are GCC's.
+// The filter of leaks/raw_memory/filter.c for one instruction set, in GCC vectors. The includer defines
+// VARIANT(name) and VECTOR_BYTES.
 
 typedef uint64_t VARIANT(words) __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint32_t VARIANT(halves) __attribute__((vector_size(VECTOR_BYTES)));
@@ -7,9 +7,9 @@ typedef uint8_t VARIANT(bytes) __attribute__((vector_size(VECTOR_BYTES)));
 typedef VARIANT(words) VARIANT(words_at) __attribute__((aligned(1), may_alias));
 typedef VARIANT(bytes) VARIANT(bytes_at) __attribute__((aligned(1), may_alias));
 
-enum { VARIANT(VECTORS) = TRACES_STEP_BYTES / VECTOR_BYTES };
+enum { VARIANT(VECTORS) = DISGUISE_STEP_BYTES / VECTOR_BYTES };
 
-static inline void VARIANT(test_forms)(const traces_filter *f, const char *at, VARIANT(words) * found) {
+static inline void VARIANT(test_forms)(const disguise_filter *f, const char *at, VARIANT(words) * found) {
     VARIANT(words) words[VARIANT(VECTORS)];
 #pragma GCC unroll 8
     for (int v = 0; v < VARIANT(VECTORS); v++) {
@@ -24,17 +24,17 @@ static inline void VARIANT(test_forms)(const traces_filter *f, const char *at, V
     }
 }
 
-// A pointer that begins at each of a vector's bytes. At a word's first byte it has tags above, or is plain.
-static inline void VARIANT(test_places)(const traces_filter *f, const char *at, VARIANT(words) * found) {
+// Tests for a pointer at each byte of a vector. At a word's first byte only tagged ones count.
+static inline void VARIANT(test_places)(const disguise_filter *f, const char *at, VARIANT(words) * found) {
     const VARIANT(bytes) first = (VARIANT(bytes))((VARIANT(words)){0} + 255);
     const VARIANT(bytes) above = *(const VARIANT(bytes_at) *)(at + 6) | *(const VARIANT(bytes_at) *)(at + 7);
     const VARIANT(bytes) may = (VARIANT(bytes))(above == 0) ^ first;
     for (size_t g = 0; g < f->groups; g++) {
         VARIANT(bytes) alike = may;
 #pragma GCC unroll 4
-        for (int i = 0; i < TRACES_BYTES; i++) {
-            VARIANT(bytes) here = *(const VARIANT(bytes_at) *)(at + 2 + i) & f->byte_masks[g][i];
-            alike &= (VARIANT(bytes))(here == f->byte_values[g][i]);
+        for (int i = 0; i < DISGUISE_BYTES; i++) {
+            VARIANT(bytes) byte = *(const VARIANT(bytes_at) *)(at + 2 + i) & f->byte_masks[g][i];
+            alike &= (VARIANT(bytes))(byte == f->byte_values[g][i]);
         }
         *found |= (VARIANT(words))alike;
     }
@@ -54,9 +54,9 @@ static inline int VARIANT(is_any)(const VARIANT(words) * words) {
     return any != 0;
 }
 
-// Which 32 bytes of a step may hold something; steps that hold nothing are passed over.
-static unsigned VARIANT(find)(const traces_filter *f, const char **at, const char *stop) {
-    for (; *at + TRACES_STEP_BYTES + 8 <= stop; *at += TRACES_STEP_BYTES) {
+// Bits for the 32-byte parts of the first step with a match; steps without a match are skipped.
+static unsigned VARIANT(find)(const disguise_filter *f, const char **at, const char *stop) {
+    for (; *at + DISGUISE_STEP_BYTES + 8 <= stop; *at += DISGUISE_STEP_BYTES) {
         VARIANT(words) found[VARIANT(VECTORS)] = {{0}}, any = {0};
         __builtin_prefetch(*at + 1024, 0, 0);
         VARIANT(test_forms)(f, *at, found);

@@ -1,36 +1,33 @@
-// The blocks that chosen modules got outside Python's objects and have not given back.
+// The table of live blocks that chosen modules allocated outside Python objects.
 //
-// Overview. Hooks tell of each block that is given (leaks/raw_memory/hooks.c, leaks/frees.c) and each that is
-// freed, by whomever (leaks/freeing.c, leaks/frees.c). What is left at the end is searched for by
-// raw_memory_search.c. A block keeps where it was asked for: its native frames, the line of Python, the call
-// from Python.
+// Overview. Hooks report each allocation (leaks/raw_memory/hooks.c, leaks/frees.c) and each free, by any code
+// (leaks/freeing.c, leaks/frees.c). leaks/raw_memory/search.c searches for pointers to the blocks left at the
+// end. A row keeps where the block was allocated: the native frames, the Python line, the call from Python.
 //
-// An address is kept inverted, so that the table is no owner of anything. Rows lie in one table of open
-// addressing that doubles; deletion shifts back. Most blocks that are freed are nobody's: a bit each, never
-// taken back while the table is open, lets them pass without the lock.
+// Addresses are stored inverted, so that the table looks like no owner. Rows are in one open-addressing table
+// that doubles; deletion shifts rows back. Most freed blocks are not in the table: a filter, one bit per
+// hash, set until the table closes, passes them without the lock.
 //
-// Frames are walked once for each way that leads to the hook, since a walk costs microseconds: a way is known
-// by the height of the stack and by the words of it that lie in the modules' own code. Two ways that look the
-// same there would be shown by the frames of the first.
+// Unwinding costs microseconds, so it is done once for each path to a hook. A path is identified by the stack
+// pointer and the stack words that point into code of the chosen modules. Paths with equal words get the
+// frames of the first.
 //
-// Safety. Hooks run in any thread, with and without the GIL, so rows are under a spin lock that is held for
-// tens of instructions, in which nothing is called but mmap; pthread_atfork keeps it whole in a child.
+// Safety. Hooks run in any thread, with and without the GIL. A spin lock guards the rows; it is held for tens
+// of instructions, and only mmap is called under it. pthread_atfork keeps it consistent in a child.
 //
-// Limits. ROWS_MAX blocks; what finds no room is counted. Life cycle: opened, run by run, closed; the room is
-// given back then.
+// Limits. ROWS_MAX blocks; more are counted. raw_memory_close() frees the memory.
 #define _GNU_SOURCE
 #include "leaks/raw_memory/followed.h"
 #include "memory/memory.h"
+#include "trace/record/ring.h"
 #include "trace/record/running.h"
+#include "trace/record/stacks.h"
 
 #include <pthread.h>
 #include <sched.h>
 
-#include "trace/record/ring.h"
-#include "trace/record/stacks.h"
-
 enum { ROWS_FIRST = 1 << 12, ROWS_MAX = 1 << 20, TEXTS_MAX = 512 };
-enum { WAYS = 1 << 12, WAY_WORDS = 64, WAY_WORDS_LEAST = 32, NUMBER_BITS = 16, PAGE_BYTES = 4096 };
+enum { PATHS = 1 << 12, PATH_WORDS = 64, PATH_WORDS_MIN = 32, NUMBER_BITS = 16, PAGE_BYTES = 4096 };
 enum { FILTER_LOG2 = 18 };
 
 uint32_t raw_memory_count;
@@ -39,14 +36,14 @@ static arena memory;
 static raw_memory_block *rows;
 static size_t capacity;
 static uint64_t filter[1 << FILTER_LOG2 >> 6];
-static uint64_t ways[WAYS];                 // hash of a way, with the number of its frames in the low bits
-static scan_range texts[TEXTS_MAX], around; // code of the chosen modules; from the first to the last of it
+static uint64_t paths[PATHS];               // hash of a path, with the number of its stack in the low bits
+static scan_range texts[TEXTS_MAX], around; // code of the chosen modules; the range around it
 static size_t text_count;
 static int is_open, lock;
-static uint8_t run; // 0: what is given is not noted
+static uint8_t run; // 0: allocations are not recorded
 static uint64_t dropped;
-static uintptr_t latest_block; // inverted: the last that a domain of Python's gave, under the GIL
-static size_t latest_bytes;
+static uintptr_t last_block; // inverted: the last one of a Python domain, under the GIL
+static size_t last_bytes;
 
 static void lock_take(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) {
@@ -94,7 +91,7 @@ static void put(const raw_memory_block *block) {
         return;
     }
     raw_memory_block *row = place_of(rows, capacity, ~block->hidden);
-    raw_memory_count += !row->hidden; // else its last block was freed out of our sight
+    raw_memory_count += !row->hidden; // else an earlier block was freed unseen
     *row = *block;
 }
 
@@ -140,63 +137,64 @@ int raw_memory_is_chosen(uintptr_t from) {
     return 0;
 }
 
-// The number of the frames that led here. `frame`: where the caller's return address is, and its stack
-// begins. What lies above on the same page is there; where that is little, the frames are walked.
+// The number of the native stack. `frame`: address of the return address; the words above it on its page are
+// mapped and identify the path. If they are few, the stack is always unwound.
 static __attribute__((no_sanitize("address"))) uint16_t frames_of(const void *frame) {
     const uintptr_t *words = frame;
     uint64_t hash = (uintptr_t)frame;
     uintptr_t left = (PAGE_BYTES - (uintptr_t)frame % PAGE_BYTES) / sizeof *words;
-    if (left < WAY_WORDS_LEAST) {
+    if (left < PATH_WORDS_MIN) {
         return (uint16_t)stacks_take();
     }
-    for (uintptr_t i = 0; i < left && i < WAY_WORDS; i++) {
+    for (uintptr_t i = 0; i < left && i < PATH_WORDS; i++) {
         if (words[i] - around.start < around.stop - around.start) {
             hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15ULL;
             hash ^= hash >> 29;
         }
     }
-    uint64_t *way = &ways[(hash >> 20) % WAYS], known = __atomic_load_n(way, __ATOMIC_RELAXED);
+    uint64_t *path = &paths[(hash >> 20) % PATHS], known = __atomic_load_n(path, __ATOMIC_RELAXED);
     if (known && (known ^ hash) >> NUMBER_BITS == 0) {
         return (uint16_t)known;
     }
     uint16_t number = (uint16_t)stacks_take();
-    __atomic_store_n(way, hash >> NUMBER_BITS << NUMBER_BITS | number, __ATOMIC_RELAXED);
+    __atomic_store_n(path, hash >> NUMBER_BITS << NUMBER_BITS | number, __ATOMIC_RELAXED);
     return number;
 }
 
-// Every allocator gives a word at least, whatever was asked for; a sanitizer's forbids to look at it.
+// Every block has at least one word, whatever was requested; AddressSanitizer would reject the read.
 static __attribute__((no_sanitize("address"))) uintptr_t first_of(const void *block) {
     return *(const uintptr_t *)block;
 }
 
-void raw_memory_given(int function, const void *block, size_t bytes, const void *frame) {
+void raw_memory_allocated(int function, const void *block, size_t bytes, const void *frame) {
     if (!block || !run || ring_here.quiet) {
         return;
     }
-    raw_memory_block one = {
+    raw_memory_block row = {
         .hidden = ~(uintptr_t)block, .bytes = bytes, .run = run, .function = (uint16_t)function};
-    one.hidden_first = ~first_of(block);
-    one.stack = frames_of(frame);
+    row.hidden_first = ~first_of(block);
+    row.stack = frames_of(frame);
     if (running_has_gil()) {
         running_place place = running_where_held();
-        one.code = place.code;
-        one.lasti = place.lasti;
-        one.method = ring_here.method;
+        row.code = place.code;
+        row.lasti = place.lasti;
+        row.method = ring_here.method;
     }
     uint32_t bit = filter_bit(block);
     __atomic_fetch_or(&filter[bit / 64], 1ULL << bit % 64, __ATOMIC_RELAXED);
     lock_take();
-    put(&one);
+    put(&row);
     lock_give();
 }
 
 int raw_memory_follows(uintptr_t from) { return run && !ring_here.quiet && raw_memory_is_chosen(from); }
 
-void raw_memory_domain(int function, const void *block, size_t bytes, const void *frame, int follows) {
-    latest_block = ~(uintptr_t)block;
-    latest_bytes = bytes;
+void raw_memory_domain_allocated(int function, const void *block, size_t bytes, const void *frame,
+                                 int follows) {
+    last_block = ~(uintptr_t)block;
+    last_bytes = bytes;
     if (__builtin_expect(follows, 0)) {
-        raw_memory_given(function, block, bytes, frame);
+        raw_memory_allocated(function, block, bytes, frame);
     }
 }
 
@@ -207,8 +205,8 @@ void raw_memory_handed_over(int row, const void *block, const void *frame) {
     int known = capacity && place_of(rows, capacity, (uintptr_t)block)->hidden;
     lock_give();
     if (!known) {
-        size_t bytes = latest_block == ~(uintptr_t)block ? latest_bytes : 0;
-        raw_memory_given(RAW_MEMORY_FUNCTIONS + row, block, bytes, frame);
+        size_t bytes = last_block == ~(uintptr_t)block ? last_bytes : 0;
+        raw_memory_allocated(RAW_MEMORY_FUNCTIONS + row, block, bytes, frame);
     }
 }
 
@@ -222,24 +220,24 @@ int raw_memory_take(const void *block, raw_memory_block *ret) {
     return known;
 }
 
-void raw_memory_gone_slow(const void *block) {
+void raw_memory_freed_slow(const void *block) {
     raw_memory_block unused;
     raw_memory_take(block, &unused);
 }
 
 void raw_memory_put(const raw_memory_block *taken, const void *block, size_t bytes) {
-    raw_memory_block one = *taken;
-    one.hidden = ~(uintptr_t)block;
-    one.hidden_first = ~first_of(block);
-    one.bytes = bytes;
+    raw_memory_block row = *taken;
+    row.hidden = ~(uintptr_t)block;
+    row.hidden_first = ~first_of(block);
+    row.bytes = bytes;
     uint32_t bit = filter_bit(block);
     __atomic_fetch_or(&filter[bit / 64], 1ULL << bit % 64, __ATOMIC_RELAXED);
     lock_take();
-    put(&one);
+    put(&row);
     lock_give();
 }
 
-// Taken out before it moves: another thread may be given its address then.
+// Removed before the move: then another thread may get the old address.
 void *raw_memory_moved(const PyMemAllocatorEx *domain, void *context, void *block, size_t bytes) {
     raw_memory_block taken;
     int known = raw_memory_take(block, &taken);
@@ -264,10 +262,10 @@ size_t raw_memory_copy(raw_memory_block *ret, size_t most) {
     return copied;
 }
 
-int raw_memory_has(const raw_memory_block *one) {
+int raw_memory_has(const raw_memory_block *copy) {
     lock_take();
-    const raw_memory_block *row = capacity ? place_of(rows, capacity, ~one->hidden) : NULL;
-    int is_same = row && row->hidden && row->bytes == one->bytes && row->stack == one->stack;
+    const raw_memory_block *row = capacity ? place_of(rows, capacity, ~copy->hidden) : NULL;
+    int is_same = row && row->hidden && row->bytes == copy->bytes && row->stack == copy->stack;
     lock_give();
     return is_same;
 }
@@ -299,7 +297,7 @@ static void forget(void) {
     capacity = raw_memory_count = 0;
     lock_give();
     memset(filter, 0, sizeof filter);
-    memset(ways, 0, sizeof ways);
+    memset(paths, 0, sizeof paths);
     text_count = 0;
     around = (scan_range){0, 0};
     dropped = 0;
@@ -308,7 +306,7 @@ static void forget(void) {
 static PyObject *raw_memory_open(PyObject *module, PyObject *unused) {
     static int has_atfork;
     if (is_open) {
-        PyErr_SetString(PyExc_RuntimeError, "blocks are noted already");
+        PyErr_SetString(PyExc_RuntimeError, "raw memory is already recorded");
         return NULL;
     }
     if (!has_atfork && pthread_atfork(lock_take, lock_give, lock_give) == 0) {
@@ -324,12 +322,12 @@ static PyObject *raw_memory_open(PyObject *module, PyObject *unused) {
 }
 
 static PyObject *raw_memory_run(PyObject *module, PyObject *number) {
-    long wanted = PyLong_AsLong(number);
-    if (wanted < 0 || wanted > UINT8_MAX) {
+    long number_wanted = PyLong_AsLong(number);
+    if (number_wanted < 0 || number_wanted > UINT8_MAX) {
         PyErr_SetString(PyExc_ValueError, "a run is a number from 0 to 255");
         return NULL;
     }
-    run = is_open ? (uint8_t)wanted : 0;
+    run = is_open ? (uint8_t)number_wanted : 0;
     Py_RETURN_NONE;
 }
 

@@ -1,13 +1,12 @@
-// Blocks of memory that chosen modules got outside Python's objects, kept from where they were asked for to
-// where they are freed; what the allocator's hooks and the search for lost blocks share.
+// Raw memory: blocks that chosen modules allocate outside Python objects, followed from allocation to free.
+// Shared by the hooks of the allocators and the search for leaked blocks.
 #ifndef INSPECTOR_RAW_MEMORY_H
 #define INSPECTOR_RAW_MEMORY_H
 
 #include "memory/memory.h"
 #include "module/native.h"
 
-// FUNCTION(name, what Python shows): who gave the block. Those of C++ are operator new and new[], with and
-// without alignment, with and without exceptions.
+// FUNCTION(name, kind of hook): the allocating function. _Zn*: operator new and new[] of C++.
 #define RAW_MEMORY_IMPORTED(FUNCTION) \
     FUNCTION(malloc, size) \
     FUNCTION(calloc, product) \
@@ -39,59 +38,60 @@ enum {
 };
 
 typedef struct {
-    uintptr_t hidden;       // ~address, so that no search takes this word for an owner; 0: none
-    uintptr_t hidden_first; // ~its first word, when it was given
-    uint64_t bytes;         // asked for
-    uint32_t code;          // id in INTERNED; 0: not known
+    uintptr_t hidden;       // ~address, so that no search takes it for an owner; 0: none
+    uintptr_t hidden_first; // ~its first word at allocation
+    uint64_t bytes;         // requested
+    uint32_t code;          // id in INTERNED; 0: unknown
     int32_t lasti;
-    uint32_t method;   // 1 + number of the call from Python it was in; 0: none
+    uint32_t method;   // 1 + number of the enclosing call from Python; 0: none
     uint16_t stack;    // number of its native frames (trace/record/stacks.c); 0: none
-    uint16_t function; // of RAW_MEMORY_FUNCTIONS; beyond these the row of trace/capi/capi.def
+    uint16_t function; // RAW_MEMORY_<name>; from RAW_MEMORY_FUNCTIONS on: row of trace/capi/capi.def
     uint8_t run;
 } raw_memory_block;
 
-extern uint32_t raw_memory_count __attribute__((visibility("hidden"))); // blocks that are not freed
+extern uint32_t raw_memory_count __attribute__((visibility("hidden"))); // number of live blocks
 
-// outside.c. None of these needs the GIL.
-// A block was given; `frame` is where the hook's caller has its return address.
-void raw_memory_given(int function, const void *block, size_t bytes, const void *frame);
-// Whether what is given to code at this address is followed now.
+// None of these needs the GIL, unless it says so.
+// Records an allocated block. `frame` is the address of the return address of the hook's caller.
+void raw_memory_allocated(int function, const void *block, size_t bytes, const void *frame);
+// Whether blocks allocated by code at this address are followed now.
 int raw_memory_follows(uintptr_t from);
-// The same as raw_memory_given from an allocator of Python's, whose caller may be anybody.
-void raw_memory_domain(int function, const void *block, size_t bytes, const void *frame, int follows);
-// A function of the C-API, by its row, is called, and gave a block that belongs to the caller from now on.
-// Needs the GIL.
+// The same from an allocator domain of Python, with any caller; records the block if `follows`.
+void raw_memory_domain_allocated(int function, const void *block, size_t bytes, const void *frame,
+                                 int follows);
+// Before and after a C-API function, by its row, that returns a block which the caller owns from then on.
+// `frame`: a word of the hook's stack frame. Needs the GIL.
 void raw_memory_hand_begin(void);
-void raw_memory_handed_over(int row, const void *block, const void *frame); // a word of the hook's frame
-void raw_memory_gone_slow(const void *block);
-// Whether the block was known; it is no more. The other enters it again, where it lies then.
+void raw_memory_handed_over(int row, const void *block, const void *frame);
+void raw_memory_freed_slow(const void *block);
+// Removes the row of a block: whether it was known. raw_memory_put() adds it again, at its new address.
 int raw_memory_take(const void *block, raw_memory_block *ret);
 void raw_memory_put(const raw_memory_block *taken, const void *block, size_t bytes);
-// Has its domain move a block, which keeps its row.
+// Reallocates a block in its domain; the row of the block moves with it.
 void *raw_memory_moved(const PyMemAllocatorEx *domain, void *context, void *block, size_t bytes);
-// A copy of all that is not freed, in memory of the caller; how many, at most `room`.
+// Copies the rows of live blocks to memory of the caller, at most `room`. Returns their number.
 size_t raw_memory_copy(raw_memory_block *ret, size_t room);
-int raw_memory_has(const raw_memory_block *one); // whether it is there still, as it was copied
-int raw_memory_is_open(void);                    // frees are listened to
-void raw_memory_text_add(scan_range text);       // of a chosen module
+int raw_memory_has(const raw_memory_block *copy); // whether the copied row is still in the table
+int raw_memory_is_open(void);                     // whether frees are recorded
+void raw_memory_text_add(scan_range text);        // code of a chosen module
 int raw_memory_is_chosen(uintptr_t from);
-void raw_memory_ranges(scan_range ret[1]); // memory of the table: a search leaves it out
+void raw_memory_ranges(scan_range ret[1]); // memory of the table: searches skip it
 
 // leaks/raw_memory/fresh.c
-void raw_memory_fresh_begin(void); // blocks of malloc come from fresh memory, as far as can be
+void raw_memory_fresh_begin(void); // malloc uses fresh memory from now on, as far as possible
 void raw_memory_fresh_end(void);
 
-// leaks/raw_memory/raw_domain.c: what PyMem_RawFree takes back is told between these two, under the GIL.
+// leaks/raw_memory/raw_domain.c: between these two, frees of PYMEM_DOMAIN_RAW are recorded. Under the GIL.
 void raw_memory_domain_begin(void);
 void raw_memory_domain_end(void);
-// Between them: whether a domain is pymalloc and nothing else. Of such a one, a block that is in no pool.
-extern uint8_t raw_memory_is_handing __attribute__((visibility("hidden"))); // as below, a call is under way
+// Between them: is_bare: whether a domain is pymalloc alone; from_malloc: then allocates outside its pools.
+extern uint8_t raw_memory_is_handing __attribute__((visibility("hidden"))); // a hand-over is open
 int raw_memory_is_bare(const PyMemAllocatorEx *domain);
-void *raw_memory_ask(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed);
+void *raw_memory_from_malloc(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed);
 
-static inline void raw_memory_gone(const void *block) {
+static inline void raw_memory_freed(const void *block) {
     if (__builtin_expect(raw_memory_count, 0) && block) {
-        raw_memory_gone_slow(block);
+        raw_memory_freed_slow(block);
     }
 }
 

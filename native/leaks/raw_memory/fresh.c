@@ -1,14 +1,14 @@
-// Addresses that nobody has had lately, for blocks that are followed.
+// Fresh addresses for followed blocks: the free memory of malloc is held while blocks are followed.
 //
-// A block that malloc takes from a list of free ones has an address of which old pointers still lie about: in
-// words that a later owner never wrote, at ends of blocks that nobody asked for. A search takes them for
-// owners, and a block that was forgotten looks kept. (Valgrind keeps freed blocks apart for the same reason.)
-// So while blocks are followed, what glibc's main arena has free is asked for and held, emptied, until
-// malloc gives memory from the top of its heap. The top itself was used too, as far as blocks before it were
-// freed and joined it: it is held to its end, and to where the last time ended, within AHEAD_MAX.
+// Old pointers to the address of a reused block may remain: in words that a later owner never wrote, and in
+// slack at the ends of blocks. A search takes them for owners, and a leaked block looks kept. (Valgrind keeps
+// freed blocks apart for the same reason.) So while blocks are followed, the free blocks of glibc's main
+// arena are allocated, cleared and held, until malloc returns memory from the top of its heap. The top was
+// used before as far as freed blocks merged into it: it is held up to its end, and up to the last top, within
+// AHEAD_MAX.
 //
-// Limits. HELD_MAX blocks, HELD_BYTES_MAX bytes; the main arena alone; blocks freed later are given out again
-// as ever. Who frees: raw_memory_fresh_end.
+// Limits. HELD_MAX blocks, HELD_BYTES_MAX bytes; main arena only; blocks freed later are reused. Who frees:
+// raw_memory_fresh_end().
 #define _GNU_SOURCE
 #include "leaks/raw_memory/followed.h"
 
@@ -20,15 +20,15 @@ enum { AHEAD_MAX = 4 << 20 };
 
 static void *held[HELD_MAX]; // owned
 static size_t held_count, held_bytes;
-static uintptr_t used_until; // the heap's top when blocks were followed last
+static uintptr_t used_until; // top of the heap when blocks were followed last
 
-// Where nobody had an address lately: behind the top, where that is near.
+// The first address that was not used lately: behind the top, if that is near.
 static uintptr_t fresh_from(uintptr_t top, uintptr_t stop) {
     uintptr_t fresh = stop - top <= AHEAD_MAX ? stop : top;
     return used_until > fresh && used_until - top <= AHEAD_MAX ? used_until : fresh;
 }
 
-// Asks for blocks of one size until one is fresh; 0: there is no more room to hold them.
+// Allocates blocks of one size until one is fresh. Returns 0 when no more can be held.
 static int drain(size_t bytes, uintptr_t fresh) {
     while (held_count < HELD_MAX && held_bytes < HELD_BYTES_MAX) {
         void *block = malloc(bytes);
@@ -38,7 +38,7 @@ static int drain(size_t bytes, uintptr_t fresh) {
         if (!block || (uintptr_t)block >= fresh) {
             return 1;
         }
-        memset(block, 0, bytes); // it is no dead block any more: its old words would be taken for owners
+        memset(block, 0, bytes); // a held block counts as live: its old words would look like owners
     }
     return 0;
 }
@@ -52,7 +52,7 @@ void raw_memory_fresh_begin(void) {
     int is_main_arena = probe && (uintptr_t)probe < stop && stop - (uintptr_t)probe < (uintptr_t)1 << 36;
     free(probe);
     if (!is_main_arena) {
-        return; // another allocator's, or a thread's arena
+        return; // another allocator, or the arena of a thread
     }
     for (size_t i = 0; i < sizeof large / sizeof *large && drain(large[i], fresh); i++) {
     }

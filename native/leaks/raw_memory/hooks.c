@@ -1,24 +1,23 @@
-// What chosen modules ask malloc and its kin for, while the ledger is open: their import slots.
+// Hooks of malloc and similar functions in the import slots of chosen modules, while the ledger is open.
 //
-// trace/arm/got.c patches the slots of the chosen modules alone, so that who asked needs no question. realloc
-// has its hook in leaks/freeing.c, which stands in every library's slot: a block may grow anywhere. Functions
-// that other libraries give blocks by (libxml2's xmlStrdup) end in malloc slots of their own, and count where
-// those libraries are chosen.
+// trace/arm/got.c patches only slots of the chosen modules, so a hook need not find out its caller. The hook
+// of realloc is in leaks/freeing.c, which patches every library: a block may be reallocated anywhere.
+// Functions of other libraries that return blocks (libxml2's xmlStrdup) end in malloc slots of those
+// libraries, and count where those libraries are chosen.
 //
-// Left out: slots that are compared as values, as in leaks/freeing.c; mmap, whose memory is no block.
+// Left out: slots whose values are compared, as in leaks/freeing.c; mmap, whose memory is no block.
 #define _GNU_SOURCE
 #include "leaks/raw_memory/hooks.h"
 #include "leaks/raw_memory/followed.h"
 #include "trace/capi/slot_table.h"
+#include "trace/record/ring.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>
 
-#include "trace/record/ring.h"
-
 #define CALL(type, ...) ((type)got_words_of[slot].original)(__VA_ARGS__)
-#define GIVEN(block, bytes) raw_memory_given(function_of(slot), block, bytes, frame_of_caller)
-// Where the return address of the slot's caller lies: the trampoline jumped here.
+#define RECORD_BLOCK(block, bytes) raw_memory_allocated(function_of(slot), block, bytes, frame_of_caller)
+// Address of the return address of the slot's caller: the trampoline jumps here.
 #define frame_of_caller ((char *)__builtin_frame_address(0) + sizeof(void *))
 
 static int function_of(uint32_t slot) { return got_rows[slot] - GOT_RAW_MEMORY_FIRST; }
@@ -26,53 +25,53 @@ static int function_of(uint32_t slot) { return got_rows[slot] - GOT_RAW_MEMORY_F
 static void *hook_size(size_t bytes) {
     uint32_t slot = ring_here.slot;
     void *block = CALL(void *(*)(size_t), bytes);
-    GIVEN(block, bytes);
+    RECORD_BLOCK(block, bytes);
     return block;
 }
 
 static void *hook_first(size_t bytes, uintptr_t second) {
     uint32_t slot = ring_here.slot;
     void *block = CALL(void *(*)(size_t, uintptr_t), bytes, second);
-    GIVEN(block, bytes);
+    RECORD_BLOCK(block, bytes);
     return block;
 }
 
 static void *hook_second(size_t first, size_t bytes) {
     uint32_t slot = ring_here.slot;
     void *block = CALL(void *(*)(size_t, size_t), first, bytes);
-    GIVEN(block, bytes);
+    RECORD_BLOCK(block, bytes);
     return block;
 }
 
-static void *hook_product(size_t count, size_t each) { // a product that overflows gives no block
+static void *hook_product(size_t count, size_t each) { // an overflowing product returns NULL
     uint32_t slot = ring_here.slot;
     void *block = CALL(void *(*)(size_t, size_t), count, each);
-    GIVEN(block, count * each);
+    RECORD_BLOCK(block, count * each);
     return block;
 }
 
 static int hook_stored(void **ret, size_t alignment, size_t bytes) {
     uint32_t slot = ring_here.slot;
     int failed = CALL(int (*)(void **, size_t, size_t), ret, alignment, bytes);
-    GIVEN(failed ? NULL : *ret, bytes);
+    RECORD_BLOCK(failed ? NULL : *ret, bytes);
     return failed;
 }
 
 static char *hook_text(const char *text) {
     uint32_t slot = ring_here.slot;
     char *copy = CALL(char *(*)(const char *), text);
-    GIVEN(copy, copy ? strlen(copy) + 1 : 0);
+    RECORD_BLOCK(copy, copy ? strlen(copy) + 1 : 0);
     return copy;
 }
 
 static char *hook_part(const char *text, size_t most) {
     uint32_t slot = ring_here.slot;
     char *copy = CALL(char *(*)(const char *, size_t), text, most);
-    GIVEN(copy, copy ? strlen(copy) + 1 : 0);
+    RECORD_BLOCK(copy, copy ? strlen(copy) + 1 : 0);
     return copy;
 }
 
-static int written(char **ret, int length) { // its block is the original's own choice: enough for the text
+static int written(char **ret, int length) { // the original chooses the size of the block: at least the text
     return length < 0 || !*ret ? 0 : length + 1;
 }
 
@@ -80,24 +79,24 @@ static int hook_written(char **ret, const char *format, ...) {
     uint32_t slot = ring_here.slot;
     va_list values;
     va_start(values, format);
-    int length = vasprintf(ret, format, values); // "..." cannot be called on with
+    int length = vasprintf(ret, format, values); // variadic arguments cannot be forwarded
     va_end(values);
-    GIVEN(written(ret, length) ? *ret : NULL, (size_t)written(ret, length));
+    RECORD_BLOCK(written(ret, length) ? *ret : NULL, (size_t)written(ret, length));
     return length;
 }
 
 static int hook_written_list(char **ret, const char *format, va_list values) {
     uint32_t slot = ring_here.slot;
     int length = CALL(int (*)(char **, const char *, va_list), ret, format, values);
-    GIVEN(written(ret, length) ? *ret : NULL, (size_t)written(ret, length));
+    RECORD_BLOCK(written(ret, length) ? *ret : NULL, (size_t)written(ret, length));
     return length;
 }
 
-static void *hook_moved(void *block, size_t bytes) { // what it moves, leaks/raw_memory/raw_domain.c tells
+static void *hook_moved(void *block, size_t bytes) { // leaks/raw_memory/raw_domain.c reports moved blocks
     uint32_t slot = ring_here.slot;
     void *moved = CALL(void *(*)(void *, size_t), block, bytes);
     if (!block) {
-        GIVEN(moved, bytes);
+        RECORD_BLOCK(moved, bytes);
     }
     return moved;
 }

@@ -1,4 +1,4 @@
-// Functions that give memory, as slots of chosen modules import them (hooks.c).
+// The functions that allocate memory, as import slots of chosen modules name them (hooks.c).
 #ifndef INSPECTOR_RAW_MEMORY_HOOKS_H
 #define INSPECTOR_RAW_MEMORY_HOOKS_H
 
@@ -6,6 +6,6 @@
 
 const exports_row *raw_memory_find(const char *name); // borrowed, or NULL
 void *raw_memory_hook(uint16_t row);
-void raw_memory_find_addresses(void); // of functions whose library came since
+void raw_memory_find_addresses(void); // also of libraries that were loaded since the last call
 
 #endif

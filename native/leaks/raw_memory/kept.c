@@ -1,12 +1,12 @@
-// Whether a word that names a block keeps it: not every word of what is alive was ever written.
+// Whether a word that refers to a block keeps it: live memory has words that were never written.
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"
 
 enum { REST_MAX = 32 };
 
-// The bytes of a text or number that Python code chose: an address in them may be a handle. What stands
-// before and behind, a text's flags and the bytes that fill them up to a word, was never written as a whole.
+// The bytes of a text or number that Python code wrote: an address in them may be a handle. What lies before
+// and behind them, the flags of a str and its padding, was never written as whole words.
 static __attribute__((no_sanitize("address"))) scan_range chosen_bytes(PyObject *object) {
     uintptr_t at = (uintptr_t)object;
     if (PyUnicode_CheckExact(object)) {
@@ -25,9 +25,9 @@ typedef struct {
     const place *found;
     uintptr_t word;
     int is_kept;
-} kept_question;
+} kept_query;
 
-// Whether a type is the interpreter's own: its objects are as large as it says.
+// Whether a type is the interpreter's own: then tp_basicsize is the size of its objects.
 static int is_builtin(const search_view *view, const PyTypeObject *type) {
     for (size_t i = 0; i < view->static_count; i++) {
         scan_range range = view->statics[i];
@@ -38,7 +38,7 @@ static int is_builtin(const search_view *view, const PyTypeObject *type) {
     return 0;
 }
 
-// How many bytes an object asked for, where its type says; else SIZE_MAX. A type asks for an item too many.
+// Bytes that an object requested, if its type says so; else SIZE_MAX. Some types request one item more.
 static __attribute__((no_sanitize("address"))) size_t size_of(const search_view *view, PyObject *object) {
     const PyTypeObject *type = Py_TYPE(object);
     int is_tuple = PyTuple_CheckExact(object);
@@ -50,14 +50,14 @@ static __attribute__((no_sanitize("address"))) size_t size_of(const search_view 
     return (size_t)type->tp_basicsize + items * (size_t)type->tp_itemsize;
 }
 
-// An object ends where its members do; its allocator gives some bytes more, with old words in them.
-static __attribute__((no_sanitize("address"))) int is_behind(const kept_question *q) {
+// An object ends with its members; its block may be larger, with old words in the slack.
+static __attribute__((no_sanitize("address"))) int is_behind(const kept_query *q) {
     PyObject *object = q->found->object;
     return object && q->word > (uintptr_t)object && q->word - (uintptr_t)object >= size_of(q->view, object);
 }
 
 static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
-    kept_question *q = argument;
+    kept_query *q = argument;
     const place *found = q->found;
     if (found->kind == PLACE_STALE && found->object) {
         scan_range bytes = chosen_bytes(found->object);
@@ -67,14 +67,14 @@ static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
     }
 }
 
-// What went meanwhile keeps nothing.
+// Memory that was unmapped meanwhile keeps nothing.
 int raw_memory_is_kept_by(const search_view *view, const place *found, uintptr_t word) {
-    kept_question q = {view, found, word, 0};
+    kept_query q = {view, found, word, 0};
     return memory_guarded(kept_body, &q) == 0 && q.is_kept;
 }
 
-// What was asked for is rounded up, by less than a chunk: the rest holds what the block before it held there.
-int raw_memory_is_rest_of(scan_range asked, const place *found, uintptr_t word) {
-    return found->kind == PLACE_BLOCK && word >= asked.stop && word < found->block.stop &&
-           asked.start >= found->block.start && found->block.stop - asked.stop < REST_MAX;
+// The slack of a block (size rounded up, less than a chunk) holds words of an earlier block.
+int raw_memory_is_slack_of(scan_range requested, const place *found, uintptr_t word) {
+    return found->kind == PLACE_BLOCK && word >= requested.stop && word < found->block.stop &&
+           requested.start >= found->block.start && found->block.stop - requested.stop < REST_MAX;
 }

@@ -1,18 +1,17 @@
-// Blocks that PyMem_RawFree takes back, and small blocks that are asked of the raw domain while they are
-// followed.
+// Hooks of PYMEM_DOMAIN_RAW: frees, and followed small blocks, which bypass the pools of pymalloc.
 //
-// The interpreter's own call of free is in no import slot that we see: hence the hooks of the raw domain.
+// The interpreter calls free() through no import slot that we patch, hence the hooks of the raw domain.
 //
-// pymalloc gives the address of the block that was freed last, in the middle of a pool whose
-// other blocks everything points at: an old word, or a pointer to the next block, which is where this one
-// ends, would be taken for an owner. So while chosen modules' blocks are followed they come from malloc, as
-// those beyond 512 bytes do. pymalloc itself is asked, for a size that it hands on, and the raw domain gives
-// the size that was meant: so its count of blocks is right, it moves and frees such a block as any other that
-// is not its own, and the block is no larger than it was to be. Only where pymalloc stands bare: a tracer
-// (tracemalloc) would show the other size, a debug allocator gives no bare neighbours.
+// pymalloc returns the address that was freed last, inside a pool to whose blocks many words point. An old
+// word, or a pointer to the next block, which is where this one ends, would look like an owner. So while
+// blocks of chosen modules are followed, they come from malloc, as those beyond 512 bytes do. pymalloc is
+// called with a size that it passes on (POOLED_MAX + 1), and the hook of the raw domain substitutes the
+// requested size. So pymalloc counts the block, reallocates and frees it like any block outside its pools,
+// and the block has the right size. This is done only if pymalloc stands alone: a tracer (tracemalloc) would
+// report the wrong size, and a debug allocator pads its blocks.
 //
-// The raw domain's functions may run in any thread without the GIL while they are replaced, a word at a time:
-// so ours take the context of those before them, and every mixture of old and new words works.
+// Other threads may call the raw domain without the GIL while its functions are replaced word by word. So our
+// functions take the context of the replaced ones, and every mixture of old and new words works.
 #include "leaks/raw_memory/followed.h"
 
 #include <pthread.h>
@@ -20,18 +19,18 @@
 enum { POOLED_MAX = 512, TRIAL = 24 };
 
 static PyMemAllocatorEx before_raw;
-static int stands;      // ours are in the domain, or in the chain of somebody who came later
-static size_t meant;    // instead of POOLED_MAX + 1; 0: no
-static pthread_t asker; // the thread that means it: others ask the raw domain without the GIL
-static int was_meant;   // the raw domain gave it
+static int is_installed;            // ours are installed, perhaps below a later hook
+static size_t requested_bytes;      // replaces POOLED_MAX + 1; 0: nothing to replace
+static pthread_t requesting_thread; // the thread that requests it: others call the raw domain without the GIL
+static int was_substituted;         // the hook replaced the size
 
 static size_t size_of(size_t bytes) {
-    if (bytes != POOLED_MAX + 1 || !meant || !pthread_equal(asker, pthread_self())) {
+    if (bytes != POOLED_MAX + 1 || !requested_bytes || !pthread_equal(requesting_thread, pthread_self())) {
         return bytes;
     }
-    size_t wanted = meant;
-    was_meant = 1;
-    meant = 0;
+    size_t wanted = requested_bytes;
+    was_substituted = 1;
+    requested_bytes = 0;
     return wanted;
 }
 
@@ -43,7 +42,7 @@ static void *raw_calloc(void *context, size_t count, size_t each) {
 }
 
 static void raw_free(void *context, void *block) {
-    raw_memory_gone(block);
+    raw_memory_freed(block);
     before_raw.free(context, block);
 }
 
@@ -52,7 +51,7 @@ static void *raw_realloc(void *context, void *block, size_t bytes) {
 }
 
 void raw_memory_domain_begin(void) {
-    if (!stands) {
+    if (!is_installed) {
         PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &before_raw);
         PyMemAllocatorEx ours = before_raw;
         ours.malloc = raw_malloc;
@@ -60,40 +59,41 @@ void raw_memory_domain_begin(void) {
         ours.free = raw_free;
         ours.realloc = raw_realloc;
         PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &ours);
-        stands = 1;
+        is_installed = 1;
     }
 }
 
 void raw_memory_domain_end(void) {
     PyMemAllocatorEx now;
     PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &now);
-    if (stands && now.free == raw_free) { // else somebody stands before us: it stays a passage
+    if (is_installed && now.free == raw_free) { // else a later hook calls ours: they stay and pass calls on
         PyMem_SetAllocator(PYMEM_DOMAIN_RAW, &before_raw);
-        stands = 0;
+        is_installed = 0;
     }
 }
 
-static void *ask(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
+static void *allocate(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
     return is_zeroed ? domain->calloc(domain->ctx, 1, bytes) : domain->malloc(domain->ctx, bytes);
 }
 
-static void *ask_raw(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
-    asker = pthread_self();
-    meant = bytes ? bytes : 1;
-    void *block = ask(domain, POOLED_MAX + 1, is_zeroed);
-    meant = 0;
+static void *allocate_unpooled(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
+    requesting_thread = pthread_self();
+    requested_bytes = bytes ? bytes : 1;
+    void *block = allocate(domain, POOLED_MAX + 1, is_zeroed);
+    requested_bytes = 0;
     return block;
 }
 
-// A context is a tracer's, or a debug allocator's.
+// A context means a tracer or a debug allocator.
 int raw_memory_is_bare(const PyMemAllocatorEx *domain) {
-    was_meant = 0;
+    was_substituted = 0;
     if (!domain->ctx) {
-        domain->free(NULL, ask_raw(domain, TRIAL, 0));
+        domain->free(NULL, allocate_unpooled(domain, TRIAL, 0));
     }
-    return was_meant;
+    return was_substituted;
 }
 
-void *raw_memory_ask(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
-    return bytes <= POOLED_MAX ? ask_raw(domain, bytes, is_zeroed) : ask(domain, bytes, is_zeroed);
+void *raw_memory_from_malloc(const PyMemAllocatorEx *domain, size_t bytes, int is_zeroed) {
+    return bytes <= POOLED_MAX ? allocate_unpooled(domain, bytes, is_zeroed)
+                               : allocate(domain, bytes, is_zeroed);
 }

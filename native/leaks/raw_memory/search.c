@@ -1,35 +1,32 @@
-// Which blocks of leaks/raw_memory/followed.c nobody points at any more: one search of memory for pointers
-// into all of them.
+// Finds leaked blocks of leaks/raw_memory/followed.c: one search of memory for pointers into all of them.
 //
-// The rule is that of Valgrind's leak check (mc-manual, "Memory leak detection"): a block is reached by a
-// pointer to its start or its inside, in memory that may be read, or in a block that is reached itself; what
-// only lost blocks point at is lost with them. A pointer one past the end counts as well: an array's end is
-// often all that is kept. Nothing counts that search/places.c knows to be dead: freed memory, frames that are
-// over, stacks below the stack pointer; nor what is ours. The main thread's stack, where it is the one that
-// asks, holds no owner either: its frames began before the code that is judged, or are over, and what they
-// left in the gaps of later frames are words of the dead.
+// The rule is that of Valgrind's leak check (mc-manual, "Memory leak detection"). A pointer to the start or
+// the inside of a block reaches it, if it lies in readable memory, or in a block that is itself reached.
+// Blocks that only lost blocks point to are lost with them. A pointer one past the end counts too: often only
+// the end of an array is kept. Memory that search/places.c knows to be dead does not count: freed memory,
+// frames that have returned, stacks below the stack pointer; nor our own memory; nor the main thread's stack,
+// if the caller runs on it: its frames began before the code under test, or have returned, and left stale
+// words in the gaps of later frames.
 //
-// A block that was freed out of our sight (getline, a call within libc) is known by its chunk and left out.
+// A block that was freed where no hook saw it (getline, inside libc) is recognised by its chunk and left out.
 //
-// Limits. EDGES_MAX pointers from block to block; a block that finds no room counts as reached. Pointers are
-// words at multiples of eight; what else is kept of an address leaks/raw_memory/disguised.c looks for.
+// Limits. EDGES_MAX pointers from block to block; blocks beyond that count as reached. Pointers are words at
+// multiples of eight; leaks/raw_memory/disguised.c searches for other forms of an address.
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/allocation_runs.h"
+#include "leaks/raw_memory/followed.h"
+#include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"
 #include "search/holders.h"
+#include "trace/record/stacks.h"
 
 #include <gnu/libc-version.h>
 #include <link.h>
 
-#include "leaks/raw_memory/followed.h"
-#include "leaks/raw_memory/search_parts.h"
-#include "trace/record/stacks.h"
-
 enum { EDGES_MAX = 1 << 20, BLOCKS_MAX = 1 << 19 };
-enum { LOST, LOST_WITH, REACHED, UNTOLD, TRACED_EACH = 4 };
-// Beside place_kind: found, but not as a pointer; lost, and looked for so; lost, but there was no room to
-// look.
+enum { LOST, LOST_WITH, REACHED, UNASSIGNED, TRACED_EACH = 4 };
+// Beside place_kind: found in disguise; searched for in disguise, but lost; lost and not searched for.
 enum { DISGUISED = PLACE_UNKNOWN + 1, TRACED, UNTRACED };
 
 typedef struct {
@@ -37,27 +34,27 @@ typedef struct {
 } block_edge;
 
 typedef struct {
-    search s; // first: what search_scan hands back
+    search s; // first: search_scan() passes it back
     raw_memory_block *blocks;
     scan_range *needles;
     uint8_t *reach;
-    uintptr_t *word; // where the pointer is that reaches the block from outside; 0: none
+    uintptr_t *word; // address of the pointer that reaches the block from outside; 0: none
     uint8_t *kind;   // place_kind of that word
     size_t count;
     block_edge *edges;
     size_t edge_count;
-    uint32_t *waiting; // blocks whose edges are followed next; each waits once at most
+    uint32_t *waiting; // blocks whose edges are followed next; each at most once
     size_t waiting_count;
-    scan_range own_stack, arena; // arena: the data of the library that malloc is in
-} hunt;
+    scan_range own_stack, arena; // arena: the data of libc
+} leak_search;
 
 static int by_address(const void *a, const void *b) {
     uintptr_t x = ~((const raw_memory_block *)a)->hidden, y = ~((const raw_memory_block *)b)->hidden;
     return (x > y) - (x < y);
 }
 
-// The block that holds a word; -1: none. A needle goes on to one past the block's end.
-static ptrdiff_t block_with(const hunt *h, uintptr_t word) {
+// The block that contains a word; -1: none. A needle extends to one past the end of its block.
+static ptrdiff_t block_with(const leak_search *h, uintptr_t word) {
     ptrdiff_t at = ranges_at(h->needles, h->count, word);
     return at >= 0 && word - h->needles[at].start < h->blocks[at].bytes ? at : -1;
 }
@@ -67,13 +64,13 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static void reach(hunt *h, uint32_t block, uintptr_t word, int kind) {
+static void reach(leak_search *h, uint32_t block, uintptr_t word, int kind) {
     h->reach[block] = REACHED;
     h->word[block] = word;
     h->kind[block] = (uint8_t)kind;
 }
 
-// glibc's data. The address of `malloc` would not tell: in an executable that is no PIE it is of its own PLT.
+// The data of glibc. Not found by `malloc`: in an executable that is no PIE its address is a PLT entry.
 static int find_arena(struct dl_phdr_info *object, size_t size, void *ret) {
     int is_libc = 0;
     scan_range data = {0, 0};
@@ -92,10 +89,9 @@ static int find_arena(struct dl_phdr_info *object, size_t size, void *ret) {
     return is_libc;
 }
 
-// Where glibc's next chunk begins: eight bytes before the end of what a block may use. Lists of free chunks
-// point there, and mean the next one; a block taken from such a list begins with two links until it is
-// written.
-static int is_next_chunk(const hunt *h, const scan_hit *hit, const place *found) {
+// Whether a pointer means glibc's next chunk, whose header begins eight bytes before the usable end of the
+// block. Free lists link to that address; an unwritten block from such a list begins with two links.
+static int is_next_chunk(const leak_search *h, const scan_hit *hit, const place *found) {
     uintptr_t used = (h->blocks[hit->needle].bytes + 8 + 15) & ~(uintptr_t)15;
     uintptr_t next = h->needles[hit->needle].start - 16 + (used < 32 ? 32 : used);
     int is_in_arena = hit->word >= h->arena.start && hit->word < h->arena.stop;
@@ -103,7 +99,7 @@ static int is_next_chunk(const hunt *h, const scan_hit *hit, const place *found)
     return hit->value == next && (is_in_arena || is_link || found->kind == PLACE_UNKNOWN);
 }
 
-static void take_hit(hunt *h, const scan_hit *hit) {
+static void take_hit(leak_search *h, const scan_hit *hit) {
     place found;
     ptrdiff_t from = block_with(h, hit->word);
     if (h->reach[hit->needle] == REACHED || from == (ptrdiff_t)hit->needle) {
@@ -118,8 +114,8 @@ static void take_hit(hunt *h, const scan_hit *hit) {
     }
     search_place_guarded(&h->s, hit->word, &found);
     uintptr_t start = h->needles[hit->needle].start;
-    scan_range asked = {start, start + h->blocks[hit->needle].bytes};
-    if (is_next_chunk(h, hit, &found) || raw_memory_is_rest_of(asked, &found, hit->word)) {
+    scan_range requested = {start, start + h->blocks[hit->needle].bytes};
+    if (is_next_chunk(h, hit, &found) || raw_memory_is_slack_of(requested, &found, hit->word)) {
         return;
     }
     if (raw_memory_is_kept_by(&h->s.view, &found, hit->word)) {
@@ -129,13 +125,13 @@ static void take_hit(hunt *h, const scan_hit *hit) {
 
 static int take_hits(search *s, const scan_hit *hits, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        take_hit((hunt *)s, &hits[i]);
+        take_hit((leak_search *)s, &hits[i]);
     }
     return 0;
 }
 
-// The first edge from a block: they were found in the order of addresses.
-static size_t first_edge(const hunt *h, uint32_t from) {
+// The first edge from a block: edges are sorted by address.
+static size_t first_edge(const leak_search *h, uint32_t from) {
     size_t low = 0, high = h->edge_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -148,13 +144,13 @@ static size_t first_edge(const hunt *h, uint32_t from) {
     return low;
 }
 
-// What waiting blocks lead to, in any number of steps, becomes what they are.
-static void flood(hunt *h, int is_reached) {
+// Follows edges from the waiting blocks to the end: all become reached, or lost with them.
+static void follow_edges(leak_search *h, int is_reached) {
     while (h->waiting_count) {
         uint32_t from = h->waiting[--h->waiting_count];
         for (size_t i = first_edge(h, from); i < h->edge_count && h->edges[i].from == from; i++) {
             uint32_t to = h->edges[i].to;
-            if (is_reached ? h->reach[to] == REACHED : h->reach[to] != UNTOLD) {
+            if (is_reached ? h->reach[to] == REACHED : h->reach[to] != UNASSIGNED) {
                 continue;
             }
             h->reach[to] = LOST_WITH;
@@ -166,28 +162,28 @@ static void flood(hunt *h, int is_reached) {
     }
 }
 
-static void spread(hunt *h) {
+static void spread_reached(leak_search *h) {
     for (uint32_t i = 0; i < h->count && h->edge_count; i++) {
         if (h->reach[i] == REACHED) {
             h->waiting[h->waiting_count++] = i;
         }
     }
-    flood(h, 1);
+    follow_edges(h, 1);
 }
 
-static void follow(hunt *h, uint32_t root) {
+static void follow(leak_search *h, uint32_t root) {
     h->reach[root] = LOST;
     h->waiting[h->waiting_count++] = root;
-    flood(h, 0);
+    follow_edges(h, 0);
 }
 
-// Which of the lost blocks others lead to: those are told with them. First blocks that no other leads to,
-// then one of each circle.
-static void part_lost(hunt *h) {
+// Splits lost blocks into those that others lead to, which are reported with them, and the rest: first blocks
+// that no other leads to, then one of each cycle.
+static void split_lost(leak_search *h) {
     for (size_t i = 0; i < h->edge_count; i++) {
         block_edge edge = h->edges[i];
         if (h->reach[edge.from] != REACHED && h->reach[edge.to] != REACHED) {
-            h->reach[edge.to] = UNTOLD;
+            h->reach[edge.to] = UNASSIGNED;
         }
     }
     for (uint32_t i = 0; i < h->count; i++) {
@@ -196,14 +192,14 @@ static void part_lost(hunt *h) {
         }
     }
     for (uint32_t i = 0; i < h->count; i++) {
-        if (h->reach[i] == UNTOLD) {
+        if (h->reach[i] == UNASSIGNED) {
             follow(h, i);
         }
     }
 }
 
-static int prepare(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix, uintptr_t frame,
-                   scratch *memory) {
+static int prepare(leak_search *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix,
+                   uintptr_t frame, scratch *memory) {
     scan_range *left_out;
     size_t count;
     h->s.hits = scratch_alloc(memory, SCAN_SLICE_WORDS * sizeof *h->s.hits);
@@ -231,8 +227,8 @@ static int prepare(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own
     return 0;
 }
 
-// The blocks by address, and a needle each: up to one past its end, but not into the next one.
-static int blocks_take(hunt *h, scratch *memory) {
+// Copies the blocks by address, with a needle each: to one past its end, but not into the next block.
+static int blocks_take(leak_search *h, scratch *memory) {
     size_t most = raw_memory_count < BLOCKS_MAX ? raw_memory_count : BLOCKS_MAX;
     h->blocks = scratch_alloc(memory, (most + 1) * sizeof *h->blocks);
     h->needles = scratch_alloc(memory, (most + 1) * sizeof *h->needles);
@@ -265,22 +261,22 @@ static const char *kind_name(int kind) {
 }
 
 static int is_alive(void *context, uintptr_t word) {
-    hunt *h = context;
+    leak_search *h = context;
     place found;
     if ((word >= h->own_stack.start && word < h->own_stack.stop) || block_with(h, word) >= 0) {
-        return 0; // what lies in a block that is followed was looked at as a pointer, or is text of its own
+        return 0; // pointers in followed blocks are edges already; other forms there do not count
     }
     search_place_guarded(&h->s, word, &found);
     return raw_memory_is_kept_by(&h->s.view, &found, word);
 }
 
-// Some lost blocks of each place that asked, as many as there is room for, by address.
-static void choose_traced(hunt *h, traces *t, uint8_t asked[UINT16_MAX + 1]) {
-    for (uint8_t turn = 0; turn < TRACED_EACH && t->count < TRACES_MAX; turn++) {
-        for (size_t i = 0; i < h->count && t->count < TRACES_MAX; i++) {
-            uint8_t *of_place = &asked[h->blocks[i].stack];
-            if (h->reach[i] == LOST && h->kind[i] != TRACED && *of_place == turn) {
-                ++*of_place;
+// Chooses some lost blocks of each allocation site, as many as fit, by address.
+static void choose_disguised(leak_search *h, disguise_search *t, uint8_t chosen[UINT16_MAX + 1]) {
+    for (uint8_t round = 0; round < TRACED_EACH && t->count < DISGUISE_MAX; round++) {
+        for (size_t i = 0; i < h->count && t->count < DISGUISE_MAX; i++) {
+            uint8_t *at_site = &chosen[h->blocks[i].stack];
+            if (h->reach[i] == LOST && h->kind[i] != TRACED && *at_site == round) {
+                ++*at_site;
                 h->kind[i] = TRACED;
                 t->numbers[t->count++] = i;
             }
@@ -292,70 +288,70 @@ static void choose_traced(hunt *h, traces *t, uint8_t asked[UINT16_MAX + 1]) {
     }
 }
 
-// One that is found speaks for those of its place that were not looked for. Another that was, and was not
-// found, is lost: a number may be an address by chance, as the id of an object is that lived there.
-static void take_trace(hunt *h, const traces *t, size_t n) {
+// A block found in disguise stands for those of its allocation site that were not searched for. A block that
+// was searched for and not found is lost: a number may be an address by chance (an old id()).
+static void take_disguised(leak_search *h, const disguise_search *t, size_t n) {
     uint32_t stack = h->blocks[t->numbers[n]].stack;
     for (size_t i = 0; i < h->count; i++) {
-        int is_meant = h->blocks[i].stack == stack && (h->kind[i] != TRACED || i == t->numbers[n]);
-        if (is_meant && h->reach[i] == LOST) {
+        int is_same_site = h->blocks[i].stack == stack && (h->kind[i] != TRACED || i == t->numbers[n]);
+        if (is_same_site && h->reach[i] == LOST) {
             reach(h, (uint32_t)i, t->words[n], DISGUISED);
         }
     }
 }
 
-// A few lost blocks of each place that asked are looked for in disguise.
-static int look_for_traces(hunt *h, scratch *memory) {
-    traces *t = scratch_alloc(memory, sizeof *t);
-    uint8_t *asked = scratch_alloc(memory, UINT16_MAX + 1);
-    if (!t || !asked) {
+// Searches in disguise for a few lost blocks of each allocation site.
+static int search_disguised(leak_search *h, scratch *memory) {
+    disguise_search *t = scratch_alloc(memory, sizeof *t);
+    uint8_t *chosen = scratch_alloc(memory, UINT16_MAX + 1);
+    if (!t || !chosen) {
         PyErr_NoMemory();
         return -1;
     }
-    *t = (traces){.is_alive = is_alive, .context = h};
-    choose_traced(h, t, asked);
+    *t = (disguise_search){.is_alive = is_alive, .context = h};
+    choose_disguised(h, t, chosen);
     if (raw_memory_disguised(t, &h->s.runs) < 0) {
         interrupt_raise(&t->watch);
         return -1;
     }
     for (size_t i = 0; i < h->count; i++) {
-        int is_untraced = h->reach[i] == LOST && !asked[h->blocks[i].stack];
+        int is_untraced = h->reach[i] == LOST && !chosen[h->blocks[i].stack];
         h->kind[i] = is_untraced ? UNTRACED : h->kind[i];
     }
     for (size_t n = 0; n < t->count; n++) {
         if (t->words[n]) {
-            take_trace(h, t, n);
+            take_disguised(h, t, n);
         }
     }
-    spread(h);
+    spread_reached(h);
     return 0;
 }
 
-static PyObject *row_of(hunt *h, size_t i, int given_out) {
-    const raw_memory_block *one = &h->blocks[i];
-    _owned_ PyObject *frames = stacks_frames_of(one->stack);
-    return frames ? Py_BuildValue("(KKiiIOIiIiiKs)", (unsigned long long)~one->hidden,
-                                  (unsigned long long)one->bytes, (int)one->run, (int)one->function,
-                                  (unsigned)one->stack, frames, one->code, (int)one->lasti, one->method,
-                                  (int)h->reach[i], given_out, (unsigned long long)h->word[i],
-                                  kind_name(h->kind[i]))
+static PyObject *row_of(leak_search *h, size_t i, int is_allocated) {
+    const raw_memory_block *block = &h->blocks[i];
+    _owned_ PyObject *frames = stacks_frames_of(block->stack);
+    return frames ? Py_BuildValue("(KKiiIOIiIiiKs)", (unsigned long long)~block->hidden,
+                                  (unsigned long long)block->bytes, (int)block->run, (int)block->function,
+                                  (unsigned)block->stack, frames, block->code, (int)block->lasti,
+                                  block->method, (int)h->reach[i], is_allocated,
+                                  (unsigned long long)h->word[i], kind_name(h->kind[i]))
                   : NULL;
 }
 
-static PyObject *rows_of(hunt *h) {
+static PyObject *rows_of(leak_search *h) {
     _owned_ PyObject *rows = PyList_New(0);
     for (size_t i = 0; rows && i < h->count; i++) {
-        int given_out = h->reach[i] == REACHED ? 1 : raw_memory_is_given_out(&h->s, &h->blocks[i]);
-        _owned_ PyObject *row = given_out ? row_of(h, i, given_out) : NULL;
-        if (given_out && (!row || PyList_Append(rows, row) < 0)) {
+        int is_allocated = h->reach[i] == REACHED ? 1 : raw_memory_is_live(&h->s, &h->blocks[i]);
+        _owned_ PyObject *row = is_allocated ? row_of(h, i, is_allocated) : NULL;
+        if (is_allocated && (!row || PyList_Append(rows, row) < 0)) {
             return NULL;
         }
     }
     return take(rows);
 }
 
-static int look(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix, uintptr_t frame,
-                scratch *memory) {
+static int run_search(leak_search *h, PyObject *module, PyObject *leave_out, PyObject *own_prefix,
+                      uintptr_t frame, scratch *memory) {
     if (blocks_take(h, memory) < 0 || prepare(h, module, leave_out, own_prefix, frame, memory) < 0) {
         return -1;
     }
@@ -363,9 +359,9 @@ static int look(hunt *h, PyObject *module, PyObject *leave_out, PyObject *own_pr
         interrupt_raise(&h->s.watch);
         return -1;
     }
-    spread(h);
-    part_lost(h);
-    return look_for_traces(h, memory);
+    spread_reached(h);
+    split_lost(h);
+    return search_disguised(h, memory);
 }
 
 static PyObject *raw_memory_search(PyObject *module, PyObject *args) {
@@ -374,12 +370,12 @@ static PyObject *raw_memory_search(PyObject *module, PyObject *args) {
         return NULL;
     }
     _scratch_ scratch memory = {0};
-    hunt *h = scratch_init(&memory, SCRATCH_BYTES) < 0 ? NULL : scratch_alloc(&memory, sizeof *h);
+    leak_search *h = scratch_init(&memory, SCRATCH_BYTES) < 0 ? NULL : scratch_alloc(&memory, sizeof *h);
     if (!h) {
         return PyErr_NoMemory();
     }
     memory_guard_arm();
-    int status = look(h, module, leave_out, own_prefix, (uintptr_t)__builtin_frame_address(0), &memory);
+    int status = run_search(h, module, leave_out, own_prefix, (uintptr_t)__builtin_frame_address(0), &memory);
     PyObject *rows = status < 0 ? NULL : rows_of(h); // new
     memory_guard_disarm();
     return rows ? Py_BuildValue("(NKK)", rows, h->s.scanned_bytes, h->s.scan_ns) : NULL;
