@@ -160,7 +160,7 @@ def said(error: BaseException) -> str:
     try:
         text = str(error)
     except BaseException:
-        text = "(its text cannot be had)"
+        text = "(its __str__ failed)"
     return _clipped(f"{type(error).__name__}: {text}".removesuffix(": "), _CLIP)
 
 
