@@ -1,1 +1,1 @@
-"""Floor 6: what users see first: terminal, screens, launched programs, a cluster; and their shared options."""
+"""Floor 6: what users see first: terminal, screens, launched programs, a cluster, and their options."""

@@ -26,9 +26,7 @@ def how_it_ended(program: str, code: int) -> InspectorError | None:
     """The error of a child that exited with `code` or was ended by signal -`code`; None for 0."""
     if not code:
         return None
-    how = (
-        f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exited with {code}"
-    )
+    how = f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exited with {code}"
     return ProgramFailed(
         f"{program[:60]} {how}.",
         slug="script-failed",
