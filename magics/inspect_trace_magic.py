@@ -137,14 +137,12 @@ class InspectTraceMagics(Magics):
             ):
                 yield everywhere
             return
-        with progress.of_trace() as progressed:
-            yield from self._traced_here(options, progressed)
+        with progress.of_trace() as recorded:
+            yield from self._traced_here(options, recorded)
 
-    def _traced_here(
-        self, options: argparse.Namespace, progressed: progress.TraceProgress
-    ) -> Iterator[Traced]:
+    def _traced_here(self, options: argparse.Namespace, recorded: progress.TraceProgress) -> Iterator[Traced]:
         numbers = cells.numbers(self.shell)
-        traced = trace(*options.modules or (), cells=numbers, told=progressed, **recording(options))
+        traced = trace(*options.modules or (), cells=numbers, told=recorded, **recording(options))
         shown = showing.shown_if_raised(lambda: drawn(part(traced, options), options))
         with shown, _value_shown_afterwards(), traced:
             yield traced
