@@ -213,7 +213,7 @@ def test_a_script_that_left_quietly_still_shows_its_names(tmp_path: Path) -> Non
     assert inspector("show", "x", "--script", str(script)).returncode == 0
     ran = inspector("show", "y", "--script", str(script))
     assert ran.returncode == 1
-    assert "exited before it was made" in block(ran.stderr)["what"]
+    assert "exited before the name was set" in block(ran.stderr)["what"]
 
 
 def test_an_expression_that_raises_is_the_programs_failure() -> None:
@@ -253,7 +253,7 @@ def test_what_after_names_must_be_an_expression() -> None:
 def test_an_unknown_option_leads_to_the_help_of_its_command() -> None:
     said = block(inspector("leaks", "--nonsense", "app.py").stderr)
     assert (said["do"], said["more"]) == (
-        "run inspector leaks --help to list its options",
+        "inspector leaks --help lists its options",
         "docs/messages.md#bad-option",
     )
 

@@ -57,7 +57,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise InspectorError `bad-option` (exit code 2), which names the `--help` to read."""
         raise InspectorError(
-            f"{message}.", slug="bad-option", do=f"run {self.helped} --help to list its options"
+            f"{message}.", slug="bad-option", do=f"{self.helped} --help lists its options"
         )
 
     @property
