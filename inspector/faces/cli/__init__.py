@@ -56,9 +56,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise InspectorError `bad-option` (exit code 2), which names the `--help` to read."""
-        raise InspectorError(
-            f"{message}.", slug="bad-option", do=f"{self.helped} --help lists its options"
-        )
+        raise InspectorError(f"{message}.", slug="bad-option", do=f"{self.helped} --help lists its options")
 
     @property
     def helped(self) -> str:

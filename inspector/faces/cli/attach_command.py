@@ -38,17 +38,15 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     add(
         "--seconds",
         type=float,
-        help=f"how long to sample or trace (default: {SECONDS:g}), or to wait for step ({STEP_S:g})",
+        help=f"seconds to sample or trace ({SECONDS:g}), to wait for step ({STEP_S:g})",
     )
-    add(
-        "--at", action="append", default=[], metavar="PLACE", help="for step: a place as in `inspector break`"
-    )
+    add("--at", action="append", default=[], metavar="PLACE", help="for step: as for `inspector break`")
     add("--of", action="append", default=[], metavar="MODULE", help="for trace: this module only")
     add(
         "--deadline",
         type=float,
         default=DEADLINE,
-        help=f"seconds to wait for a safe point (default: {DEADLINE:g})",
+        help=f"seconds for a safe point (default: {DEADLINE:g})",
     )
     add_options(parser, DRAW, WRITE)
 
