@@ -1,9 +1,9 @@
-"""Run the benches of tests/bench, each in a process of its own, and write the tables of docs/benchmarks.md.
+"""Run the benches of tests/bench, each in its own process, and write the tables of docs/benchmarks.md.
 
     python3 .ci/bench.py [--only card]
 
-Rows come as lines of JSON (tests/bench/bench.py). A bench that ends well renews its own section of the
-page; the text outside the sections is kept. Standard library only.
+A bench prints rows as lines of JSON (tests/bench/bench.py). One that succeeds replaces its section of the
+page; text outside the sections is kept. Standard library only.
 """
 
 import json
@@ -19,7 +19,7 @@ import ready
 
 
 def main(words):
-    """Run, print, write; 1 where a bar does not hold or a bench failed."""
+    """Run, print, write; returns 1 where a bar is missed or a bench failed."""
     ready.main(["bench"])
     python = ready.ROOT / ready.ROOMS["bench"][0] / "bin" / "python"
     version = pythons.full(python).split()[0]
@@ -44,16 +44,16 @@ def main(words):
 
 
 def run(python, bench):
-    """Rows and exit code of one bench; each row is printed when it comes."""
+    """Rows and exit code of one bench; prints each row as it arrives."""
     print(f"\n## {bench.stem}", flush=True)
     command = [str(python), str(bench)]
     rows = []
-    with subprocess.Popen(command, cwd=str(ready.BUILD), stdout=subprocess.PIPE, text=True) as told:
-        for line in told.stdout:
+    with subprocess.Popen(command, cwd=str(ready.BUILD), stdout=subprocess.PIPE, text=True) as child:
+        for line in child.stdout:
             if line.startswith("{"):
                 rows.append(json.loads(line))
                 print(bench_page.drawn(rows[-1]), flush=True)
-    return rows, told.returncode
+    return rows, child.returncode
 
 
 if __name__ == "__main__":

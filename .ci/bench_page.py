@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md: a section a bench, renewed alone when its bench is run alone.
+"""The tables of docs/benchmarks.md: one section per bench, replaced when its bench has run.
 
 Standard library only.
 """
@@ -19,22 +19,22 @@ HEAD = "| measured | ours | against | theirs | ratio | bar | |\n|---|---:|---|--
 
 
 def write(bench, rows, version, load):
-    """Put the rows of one bench (a path) into its section; sections of benches that are gone are left out."""
+    """Write the rows of one bench (a path) into its section; drop those of removed benches."""
     before, _, rest = PAGE.read_text().partition(BEGIN)
-    told, _, after = rest.partition(END)
-    found = {**sections(told), bench.stem: section(bench, rows, version, load)}
+    text, _, after = rest.partition(END)
+    found = {**sections(text), bench.stem: section(bench, rows, version, load)}
     kept = [found[path.stem] for path in sorted(BENCHES.glob("bench_*.py")) if path.stem in found]
     PAGE.write_text(before + "\n\n".join([BEGIN, *kept, END]) + after)
 
 
-def sections(told):
+def sections(text):
     """Stem of a bench -> its section."""
-    found = re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", told, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"^### (\w+)\n(.*?)(?=^### |\Z)", text, flags=re.MULTILINE | re.DOTALL)
     return {f"bench_{name}": f"### {name}\n{text}".strip() for name, text in found}
 
 
 def section(bench, rows, version, load):
-    """What is measured, where and when, and the table."""
+    """The text of a section: what was measured, where and when, and the table."""
     asks = ast.get_docstring(ast.parse(bench.read_text())).partition("\n")[0]
     day = datetime.date.today().isoformat()
     where = f"CPython {version}, Linux {platform.release()}, {cores()}, {day}, load {load:.1f}."
@@ -43,10 +43,10 @@ def section(bench, rows, version, load):
 
 
 def cores():
-    """How many, and of which processor: what a call costs is a matter of that."""
-    told = Path("/proc/cpuinfo").read_text()
+    """The number of cores and the processor's name, on which all times depend."""
+    text = Path("/proc/cpuinfo").read_text()
     name = next(
-        (line.partition(":")[2].strip() for line in told.splitlines() if line.startswith("model name")), ""
+        (line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")), ""
     )
     return f"{os.cpu_count()} cores" + (f" of {name.replace('(R)', '')}" if name else "")
 
@@ -61,8 +61,8 @@ def drawn(row):
     theirs = "" if row["theirs"] is None else amount(row["theirs"], unit)
     bar = "" if row["bar"] is None else f"{row['bar']:g}x" if row["against"] else amount(row["bar"], unit)
     verdict = {True: "holds", False: "**misses**", None: ""}[row["holds"]]
-    told = (what, amount(row["ours"], unit), row["against"], theirs, ratio, bar, verdict)
-    return f"| {' | '.join(told)} |"
+    cells = (what, amount(row["ours"], unit), row["against"], theirs, ratio, bar, verdict)
+    return f"| {' | '.join(cells)} |"
 
 
 def amount(value, unit):

@@ -1,7 +1,7 @@
-"""The four shelves of docs/ as one site that needs no network: docs.py FOLDER.
+"""Build the pages and tutorials as one offline site: docs.py FOLDER.
 
-The pages are made by MkDocs; each notebook, as it was committed (nothing is run), by nbconvert with the
-template of page.py. Links between pages and notebooks are made to lead to the site's own.
+MkDocs builds the pages of docs/; nbconvert converts each notebook as committed (without running it), with the
+template of page.py. Links between pages and notebooks are changed to those of the site.
 """
 
 import logging
@@ -23,7 +23,7 @@ NOTEBOOK = re.compile(r"\]\((?:\.\./)*notebooks/([\w-]+)\.ipynb\)")
 PAGE_LINK = re.compile(r'href="\.\./docs/([\w/-]+)\.md(#[\w-]+)?"')
 LISTED = re.compile(r"\]\((\w+\.md)\)")
 OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:inspector|native|tests|magics)/[\w/.-]+)\)")
-"""Sources of the project, which the site does not hold: the path is said instead."""
+"""Links to sources of the project, which the site does not contain: replaced by the path."""
 FRAME = """\
 <iframe class="notebook" src="../notebooks/{name}.html" title="{title}"></iframe>
 
@@ -39,7 +39,7 @@ td code { white-space: normal; overflow-wrap: anywhere; }
 
 
 def main(folder):
-    """Lay the sources out and build; a link that leads nowhere is an error."""
+    """Arrange the sources and build; a broken link is an error."""
     logging.getLogger("mkdocs").addHandler(logging.StreamHandler())
     shutil.rmtree(str(SOURCES), ignore_errors=True)
     shutil.copytree(str(ROOT / "docs"), str(SOURCES), ignore=shutil.ignore_patterns("changes"))

@@ -1,7 +1,7 @@
-"""Run a notebook and write it as a page that needs no network: page.py NOTEBOOK PAGE.
+"""Run a notebook and write it as an offline page: page.py NOTEBOOK PAGE.
 
-It runs with widget state (nbclient needs it for output widgets), then the state is dropped: with it the page
-would draw widgets by scripts from the network, without it each widget's own HTML is shown.
+It runs with widget state (nbclient needs it for output widgets), which is then dropped: with the state the
+page would draw widgets by scripts from the network; without it each widget's own HTML is shown.
 """
 
 import sys
@@ -22,11 +22,11 @@ TEMPLATE = """\
    | replace('<style type="text/css">', '<style media="(prefers-color-scheme: dark)">') }}
 {% endblock %}
 """
-"""nbconvert's own without its scripts, which come from the network; dark where the reader's system is."""
+"""nbconvert's template without its scripts, which need the network; dark where the reader's system is."""
 
 
 def main(source, page):
-    """Execute `source`, write `page`, say where it is."""
+    """Execute `source`, write `page`, print where it is."""
     notebook = nbformat.read(source, as_version=4)
     folder = str(Path(source).resolve().parent)
     client = NotebookClient(notebook, timeout=DEADLINE_S, kernel_name="python3")
@@ -38,7 +38,7 @@ def main(source, page):
 
 
 def write(notebook, page):
-    """The notebook as it ran, as a page."""
+    """The executed notebook as HTML."""
     notebook.metadata.pop("widgets", None)
     html, _ = HTMLExporter(raw_template=TEMPLATE).from_notebook_node(notebook)
     page.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Find the CPythons we test on: by PATH, pyenv or uv; else install them; else say the one command to type."""
+"""Find the CPythons to test on: by PATH, pyenv or uv; else install them; else print the command to type."""
 
 import os
 import shutil
@@ -13,11 +13,11 @@ FITS = (
     "assert not sysconfig.get_config_var('Py_GIL_DISABLED'); "
     "print('%d.%d' % sys.version_info[:2], sys.version.split()[0], sys.executable)"
 )
-"""A Python fits if it can make a virtual environment, has its headers, and has the GIL."""
+"""A suitable Python can make a virtual environment, has its headers, and has the GIL."""
 
 
 def ask(python):
-    """(minor version, full version, real path) of an interpreter that fits; None of another."""
+    """(minor version, full version, real path) of a suitable interpreter; None of any other."""
     try:
         told = subprocess.run([str(python), "-c", FITS], stdout=PIPE, stderr=DEVNULL)
     except OSError:
@@ -27,18 +27,18 @@ def ask(python):
 
 
 def version(python):
-    """Its minor version, "3.11"; "" where there is none."""
+    """The minor version of a Python, "3.11"; "" where there is none."""
     return (ask(python) or ("",))[0]
 
 
 def full(python):
-    """Its full version and where it lies: "3.11.7 (/usr/bin/python3.11)"."""
+    """The full version and path of a Python: "3.11.7 (/usr/bin/python3.11)"."""
     _, exact, path = ask(python)
     return f"{exact} ({path.strip()})"
 
 
 def first(versions):
-    """The first of `versions` that is here, or that can be installed; else the end, with what to type."""
+    """The first of `versions` that is found or can be installed; else exits with the command to type."""
     for wanted in versions:
         python = find(wanted)
         if python:
@@ -49,13 +49,13 @@ def first(versions):
             return python
     x = versions[0]
     sys.exit(
-        f"Python {' or '.join(versions)} is not here and could not be installed.\n"
+        f"Python {' or '.join(versions)} was not found and could not be installed.\n"
         f"  do  pyenv install {x}    or: uv python install {x}    or: apt-get install python{x}-dev"
     )
 
 
 def find(wanted):
-    """Path of a Python `wanted` ("3.12") that fits, or None."""
+    """Path of a suitable Python `wanted` ("3.12"), or None."""
     for candidate in _candidates(wanted):
         told = ask(candidate)
         if told and told[0] == wanted:
@@ -77,7 +77,7 @@ def _candidates(wanted):
 
 
 def install(wanted):
-    """Install Python `wanted` by the first means at hand; its path, or None."""
+    """Install Python `wanted` by the first available means; its path, or None."""
     means = []
     if shutil.which("apt-get") and os.geteuid() == 0:
         packages = [f"python{wanted}-dev", f"python{wanted}-venv"]

@@ -1,9 +1,9 @@
 """Run the core tests with the extension under ASan and UBSan, after proving that both can fail.
 
-Three steps, each of which must come out right:
+Three steps must succeed:
 1. a specimen with a planted overrun and one with a planted overflow die, in the same Python, environment
-   and flags as the tests (a sanitizer that cannot fail says nothing);
-2. the installed extension itself calls the sanitizers' checks (a plain one would be tested in vain);
+   and flags as the tests (which proves that the sanitizers can fail);
+2. the installed extension calls the sanitizers' checks (so it is the sanitized build);
 3. the tests pass, with pymalloc (the scan's owners need its blocks) and with plain malloc, where each
    small object is a block that ASan watches.
 Standard library only.
@@ -78,7 +78,7 @@ asks for each page of what is mapped, and ASan's shadow is terabytes."""
 
 
 def main(words):
-    """0 when the controls fail as they must and the tests pass."""
+    """Returns 0 when the controls fail as they must and the tests pass."""
     ready.main(["sanitize"])
     python = ready.ROOT / ready.ROOMS["sanitize"][0] / "bin" / "python"
     environment = sanitized()
@@ -109,11 +109,11 @@ def tested(python, environment, allocator, words):
 
 
 def command(python, words):
-    """Of one run of pytest."""
+    """The command of one run of pytest."""
     return [
         *(str(python), "-P", "-m", "pytest", "-q"),
-        "--timeout=600",  # memory is searched at a tenth of the speed
-        "--capture=sys",  # the sanitizers write to fd 2: captured, their last words would be lost
+        "--timeout=600",  # searching memory is ten times slower
+        "--capture=sys",  # the sanitizers write to fd 2: capturing it would lose their last output
         *("-m", "core and not slow and not debugger and not libraries and not r"),
         *LEFT_OUT,
         *words,
@@ -140,7 +140,7 @@ def sanitized():
 
 
 def control(python, environment, statement, verdict):
-    """Run a planted bug; end here unless the sanitizer stops it."""
+    """Run a planted bug; exit unless the sanitizer stops it."""
     build = f"specimens.build('planted', {PLANTED!r}, flags={FLAGS!r})"
     script = (
         f"import sys; sys.path.insert(0, 'tests/specimens'); import specimens; planted = {build}; {statement}"
@@ -149,16 +149,16 @@ def control(python, environment, statement, verdict):
         f"import sys; sys.path.insert(0, 'tests/specimens'); import specimens; specimens.library{build[15:]}"
     )
     subprocess.check_call([str(python), "-c", compiled], cwd=str(ready.ROOT))  # gcc itself runs plain
-    told = subprocess.run(
+    done = subprocess.run(
         [str(python), "-c", script], cwd=str(ready.ROOT), env=environment, stderr=subprocess.PIPE
     )
-    if told.returncode != STOPPED or verdict not in told.stderr.decode():
-        sys.exit(f"the control {statement} was not stopped as a {verdict}:\n{told.stderr.decode()[-2000:]}")
+    if done.returncode != STOPPED or verdict not in done.stderr.decode():
+        sys.exit(f"the control {statement} was not stopped as a {verdict}:\n{done.stderr.decode()[-2000:]}")
     print(f"control: {statement} is stopped: {verdict}")
 
 
 def instrumented(python):
-    """End here unless the installed extension calls the checks."""
+    """Exit unless the installed extension calls the checks."""
     where = "import importlib.util as u; print(u.find_spec('inspector._native').origin)"
     path = subprocess.check_output([str(python), "-P", "-c", where]).decode().strip()
     symbols = subprocess.check_output(["nm", "-D", path]).decode()

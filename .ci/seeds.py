@@ -1,4 +1,4 @@
-"""Run the tests of the host in Swift, which `make test` skips where there is no swiftc. Debian 12 has none.
+"""Run the tests of the Swift host, which `make test` skips where there is no swiftc, as on Debian 12.
 
     python3 .ci/seeds.py
 
@@ -33,7 +33,7 @@ exec unshare --mount sh -c '
 
 
 def main():
-    """The exit code of pytest, once there is a swiftc."""
+    """Provide swiftc and run pytest; its exit code."""
     if not shutil.which("swiftc") and not (FOLDER / "swiftc").exists():
         make_chroot()
     ready.main(["test"])
@@ -43,7 +43,7 @@ def main():
 
 
 def make_chroot():
-    """The chroot and its `swiftc`; what was begun and not finished before is made anew."""
+    """The chroot and its `swiftc`; makes an unfinished one again."""
     if os.geteuid():
         sys.exit("There is no swiftc, and only root can make a chroot that has it.")
     if not system.ready("swift"):
@@ -67,7 +67,7 @@ def make_chroot():
 
 
 def write_swiftc(root):
-    """Programs that it links are loaded by the chroot's dynamic linker, from the chroot's libraries first."""
+    """Linker flags: programs use the chroot's dynamic linker, and the chroot's libraries first."""
     linker = next(root.glob("usr/lib/*-linux-gnu/ld-linux-*.so.*"))
     found = f"{linker.parent}:{root}/usr/libexec/swift/lib/swift/linux"
     words = (f"--dynamic-linker={linker}", "--disable-new-dtags", f"-rpath={found}")

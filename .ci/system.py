@@ -1,4 +1,4 @@
-"""Programs beside Python that the tests need: installed where allowed, else the one command is said.
+"""Install programs that the tests need; where that is not allowed, print the command to type.
 
 python3 .ci/system.py           what every row needs
 python3 .ci/system.py R         R, reticulate, vroom, and what rpy2 links to: asked by the row "R" only
@@ -42,13 +42,13 @@ PACKAGES = {
 
 
 def main(words):
-    """Install what is missing, as root or by passwordless sudo; otherwise say what to type and go on."""
+    """Install what is missing, as root or by passwordless sudo; else print what to type and go on."""
     for name in words or [""]:
         ready(name)
 
 
 def ready(name):
-    """Whether one set is there, now or after an installation."""
+    """Whether one set is present, now or after installing it."""
     missing = _absent(name)
     if not missing:
         return True
@@ -65,7 +65,7 @@ def ready(name):
     _install(sudo, missing)
     left = _absent(name)
     if left:
-        print(f"! apt-get did not bring {' '.join(left)}; see build/apt.log")
+        print(f"! apt-get did not install {' '.join(left)}; see build/apt.log")
     return not left
 
 

@@ -1,4 +1,4 @@
-"""Make a table about the trace in the room of the libraries, and write it into docs/benchmarks.md.
+"""Make a table about the trace in the environment `libraries`, and write it into docs/benchmarks.md.
 
     python3 .ci/trace_table.py corpus
     python3 .ci/trace_table.py coverage
@@ -23,20 +23,20 @@ def main(table):
     ready.main(["libraries"])
     python = ready.ROOT / ready.ROOMS["libraries"][0] / "bin" / "python"
     program = ready.ROOT / "tests" / "specimens" / PROGRAMS[table]
-    told = subprocess.run(
+    done = subprocess.run(
         [str(python), "-P", str(program)],
         cwd=str(ready.BUILD),
-        env={**os.environ, "PYTHONPATH": str(program.parent)},  # what stands beside it: -P leaves that out
+        env={**os.environ, "PYTHONPATH": str(program.parent)},  # its own folder, which -P leaves out
         stdout=subprocess.PIPE,
         text=True,
     )
-    if told.returncode:
-        sys.exit(told.returncode)
-    print(told.stdout)
+    if done.returncode:
+        sys.exit(done.returncode)
+    print(done.stdout)
     begin, end = f"<!-- make {table}: begin -->", f"<!-- make {table}: end -->"
     page = PAGE.read_text()
     before, rest = page.split(begin)
-    PAGE.write_text(f"{before}{begin}\n{told.stdout.strip()}\n{rest[rest.index(end) :]}")
+    PAGE.write_text(f"{before}{begin}\n{done.stdout.strip()}\n{rest[rest.index(end) :]}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Floor 6: the notebook. Parse, call the api, show; one `<name>_magic.py` a magic."""
+"""Floor 6: the notebook. Each `<name>_magic.py` is a magic: it parses, calls the api and shows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics
 
 _replaced: WeakKeyDictionary[Magics, dict[str, dict[str, Any]]] = WeakKeyDictionary()
-"""Magics of the user's that ours hide, to be put back."""
+"""Our magics -> the user's magics that they replaced; `unregister` restores those."""
 
 
 def register(shell: InteractiveShell) -> None:
-    """Add every magic of this folder and their completion to the shell; a second call changes nothing."""
+    """Add all magics of this folder and their completion to the shell; calling it again is harmless."""
     from inspector.magics import ahead, awaiting, completion, facts_shown
 
     unregister(shell)
@@ -31,7 +31,7 @@ def register(shell: InteractiveShell) -> None:
 
 
 def unregister(shell: InteractiveShell) -> None:
-    """Take away all that `register` added, `%config` rows too; what it hid comes back."""
+    """Remove all that `register` added, `%config` rows too, and restore the magics that it replaced."""
     from inspector.magics import ahead, awaiting, completion, facts_shown
 
     completion.remove(shell)
@@ -52,7 +52,7 @@ def unregister(shell: InteractiveShell) -> None:
 
 
 def _present(shell: InteractiveShell, ours: Magics) -> dict[str, dict[str, Any]]:
-    """Magics of the user's that `ours` will hide: kind -> name -> call."""
+    """The user's magics that `ours` will replace: kind -> name -> function."""
     table = shell.magics_manager.magics
     return {
         kind: {name: table[kind][name] for name in names if name in table[kind]}

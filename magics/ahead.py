@@ -1,7 +1,7 @@
-"""What a first card and a first view need is imported while the kernel waits for its next cell.
+"""Import what a first card and a first view need, while the kernel waits for its next cell.
 
-Each piece takes some tens of milliseconds, between two turns of the kernel's loop; nothing is shown, no name
-is made, no library is imported that the user has not imported, but anywidget where a notebook may draw views.
+Each piece takes some tens of milliseconds of the kernel's event loop. It shows nothing, sets no name, and
+imports no library that the user has not imported, except anywidget where a notebook may draw views.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from weakref import WeakKeyDictionary
 from IPython.core.interactiveshell import InteractiveShell
 
 AFTER_S: Final = 0.1
-"""From the end of a cell, and from piece to piece."""
+"""Seconds from the end of a cell, and between two pieces."""
 
 _shells: WeakKeyDictionary[InteractiveShell, Ahead] = WeakKeyDictionary()
 
 
 class Ahead:
-    """The pieces that one shell still wants; a cell's end starts the next."""
+    """The pieces still to do in one shell; the end of a cell starts the next."""
 
     def __init__(self) -> None:
         self.pieces: dict[str, Callable[[], object]] = {
@@ -31,11 +31,11 @@ class Ahead:
             "numpy": lambda: _card(sys.modules["numpy"].empty(2, "f8")),
             "ipykernel": lambda: importlib.import_module("inspector.magics.widgets.base"),
         }
-        """Module that must be there -> what is done then, once."""
+        """Module that must be imported ("": none) -> what to do then, once."""
         self.due: Any = None
 
     def cell_is_over(self, _: object = None) -> None:
-        """Begin, when the kernel has nothing to do; where no loop runs (plain IPython), nothing is done."""
+        """Schedule the next piece; does nothing where no event loop runs (plain IPython)."""
         with contextlib.suppress(RuntimeError):
             loop = asyncio.get_running_loop()
             self.leave()
@@ -45,27 +45,27 @@ class Ahead:
         ready = [name for name in self.pieces if not name or name in sys.modules]
         if not ready:
             return
-        with contextlib.suppress(Exception):  # what does not work out here is told when it is asked for
+        with contextlib.suppress(Exception):  # a failure is reported when the user needs the piece
             self.pieces.pop(ready[0])()
         if len(ready) > 1:
             self.cell_is_over()
 
     def leave(self) -> None:
-        """Forget what is due."""
+        """Cancel the scheduled piece."""
         if self.due is not None:
             self.due.cancel()
             self.due = None
 
 
 def _card(sample: Any) -> None:
-    """Draw a card of an object of ours, and drop it."""
+    """Draw the card of `sample`, and drop it."""
     from inspector import api
 
     api.inspect(sample)._repr_mimebundle_()
 
 
 def add(shell: InteractiveShell) -> None:
-    """In a kernel, from the end of this cell on."""
+    """Start after this cell; only in a kernel."""
     remove(shell)
     if hasattr(shell, "kernel"):
         ahead = _shells[shell] = Ahead()
@@ -73,7 +73,7 @@ def add(shell: InteractiveShell) -> None:
 
 
 def remove(shell: InteractiveShell) -> None:
-    """No more of it."""
+    """Stop."""
     ahead = _shells.pop(shell, None)
     if ahead is not None:
         ahead.leave()

@@ -1,8 +1,7 @@
-"""`await` in a cell under `%%inspect`: the cell is awaited where IPython awaits any cell.
+"""`await` in a cell under `%%inspect`: IPython's event loop runs the cell.
 
-IPython runs a cell by its event loop when the transformed cell itself awaits (`%autoawait`). A cell magic
-hides its cell in a string, so the transformed cell gets the `await` that the string has: the loop stays
-IPython's.
+IPython runs a cell in its event loop when the transformed cell itself awaits (`%autoawait`). A cell magic
+hides its cell in a string; so our transformer puts `await` before the magic's call where the string awaits.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ FLAG = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
 
 def add(shell: InteractiveShell) -> None:
-    """Append our transformer to the shell's."""
+    """Append our transformer to the shell's transformers."""
 
     def transformer(lines: list[str]) -> list[str]:
         awaits = shell.autoawait and lines and lines[0].startswith(_CALLS)
@@ -32,18 +31,18 @@ def add(shell: InteractiveShell) -> None:
 
 
 def remove(shell: InteractiveShell) -> None:
-    """Take our transformer away again."""
+    """Remove our transformer."""
     present = shell.input_transformers_post
     present[:] = [one for one in present if getattr(one, "__module__", "") != __name__]
 
 
 def is_awaited(code: CodeType) -> bool:
-    """Whether code compiled with FLAG is to be awaited, not executed."""
+    """Whether code compiled with FLAG must be awaited, not executed."""
     return bool(code.co_flags & CO_COROUTINE)
 
 
 def _hidden_await(shell: InteractiveShell, call: str) -> bool:
-    """Whether the cell that `call` has as its last argument awaits at its top."""
+    """Whether the cell in the last argument of `call` awaits at its top level."""
     try:
         cell = ast.literal_eval(ast.parse(call, mode="eval").body.args[-1])  # type: ignore[attr-defined]
         with unwarned():

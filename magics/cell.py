@@ -1,4 +1,4 @@
-"""Run the cell under `%%inspect` as IPython would: last value to `Out`, errors with their traceback."""
+"""Run the cell of a magic as IPython would: last value to `Out`, errors with their traceback."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from IPython.core.interactiveshell import InteractiveShell
 
 
 class Prepared:
-    """The compiled cell, ready to run in the user's names; whatever it raises goes on to the caller.
+    """A compiled cell, ready to run in the user's namespace; its exceptions reach the caller.
 
-    Compiling comes first, so that it is no part of what the cell changes.
+    It is compiled first, so that compiling is not part of what the cell changes.
     """
 
     def __init__(self, shell: InteractiveShell, cell: str) -> None:
@@ -52,12 +52,12 @@ class Prepared:
 
 
 def numbers(shell: InteractiveShell) -> dict[str, int]:
-    """File names that IPython gave to cells -> their numbers."""
+    """IPython's file names of cells -> cell numbers."""
     return {**getattr(shell.compile, "_filename_map", {})}
 
 
 def _compiled(shell: InteractiveShell, source: str, name: str) -> list[CodeType]:
-    """The statements, then the last expression on its own, as IPython shows it: not after a semicolon."""
+    """The statements, then the last expression alone, to be displayed; not where a semicolon follows it."""
     tree = shell.transform_ast(shell.compile.ast_parse(source, filename=name))
     shown = tree.body and isinstance(tree.body[-1], ast.Expr)
     shown = shown and not shell.displayhook.semicolon_at_end_of_expression(source)
@@ -79,7 +79,7 @@ class CellSyntaxError(Exception):
 
 
 def _show_only(shell: InteractiveShell, error: BaseException, name: str) -> None:
-    """Let IPython draw the traceback from the cell on, without the frames that ran it."""
+    """Let IPython draw the traceback from the cell's frame on, without the frames that called it."""
     below: TracebackType | None = error.__traceback__
     while below is not None and below.tb_frame.f_code.co_filename != name:
         below = below.tb_next

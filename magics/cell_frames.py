@@ -1,4 +1,4 @@
-"""Stacks as a notebook is read: "cell 7:2" for the file of a cell, and what runs the cell folded away."""
+"""Stacks by cell numbers: "cell 7:2" for a cell's file; frames that called the cell are plumbing."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from inspector.facts.unknown import Unknown
 
 
 def of_hits(shell: InteractiveShell, fact: Hits, cell: str) -> Hits:
-    """The hits with their stacks told so. `cell`: the file name of the cell that ran."""
+    """The hits with stacks by cell numbers. `cell`: the file name of the cell that ran."""
     numbers = cells.numbers(shell)
     known: dict[Stack, Stack] = {}
     for hit in fact.hits:
         if hit.stack not in known:
-            known[hit.stack] = _told(hit.stack, numbers, cell)
+            known[hit.stack] = _by_cells(hit.stack, numbers, cell)
     return replace(fact, hits=tuple(replace(hit, stack=known[hit.stack]) for hit in fact.hits))
 
 
 def of_stop(shell: InteractiveShell, fact: Stop, cell: str = "") -> Stop:
-    """The stop with its stack told so; without `cell` the outermost frame of one is of it."""
-    return replace(fact, stack=_told(fact.stack, cells.numbers(shell), cell))
+    """The stop with its stack by cell numbers; without `cell`, the outermost frame of any cell counts."""
+    return replace(fact, stack=_by_cells(fact.stack, cells.numbers(shell), cell))
 
 
-def _told(stack: Stack, numbers: Mapping[str, int], cell: str) -> Stack:
-    """What called the cell is plumbing: this package's magic, IPython, the kernel."""
+def _by_cells(stack: Stack, numbers: Mapping[str, int], cell: str) -> Stack:
+    """The stack; frames that called the cell (our magic, IPython, the kernel) become plumbing."""
     files = (cell,) if cell else numbers
     outermost = max(
         (at for at, one in enumerate(stack.frames) if _file(one) in files), default=len(stack.frames)
@@ -41,7 +41,7 @@ def _told(stack: Stack, numbers: Mapping[str, int], cell: str) -> Stack:
 
 
 def _named(frame: Frame, numbers: Mapping[str, int]) -> Frame:
-    """A frame of a cell under the number of its prompt."""
+    """The frame; one of a cell gets the number of its prompt."""
     if isinstance(frame.line, Unknown) or (number := numbers.get(_file(frame))) is None:
         return frame
     name = f"cell {number}"

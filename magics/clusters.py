@@ -1,4 +1,4 @@
-"""`--on CLIENT`: the same questions to every worker of a Dask cluster."""
+"""`--on CLIENT`: inspect the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from inspector.report import Report
 
 
 def report(client: Any, keys: list[Any], options: argparse.Namespace) -> Report:
-    """The table of all workers, or the card of one key (a Future, or its name) where it is."""
+    """The table of all workers' keys, or the card of one key (a Future or its name)."""
     if len(keys) > 1:
         raise InspectorError(
             f"{len(keys)} keys are too many for one card.",
@@ -22,6 +22,6 @@ def report(client: Any, keys: list[Any], options: argparse.Namespace) -> Report:
             do="%inspect --on client key, or %inspect --on client for the table of all",
         )
     also = tuple(column for column in ("chain", "retained", "aliases") if getattr(options, column))
-    with progress.of_workers() as told:
-        asked = on(client, told)
-        return asked.inspect(keys[0], scan=options.owners, also=also) if keys else asked.namespace()
+    with progress.of_workers() as progressed:
+        cluster = on(client, progressed)
+        return cluster.inspect(keys[0], scan=options.owners, also=also) if keys else cluster.namespace()

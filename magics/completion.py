@@ -1,4 +1,4 @@
-"""Tab after `%inspect`: the user's names, and options after a dash; dotted names stay with IPython."""
+"""Tab completion after `%inspect`: the user's names and options; IPython completes dotted names."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NAME = re.compile(r"[^\W\d]\w*|")
 
 
 def add(shell: InteractiveShell) -> None:
-    """Append our matcher to the shell's; it keeps the shell's names, not the shell."""
+    """Append our matcher to the shell's matchers."""
     if shell.Completer is not None:
         shell.Completer.custom_matchers.append(_matcher(shell))
 
 
 def remove(shell: InteractiveShell) -> None:
-    """Take our matcher away again."""
+    """Remove our matcher."""
     if shell.Completer is not None:
         matchers = shell.Completer.custom_matchers
         matchers[:] = [one for one in matchers if getattr(one, "__module__", "") != __name__]
@@ -42,7 +42,7 @@ def _matcher(shell: InteractiveShell) -> Any:
 
 
 def _words(shell: InteractiveShell, magic: str, typed: str) -> list[tuple[str, str]]:
-    """(completion, kind) of what was typed of the last word."""
+    """(completion, kind) for what is typed of the last word."""
     if typed.startswith("-"):
         actions = getattr(getattr(shell.find_line_magic(magic), "parser", None), "_actions", ())
         options = sorted({flag for action in actions for flag in action.option_strings})

@@ -1,4 +1,4 @@
-"""The line after `%inspect`: options off, expressions apart, each evaluated in the user's names."""
+"""The line after `%inspect`: split into options and expressions; expressions are evaluated."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _LONG = re.compile(r"--[a-z][a-z-]*")
 _WORD = re.compile(r"""(?:"[^"]*"|'[^']*')(?=\s|$)|\S+""")
 _QUOTED = re.compile(r"""^(["'])(.*)\1$""")
 MANY = 1000
-"""Words that an option takes which takes all that follow."""
+"""How many words an option with nargs "+" may take."""
 _CLIP = 200
 _MOST_WORDS = 30
-"""A longer text is one expression or none: it is not searched for two."""
+"""A text with more words is not split into several expressions."""
 _FRAME_AND_US = 3
-"""References to a frame's snapshot of its locals that only the frame keeps: its own, ours, getrefcount's."""
+"""The refcount of a frame's snapshot of locals that only the frame holds: its own, ours, getrefcount's."""
 
 
 def split(line: str, parser: argparse.ArgumentParser) -> tuple[list[str], list[str]]:
     """(option words, expressions) of a line such as `--all a + b` or `x y -v`.
 
-    Options stand before or after the expressions, so a minus inside an expression stays a minus. The value
+    Options come before or after the expressions, so a minus inside an expression stays a minus. The value
     of an option may be quoted.
     """
     line = line.strip().removesuffix(";")
@@ -40,7 +40,7 @@ def split(line: str, parser: argparse.ArgumentParser) -> tuple[list[str], list[s
 
 
 def _takes(parser: argparse.ArgumentParser) -> dict[str, int]:
-    """Option -> number of words it takes."""
+    """Option -> how many words it takes."""
     return {
         flag: 0 if action.nargs == 0 else MANY if action.nargs == "+" else 1
         for action in parser._actions
@@ -49,7 +49,7 @@ def _takes(parser: argparse.ArgumentParser) -> dict[str, int]:
 
 
 def _options_from(words: list[str], start: int, takes: Mapping[str, int]) -> int:
-    """Where the run of options that begins at `start` ends."""
+    """The index after the run of options that begins at `start`."""
     while start < len(words) and _is_option(words[start], takes):
         count = takes.get(words[start], 0)
         start += 1
@@ -63,7 +63,7 @@ def _is_option(word: str, takes: Mapping[str, int]) -> bool:
 
 
 def _between(line: str, words: list[str], start: int, stop: int) -> str:
-    """The text of `words[start:stop]` with the spaces the user typed."""
+    """The text of `words[start:stop]`, with the user's spaces."""
     position, begin, end = 0, len(line), 0
     for number, word in enumerate(words[:stop]):
         position = line.index(word, position)
@@ -75,7 +75,7 @@ def _between(line: str, words: list[str], start: int, stop: int) -> str:
 
 
 def _apart(text: str) -> Iterator[str]:
-    """The expressions of `x y`; a text that is one expression, or none at all, stays whole."""
+    """The expressions of `x y`; a text that is one expression, or invalid, stays whole."""
     if not text:
         return
     if _compiles(text):
@@ -101,10 +101,10 @@ def _compiles(text: str) -> bool:
 
 
 def evaluate(text: str, names: dict[str, Any], frame: FrameType | None = None) -> Any:
-    """The object that `text` gives in the user's names; where `frame` is a function's of theirs, in its own.
+    """The value of `text` in the user's namespace; in the locals of `frame` where that is a user's function.
 
-    Raises InspectorError, KeyboardInterrupt and nothing else. The result is the only reference: no name, no
-    history, no exception keeps the object.
+    Raises only InspectorError and KeyboardInterrupt. Returns the only reference that evaluating made: no
+    name, history or exception keeps the object.
     """
     code = _compiled(text)
     local: Mapping[str, Any] = names
@@ -118,12 +118,12 @@ def evaluate(text: str, names: dict[str, Any], frame: FrameType | None = None) -
         raise InspectorError(
             f"{_clipped(text, 60)} raised {said(error)}",
             slug="expression-raised",
-            why="the expression is evaluated before there is an object to look at",
+            why="the expression is evaluated first, to get the object to inspect",
             do="evaluate it in a cell of its own to see the traceback",
         ) from None
     finally:
         if local is not names and type(local) is dict and sys.getrefcount(local) <= _FRAME_AND_US:
-            local.clear()  # until 3.12 a frame keeps this snapshot, and with it a reference to each local
+            local.clear()  # until 3.12 a frame keeps this snapshot, which refers to each local
 
 
 def _compiled(text: str) -> CodeType:
@@ -160,7 +160,7 @@ def said(error: BaseException) -> str:
     try:
         text = str(error)
     except BaseException:
-        text = "(its text cannot be had)"
+        text = "(its __str__ failed)"
     return _clipped(f"{type(error).__name__}: {text}".removesuffix(": "), _CLIP)
 
 

@@ -1,4 +1,4 @@
-"""A fact at a prompt, `inspector.owners(x)`, is shown as its view, for as long as we are loaded."""
+"""Draw a fact at the prompt, as in `inspector.owners(x)`, as its view while the extension is loaded."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from inspector.report import Report
 
 _PLACES = {column: ("inspector.facts." + place.partition(":")[0], place.partition(":")[2])
            for column, place in COLUMNS.items()}  # fmt: skip
-"""Column -> module and name of its fact class. Nothing is imported before such a fact is shown."""
+"""Column -> module and name of its fact class, which is imported only when one is shown."""
 
 
 def add(shell: InteractiveShell) -> None:
-    """Register the drawing of every column's fact."""
+    """Register a formatter for every fact class of a column."""
     formatter = _formatter(shell)
     for column, place in _PLACES.items():
         if formatter is not None:
@@ -23,7 +23,7 @@ def add(shell: InteractiveShell) -> None:
 
 
 def remove(shell: InteractiveShell) -> None:
-    """Take them away again, those already used too."""
+    """Remove the formatters, those already used too."""
     formatter = _formatter(shell)
     for place in _PLACES.values():
         if formatter is not None:

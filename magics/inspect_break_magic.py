@@ -1,4 +1,4 @@
-"""`%%inspect_break`: run a cell and show what reached native functions; `%inspect_break`: one line of it."""
+"""`%%inspect_break`: run a cell and record its calls of native functions; `%inspect_break`: one statement."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class BreakMagics(Magics):
     @line_cell_magic
     @taken.declared("inspect_break", PLACES, *BREAK, LIVE, *DRAW)
     def inspect_break(self, line: str, cell: str | None = None) -> None:
-        """Run a cell and show each time it reached a native function: arguments, both stacks in one order.
+        """Run a cell and show its calls of native functions: arguments, Python and native stack.
 
-        gdb attaches to this kernel, which stands still for about a second, and leaves after the cell. Nothing
-        is called in the kernel; only the thread of the cell is watched.
+        gdb attaches to this kernel, which stops for about a second, and detaches after the cell. gdb calls
+        no code in the kernel; it watches only the cell's thread.
 
         ::
 
@@ -39,7 +39,7 @@ class BreakMagics(Magics):
           np.asarray(rows)
 
           %%inspect_break --preset numpy --record count
-          %%inspect_break --live PyFloat_FromDouble         a panel: places, hits, both stacks of each
+          %%inspect_break --live PyFloat_FromDouble         a live view of places, hits and stacks
           %inspect_break PyFloat_FromString -- float("1.5")       one statement
         """
         try:
@@ -61,7 +61,7 @@ class BreakMagics(Magics):
         return options
 
     def _collected(self, options: argparse.Namespace, cell: str) -> Report:
-        """Run the cell with breakpoints; what it raises is the user's, and the hits are shown before it."""
+        """Run the cell with breakpoints. Where it raises, the hits are shown first, then the error."""
         prepared = cells.Prepared(self.shell, cell)
         session = running.breakpoints(
             *options.places,
@@ -86,6 +86,6 @@ def _no_statement() -> InspectorError:
     return InspectorError(
         "there is nothing to run.",
         slug="not-an-expression",
-        why="%inspect_break PLACE... -- STATEMENT runs a statement, %%inspect_break PLACE... the cell below",
-        do="%%inspect_break on a cell of its own, or a statement after --",
+        why="%inspect_break PLACE... -- STATEMENT runs a statement, %%inspect_break PLACE... runs a cell",
+        do="write %%inspect_break above a cell, or a statement after --",
     )

@@ -1,4 +1,4 @@
-"""`%%inspect_c`: C in a cell, compiled once, called with what it does to its arguments in sight."""
+"""`%%inspect_c`: compile C in a cell, and show what a call does to its arguments' references."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class CMagics(Magics):
     @cell_magic
     @taken.declared("%%inspect_c", *C_CELL)
     def inspect_c(self, line: str, cell: str) -> None:
-        """Compile a C cell, and show what a call of it does to the references around it.
+        """Compile a C cell, and show what a call does to its arguments' references.
 
         ::
 
           %%inspect_c
-          double dot(double *a, double *b, long n) { ... }      then: dot(x, y, len(x)), through cffi
-          PyObject *gcd(PyObject *a, PyObject *b) { ... }       the C-API, holding the GIL
+          double dot(double *a, double *b, long n) { ... }      through cffi: dot(x, y, len(x))
+          PyObject *gcd(PyObject *a, PyObject *b) { ... }       C API; the caller holds the GIL
 
           %%inspect_c scale -i x,y -o z
           z = (PyArrayObject *)PyArray_NewLikeArray(x, NPY_KEEPORDER, NULL, 0);
           if (z == NULL) FAIL;
 
-        Sections of a cell begin with `#pragma inspector support`, `init`, `cleanup` or `code`.
+        A line `#pragma inspector support`, `init`, `cleanup` or `code` begins a section.
         """
         try:
             options = self._options(line)
@@ -95,9 +95,9 @@ class CMagics(Magics):
         missing = [name for name in inputs if name not in self.shell.user_ns]
         if missing:
             raise InspectorError(
-                f"there is no {missing[0]} here.",
+                f"there is no name {missing[0]}.",
                 slug="no-such-name",
-                do=f"make it first: {missing[0]} = ...",
+                do=f"assign it first: {missing[0]} = ...",
             )
         arguments = {name: self.shell.user_ns[name] for name in inputs}
         result, fact, error = compiled_call.call_c(
@@ -109,7 +109,7 @@ class CMagics(Magics):
         return self._in_cells(fact)
 
     def _in_cells(self, fact: CellCall) -> CellCall:
-        """The stack of a crash as the notebook is read."""
+        """The fact with the stack of a crash by cell numbers."""
         if isinstance(fact.died, Unknown):
             return fact
         return replace(fact, died=cell_frames.of_stop(self.shell, fact.died))
@@ -120,7 +120,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _sections(cell: str) -> dict[str, str]:
-    """Section -> text. Lines keep their numbers in the cell: those of other sections are left blank."""
+    """Section -> text. Lines of other sections are blank, so that line numbers stay those of the cell."""
     rows = cell.splitlines()
     sections = {name: [""] * len(rows) for name in SECTIONS}
     current = "code"

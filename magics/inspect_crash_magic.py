@@ -1,4 +1,4 @@
-"""`%inspect_crash`: after a kernel's death, what it left: its last calls, its stacks."""
+"""`%inspect_crash`: the last calls and the stacks of a kernel or process that died."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from inspector.sessions import running
 
 @magics_class
 class CrashMagics(Magics):
-    """The magic that reads remains."""
+    """The magic that reads core files and kept traces."""
 
     shell: InteractiveShell
 
     @no_var_expand
     @line_magic
     def inspect_crash(self, line: str) -> None:
-        """Show what a process that died left behind.
+        """Show why a process died: the stacks of a core file, its last calls.
 
         ::
 
-          %inspect_crash core.4711       a core file: of what it died, all stacks
-          %inspect_crash FOLDER          where inspector.trace(keep=FOLDER) kept its rings: the last calls
+          %inspect_crash core.4711       a core file: the signal, all stacks
+          %inspect_crash FOLDER          records of inspector.trace(keep=FOLDER): the last calls
         """
         try:
             paths = shlex.split(line)
             if not paths:
                 raise InspectorError(
-                    "which crash?",
+                    "no crash was named.",
                     slug="bad-option",
-                    why="neither a core file nor a folder was given",
+                    why="a core file or a folder is needed",
                     do="%inspect_crash core.4711, or the folder of inspector.trace(keep=FOLDER)",
                 )
             report = Report("crash", {"crash": running.crash(*paths)})
@@ -46,5 +46,5 @@ class CrashMagics(Magics):
 
 
 def _said(error: InspectorError | ValueError) -> InspectorError:
-    """shlex's complaint as one of ours."""
+    """The error itself, or the ValueError of shlex as an InspectorError."""
     return error if isinstance(error, InspectorError) else InspectorError(f"{error}.", slug="bad-option")

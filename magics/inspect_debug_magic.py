@@ -1,4 +1,4 @@
-"""`%%inspect_debug`: a cell in a forked child under gdb, stepped by other cells while the kernel lives on."""
+"""`%%inspect_debug`: run a cell in a forked child under gdb; other cells step it."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ WORDS: Final = (
 
 @magics_class
 class DebugMagics(Magics):
-    """The magic of the stopped child; one child at a time."""
+    """The magic that debugs one forked child at a time."""
 
     shell: InteractiveShell
     child: Any = None
     panel: Any = None
-    """The live view of the child, where one was asked for."""
+    """The child's live view, with --live; else None."""
     cell: str = ""
     """The file name of the cell that the child runs."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        running.guard(True)  # `inspector attach PID step` comes from outside, and its gdb may be killed
+        running.guard(True)  # for `inspector attach PID step`, whose gdb may be killed
 
     def leave(self) -> None:
-        """Let go of the child, and of SIGTRAP."""
+        """End the child, and disarm the SIGTRAP guard."""
         self._end()
         running.guard(False)
 
     @no_var_expand
     @line_cell_magic
     def inspect_debug(self, line: str, cell: str | None = None) -> None:
-        """Run a cell in a forked child under gdb, stop it at a place or a crash, and step it.
+        """Run a cell in a forked child under gdb; stop it at a place or a crash, and step it.
 
-        The kernel lives on meanwhile. What the child changes does not come back.
+        The kernel keeps running. Changes that the child makes are lost.
 
         ::
 
-          %%inspect_debug --at ext.c:12      above a cell: stop there, and at SIGSEGV and its like
-          %%inspect_debug --live --at ext.c:12       with buttons that step it
+          %%inspect_debug --at ext.c:12      above a cell: stop there, and at a crash (SIGSEGV ...)
+          %%inspect_debug --live --at ext.c:12       the same, with buttons that step
           %inspect_debug next                step, next, finish, continue, up, down
           %inspect_debug print *p            print EXPR, watch EXPR, locals, stack
           %inspect_debug quit                end the child
@@ -92,16 +92,16 @@ class DebugMagics(Magics):
     def _word(self, word: str, argument: str) -> None:
         if word not in WORDS:
             raise InspectorError(
-                f"not a word of the debugger: {word[:40]!r}.",
+                f"unknown command {word[:40]!r}.",
                 slug="bad-option",
-                do=f"one of {', '.join(WORDS)}",
+                do=f"use one of {', '.join(WORDS)}",
             )
         if self.child is None:
             raise InspectorError(
                 "nothing is being debugged.",
                 slug="not-debugging",
                 why="no child was started, or it has ended",
-                do="%%inspect_debug --at PLACE above a cell",
+                do="write %%inspect_debug --at PLACE above a cell",
             )
         if word == "quit":
             self._end()
@@ -109,7 +109,7 @@ class DebugMagics(Magics):
         self._show(self.child.command(word, argument.strip(), STEP_S))
 
     def _show(self, answer: Any, live: bool = False) -> None:
-        """Where the child stands; a live view that is open shows it too."""
+        """Show where the child stopped, in the open live view too."""
         sys.stdout.write(answer.output)
         stop = self._in_cells(answer.stop)
         if self.panel is not None:
@@ -127,12 +127,12 @@ class DebugMagics(Magics):
         showing.show(self.panel if live else report)
 
     def _stepped(self, word: str) -> tuple[Stop | None, str]:
-        """A button was pressed."""
+        """Carry out the command of a button."""
         if self.child is None:
             return None, "the child has ended"
         if word == "quit":
             self._end()
-            return None, "the child was ended; its changes did not come back"
+            return None, "the child was ended; its changes are lost"
         try:
             answer = self.child.command(word, "", STEP_S)
         except InspectorError as error:
@@ -154,4 +154,4 @@ class DebugMagics(Magics):
 
 
 def _ended(answer: Any) -> str:
-    return f"the child ended with code {answer.exit_code}; its changes did not come back"
+    return f"the child ended with code {answer.exit_code}; its changes are lost"

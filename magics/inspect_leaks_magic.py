@@ -1,4 +1,4 @@
-"""`%%inspect_leaks`: the references that native code lost while the cell below it ran."""
+"""`%%inspect_leaks`: run a cell, and show references that native code leaked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from inspector.sessions.leaks import Leaked
 
 WIDTH = 80
-"""Cells a line of the text form."""
+"""Columns of the text form."""
 
 
 @magics_class
@@ -37,16 +37,16 @@ class InspectLeaksMagics(Magics):
     @cell_magic
     @taken.declared("inspect_leaks", ON, *LEAKS, *DRAW, *WRITE)
     def inspect_leaks(self, line: str, cell: str) -> Report | None:
-        """Run the cell, and show references that native code leaked, released too often or stole.
+        """Run the cell, and show references that native code leaked, stole or over-released.
 
         ::
 
-          %%inspect_leaks -m mymodule          what the extension module mymodule did
-          %%inspect_leaks --repeat 3           what each of 3 runs shows, after 3 to warm up
-          %%inspect_leaks --repeat 3 --isolate the same in a forked child: a crash is a verdict
-          %%inspect_leaks --on client          what the workers of a Dask cluster lost meanwhile
+          %%inspect_leaks -m mymodule          only the extension module mymodule
+          %%inspect_leaks --repeat 3           what each of 3 runs shows, after 3 warm-up runs
+          %%inspect_leaks --repeat 3 --isolate the same in a forked child; a crash is reported
+          %%inspect_leaks --on client          on the workers of a Dask cluster
 
-        What is hooked is put back when the cell ends, however it ends.
+        All hooks are removed when the cell ends, even by an exception.
         """
         try:
             options = self._read(line)
@@ -55,7 +55,7 @@ class InspectLeaksMagics(Magics):
                 raise InspectorError(
                     "a cell that awaits cannot be watched for leaks.",
                     slug="not-an-expression",
-                    do="put it into a function, and run it with asyncio.run",
+                    do="move it into a coroutine, and run that with asyncio.run",
                 )
             found = self._watched(prepared, options)
             if options.json:
@@ -67,14 +67,12 @@ class InspectLeaksMagics(Magics):
             return None
 
     def _watched(self, prepared: cells.Prepared, options: argparse.Namespace) -> Leaked | ClusterLeaked:
-        """Once, or by the repeat rule; what was found is shown too where the cell raises."""
+        """Run the cell once, or --repeat times. Where it raises, the verdicts are shown first."""
         if options.on:
             return self._on_workers(prepared, options)
         found = leaks.leaks(*options.modules or (), cells=cells.numbers(self.shell))
         if options.isolate and options.repeat is None:
-            raise InspectorError(
-                "--isolate goes with --repeat.", slug="bad-option", do="--repeat 3 --isolate"
-            )
+            raise InspectorError("--isolate needs --repeat.", slug="bad-option", do="--repeat 3 --isolate")
         if options.repeat is not None:
             return found.run(prepared.run, options.repeat, isolate=options.isolate)
         with showing.shown_if_raised(lambda: drawn(found.report, options)), found:
@@ -86,10 +84,13 @@ class InspectLeaksMagics(Magics):
 
         if options.repeat is not None:
             raise InspectorError(
-                "--repeat counts runs in this process.", slug="bad-option", do="--on client, without --repeat"
+                "--repeat works only in this process.", slug="bad-option", do="--on client, without --repeat"
             )
         client = evaluate(options.on, self.shell.user_ns, showing.calling_frame())
-        with progress.of_workers() as told, on(client, told).leaks(*options.modules or ()) as found:
+        with (
+            progress.of_workers() as progressed,
+            on(client, progressed).leaks(*options.modules or ()) as found,
+        ):
             prepared.run()
         return found
 

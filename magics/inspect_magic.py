@@ -1,4 +1,4 @@
-"""`%inspect`: one object whole, two side by side, the namespace, or what a cell changes."""
+"""`%inspect`: one object, two objects compared, the namespace, or what a cell changes."""
 
 from __future__ import annotations
 
@@ -38,28 +38,28 @@ class InspectMagics(Magics, Defaults):
     @line_cell_magic
     @taken.declared("inspect", ON, *LOOK, *PREVIEW, *VIEWS, *DRAW, *WRITE)
     def inspect(self, line: str, cell: str | None = None) -> Report | Awaitable[None] | None:
-        """Show one object whole: what it is, who holds it, where its bytes are.
+        """Show one object: what it is, what holds it, where its memory is.
 
-        Nothing of the object's own code is run, and it is left as it was: references, buffers, pages.
+        Inspecting never runs the object's code, and never changes its references, buffers or pages.
 
         ::
 
-          %inspect x                the card of x
-          %inspect rows[0].T        of what an expression gives
-          %inspect x --owners       search memory, so that holders in native code are named too
-          %inspect x --graph        who holds it and what it holds, to be walked (or --strides, --layers)
-          %inspect x --to numpy     what handing it to a library would copy, lose and materialize
-          %inspect x --after "f(x)" what an expression would
-          %inspect x y              two side by side: what differs, which bytes they share
-          %inspect                  the names there are, and who shares memory with whom
-          %inspect --map            the same on the addresses they cover: a view to point at
-          %inspect --on client x    of a Future: its card on the worker that holds it; without x all keys
-          r = %inspect x            the report as a value: r.refs.references, r.to_json()
+          %inspect x                everything about x
+          %inspect rows[0].T        about the value of an expression
+          %inspect x --owners       search memory for all holders, in native code too
+          %inspect x --graph        walk through its holders and what it holds (or --strides, --layers)
+          %inspect x --to numpy     what converting it would copy, lose and materialize
+          %inspect x --after "f(x)" what this expression would copy and materialize
+          %inspect x y              compare two objects: differences, shared bytes
+          %inspect                  your names, and which of them share memory
+          %inspect --map            the same as a live view of the addresses they cover
+          %inspect --on client x    a Dask Future, on the worker that holds it; without x: all keys
+          r = %inspect x            the report as an object: r.refs.references, r.to_json()
 
-          %%inspect                 runs the cell below and shows what it changed (--live: to sort, filter)
+          %%inspect                 run the cell, and show what it changed (--live: sort and filter)
           rows.append(x)
 
-        Defaults: `%config InspectMagics`. A card tells how to read each line with --explain.
+        `%config InspectMagics` sets defaults. --explain explains each line.
         """
         parser = taken.parser_of(self, "inspect")
         try:
@@ -81,7 +81,7 @@ class InspectMagics(Magics, Defaults):
         return made and showing.give(self.shell, made, self._view(made, options))
 
     def _given(self, report: Report, options: argparse.Namespace) -> Report | None:
-        """The report as the options draw it; None where they ask for JSON, which is printed."""
+        """The report as the options draw it; None with --json, which prints it."""
         made = drawn(report, options)
         if not options.json:
             return made
@@ -120,7 +120,7 @@ class InspectMagics(Magics, Defaults):
         raise InspectorError(
             f"{len(expressions)} objects are too many for one card.",
             slug="too-many-objects",
-            why="two stand side by side; more do not fit a page",
+            why="at most two are compared",
             do="%inspect x y for two, or %inspect alone for the table of all names",
         )
 
@@ -128,7 +128,7 @@ class InspectMagics(Magics, Defaults):
         if options.graph:
             found = graph.graph(self._value(text), names=names.namespaces(self.shell))
             return Report(text, {"graph": found})
-        with progress.bar(options.owners, walks=options.chain or options.retained) as told:
+        with progress.bar(options.owners, walks=options.chain or options.retained) as progressed:
             return api.inspect(
                 self._value(text),
                 name=text,
@@ -138,14 +138,14 @@ class InspectMagics(Magics, Defaults):
                 ask=options.ask,
                 also=tuple(column for column in ("chain", "retained", "aliases") if getattr(options, column)),
                 reveal=options.reveal,
-                progress=told,
+                progress=progressed,
             )
 
     def _previewed(self, expressions: list[str], options: argparse.Namespace) -> Report:
         """What would happen to one object."""
         if len(expressions) != 1:
             raise InspectorError(
-                "--to and --after are about one object.",
+                "--to and --after take one object.",
                 slug="too-many-objects" if expressions else "not-an-expression",
                 do="%inspect x --to numpy torch",
             )
@@ -171,7 +171,7 @@ class InspectMagics(Magics, Defaults):
     def _prepared(self, expressions: list[str], cell: str) -> cells.Prepared:
         if expressions:
             raise InspectorError(
-                f"%%inspect looks at a cell, not at {expressions[0]:.60}.",
+                f"%%inspect takes a cell, not {expressions[0]:.60}.",
                 slug="not-an-expression",
                 do="put it on a line of its own: %inspect " + expressions[0][:60],
             )
@@ -185,7 +185,7 @@ class InspectMagics(Magics, Defaults):
         return self._changed(before)
 
     async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace) -> None:
-        """The same for a cell that awaits; IPython's loop awaits this (awaiting.py)."""
+        """`_changes` for a cell that awaits; IPython's event loop runs this (awaiting.py)."""
         before = api.snapshot(self.shell.user_ns)
         with self._changes_shown_on_error(before, options):
             await prepared.run_async()
@@ -208,7 +208,7 @@ class InspectMagics(Magics, Defaults):
         return Report("cell", {"difference": names.of_the_user(self.shell, after - before)})
 
     def _warm(self) -> None:
-        """Import and draw once what `%%inspect` uses, so that the first cell is not charged for it."""
+        """Import and draw once what `%%inspect` uses, so that the first cell's numbers exclude it."""
         if not self.warm:
             before = api.snapshot(self.shell.user_ns)
             self._changed(before).to_html()

@@ -1,4 +1,4 @@
-"""`%%inspect_trace`: what the cell below it copied and converted at the border of native code."""
+"""`%%inspect_trace`: run a cell, and show what it copied and converted for native code."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 WIDTH = 80
-"""Cells a line of the text form."""
+"""Columns of the text form."""
 
 
 @magics_class
@@ -51,17 +51,17 @@ class InspectTraceMagics(Magics):
     @line_cell_magic
     @taken.declared("inspect_trace", ON, MODULES, *TRACE, *ONLY, LIVE, *DRAW, *WRITE)
     def inspect_trace(self, line: str, cell: str | None = None) -> Report | Coroutine[Any, Any, None] | None:
-        """Run it, and show what crossed between Python and native code: copies, conversions, losses.
+        """Run code, and show what it copied, converted and lost between Python and native code.
 
         ::
 
           %inspect_trace np.asarray(rows)      one expression
-          %%inspect_trace -m numpy             the cell below, functions of numpy only
-          %%inspect_trace                      the cell below, every extension module that is imported
-          %%inspect_trace --on client          what the workers of a Dask cluster copy meanwhile
-          %%inspect_trace --live               a timeline, the calls as a tree, the copies beside it
+          %%inspect_trace -m numpy             a cell, only functions of numpy
+          %%inspect_trace                      a cell, all imported extension modules
+          %%inspect_trace --on client          on the workers of a Dask cluster
+          %%inspect_trace --live               a live view: timeline, tree of calls, copies
 
-        What is hooked is put back when the cell ends, however it ends.
+        All hooks are removed when the cell ends, even by an exception.
         """
         parser = taken.parser_of(self, "inspect_trace")
         try:
@@ -78,7 +78,7 @@ class InspectTraceMagics(Magics):
             return None
 
     async def _awaited(self, prepared: cells.Prepared, options: argparse.Namespace, cell: str | None) -> None:
-        """The same for a cell that awaits; IPython's loop awaits this (awaiting.py)."""
+        """`inspect_trace` for a cell that awaits; IPython's event loop runs this (awaiting.py)."""
         try:
             with self._traced(options) as trace:
                 await prepared.run_async()
@@ -92,7 +92,7 @@ class InspectTraceMagics(Magics):
         return chosen.view(self.shell, report, options, trace=trace) if live else None
 
     def _drawn(self, trace: Traced | ClusterTraced, options: argparse.Namespace) -> Report | None:
-        """The report as the options draw it; None where they ask for JSON, which is printed."""
+        """The report as the options draw it; None with --json, which prints it."""
         report = drawn(part(trace, options), options)
         if not options.json:
             return report
@@ -102,45 +102,47 @@ class InspectTraceMagics(Magics):
     def _read(
         self, parser: argparse.ArgumentParser, line: str, cell: str | None
     ) -> tuple[argparse.Namespace, str]:
-        """The options, and the code to run: the cell, or what stands behind the options of the line."""
+        """The options, and the code to run: the cell, or the expression after the line's options."""
         words, expression = _split(line, parser)
         with taken.refusing("%inspect_trace", line[:60]):
             options = parser.parse_args(words)
         if (cell is None) == (not expression):
             raise InspectorError(
-                "there is nothing to run." if cell is None else f"a cell is traced, not {expression[:60]!r}.",
+                "there is nothing to run."
+                if cell is None
+                else f"%%inspect_trace takes a cell, not {expression[:60]!r}.",
                 slug="not-an-expression",
                 do="%inspect_trace f(x), or %%inspect_trace above a cell",
             )
         if options.on and (option := only_here(options)):
             raise InspectorError(
-                f"{option} is for this kernel: workers keep their last records.",
+                f"{option} works only in this kernel: workers keep their last records.",
                 slug="bad-option",
-                do="leave them out",
+                do="omit the option",
             )
         options.width = options.width or WIDTH
         return options, expression if cell is None else cell
 
     @contextmanager
     def _traced(self, options: argparse.Namespace) -> Iterator[Traced | ClusterTraced]:
-        """The trace of the block; it is shown too where the block raises."""
+        """Trace the block; where it raises, the trace is shown first."""
         if options.on:
             from inspector.faces.cluster.client import on
 
             client = evaluate(options.on, self.shell.user_ns, showing.calling_frame())
             with (
-                progress.of_workers() as told,
+                progress.of_workers() as progressed,
                 _value_shown_afterwards(),
-                on(client, told).trace(*options.modules or ()) as everywhere,
+                on(client, progressed).trace(*options.modules or ()) as everywhere,
             ):
                 yield everywhere
             return
-        with progress.of_trace() as heard:
-            yield from self._traced_here(options, heard)
+        with progress.of_trace() as recorded:
+            yield from self._traced_here(options, recorded)
 
-    def _traced_here(self, options: argparse.Namespace, heard: progress.Heard) -> Iterator[Traced]:
+    def _traced_here(self, options: argparse.Namespace, recorded: progress.TraceProgress) -> Iterator[Traced]:
         numbers = cells.numbers(self.shell)
-        traced = trace(*options.modules or (), cells=numbers, told=heard, **recording(options))
+        traced = trace(*options.modules or (), cells=numbers, told=recorded, **recording(options))
         shown = showing.shown_if_raised(lambda: drawn(part(traced, options), options))
         with shown, _value_shown_afterwards(), traced:
             yield traced
@@ -148,7 +150,7 @@ class InspectTraceMagics(Magics):
 
 @contextmanager
 def _value_shown_afterwards() -> Iterator[None]:
-    """The value of the last expression is drawn when the trace is over: drawing it is no part of the cell."""
+    """Display the last expression's value after the trace, so that drawing it is not traced."""
     shown: list[Any] = []
     hook, sys.displayhook = sys.displayhook, shown.append
     try:
@@ -160,7 +162,7 @@ def _value_shown_afterwards() -> Iterator[None]:
 
 
 def _split(line: str, parser: argparse.ArgumentParser) -> tuple[list[str], str]:
-    """Leading options and the expression behind them, which is Python and not split into words."""
+    """The words of the leading options, and the rest of the line, a Python expression."""
     taking = {flag for action in parser._actions if action.nargs != 0 for flag in action.option_strings}
     words, rest = [], line.strip()
     while rest.startswith("-"):

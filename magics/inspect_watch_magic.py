@@ -1,4 +1,4 @@
-"""`%inspect_watch`: a line of each watched name's state after every cell."""
+"""`%inspect_watch`: show the state of watched names after every cell."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class InspectWatchMagics(Magics):
     def inspect_watch(self, line: str) -> None:
         """Show each name's references, bytes and state after every cell, and what the cell changed.
 
-        Nothing is computed or brought in by it.
+        Watching computes no value and brings no page into memory.
 
         ::
 
-          %inspect_watch x rows      watch these names (others are forgotten)
-          %inspect_watch             which names are watched now
-          %inspect_watch --off       no more
+          %inspect_watch x rows      watch these names, and no others
+          %inspect_watch             show the watched names now
+          %inspect_watch --off       stop watching
         """
         words = line.split()
         try:
@@ -52,7 +52,7 @@ class InspectWatchMagics(Magics):
             self._show()
 
     def leave(self) -> None:
-        """Watch nothing, and take the callback out of IPython's events."""
+        """Stop watching, and unregister the callback from IPython."""
         if self.names:
             self.shell.events.unregister(EVENT, self._after)
         self.names, self.before = (), None
@@ -63,20 +63,20 @@ class InspectWatchMagics(Magics):
                 raise InspectorError(
                     f"{name!r:.40} is not a name.",
                     slug="not-a-name",
-                    why="names are watched, not expressions: an expression would be run after every cell",
-                    do="give it a name first, or look once: %inspect " + name[:40],
+                    why="only names are watched: an expression would run after every cell",
+                    do="assign it to a name, or inspect it once: %inspect " + name[:40],
                 )
         self.leave()
         self.names = names
         self.shell.events.register(EVENT, self._after)
 
     def _after(self, result: object = None) -> None:
-        """What IPython calls when a cell has run: it must never fail there."""
+        """IPython calls this after each cell; it never raises."""
         try:
             self._show()
         except Exception as error:
             self.leave()
-            print(f"inspect_watch is off: {type(error).__name__} while it looked")
+            print(f"inspect_watch was switched off: {type(error).__name__} while inspecting")
 
     def _show(self) -> None:
         fact, self.before = api.watched(self.shell.user_ns, self.names, self.before)

@@ -1,4 +1,4 @@
-"""`%%inspect_writes`: who writes to an object's memory while the cell below it runs."""
+"""`%%inspect_writes`: run a cell, and show which code writes to an object's memory."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ from inspector.report import Report
 from inspector.sessions import running
 
 WATCH = (
-    Option(("expression",), {"nargs": "+", "help": "what is watched: x, x[3:4], obj"}),
-    Option(("--part",), {"default": "bytes", "help": "bytes, refcount or .attribute"}),
-    Option(("--budget",), {"type": int, "default": 1000, "metavar": "N", "help": "writes recorded (1000)"}),
+    Option(("expression",), {"nargs": "+", "help": "the object to watch: x, x[3:4], obj"}),
+    Option(("--part",), {"default": "bytes", "help": "what to watch: bytes, refcount or .attribute"}),
+    Option(
+        ("--budget",),
+        {"type": int, "default": 1000, "metavar": "N", "help": "record at most N writes (1000)"},
+    ),
 )
 
 
 @magics_class
 class WritesMagics(Magics):
-    """The magic of a watch on writes."""
+    """The magic that watches writes."""
 
     shell: InteractiveShell
 
@@ -34,19 +37,20 @@ class WritesMagics(Magics):
     @line_cell_magic
     @taken.declared("inspect_writes", *WATCH, *DRAW)
     def inspect_writes(self, line: str, cell: str | None = None) -> None:
-        """Run a cell and show each write to an object's memory: value, native and Python stack.
+        """Run a cell and show each write to an object's memory: value, Python and native stack.
 
-        All threads. The kernel is not stopped: a write costs 20 us up to 32 bytes, 50 us in a wider range.
+        Watches all threads without stopping the kernel. Each write takes 20 us longer; 50 us where the
+        watched range exceeds 32 bytes.
 
         ::
 
           %%inspect_writes x[3:4]              above a cell
-          %%inspect_writes obj --part .count   a field; --part refcount: the count
+          %%inspect_writes obj --part .count   an attribute; --part refcount: its refcount
           %inspect_writes x[:2] -- x.sort()    one statement
         """
         try:
-            asked, _, statement = line.partition(" -- ")
-            options = self._options(asked)
+            words, _, statement = line.partition(" -- ")
+            options = self._options(words)
             if cell is None and not statement.strip():
                 raise InspectorError(
                     "there is nothing to run.",
@@ -66,7 +70,7 @@ class WritesMagics(Magics):
         return options
 
     def _watched(self, options: argparse.Namespace, source: str) -> Report:
-        """Run the cell under the watch; what it raises is the user's, and the writes are shown before it."""
+        """Run the cell with the watch. Where it raises, the writes are shown first, then the error."""
         prepared = cells.Prepared(self.shell, source)
         expression = " ".join(options.expression)
         watch = running.writes(evaluate(expression, self.shell.user_ns), options.part, options.budget)

@@ -1,4 +1,4 @@
-"""Options of `%inspect` that would change nothing where they stand: refused in one sentence."""
+"""Refuse `%inspect` options that would have no effect on what is inspected."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _ABOUT: Final = {
     "--map": _NAMES,
     "--live": _CELL,
 }
-"""Option -> what it asks about."""
+"""Option -> what it applies to."""
 _ON_WORKERS: Final = ("--owners", "--chain", "--retained", "--aliases", "--strides", "--layers")
-"""What a worker is asked about a key."""
+"""Options that work on a worker."""
 
 
 def refuse_misplaced(options: argparse.Namespace, expressions: Sequence[str], cell: str | None) -> None:
-    """Raise InspectorError misplaced-option where an option of the line is about something else.
+    """Raise InspectorError misplaced-option where an option of the line would have no effect.
 
-    `options` as typed: what `%config` sets is a wish, and is left out where it cannot be met.
+    `options` as typed: defaults of `%config` that have no effect are ignored.
     """
     here = _CELL if cell is not None else (_NAMES, _ONE, _SEVERAL)[min(len(expressions), 2)]
     for flag in _typed(options):
         value = "LIBRARY" if flag == "--to" else '"f(x)"' if flag == "--after" else ""
         if _ABOUT[flag] != here:
             do = _DO[_ABOUT[flag]].format(f"{flag} {value}".rstrip())
-            raise _misplaced(f"{flag} is about {_ABOUT[flag]}, not about {here}", do)
+            raise _misplaced(f"{flag} works on {_ABOUT[flag]}, not on {here}", do)
         if options.on and flag not in _ON_WORKERS:
-            raise _misplaced(f"{flag} is not asked of a worker", f"leave it out, or --on {options.on:.40}")
+            raise _misplaced(f"{flag} does not work on a worker", f"omit it, or --on {options.on:.40}")
 
 
 def _typed(options: argparse.Namespace) -> Iterator[str]:
@@ -46,4 +46,4 @@ def _typed(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _misplaced(what: str, do: str) -> InspectorError:
-    return InspectorError(f"{what}.", slug="misplaced-option", why="it would change nothing there", do=do)
+    return InspectorError(f"{what}.", slug="misplaced-option", why="it would have no effect", do=do)

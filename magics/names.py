@@ -1,4 +1,4 @@
-"""How the user knows IPython's namespaces: the names that owners of references are given."""
+"""The names that reports show for IPython's namespaces and for the user's objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ATOMS = ("int", "float", "bool", "str", "bytes", "NoneType", "module", "type", 
 
 
 def namespaces(shell: InteractiveShell) -> dict[int, str]:
-    """id of a dict -> what the user calls it: the user's names, `Out`, and what holds `_`, `__`, `___`."""
+    """id of a dict -> its name: the user's namespace, `Out`, and the dict of `_`, `__`, `___`."""
     known = {id(shell.user_ns): "notebook" if hasattr(shell, "kernel") else "IPython"}
     history = shell.user_ns.get("_oh")
     if type(history) is dict:
@@ -35,9 +35,9 @@ def objects(shell: InteractiveShell) -> dict[int, str]:
 
 
 def of_the_user(shell: InteractiveShell, difference: Difference) -> Difference:
-    """The difference without IPython's own names, and without numbers whose references others moved.
+    """The difference without IPython's names, and without shared constants whose refcount others changed.
 
-    A new `_12` stays: it says what `Out` keeps alive.
+    A new `_12` stays: `Out` keeps its object alive.
     """
     own = hidden(shell)
     kept = (row for row in difference.names if row.change == "born" and _OUTPUT.fullmatch(row.name))
@@ -47,7 +47,7 @@ def of_the_user(shell: InteractiveShell, difference: Difference) -> Difference:
 
 
 def hidden(shell: InteractiveShell) -> frozenset[str]:
-    """Names that are IPython's own, or begin with an underscore: `%who` leaves out the same."""
+    """IPython's own names, and names with a leading underscore; `%who` hides the same."""
     users, own = shell.user_ns, shell.user_ns_hidden
     return frozenset(
         name

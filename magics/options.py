@@ -1,4 +1,4 @@
-"""A magic's options: declared from the table that the terminal has too, and refused in one way."""
+"""Declare a magic's options from the terminal's table, and report parse errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.faces.arguments import Option
 
 
 def declared(name: str, *options: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator that gives a magic its options, which `name?` prints under the examples."""
+    """A decorator that declares a magic's options; `name?` prints them under the examples."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -28,14 +28,14 @@ def declared(name: str, *options: Option) -> Callable[[Callable[..., Any]], Call
 
 
 def parser_of(magics: Magics, name: str) -> argparse.ArgumentParser:
-    """What reads the options of the magic `name`."""
+    """The parser of the magic `name`."""
     parser: argparse.ArgumentParser = vars(type(magics))[name].parser
     return parser
 
 
 @contextmanager
 def refusing(magic: str, typed: str) -> Iterator[None]:
-    """Make of a parse error in the block an InspectorError `bad-option`; `magic` as it is typed."""
+    """Raise parse errors of the block as InspectorError `bad-option`; `magic` as typed: `%inspect`."""
     try:
         yield
     except (UsageError, ValueError, SyntaxError) as error:

@@ -1,4 +1,4 @@
-"""The progress of a long question: a bar that appears only when it lasts, and leaves nothing behind."""
+"""Progress bars: shown only for long operations, and removed at the end."""
 
 from __future__ import annotations
 
@@ -17,82 +17,82 @@ _EVERY_S = 0.1
 _WALKED_IN_FIRST_S = 2_000_000
 """Objects: a walk takes 250 ns each."""
 
-Told = Callable[[int, int], bool]
-Heard = Callable[[int, float], None]
-"""Of a running trace: records and seconds so far."""
+Progress = Callable[[int, int], bool]
+TraceProgress = Callable[[int, float], None]
+"""Called with (records, seconds) of a running trace."""
 
 
 @contextmanager
-def bar(wanted: bool, walks: bool = False) -> Iterator[Told | None]:
-    """What a scan tells its progress to; an interrupt of the kernel stops the scan with one sentence.
+def bar(wanted: bool, walks: bool = False) -> Iterator[Progress | None]:
+    """A callback that shows a scan's progress; interrupting the kernel raises InspectorError `stopped`.
 
-    `walks`: a chain or a retained size is asked for. A walk lets nothing run until it ends, the kernel's
-    output neither: of a heap so large that it lasts, it is said before that it walks.
+    `walks`: a chain or a retained size is wanted. During a walk nothing else runs, so the kernel sends no
+    output: for a large heap the text is shown before the walk.
     """
     if not wanted and not walks:
         yield None
         return
     drawn = _Bar()
     if walks and sys.getallocatedblocks() > _WALKED_IN_FIRST_S:
-        drawn.waits(f"walks some {sys.getallocatedblocks() / 1e6:,.0f} million objects")
+        drawn.waits(f"walking about {sys.getallocatedblocks() / 1e6:,.0f} million objects")
     try:
-        yield drawn.told if wanted else None
+        yield drawn.shows if wanted else None
     except KeyboardInterrupt:
         what = "search of memory" if wanted else "walk over the objects"
-        less = "--owners nothing is searched" if wanted else "--chain and --retained nothing is walked"
-        raise InspectorError(f"the {what} was stopped.", slug="stopped", do=f"without {less}") from None
+        omitted = "--owners" if wanted else "--chain and --retained"
+        raise InspectorError(f"the {what} was stopped.", slug="stopped", do=f"omit {omitted}") from None
     finally:
         drawn.clear()
 
 
 @contextmanager
-def of_workers() -> Iterator[Told]:
-    """What a cluster tells its progress to; an interrupt leaves the workers that have not answered alone."""
+def of_workers() -> Iterator[Progress]:
+    """A callback that shows how many workers answered; an interrupt stops waiting for the others."""
     drawn = _Bar(progress_text.answered)
     try:
-        yield drawn.told
+        yield drawn.shows
     except KeyboardInterrupt:
         raise InspectorError(
-            "the workers were not waited for.",
+            "waiting for the workers was stopped.",
             slug="stopped",
             why="the kernel was interrupted",
-            do="ask again; nothing is armed on any worker",
+            do="run it again; nothing is armed on any worker",
         ) from None
     finally:
         drawn.clear()
 
 
 @contextmanager
-def of_trace() -> Iterator[Heard]:
-    """What a long cell that is traced tells its progress to, from a thread of its own."""
+def of_trace() -> Iterator[TraceProgress]:
+    """A callback that shows a trace's progress; the trace calls it from its own thread."""
     drawn = _Bar()
 
-    def heard(records: int, seconds: float) -> None:
+    def show(records: int, seconds: float) -> None:
         drawn.waits(progress_text.traced(records, seconds))
 
     try:
-        yield heard
+        yield show
     finally:
         drawn.clear()
 
 
 class _Bar:
-    """Text and `<progress>` under one display id, so that it reads without widgets too."""
+    """Text and `<progress>` under one display id; works without widgets."""
 
     def __init__(self, words: Callable[[int, int], str] = progress_text.searched) -> None:
         self.words = words
         self.due = time.monotonic() + _FIRST_S
         self.handle: DisplayHandle | None = None
 
-    def told(self, done: int, whole: int) -> bool:
-        """Draw how far it is, at most ten times a second; it goes on."""
+    def shows(self, done: int, whole: int) -> bool:
+        """Draw the progress, at most ten times a second; True, so that the operation goes on."""
         if time.monotonic() >= self.due:
             self.due = time.monotonic() + _EVERY_S
             self._draw(done, whole)
         return True
 
     def waits(self, text: str) -> None:
-        """Draw that it goes on, without how far."""
+        """Draw a bar of unknown total."""
         self._show(text, f"<progress></progress> {text}")
 
     def _draw(self, done: int, whole: int) -> None:
@@ -107,6 +107,6 @@ class _Bar:
             self.handle.update(bundle, raw=True)
 
     def clear(self) -> None:
-        """Empty the place where the bar was."""
+        """Remove the bar."""
         if self.handle is not None:
             self.handle.update({"text/html": "", "text/plain": ""}, raw=True)

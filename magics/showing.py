@@ -1,8 +1,8 @@
-"""Show a report from a magic: displayed where its value would be thrown away, never through `Out`.
+"""Show a report from a magic: display it where its value would be dropped, never through `Out`.
 
-IPython keeps what a cell's last expression gives: `_`, `__`, `___` and `Out` move on, and what falls off
-their end is freed. A look must not do that to the user's objects, so the report is displayed and the history
-stays as it was. Where the value is used, `r = %inspect x`, it is given back and nothing is displayed.
+IPython keeps the value of a cell's last expression: `_`, `__`, `___` and `Out` shift, which may free an older
+value. Inspecting must not free the user's objects; so the report is displayed, and the history is unchanged.
+Where the value is used, as in `r = %inspect x`, it is returned and not displayed.
 """
 
 from __future__ import annotations
@@ -23,14 +23,11 @@ from inspector.report import Report
 
 _RUNNERS = ("run_line_magic", "run_cell_magic")
 _PRINTS = ("PRINT_EXPR", "CALL_INTRINSIC_1")
-"""What follows the call of a cell's last expression: 3.11, and from 3.12 on."""
+"""The opcode after the call of a cell's last expression: in 3.11, and from 3.12 on."""
 
 
 def give(shell: InteractiveShell, report: Report, view: Any = None) -> Report | None:
-    """The report to whoever asked: displayed for a cell's statement, returned where the value is used.
-
-    `view` is displayed in its place where there is one.
-    """
+    """Display the report (or `view`) where the magic is a statement; else return the report."""
     if not _is_statement():
         return report
     display_result(shell, report, view)
@@ -38,13 +35,13 @@ def give(shell: InteractiveShell, report: Report, view: Any = None) -> Report | 
 
 
 def display_result(shell: InteractiveShell, report: Report, view: Any = None) -> None:
-    """Display the report, or a view of it, as what the cell gave, without a place in `Out`."""
+    """Display the report, or a view of it, as the cell's result, without storing it in `Out`."""
     show(report if view is None else view)
     shell.displayhook.fill_exec_result(report)
 
 
 def show(shown: Any) -> None:
-    """Display a report, or a view of one after its page."""
+    """Display a report, or a view after its page."""
     outputs = getattr(shown, "outputs", None)
     if outputs is None:
         display(shown)
@@ -54,7 +51,7 @@ def show(shown: Any) -> None:
 
 @contextmanager
 def shown_if_raised(draw: Callable[[], Any]) -> Iterator[None]:
-    """What was found until then is displayed where the user's code in the block raises; the error goes on."""
+    """Where the user's code in the block raises, display what `draw` returns, and reraise."""
     try:
         yield
     except InspectorError:
@@ -65,7 +62,7 @@ def shown_if_raised(draw: Callable[[], Any]) -> Iterator[None]:
 
 
 def refuse(error: InspectorError, magic: str, cell: str | None = None) -> None:
-    """The error as one quiet block, told by the magic as it was typed: no traceback, and the cell goes on."""
+    """Display the error as one block without traceback, named by `magic`; the cell continues."""
     display(_Refusal(error.block(f"{'%' if cell is None else '%%'}{magic}")))
 
 
@@ -85,7 +82,7 @@ class _Refusal:
 
 
 def _is_statement() -> bool:
-    """Whether the magic was called as a statement: its value is printed or thrown away, not used."""
+    """Whether the magic was called as a statement: its value is printed or dropped."""
     caller = calling_frame()
     if caller is None:
         return False

@@ -1,4 +1,4 @@
-"""A report as the options of a magic draw it, written to the files they name."""
+"""Draw a report as a magic's options say, and write the files that they name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from inspector.report import Report
 
 
 def drawn(report: Report, options: argparse.Namespace) -> Report:
-    """The report at the width and detail asked for; `--svg` and `--html` are written."""
+    """The report with the options' width and detail; writes the files of `--svg` and `--html`."""
     made = report.drawn(
         width=options.width, everything=options.all, explain=options.explain, verbose=options.verbose
     )

@@ -1,1 +1,1 @@
-"""Floor 3: stop and step. gdb runs in a process of its own; the kernel stays alive."""
+"""Floor 3: breakpoints and stepping. gdb runs in its own process; the kernel stays alive."""

@@ -1,15 +1,15 @@
-"""The broker: a process between client and gdb, so that somebody watches while the client stands still.
+"""The broker: a process between client and gdb, which keeps running while gdb stops the client.
 
-The client is often the very process that gdb stops: then it cannot converse, and could not end a gdb that
-hangs. So a third process owns gdb, passes requests on, gives each a deadline, and heals the target when gdb
-ends otherwise than by leaving. It is no child of the client (double fork), and speaks JSON lines over a
-Unix socket (0600, in a folder 0700) to whoever has the token.
+The client is often the process that gdb stops; then it cannot answer, and could not end a gdb that hangs.
+So the broker owns gdb, forwards requests with a deadline each, and heals the target when gdb ends without
+detaching. It is not a child of the client (double fork), and speaks JSON lines over a Unix socket (mode 0600,
+in a folder of mode 0700) with clients that have the token.
 
     client  <- socket ->  broker  <- socket pair ->  gdb (inside.py)  <- ptrace ->  target (often = client)
 
-States: absent, starting, running, stopped, leaving, gone, healed, refused. Every answer carries the state.
-Ways out: `quit`; the last client goes; the target ends; gdb ends. In each gdb is told to leave first, has
-seconds for it, and is then ended by force; what it left is healed.
+States: absent, starting, running, stopped, leaving, gone, healed, refused. Every answer has the state.
+A session ends by `quit`, or when the last client disconnects, the target ends, or gdb ends. The broker asks
+gdb to detach, kills it after LEAVE_S, and heals what gdb left in the target.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from inspector.objects.isolation import leave_parent
 TICK_S: Final = 1.0
 LEAVE_S: Final = 3.0
 LONELY_S: Final = 20.0
-"""A broker that nobody talks to ends."""
+"""Seconds after which a broker without clients ends."""
 
 
 class Broker:
@@ -57,7 +57,7 @@ class Broker:
     # --- the loop --------------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Serve until there is nothing left to watch."""
+        """Serve until the session is over."""
         at = time.monotonic() + TICK_S
         while not self._over():
             for key, _ in self._selector.select(max(0.0, at - time.monotonic())):
@@ -83,13 +83,13 @@ class Broker:
         patient = max((limit for _, _, limit in self.waiting.values()), default=0.0)
         try:
             self.gdb.tick(patient)
-        except OSError:  # the agent's side is closed: gdb is ending
+        except OSError:  # the agent closed its socket: gdb is ending
             self.gdb.end()
 
     def _bury(self) -> None:
-        """A gdb that had not heard of its process's death by the next tick is ended: it waits in vain.
+        """End a gdb that has not noticed its process's death by the next tick.
 
-        So it is with one that was killed while it stood: the stop that gdb looks at has no registers.
+        gdb does not notice where the process was killed while stopped: that stop has no registers.
         """
         dead = self.state != "gone" and not proc.alive(self.target)
         self._dead_ticks = self._dead_ticks + 1 if dead else 0
@@ -168,7 +168,7 @@ class Broker:
         self.waiting[self._number] = (client, own, limit)
         try:
             self.gdb.agent.send(id=self._number, do=do, **message)
-        except OSError:  # it is ending: _gdb_ended answers
+        except OSError:  # gdb is ending: _gdb_ended answers
             self.gdb.end()
 
     # --- gdb -------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ class Broker:
                 self.gdb.answered()
                 self._from_agent(message)
         except (EOFError, ValueError):
-            self._selector.unregister(self.gdb.agent)  # gdb's end is seen by its pidfd
+            self._selector.unregister(self.gdb.agent)  # the pidfd signals gdb's end
             self.gdb.end()
 
     def _from_agent(self, message: Message) -> None:
@@ -209,7 +209,7 @@ class Broker:
             self._answer(client, 0, event="ended")
 
     def _look_after(self, code: int, silent: bool) -> None:
-        """Heal the target, unless gdb had left it in order, and say what there was to heal."""
+        """Heal the target, unless gdb detached from it in order; set `state` and `ended`."""
         left, self.state = self.state == "gone", "gone"
         if not proc.alive(self.target):
             self.ended = self.ended if left else f"process {self.target} has ended"
@@ -219,10 +219,10 @@ class Broker:
         healed = healing.heal(self.target)
         how = f"gdb ended by signal {-code}" if code < 0 else f"gdb ended with code {code}"
         if silent:
-            how = f"gdb gave no sign of life for {SILENT_S:g} s and was ended"
+            how = f"gdb did not respond for {SILENT_S:g} s and was ended"
         self.state = "healed"
         self.ended = f"{how}; breakpoints left: {healed.bytes_restored} healed"
-        self.ended += "; the stopped process was woken" if healed.woken else ""
+        self.ended += "; the stopped process was continued" if healed.woken else ""
         self.ended += "" if healed.runs else "; the process does not run"
 
     def _quit(self) -> None:
@@ -236,7 +236,7 @@ class Broker:
 
 
 def spoken(error: InspectorError) -> dict[str, str]:
-    """An error as it travels."""
+    """An error as a JSON object."""
     return {
         "what": error.what,
         "slug": error.slug,
@@ -248,10 +248,10 @@ def spoken(error: InspectorError) -> dict[str, str]:
 
 def _late(state: str) -> dict[str, str]:
     error = InspectorError(
-        "gdb did not do it in time.",
+        "gdb did not finish in time.",
         slug="gdb-late",
         why=f"the session is {state}",
-        do="wait for less at a time, or leave the session; the process goes on either way",
+        do="ask for less at a time, or leave the session; the process continues either way",
     )
     return spoken(error)
 
@@ -260,14 +260,14 @@ def _no_gdb(ended: str) -> dict[str, str]:
     error = InspectorError(
         "the session with gdb is over.",
         slug="gdb-ended",
-        why=ended or "it was left",
-        do="what was collected is kept; begin another session for more",
+        why=ended or "the session was left",
+        do="collected hits are kept; begin another session for more",
     )
     return spoken(error)
 
 
 def main() -> None:
-    """Read the settings from stdin, listen, leave the parent, serve."""
+    """Read the settings from stdin, listen, detach from the parent, serve."""
     settings = json.loads(sys.stdin.readline())
     listener = socket.socket(socket.AF_UNIX)
     path = str(Path(settings["folder"]) / "broker")

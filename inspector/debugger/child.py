@@ -1,4 +1,4 @@
-"""gdb as a child of the broker: started with our agent inside, watched, ended by force when it is silent."""
+"""gdb as a child of the broker: started with our agent inside, watched, killed when it does not respond."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Final
 from inspector.debugger.lines import Lines
 
 SILENT_S: Final = 5.0
-"""gdb is asked for a sign of life each second; this long without one, and it is ended."""
+"""The broker pings gdb each second, and ends a gdb that has not answered for so many seconds."""
 TERM_S: Final = 1.5
-"""From SIGTERM, on which gdb lets go of the process in order, to SIGKILL."""
+"""Seconds from SIGTERM, on which gdb detaches in order, to SIGKILL."""
 _NO_PYTHON: Final = b"Python scripting is not supported"
 _FD: Final = "INSPECTOR_AGENT_FD"
 _ROOT: Final = Path(__file__).resolve().parents[2]
@@ -31,11 +31,11 @@ _EARLY: Final = (
     "maint set internal-error corefile no",
     "maint set internal-warning corefile no",
 )
-"""A process that vanishes can be an internal error to gdb: it then ends, and leaves no core in our folder."""
+"""A vanished process can be an internal error of gdb: gdb then ends, without a core file in our folder."""
 
 
 class Gdb:
-    """One gdb, its agent's socket, and how long it has been silent."""
+    """One gdb, its agent's socket, and when it was last pinged."""
 
     def __init__(self, path: str, folder: str, settings: tuple[str, ...] = ()) -> None:
         ours, theirs = socket.socketpair()
@@ -48,7 +48,7 @@ class Gdb:
         with (Path(folder) / "gdb.log").open("wb") as log:
             self.child = subprocess.Popen(
                 [*command, "-ex", boot],
-                stdin=reads,  # gdb holds the other end itself: at its input's end it would quit, in disorder
+                stdin=reads,  # gdb holds the other end: at end of input it would quit without detaching
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -66,7 +66,7 @@ class Gdb:
         self._log = Path(folder) / "gdb.log"
 
     def has_no_python(self) -> bool:
-        """Whether it complained that it was built without."""
+        """Whether its log says that it was built without Python."""
         with contextlib.suppress(OSError):
             return _NO_PYTHON in self._log.read_bytes()
         return False
@@ -76,16 +76,16 @@ class Gdb:
         return self.pidfd
 
     def end(self) -> None:
-        """Ask gdb to let go and end (SIGTERM); `tick` follows with SIGKILL."""
+        """Ask gdb to detach and end (SIGTERM); `tick` sends SIGKILL later."""
         if self.ending_since is None:
             self.ending_since = time.monotonic()
             self.child.send_signal(signal.SIGTERM)
-            self.child.send_signal(signal.SIGCONT)  # one that was stopped cannot act on SIGTERM
+            self.child.send_signal(signal.SIGCONT)  # a stopped gdb cannot act on SIGTERM
 
     def tick(self, patient_until: float) -> None:
-        """Once a second: ask for a sign of life; end a gdb that gave none for too long.
+        """Called each second: ping gdb; end a gdb that has not answered for too long.
 
-        `patient_until`: a request is under way that may take until then (CLOCK_MONOTONIC seconds).
+        `patient_until`: the deadline of a running request (CLOCK_MONOTONIC seconds).
         """
         now = time.monotonic()
         if self.has_no_python():
@@ -101,11 +101,11 @@ class Gdb:
             self.end()
 
     def answered(self) -> None:
-        """The agent gave a sign of life."""
+        """The agent has answered."""
         self.asked_at = None
 
     def reap(self) -> int:
-        """The exit status of a gdb that has ended; -N for signal N."""
+        """Wait for gdb, and close; its exit code, -N for signal N."""
         code = self.child.wait()
         os.close(self.pidfd)
         self.agent.close()

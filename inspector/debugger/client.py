@@ -1,4 +1,4 @@
-"""The client's side: start a broker, talk to it, and keep this process safe while it is traced."""
+"""The client: start a broker, send it requests, and protect this process while gdb traces it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from inspector.errors import InspectorError, OurFault, TargetGone
 
 START_S: Final = 20.0
 ATTACH_S: Final = 90.0
-"""Reading the symbols of a torch takes seconds on a loaded machine."""
+"""Long, because reading torch's symbols takes seconds on a loaded machine."""
 _PR_SET_PTRACER: Final = 0x59616D61  # prctl(2), Yama
 _BOOT: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]); from inspector.debugger.broker import main; main()"
@@ -35,7 +35,7 @@ _KINDS: Final = {"TargetGone": TargetGone, "OurFault": OurFault}
 
 
 class Client:
-    """A connection to a broker of our own. `call` is a request and its answer."""
+    """A connection to its own broker. `call` sends a request and returns the answer."""
 
     def __init__(self, target: int) -> None:
         self.target = target
@@ -66,8 +66,10 @@ class Client:
             raise OurFault(
                 "the broker of the debugger did not start.",
                 slug="our-fault",
-                why=done.stderr.strip().splitlines()[-1][:200] if done.stderr.strip() else "it said nothing",
-                do="please report it with the command you typed",
+                why=done.stderr.strip().splitlines()[-1][:200]
+                if done.stderr.strip()
+                else "it printed nothing",
+                do="please report this with the command that you ran",
             )
         stream = socket.socket(socket.AF_UNIX)
         stream.settimeout(START_S)
@@ -78,7 +80,7 @@ class Client:
         return lines
 
     def call(self, do: str, deadline_s: float = 10.0, **said: Any) -> Message:
-        """The answer to a request. Raises the InspectorError that the other side says."""
+        """Send a request; returns the answer, or raises the InspectorError that the other side sent."""
         number = next(self._numbers)
         try:
             self.lines.send(id=number, do=do, deadline_s=deadline_s, **said)
@@ -89,7 +91,7 @@ class Client:
                 "the session with gdb is over.",
                 slug="gdb-ended",
                 why="the broker has ended",
-                do="what was collected is kept; begin another session for more",
+                do="collected hits are kept; begin another session for more",
             ) from None
         if "error" in answer:
             raise raised(answer["error"])
@@ -101,7 +103,7 @@ class Client:
         return self._answers.pop(number)
 
     def _read(self, limit: float) -> None:
-        """Take in what arrives next. Raises EOFError, also when the broker is silent beyond any deadline."""
+        """Read the next messages. Raises EOFError, also when the broker exceeds `limit`."""
         self.lines.stream.settimeout(max(0.01, limit - time.monotonic()))
         try:
             for message in self.lines.receive():
@@ -115,7 +117,7 @@ class Client:
             self.lines.stream.settimeout(None)
 
     def await_event(self, *names: str, deadline_s: float) -> Message:
-        """The next event of one of these names; those of others are dropped. Raises gdb-late, gdb-ended."""
+        """The next event with one of these names; drops others. Raises InspectorError gdb-late, gdb-ended."""
         limit = time.monotonic() + deadline_s
         while True:
             while self.events:
@@ -133,15 +135,15 @@ class Client:
                 return {"event": "ended"}
 
     def spooled(self) -> Iterator[Message]:
-        """What the agent has written so far, whole lines only."""
+        """The hits that the agent has written so far."""
         path = Path(self.folder) / "hits.jsonl"
         if path.exists():
             for line in path.read_bytes().split(b"\n"):
-                with contextlib.suppress(ValueError):  # the last one, cut by a kill
+                with contextlib.suppress(ValueError):  # the last line, incomplete after a kill
                     yield json.loads(line)
 
     def close(self) -> None:
-        """End the session: the broker leaves the target, whatever its state, and ends."""
+        """End the session: the broker detaches from the target in any state, and ends."""
         with contextlib.suppress(InspectorError):
             self.call("quit")
         self.lines.close()
@@ -149,23 +151,23 @@ class Client:
 
 
 def late(seconds: float) -> InspectorError:
-    """The error for an answer that did not come."""
+    """The error for an answer that did not come in time."""
     return InspectorError(
         f"nothing happened within {seconds:g} s.",
         slug="gdb-late",
         why="no breakpoint was reached and the program did not end",
-        do="give it longer, or another place",
+        do="wait longer, or give another place",
     )
 
 
 def raised(said: dict[str, str]) -> InspectorError:
-    """The error that the other side said."""
+    """The InspectorError that the other side sent."""
     kind = _KINDS.get(said.get("kind", ""), InspectorError)
     return kind(said["what"], slug=said["slug"], why=said["why"], do=said["do"])
 
 
 def python() -> str:
-    """A Python of this version to run the broker; an embedding host's `sys.executable` may be none."""
+    """The path of a Python to run the broker; the `sys.executable` of an embedding host may be no Python."""
     here = Path(sys.executable or "")
     if "python" in here.name and os.access(here, os.X_OK):
         return str(here)
@@ -177,14 +179,14 @@ def python() -> str:
 
 
 def allow_tracer(pid: int) -> None:
-    """Let `pid` and its children trace this process where Yama asks for it; 0 takes it back (prctl(2))."""
+    """Allow `pid` and its children to trace this process under Yama; 0 revokes that (prctl(2))."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_PR_SET_PTRACER, ctypes.c_ulong(pid), 0, 0, 0)  # EINVAL: no Yama, nothing to allow
 
 
 @contextlib.contextmanager
 def guarded(client: Client) -> Iterator[tuple[int, int] | None]:
-    """This process with the guard of native/watch/breakpoint_guard.c armed and the broker allowed to trace it."""
+    """Arm the guard of native/watch/breakpoint_guard.c, and allow the broker to trace this process."""
     from inspector import _native
 
     table = _native.traps_arm()

@@ -1,4 +1,4 @@
-"""A core file read by pystack: who died of what, and the stacks of all threads in one order."""
+"""Read a core file with pystack: the signal, its thread, and the merged stacks of all threads."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def is_core(path: str) -> bool:
         ) from None
     if head[:4] != _ELF or int.from_bytes(head[16:18], "little") != _CORE:
         raise InspectorError(
-            f"{path} is no core file.",
+            f"{path} is not a core file.",
             slug="bad-core",
-            why="it does not begin as an ELF file of type ET_CORE",
-            do="give the file that the kernel wrote (`coredumpctl list`), or the folder of a kept trace",
+            why="it has no ELF header of type ET_CORE",
+            do="give a core file of the kernel (`coredumpctl list`), or the folder of a kept trace",
         )
     return True
 
@@ -47,26 +47,26 @@ def read(path: str) -> Crash:
     begin = time.perf_counter_ns()
     try:
         core = pystack.CoreFileAnalyzer(path)
-        program, told = str(core.extract_executable()), core.extract_failure_info()
+        program, failure = str(core.extract_executable()), core.extract_failure_info()
         pid = int(core.extract_pid())
         both = pystack.NativeReportingMode.ALL
         threads = list(pystack.get_process_threads_for_core(path, program, native_mode=both))
-    except Exception as error:  # pystack's own errors and the system's: all mean the same here
+    except Exception as error:  # pystack's own errors and OSError
         raise InspectorError(
-            f"{path} cannot be read as the core file of a Python.",
+            f"{path} cannot be read as a core file of Python.",
             slug="bad-core",
             why=" ".join(str(error).split())[:200] or type(error).__name__,
-            do="is the program it is of still installed as it was? `gdb PROGRAM CORE` reads any core file",
+            do="check that its program is installed unchanged; `gdb PROGRAM CORE` reads any core file",
         ) from None
     found = tuple(stack_of(thread, "") for thread in threads)
     stacks = Stacks(pid, Path(program).name, found, time.perf_counter_ns() - begin)
-    number = int(told.get("si_signo", 0))
-    died = found[-1] if found else None  # the kernel writes it first, pystack lists the last first
+    number = int(failure.get("si_signo", 0))
+    died = found[-1] if found else None  # the kernel writes it first; pystack lists in reverse
     return Crash(
         pid=pid,
         program=Path(program).name,
         signal=_signal(number),
-        fault=_address(told, number),
+        fault=_address(failure, number),
         thread_id=died.thread_id if died else Unknown("the core file does not say"),
         place=_place(died),
         stacks=stacks,
@@ -83,9 +83,9 @@ def _signal(number: int) -> str | Unknown:
         return Unknown("the core file does not say")
 
 
-def _address(told: dict[str, Any], number: int) -> Address | Unknown:
-    if number in _FAULTS and not told.get("sender_pid"):
-        return Address(int(told.get("failed_addr", 0)))
+def _address(failure: dict[str, Any], number: int) -> Address | Unknown:
+    if number in _FAULTS and not failure.get("sender_pid"):
+        return Address(int(failure.get("failed_addr", 0)))
     return Unknown("not a fault of memory")
 
 

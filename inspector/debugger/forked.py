@@ -1,4 +1,4 @@
-"""A function run in a forked child under gdb, to be stepped by a person while this process stays alive."""
+"""Run a function in a forked child under gdb, which the user steps while this process stays alive."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from inspector.errors import InspectorError
 from inspector.objects.isolation import fork_waiting, running_threads
 
 UNSAFE: Final = ("libgomp", "libtorch", "libcuda", "libiomp")
-"""Libraries whose threads do not survive a fork: the child would wait for them for ever."""
+"""Libraries whose threads do not survive a fork: the child could wait for them forever."""
 _QUIET_S: Final = 1.0
-"""How long a moment is waited for in which no other thread runs."""
+"""Seconds to wait for a moment in which no other thread runs."""
 
 
 class Forked:
-    """One child under gdb. `close` ends it."""
+    """One child under gdb, owned; `close` ends it."""
 
     def __init__(self, function: Callable[[], None], places: Sequence[str], folder: str = "") -> None:
-        """`folder`: what the child leaves there is removed when it is closed."""
+        """`folder`: the child's files, removed by `close`."""
         _check_fork()
         self.folder = folder
         wanted = asked(places, None, ()) if places else ()
@@ -53,7 +53,7 @@ class Forked:
         return self.command("await", deadline_s=deadline_s)
 
     def command(self, word: str, argument: str = "", deadline_s: float = 30.0) -> Answer:
-        """Carry out a word of `stepped.COMMANDS`. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
+        """Carry out one of `stepped.COMMANDS`. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
         answer = stepped.command(self._client, word, argument, deadline_s)
         output = self.output()
         if answer.stop is None:
@@ -62,14 +62,14 @@ class Forked:
         return answer._replace(output=output)
 
     def output(self) -> str:
-        """What the child has printed since the last time."""
+        """What the child has printed since the last call."""
         found = b""
         while select.select([self._output], [], [], 0)[0] and (read := os.read(self._output, 1 << 16)):
             found += read
         return found.decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Leave and end the child."""
+        """Detach gdb, and end the child."""
         self._open.close()
 
     def _end(self) -> None:
@@ -86,8 +86,8 @@ def _check_fork() -> None:
         raise InspectorError(
             "the cell cannot be run in a forked child here.",
             slug="fork-unsafe",
-            why=f"{found[0]} is loaded: its threads do not exist in the child, which could wait for ever",
-            do="%%inspect_break collects in this kernel; `inspector break` runs a program under gdb",
+            why=f"{found[0]} is loaded: its threads do not exist in the child, which could wait forever",
+            do="%%inspect_break works in this kernel; `inspector break` runs a program under gdb",
         )
     limit = time.monotonic() + _QUIET_S
     while (busy := running_threads()) and time.monotonic() < limit:
@@ -96,6 +96,6 @@ def _check_fork() -> None:
         raise InspectorError(
             "the cell cannot be run in a forked child now.",
             slug="fork-unsafe",
-            why=f"{busy} other thread{'s' * (busy > 1)} running, whose locks would stay held",
-            do="try again when they are done, or %%inspect_break",
+            why=f"{busy} other thread{'s' * (busy > 1)} running; locks they hold would never be released",
+            do="try again when they have finished, or use %%inspect_break",
         )

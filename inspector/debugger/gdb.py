@@ -1,4 +1,4 @@
-"""Which gdb is here, and whether it has a Python that can read our facts."""
+"""Check the installed gdb, and whether its Python can import our facts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 from inspector.facts.machine import Check
 
 OLDEST_PYTHON: Final = (3, 11)
-"""The facts are imported inside gdb's own Python: they keep to the oldest syntax it ships."""
+"""The oldest Python in gdb that can import our facts, which the agent needs."""
 DEADLINE_S: Final = 20
 _ASK: Final = "python import sys; print('python', '%d.%d.%d' % sys.version_info[:3])"
 
@@ -21,7 +21,7 @@ def check() -> Check:
     if path is None:
         return Check("gdb", "no", "not found", "sudo apt-get install gdb")
     try:
-        told = subprocess.run(
+        printed = subprocess.run(
             [path, "-nx", "-batch", "-ex", "show version", "-ex", _ASK],
             capture_output=True,
             text=True,
@@ -32,13 +32,13 @@ def check() -> Check:
         return Check(
             "gdb", "no", f"{path} did not answer in {DEADLINE_S} s", "gdb -nx -batch -ex 'show version'"
         )
-    return judged(told)
+    return judged(printed)
 
 
-def judged(told: str) -> Check:
-    """The check, from what gdb printed."""
-    version = re.search(r"GNU gdb.*?(\d+\.\d+)", told)
-    python = re.search(r"^python (\d+)\.(\d+)\.(\d+)$", told, re.MULTILINE)
+def judged(printed: str) -> Check:
+    """The check for what gdb printed."""
+    version = re.search(r"GNU gdb.*?(\d+\.\d+)", printed)
+    python = re.search(r"^python (\d+)\.(\d+)\.(\d+)$", printed, re.MULTILINE)
     name = version[1] if version else "unknown version"
     if python is None:
         return Check(

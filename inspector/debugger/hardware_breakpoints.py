@@ -1,4 +1,4 @@
-"""Breakpoints without gdb: at most four functions of this process, by the processor (native/watch/hardware_breakpoints.c)."""
+"""Hardware breakpoints without gdb: at most four functions of this process."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from inspector.facts.stack import Hit, Hits, PlaceCount
 from inspector.facts.unknown import Unknown
 
 RECORDS: Final = ("count", "stacks")
-"""What is known without arguments, which gdb reads."""
+"""Modes that need no arguments, which only gdb reads."""
 ADDRESSES_MAX: Final = 4
 """DR0 to DR3 (Intel 64 manual, volume 3)."""
-MEANS: Final = "the processor's breakpoints, nothing stopped"
-_NOT_READ: Final = Unknown("not asked: gdb reads them, record='full'")
+MEANS: Final = "hardware breakpoints, nothing stopped"
+_NOT_READ: Final = Unknown("not recorded: use record='full', which needs gdb")
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _FLAGS: Final = os.RTLD_LAZY | os.RTLD_NOLOAD
 
 
 class HardwareHits:
-    """What is armed; `end` takes it away and gives the facts."""
+    """Armed breakpoints; `end` disarms them and returns the facts."""
 
     def __init__(self, places: Sequence[Asked], addresses: list[int], record: str, depth: int) -> None:
         self._places, self._addresses = places, addresses
         self._record, self._depth = record, depth
 
     def end(self) -> Hits:
-        """Disarm."""
+        """Disarm; the recorded hits."""
         rows, counts = _native.hardware_breakpoints_disarm()
         names = {at: one.place for at, one in zip(self._addresses, self._places, strict=True)}
         hits = tuple(self._hit(n, names, row) for n, row in enumerate(rows, 1))
@@ -46,14 +46,14 @@ class HardwareHits:
 
     def _hit(self, number: int, names: dict[int, str], row: tuple[Any, ...]) -> Hit:
         at_ns, thread, address, *_, native, python = row
-        inner = [native[0] + 1, *native[1:]] if native else []  # at its first instruction, not behind a call
+        inner = [native[0] + 1, *native[1:]] if native else []  # its first instruction, not a return address
         return Hit(number, names[address], at_ns, _NOT_READ, stack_of(thread, inner, python, self._depth))
 
 
 def armed(
     places: Sequence[Asked], record: str, budget: int, depth: int, all_threads: bool
 ) -> HardwareHits | None:
-    """Armed breakpoints; None where it takes gdb: arguments, conditions, lines, more places, or refused."""
+    """Arm; None where gdb is needed: for arguments, conditions, lines, more places, or on a refusal."""
     found = _addresses(places) if record in RECORDS else None
     if found is None:
         return None
@@ -62,13 +62,13 @@ def armed(
     try:
         only, kept = 0 if all_threads else threads[0], 0 if record == "count" else budget
         _native.hardware_breakpoints_arm(found, threads, only, kept)
-    except (OSError, RuntimeError):  # perf is refused, the registers are taken, a watch on writes runs
+    except (OSError, RuntimeError):  # perf_event_open refused; registers in use; a watch on writes runs
         return None
     return made
 
 
 def _addresses(places: Sequence[Asked]) -> list[int] | None:
-    """Where the places are; None where one is no exported function, or more than one."""
+    """The addresses of the places; None where one is not exactly one exported function."""
     if len(places) > ADDRESSES_MAX:
         return None
     found = []
@@ -81,7 +81,7 @@ def _addresses(places: Sequence[Asked]) -> list[int] | None:
 
 
 def _exported(name: str) -> Iterator[int]:
-    """Each definition of a function in the files that are loaded (dlsym(3))."""
+    """The addresses of a function's definitions in all loaded files (dlsym(3))."""
     libc = ctypes.CDLL(None)
     libc.dlopen.restype = libc.dlsym.restype = ctypes.c_void_p
     libc.dlsym.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
@@ -93,6 +93,6 @@ def _exported(name: str) -> Iterator[int]:
         if not handle:
             continue
         at = libc.dlsym(handle, name.encode())
-        libc.dlclose(handle)  # only our count of it
+        libc.dlclose(handle)  # only drops our reference
         if at and any(one.path == path and one.start <= at < one.stop for one in code):
             yield at

@@ -1,7 +1,7 @@
-"""What a killed gdb leaves in a process, found and undone from outside: planted bytes and stopped states.
+"""Undo from outside what a killed gdb leaves in a process: breakpoint bytes (int3) and stopped threads.
 
-Code is compared with the files it was mapped from. Only bytes that are an int3 now and something else in the
-file are put back: other differences are the program's own.
+Code is compared with the files that it is mapped from. A byte is restored only where it is an int3 and the
+file has another: other differences are the program's own.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ class Healed(NamedTuple):
 
     bytes_restored: int
     woken: bool
-    """SIGCONT ended a stopped state."""
+    """SIGCONT continued a stopped process."""
     runs: bool
     """Afterwards the process is neither stopped nor traced."""
 
 
 def differences(pid: int) -> list[Planted]:
-    """Every byte of the process's code that is not what its file has."""
+    """Every byte of the process's code that differs from its file."""
     found: list[Planted] = []
     with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:  # noqa: PTH123
         for mapping in proc.code(pid):
@@ -60,12 +60,12 @@ def _differences(memory: int, mapping: proc.Code) -> Iterator[Planted]:
                         for i, (a, b) in enumerate(zip(there, meant, strict=False))
                         if a != b
                     )
-    except OSError:  # the mapping or its file went meanwhile
+    except OSError:  # the mapping or its file is gone
         return
 
 
 def restore(pid: int) -> int:
-    """Put back the file's byte wherever an int3 was left; the number of bytes."""
+    """Restore the file's byte at every int3 that was left; returns the number of bytes."""
     planted = [row for row in differences(pid) if row.found == INT3]
     if planted:
         with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:  # noqa: PTH123
@@ -75,16 +75,16 @@ def restore(pid: int) -> int:
 
 
 def heal(pid: int, deadline_s: float = 2.0) -> Healed:
-    """Undo what a gdb that is gone left behind. Nothing is touched where somebody traces the process.
+    """Undo what an ended gdb left. Changes nothing where the process is traced.
 
-    SIGCONT is sent once in any case: a stop signal of gdb's that is still on its way ends with it
-    (signal(7)), and a process that runs takes no notice. It is repeated while a stopped thread is seen.
+    SIGCONT is always sent once: it discards a pending stop signal of gdb's (signal(7)), and a running
+    process ignores it. It is repeated while a thread is stopped.
     """
     if not proc.alive(pid) or proc.tracer(pid):
         return Healed(0, False, False)
     try:
         restored = restore(pid)
-    except OSError:  # it ended, or may not be written any more
+    except OSError:  # it ended, or can no longer be written
         restored = 0
     woken, limit = "T" in proc.thread_states(pid), time.monotonic() + deadline_s
     os.kill(pid, signal.SIGCONT)

@@ -1,8 +1,7 @@
-"""A program started under gdb from its first instruction on, or a running one watched for a while.
+"""Run a program under gdb from its first instruction, or watch a running process for some seconds.
 
-The program is our child, not gdb's: a stub waits until gdb has attached and planted, then becomes the
-program (execve(2)), which gdb follows. So its input and output are the terminal's own, and its exit code is
-ours to see.
+The program is our child, not gdb's: a stub waits until gdb has attached and set the breakpoints, then becomes
+the program (execve(2)), which gdb follows. So the program uses our terminal, and we get its exit code.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ os.read(int(sys.argv[1]), 1)
 os.closerange(3, 64)
 os.execvp(sys.argv[2], sys.argv[2:])
 """
-"""PR_SET_PTRACER_ANY: under Yama 1 only a parent may trace, and gdb is none. It ends with execve."""
+"""PR_SET_PTRACER_ANY, because under Yama 1 only a parent may trace. execve resets it."""
 
 
 def launched(
@@ -39,9 +38,9 @@ def launched(
     quiet: bool = False,
     environment: Mapping[str, str] | None = None,
 ) -> tuple[Hits, int]:
-    """What was collected until the program ended, and its exit code; -N for signal N.
+    """The hits until the program ended, and its exit code; -N for signal N.
 
-    `quiet`: what the program prints goes to stderr. Raises InspectorError no-program, and what attaching
+    `quiet`: the program's output goes to stderr. Raises InspectorError no-program, and what attaching
     raises.
     """
     if shutil.which(command[0]) is None:
@@ -60,10 +59,10 @@ def launched(
     os.close(reader)
     try:
         with contextlib.closing(Client(child.pid)) as client:
-            told = _begun(client, places, options)
+            started = _begun(client, places, options)
             os.write(writer, b"x")
             code = _wait(child.wait)
-            return _gathered(client, told), code
+            return _gathered(client, started), code
     finally:
         os.close(writer)
         if child.poll() is None:
@@ -72,13 +71,13 @@ def launched(
 
 
 def watched(pid: int, places: Sequence[Asked], options: Mapping[str, Any], seconds: float) -> Hits:
-    """What process `pid` reached within `seconds`, or until it ended. It is left as it was found."""
+    """The hits of process `pid` within `seconds`, or until it ended. The process is left unchanged."""
     with contextlib.closing(Client(pid)) as client:
-        told = _begun(client, places, options)
+        started = _begun(client, places, options)
         limit = time.monotonic() + seconds
         with contextlib.suppress(InspectorError, KeyboardInterrupt):
             client.await_event("exited", "ended", deadline_s=max(0.0, limit - time.monotonic()))
-        return _gathered(client, told)
+        return _gathered(client, started)
 
 
 def _begun(client: Client, places: Sequence[Asked], options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -88,14 +87,14 @@ def _begun(client: Client, places: Sequence[Asked], options: Mapping[str, Any]) 
 
 
 def _wait(until: Callable[[], int]) -> int:
-    """An interrupt of the terminal reaches the program as well: what it does with it is waited for."""
+    """Call `until` to its end: Ctrl-C reaches the program too, which decides what to do."""
     while True:
         with contextlib.suppress(KeyboardInterrupt):
             return until()
 
 
-def _gathered(client: Client, told: Mapping[str, Any]) -> Hits:
+def _gathered(client: Client, started: Mapping[str, Any]) -> Hits:
     counts: Mapping[str, Any] = {}
     with contextlib.suppress(InspectorError):
         counts = client.call("leave", 30.0)
-    return gathered(client, told, counts)
+    return gathered(client, started, counts)

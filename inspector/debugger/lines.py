@@ -9,11 +9,11 @@ from typing import Any, Final
 
 Message = dict[str, Any]
 LINE_BYTES_MAX: Final = 64 << 20
-"""A longer line is a fault of the other side."""
+"""A longer line is an error of the other side."""
 
 
 class Lines:
-    """The messages of one socket: what arrived is cut at line ends, however it was packed."""
+    """The messages of one socket, split at line ends."""
 
     def __init__(self, stream: socket.socket) -> None:
         self.stream = stream
@@ -24,11 +24,11 @@ class Lines:
         return self.stream.fileno()
 
     def send(self, **message: Any) -> None:
-        """Send one message; blocks until the kernel has taken it."""
+        """Send one message; blocks until the kernel has accepted it."""
         self.stream.sendall(json.dumps(message).encode() + b"\n")
 
     def receive(self) -> Iterator[Message]:
-        """The messages that one read completes. Raises EOFError when the other side is gone."""
+        """The messages that one read completes. Raises EOFError when the other side has closed."""
         try:
             read = self.stream.recv(1 << 16)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Another live process under gdb, stepped from here and left as it was; its other threads run meanwhile."""
+"""Step another process under gdb; its other threads keep running."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAVE_S = 30.0
 
 
 class Live:
-    """`with Live(pid, ["mixed"]) as live: live.wait(60)`; leaving it takes every breakpoint away."""
+    """`with Live(pid, ["mixed"]) as live: live.wait(60)`; leaving removes all breakpoints."""
 
     def __init__(self, pid: int, places: Sequence[str]) -> None:
         wanted = asked(places, None, (), pid)
@@ -34,7 +34,7 @@ class Live:
         return self.command("await", deadline_s=deadline_s)
 
     def command(self, word: str, argument: str = "", deadline_s: float = 30.0) -> stepped.Answer:
-        """Carry out a word of `stepped.COMMANDS`. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
+        """Carry out one of `stepped.COMMANDS`. Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
         if word in ("step", "next", "finish", "continue"):
             self._stopped_at = None
         answer = stepped.command(self._client, word, argument, deadline_s)
@@ -44,16 +44,16 @@ class Live:
 
     @property
     def state(self) -> str:
-        """What the broker says, which does not stand still: "running", "stopped", "gone"."""
+        """The state by the broker, which is never stopped: "running", "stopped", "gone"."""
         return str(self._client.call("state")["state"])
 
     @property
     def stopped_s(self) -> float:
-        """Seconds for which the thread has stood still; 0 while it runs."""
+        """Seconds since the thread stopped; 0 while it runs."""
         return 0.0 if self._stopped_at is None else time.monotonic() - self._stopped_at
 
     def close(self) -> None:
-        """Let the process go on, without a breakpoint."""
+        """Remove the breakpoints, and continue the process."""
         with contextlib.suppress(InspectorError):
             self._client.call("leave", _LEAVE_S)
         self._client.close()

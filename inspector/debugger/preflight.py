@@ -1,4 +1,4 @@
-"""Whether a process may be traced, found out before anything is touched; a refusal is one sentence."""
+"""Check whether a process may be traced, before anything is changed."""
 
 from __future__ import annotations
 
@@ -28,23 +28,26 @@ _YAMA: Final = {
         "Yama ptrace_scope is 2: only CAP_SYS_PTRACE may trace",
         "sudo sysctl kernel.yama.ptrace_scope=1, or run inspector with sudo",
     ),
-    3: ("Yama ptrace_scope is 3: nobody may trace", "a reboot with a lower scope; it cannot be lowered now"),
+    3: (
+        "Yama ptrace_scope is 3: no process may trace",
+        "reboot with a lower scope; it cannot be lowered now",
+    ),
 }
 """scope -> why, what to do (Documentation/admin-guide/LSM/Yama.rst of the kernel)."""
 
 
 def check(pid: int) -> str:
-    """The path of gdb, when process `pid` can be traced with it now.
+    """The path of gdb, where process `pid` can be traced now.
 
-    Raises InspectorError: gdb-missing, ptrace-forbidden, already-traced; TargetGone: no-process. The
-    system itself is asked: a child of ours seizes the process and ends, which stops nothing.
+    Raises InspectorError: gdb-missing, ptrace-forbidden, already-traced; TargetGone: no-process. Tries it: a
+    forked child seizes the process and ends, which stops nothing.
     """
     path = shutil.which("gdb")
     if path is None:
         raise InspectorError(
             "gdb is not installed.",
             slug="gdb-missing",
-            why="breakpoints in native code are planted by gdb; everything else works without",
+            why="breakpoints in native code need gdb; everything else works without",
             do="sudo apt-get install gdb",
         )
     check_access(pid)
@@ -56,21 +59,21 @@ def without_python() -> InspectorError:
     return InspectorError(
         "this gdb cannot be used.",
         slug="gdb-missing",
-        why="it was built without Python, in which our agent is written",
+        why="it was built without Python, which our agent needs",
         do="sudo apt-get install gdb (not gdb-minimal)",
     )
 
 
 def check_access(pid: int) -> None:
-    """Nothing, when process `pid` may be traced now; raises what `check` raises, but for gdb's absence."""
+    """Raise what `check` raises where process `pid` may not be traced now, except gdb-missing."""
     check_free(pid)
     answer = run(partial(_seize, pid), _DEADLINE_S, _MEMORY_BYTES)
     if isinstance(answer, Unknown) and "not forked" in answer.reason:
         raise InspectorError(
-            f"{pid} ({proc.program(pid)}) was not looked at.",
+            f"{pid} ({proc.program(pid)}) was not inspected.",
             slug="not-read",
             why=answer.reason,
-            do="ask again when those threads rest, or from a terminal: inspector attach",
+            do="try again when those threads rest, or from a terminal: inspector attach",
         )
     if isinstance(answer, Unknown):
         raise forbidden(pid, answer.reason, scope())
@@ -81,7 +84,7 @@ def check_access(pid: int) -> None:
 
 
 def check_free(pid: int) -> None:
-    """Nothing, when there is such a process and nobody traces it; raises already-traced, TargetGone."""
+    """Raise InspectorError already-traced where `pid` is traced; TargetGone where it does not exist."""
     if not proc.alive(pid):
         raise gone(pid)
     if tracer := proc.tracer(pid):
@@ -89,7 +92,7 @@ def check_free(pid: int) -> None:
 
 
 def _seize(pid: int) -> int:
-    """0, or the errno; the kernel lets go when the tracing process ends."""
+    """0, or the errno. The kernel detaches when the tracing process ends."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long] * 4
     libc.ptrace.restype = ctypes.c_long
@@ -105,17 +108,17 @@ def scope() -> int:
 
 
 def gone(pid: int) -> TargetGone:
-    """The error for a process that is not there."""
+    """The error for a process that does not exist."""
     return TargetGone(
         f"there is no process {pid}.",
         slug="no-process",
-        why="it ended, or never was",
+        why="it has ended, or never existed",
         do="ps aux | grep python",
     )
 
 
 def already_traced(pid: int, tracer: int) -> InspectorError:
-    """The error for a process that another debugger holds."""
+    """The error for a process that another debugger traces."""
     return InspectorError(
         f"cannot attach to {pid} ({proc.program(pid)}): {tracer} ({proc.program(tracer)}) traces it already.",
         slug="already-traced",
@@ -125,7 +128,7 @@ def already_traced(pid: int, tracer: int) -> InspectorError:
 
 
 def forbidden(pid: int, reason: str, yama: int) -> InspectorError:
-    """The error for a process that the system does not let us trace; `yama` is the ptrace_scope."""
+    """The error for a process that we may not trace; `yama`: the ptrace_scope."""
     why, do = _YAMA.get(
         yama,
         (

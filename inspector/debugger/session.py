@@ -1,4 +1,4 @@
-"""A session of breakpoints on one process: armed, left, and what it collected as facts."""
+"""A session of breakpoints on one process, and its hits as facts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ DEPTH: Final = 40
 class Breakpoints:
     """`with breakpoints("probe") as found: ...`; afterwards `found.hits`, `found.facts`.
 
-    Only the thread that enters is watched, unless `all_threads`. A hit beyond the budget is counted as
-    dropped, and its place is switched off. `python`, `native`, `arguments` or `count` as `record` costs
-    less than "full". `count` and `stacks` need no gdb for at most four exported functions: hardware.py.
+    Watches only the thread that enters, unless `all_threads`. Hits beyond the budget are counted as dropped,
+    and their place is disabled. Any other `record` costs less than "full". `count` and `stacks` of at most
+    four exported functions need no gdb: hardware_breakpoints.py.
     """
 
     def __init__(
@@ -51,10 +51,10 @@ class Breakpoints:
         self._open = contextlib.ExitStack()
         self._client: Client | None = None
         self._told: dict[str, Any] = {}
-        self._facts: Hits | Unknown = Unknown("nothing was collected yet: enter the context first")
+        self._facts: Hits | Unknown = Unknown("nothing was recorded yet: enter the context first")
 
     def __enter__(self) -> Self:
-        """Attach, plant, go on. Raises InspectorError before anything is touched where that cannot be."""
+        """Attach, set the breakpoints, continue. Raises InspectorError; then nothing was changed."""
         if self._client is not None or self._hardware is not None:
             raise running()
         target = self._pid or os.getpid()
@@ -85,7 +85,7 @@ class Breakpoints:
         return self
 
     def _by_processor(self) -> bool:
-        """Whether it was armed without gdb."""
+        """Try hardware breakpoints; whether they are armed."""
         kept = {name: self._options[name] for name in ("budget", "depth")}
         try:
             self._hardware = armed(self._asked, str(self._options["mode"]), all_threads=self._all, **kept)
@@ -95,13 +95,13 @@ class Breakpoints:
         return self._hardware is not None
 
     def add(self, *places: str, prototypes: Sequence[str] = ()) -> None:
-        """Plant more places while the program runs. Raises bad-place where the processor has them."""
+        """Add places while the program runs. Raises InspectorError bad-place with hardware breakpoints."""
         if self._hardware is not None:
             raise InspectorError(
                 "no place can be added here.",
                 slug="bad-place",
-                why="these are the processor's own breakpoints: there are four, set before the block begins",
-                do="give all places at once, or record='full', which takes gdb",
+                why="these are hardware breakpoints: the processor has four, set before the block begins",
+                do="give all places at once, or record='full', which uses gdb",
             )
         client = self._running()
         told = client.call("add", places=[place._asdict() for place in asked(places, None, prototypes)])
@@ -110,7 +110,7 @@ class Breakpoints:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        """Leave, and read what was collected; what a killed gdb had written is read too."""
+        """Detach, and read the hits, also those that a killed gdb had written."""
         if self._hardware is not None:
             self._facts, self._hardware = self._hardware.end(), None
             self._open.close()
@@ -138,21 +138,21 @@ class Breakpoints:
 
     @property
     def state(self) -> str:
-        """absent, running, stopped, leaving, gone or healed, as the broker says it now."""
+        """absent, running, stopped, leaving, gone or healed, by the broker."""
         if self._hardware is not None:
             return "running"
         return str(self._running().call("state")["state"]) if self._client else "absent"
 
     @property
     def facts(self) -> Hits:
-        """What was collected. Raises InspectorError while the context is open."""
+        """The facts. Raises InspectorError not-left while the context is open."""
         if isinstance(self._facts, Unknown):
             raise InspectorError(self._facts.reason, slug="not-left", do="read it after the with block")
         return self._facts
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """Each recorded hit, in order."""
+        """The recorded hits, in order."""
         return self.facts.hits
 
 
@@ -167,15 +167,15 @@ def _take_turn() -> None:
 def running() -> InspectorError:
     """The error for a second session on this process."""
     return InspectorError(
-        "a session of breakpoints runs in this process already.",
+        "this process has a session of breakpoints already.",
         slug="session-running",
         why="Linux lets one debugger trace a process at a time",
-        do="leave the other one first, or add places to it: breakpoints.add(...)",
+        do="leave that session first, or add places to it: breakpoints.add(...)",
     )
 
 
 def gathered(client: Client, told: Mapping[str, Any], counts: Mapping[str, Any]) -> Hits:
-    """The facts of a session: the spool, and the counts where gdb could still tell them."""
+    """The facts of a session: the spooled hits, and gdb's counts where it could still send them."""
     hits = tuple(_hits(client))
     refused = tuple(PlaceCount(line.partition(":")[0], 0, 0, line) for line in told.get("refused", ()))
     rows = counts.get("places")

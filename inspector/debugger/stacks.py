@@ -1,4 +1,4 @@
-"""Stacks of another process without gdb: pystack reads both kinds of frames, we put them in one order."""
+"""Stacks of another process without gdb: pystack reads native and Python frames, which we merge."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.facts.unknown import Unknown
 
 
 def stacks(pid: int) -> Stacks:
-    """Every Python thread of process `pid` now. The process stands still for some milliseconds.
+    """The stacks of all Python threads of process `pid`; stops the process for some milliseconds.
 
     Raises InspectorError: pystack-missing, ptrace-forbidden, already-traced, no-stacks; TargetGone:
     no-process.
@@ -27,12 +27,12 @@ def stacks(pid: int) -> Stacks:
     try:
         both = pystack.NativeReportingMode.ALL
         threads = list(pystack.get_process_threads(pid, stop_process=True, native_mode=both))
-    except Exception as error:  # pystack's own errors and the system's: all mean the same here
+    except Exception as error:  # pystack's own errors and OSError
         raise InspectorError(
             f"the stacks of {pid} ({proc.program(pid)}) cannot be read.",
             slug="no-stacks",
             why=" ".join(str(error).split())[:200] or type(error).__name__,
-            do="is it a Python? `inspector break --pid` reads native frames of any program",
+            do="check that it is a Python; `inspector break --pid` reads native frames of any program",
         ) from None
     took = time.perf_counter_ns() - begin
     return Stacks(
@@ -44,7 +44,7 @@ def stacks(pid: int) -> Stacks:
 
 
 def reader(what: str) -> Any:
-    """pystack's engine. Raises InspectorError pystack-missing; `what` is to be read by it."""
+    """pystack's engine. Raises InspectorError pystack-missing; `what`: what it would read."""
     try:
         import pystack.engine
     except ImportError:
@@ -57,7 +57,7 @@ def reader(what: str) -> Any:
 
 
 def stack_of(thread: Any, name: str) -> Stack:
-    """One thread of pystack's as a Stack."""
+    """The Stack of one thread of pystack."""
     version = thread.python_version
     python = ".".join(map(str, version)) if version else Unknown("pystack does not say")
     frames = merged(list(_native(thread)), list(_segments(thread)))
@@ -65,7 +65,7 @@ def stack_of(thread: Any, name: str) -> Stack:
 
 
 def _native(thread: Any) -> Iterator[Frame]:
-    """Innermost first; pystack has the outermost first."""
+    """The native frames, innermost first; pystack has the outermost first."""
     for frame in reversed(thread.native_frames):
         library = Path(frame.library).name if frame.library else Unknown("in no loaded file")
         line = f"{frame.path}:{frame.linenumber}" if frame.linenumber else Unknown("no debug information")

@@ -1,4 +1,4 @@
-"""A process under gdb that a person steps: begun, told one of COMMANDS, answered by where it stands."""
+"""Step a process under gdb: each of COMMANDS returns the new stop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMMANDS: Final = ("step", "next", "finish", "continue", "up", "down", "print", 
 
 
 class Answer(NamedTuple):
-    """What a command gave: a stop, or the exit code of what has ended; and what it printed meanwhile."""
+    """A command's result: a stop, or the exit code of the ended process; and the process's output."""
 
     stop: Stop | None
     exit_code: int | None
@@ -22,17 +22,17 @@ class Answer(NamedTuple):
 
 
 def begin(client: Client, places: Sequence[Asked]) -> bool:
-    """Attach, plant, go on; from then on it stops at the places and at crashes.
+    """Attach, set breakpoints, continue; the process then stops at the places and at crashes.
 
-    True when the process has the guard of native/watch/breakpoint_guard.c, and so outlives a gdb that is killed.
+    True where the process has the guard of native/watch/breakpoint_guard.c, and so survives a killed gdb.
     """
     wanted = [place._asdict() for place in places]
-    told = client.call("start", ATTACH_S, places=wanted, signals=True, interactive=True)
-    return bool(told["guarded"])
+    started = client.call("start", ATTACH_S, places=wanted, signals=True, interactive=True)
+    return bool(started["guarded"])
 
 
 def command(client: Client, word: str, argument: str, deadline_s: float) -> Answer:
-    """Carry out a word of COMMANDS, or "await". Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
+    """Carry out one of COMMANDS, or "await". Raises InspectorError: gdb-late, gdb-refused, gdb-ended."""
     said = client.call("command", deadline_s, word=word, argument=argument)
     if "exited" in said:
         return Answer(None, int(said["exited"]), "")

@@ -1,1 +1,1 @@
-"""What users see first: the terminal, full-screen views, launched programs, a cluster; and their shared options."""
+"""Floor 6: what users see first: terminal, screens, launched programs, a cluster, and their options."""

@@ -1,4 +1,4 @@
-"""The options of the commands, as data: one table serves the terminal's parser and the notebook's magic."""
+"""The options as data: one table for the parsers of the commands and of the magics."""
 
 from __future__ import annotations
 
@@ -8,216 +8,189 @@ from typing import Any, NamedTuple
 
 
 class Option(NamedTuple):
-    """One argument as `add_argument` (argparse) and `@argument` (IPython) take it: `*flags, **settings`."""
+    """The arguments of argparse's `add_argument` and IPython's `@argument`: `*flags, **settings`."""
 
     flags: tuple[str, ...]
     settings: dict[str, Any]
 
 
+def _option(*flags: str, **settings: Any) -> Option:
+    return Option(flags, settings)
+
+
+def _switch(*flags: str, help: str) -> Option:
+    """An option without a value."""
+    return _option(*flags, action="store_true", help=help)
+
+
 def width(text: str) -> int:
-    """A width in cells from an option: 20 to 1,000."""
+    """The width in cells that an option gives, 20 to 1,000."""
     value = int(text)
     if not 20 <= value <= 1000:
-        raise argparse.ArgumentTypeError(f"a width is 20 to 1000 cells, not {value}")
+        raise argparse.ArgumentTypeError(f"the width must be 20 to 1000 cells, not {value}")
     return value
 
 
 LOOK = (
-    Option(("--owners",), {"action": "store_true", "help": "search memory for all holders, native code too"}),
-    Option(("--chain",), {"action": "store_true", "help": "the shortest path from a root to it"}),
-    Option(("--retained",), {"action": "store_true", "help": "what only it keeps alive"}),
-    Option(("--aliases",), {"action": "store_true", "help": "all objects over the same bytes"}),
-    Option(("--reveal",), {"action": "store_true", "help": "show values under names like password or token"}),
-    Option(
-        ("--ask",),
-        {
-            "action": "store_true",
-            "help": "call its protocols' exporters: library code; NumPy keeps 72 bytes with an asked ndarray",
-        },
+    _switch("--owners", help="search memory for all holders, in native code too"),
+    _switch("--chain", help="show the shortest path from a root to the object"),
+    _switch("--retained", help="show what only this object keeps alive"),
+    _switch("--aliases", help="show all objects over the same bytes"),
+    _switch("--reveal", help="show values under names like password or token"),
+    _switch(
+        "--ask",
+        help="call its protocol methods: runs library code; NumPy then keeps 72 bytes with an ndarray",
     ),
 )
 """What to find out about an object."""
 
-LIVE = Option(("--live",), {"action": "store_true", "help": "as a live view, in a notebook"})
+LIVE = _switch("--live", help="show a live view in a notebook")
 VIEWS = (
-    Option(("--map",), {"action": "store_true", "help": "your names on the addresses they cover"}),
-    Option(("--graph",), {"action": "store_true", "help": "who holds it and what it holds, to be walked"}),
-    Option(
-        ("--strides",), {"action": "store_true", "help": "elements of an array over the bytes they touch"}
-    ),
-    Option(("--layers",), {"action": "store_true", "help": "its layers as a tree, its pages as a strip"}),
+    _switch("--map", help="show your names on the addresses they cover"),
+    _switch("--graph", help="walk through its holders and what it holds"),
+    _switch("--strides", help="show which bytes each element of an array uses"),
+    _switch("--layers", help="show its layers as a tree and its pages as a strip"),
     LIVE,
 )
-"""What to look at as a live view; in a terminal and in a saved notebook the same facts stand as text."""
+"""Live views of a notebook; a terminal and a saved notebook show the same facts as text."""
 
 PREVIEW = (
-    Option(
-        ("--to",),
-        {
-            "nargs": "+",
-            "metavar": "LIBRARY",
-            "help": "what handing it to numpy, torch ... would copy and lose; stands last",
-        },
+    _option(
+        "--to",
+        nargs="+",
+        metavar="LIBRARY",
+        help="what converting to numpy, torch ... would copy and lose; give this last",
     ),
-    Option(("--after",), {"metavar": "EXPR", "help": "what this expression would copy and materialize"}),
+    _option("--after", metavar="EXPR", help="show what this expression would copy and materialize"),
 )
 """What would happen to an object."""
 
-ON = Option(
-    ("--on",), {"metavar": "CLIENT", "help": "a distributed.Client: ask the workers of its Dask cluster"}
-)
+ON = _option("--on", metavar="CLIENT", help="inspect the workers of this Dask distributed.Client")
 
 ONLY = (
-    Option(
-        ("--only",),
-        {"action": "append", "metavar": "PATTERN", "default": [], "help": "show calls of these functions"},
+    _option(
+        "--only", action="append", metavar="PATTERN", default=[], help="show only calls of these functions"
     ),
-    Option(("--min-bytes",), {"type": int, "metavar": "N", "default": 0, "help": "show calls on so many"}),
-    Option(("--min-us",), {"type": float, "metavar": "T", "default": 0.0, "help": "show calls as long"}),
-    Option(("--thread",), {"type": int, "metavar": "ID", "default": 0, "help": "show calls of one thread"}),
+    _option(
+        "--min-bytes", type=int, metavar="N", default=0, help="show only calls that handle N bytes or more"
+    ),
+    _option(
+        "--min-us", type=float, metavar="T", default=0.0, help="show only calls of T microseconds or longer"
+    ),
+    _option("--thread", type=int, metavar="ID", default=0, help="show only calls of this thread"),
 )
 """What to show of a trace; all of it is recorded."""
 
-MODULES = Option(
-    ("-m", "--of"),
-    {
-        "dest": "modules",
-        "metavar": "MODULE",
-        "action": "append",
-        "help": "trace this module only; may be repeated",
-    },
+MODULES = _option(
+    "-m",
+    "--of",
+    dest="modules",
+    metavar="MODULE",
+    action="append",
+    help="trace this module only; may be repeated",
 )
 LEAKS = (
-    Option(
-        ("-m", "--of"),
-        {
-            "dest": "modules",
-            "metavar": "MODULE",
-            "action": "append",
-            "help": "watch this extension module only; may be repeated",
-        },
+    _option(
+        "-m",
+        "--of",
+        dest="modules",
+        metavar="MODULE",
+        action="append",
+        help="watch this extension module only; may be repeated",
     ),
-    Option(
-        ("--repeat",),
-        {"type": int, "metavar": "N", "help": "run it 3 times, then N times watched: what every run shows"},
+    _option(
+        "--repeat",
+        type=int,
+        metavar="N",
+        help="run 3 times, then N times watched; report what every run shows",
     ),
-    Option(
-        ("--isolate",),
-        {"action": "store_true", "help": "with --repeat, in a forked child: a crash is a verdict"},
-    ),
+    _switch("--isolate", help="with --repeat: run in a forked child and report a crash"),
 )
-"""What to watch for lost references."""
+"""Which modules' references to watch, and in which runs."""
 TRACE = (
-    Option(
-        ("--grade",),
-        {"choices": ("count", "record", "deep"), "default": "record", "help": "how much to record"},
+    _option("--grade", choices=("count", "record", "deep"), default="record", help="how much to record"),
+    _option(
+        "--mode",
+        choices=("ring", "stream", "sample"),
+        default="ring",
+        help="keep the last records, all records, or one call of every N",
     ),
-    Option(
-        ("--mode",),
-        {
-            "choices": ("ring", "stream", "sample"),
-            "default": "ring",
-            "help": "keep the last records, all of them, or those of one call of N",
-        },
-    ),
-    Option(("--every",), {"type": int, "default": 10, "metavar": "N", "help": "with --mode sample: N (10)"}),
-    Option(("--native",), {"action": "store_true", "help": "the C functions each conversion came through"}),
-    Option(("--pointers",), {"action": "store_true", "help": "calls by pointers that dlsym gave a library"}),
+    _option("--every", type=int, default=10, metavar="N", help="the N of --mode sample (10)"),
+    _switch("--native", help="record the C functions that led to each conversion"),
+    _switch("--pointers", help="hook calls through pointers from dlsym too"),
 )
 """What to record of a trace."""
 
 
 def recording(options: argparse.Namespace) -> dict[str, Any]:
-    """What the options of TRACE say, as `inspector.trace` takes it."""
+    """The options of TRACE as keyword arguments of `inspector.trace`."""
     return {name: getattr(options, name) for name in ("grade", "mode", "every", "native", "pointers")}
 
 
 def only_here(options: argparse.Namespace, modes: tuple[str, ...] = ("ring",)) -> str:
-    """The option of TRACE that asks for what workers and launched programs do not record; "": none."""
+    """The first given TRACE option that workers and launched programs do not support; "" where none is."""
     flags = {"--native": options.native, "--pointers": options.pointers, "--mode": options.mode not in modes}
     return next((flag for flag, given in flags.items() if given), "")
 
 
 DRAW = (
-    Option(("--all",), {"action": "store_true", "help": "every row, nothing folded"}),
-    Option(("--explain",), {"action": "store_true", "help": "a sentence and a link under each line"}),
-    Option(("-v", "--verbose"), {"action": "store_true", "help": "full addresses and rare detail"}),
+    _switch("--all", help="show every row"),
+    _switch("--explain", help="explain each line with a sentence and a link"),
+    _switch("-v", "--verbose", help="show full addresses and more detail"),
 )
-"""How to draw it."""
+"""How to draw a report."""
 
 WRITE = (
-    Option(("--json",), {"action": "store_true", "help": "print the facts as JSON"}),
-    Option(("--svg",), {"metavar": "FILE", "help": "write the drawing as a picture"}),
-    Option(("--html",), {"metavar": "FILE", "help": "write the drawing as a page"}),
-    Option(("--width",), {"metavar": "N", "type": width, "help": "cells a line (default: the terminal's)"}),
+    _switch("--json", help="print the facts as JSON"),
+    _option("--svg", metavar="FILE", help="write the drawing as a picture"),
+    _option("--html", metavar="FILE", help="write the drawing as a page"),
+    _option("--width", metavar="N", type=width, help="columns (default: the terminal's)"),
 )
-"""Where it goes."""
+"""Where to write a report."""
 
 C_CELL = (
-    Option(
-        ("name",), {"nargs": "?", "default": "cell", "help": "of the function, where the cell is its body"}
+    _option("name", nargs="?", default="cell", help="name of the function whose body the cell is"),
+    _option(
+        "-i",
+        "--inputs",
+        metavar="x,y",
+        default="",
+        help="names of ndarrays: the cell is a function body, which is run",
     ),
-    Option(
-        ("-i", "--inputs"),
-        {"metavar": "x,y", "default": "", "help": "ndarrays by name: the cell is a body, and is run"},
-    ),
-    Option(("-o", "--outputs"), {"metavar": "z", "default": "", "help": "arrays the body sets: names here"}),
-    Option(
-        ("--isolate",), {"action": "store_true", "help": "run it in a forked child: a crash costs nothing"}
-    ),
-    Option(
-        ("--trace",), {"action": "store_true", "help": "its calls of Python, its ledger and its arrays too"}
-    ),
-    Option(("--cache-version",), {"metavar": "TUPLE", "help": "part of the cache's key; () is never kept"}),
-    Option(("-l", "--lib"), {"action": "append", "default": [], "metavar": "NAME", "help": "link with it"}),
-    Option(
-        ("-L", "--library-dir"),
-        {"action": "append", "default": [], "metavar": "DIR", "help": "where libraries lie"},
-    ),
-    Option(
-        ("-I", "--include-dir"),
-        {"action": "append", "default": [], "metavar": "DIR", "help": "where headers lie"},
-    ),
-    Option(
-        ("--arg",),
-        {"action": "append", "default": [], "metavar": "ARG", "help": "for the compiler: --arg=-O3"},
-    ),
-    Option(
-        ("-v", "--verbose"), {"action": "store_true", "help": "the compiler's command and the folder too"}
-    ),
-    Option(("--json",), {"action": "store_true", "help": "print the facts as JSON"}),
+    _option("-o", "--outputs", metavar="z", default="", help="names of the arrays that the body fills"),
+    _switch("--isolate", help="run it in a forked child; the kernel survives a crash"),
+    _switch("--trace", help="show its Python calls, references and arrays too"),
+    _option("--cache-version", metavar="TUPLE", help="part of the cache key; () disables the cache"),
+    _option("-l", "--lib", action="append", default=[], metavar="NAME", help="link with this library"),
+    _option("-L", "--library-dir", action="append", default=[], metavar="DIR", help="search libraries here"),
+    _option("-I", "--include-dir", action="append", default=[], metavar="DIR", help="search headers here"),
+    _option("--arg", action="append", default=[], metavar="ARG", help="pass this to the compiler: --arg=-O3"),
+    _switch("-v", "--verbose", help="show the compiler's command and the folder too"),
+    _switch("--json", help="print the facts as JSON"),
 )
 """How a C cell is compiled and run."""
 
 
-PLACES = Option(("places",), {"nargs": "*", "help": "functions, file.c:line, prototypes, patterns"})
+PLACES = _option("places", nargs="*", help="a function, file.c:line, a prototype or a pattern")
 BREAK = (
-    Option(("--preset",), {"help": "the places of a library: numpy, cffi, host, reticulate, torch"}),
-    Option(
-        ("--prototype",),
-        {
-            "action": "append",
-            "default": [],
-            "metavar": "LINE",
-            "help": "for a function without debug information",
-        },
+    _option("--preset", help="the places of a library: numpy, cffi, host, reticulate, torch"),
+    _option(
+        "--prototype",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="prototype of a function without debug information",
     ),
-    Option(
-        ("--record",),
-        {
-            "default": "full",
-            "choices": ("full", "stacks", "python", "native", "arguments", "count"),
-            "help": "less than everything costs less",
-        },
+    _option(
+        "--record",
+        default="full",
+        choices=("full", "stacks", "python", "native", "arguments", "count"),
+        help="what to record at each hit; less than full is faster",
     ),
-    Option(
-        ("--budget",), {"type": int, "default": 1000, "metavar": "N", "help": "hits recorded at most (1000)"}
-    ),
-    Option(("--depth",), {"type": int, "default": 40, "metavar": "N", "help": "native frames a hit (40)"}),
-    Option(("--all-threads",), {"action": "store_true", "help": "the kernel's own threads too"}),
-    Option(
-        ("--fast",), {"action": "store_true", "help": "cheaper hits; a killed gdb may take the kernel along"}
-    ),
+    _option("--budget", type=int, default=1000, metavar="N", help="record at most N hits (1000)"),
+    _option("--depth", type=int, default=40, metavar="N", help="record at most N native frames a hit (40)"),
+    _switch("--all-threads", help="stop the notebook kernel's own threads too"),
+    _switch("--fast", help="faster hits; if gdb is killed, the kernel may die too"),
 )
 """What breakpoints collect."""
 

@@ -1,18 +1,18 @@
-"""How far a long question is, in words: the same in a terminal and in a notebook."""
+"""The text of a progress line, for terminals and notebooks."""
 
 from __future__ import annotations
 
 
 def searched(done: int, whole: int) -> str:
-    """Of memory that is searched; both in bytes."""
+    """Progress of a memory search; both arguments in bytes."""
     return f"searched {done / 1e6:,.0f} of {whole / 1e6:,.0f} MB"
 
 
 def answered(done: int, whole: int) -> str:
-    """Of a cluster whose workers are asked."""
+    """Progress of a request to all workers of a cluster."""
     return f"{done:,} of {whole:,} workers answered"
 
 
 def traced(records: int, seconds: float) -> str:
-    """Of code that runs traced, whose end nobody knows."""
+    """Progress of a running trace, whose total is unknown."""
     return f"traced for {seconds:,.0f} s, {records:,} records"

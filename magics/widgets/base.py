@@ -1,7 +1,7 @@
-"""What every live view is: facts sent once, a page of HTML beside them, questions answered one by one.
+"""The base of all live views: sends facts once, with a page of HTML, and answers the front end's questions.
 
-A widget holds facts, never the object. What a front end sends is a stranger's word: state is not taken from
-it at all, a question is answered only where the view lists it, and its answer goes back under its number.
+A widget holds facts, never the object. Messages from a front end are not trusted: its state is ignored, and
+only questions in the view's list are answered, under the question's number.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ _FOLDER: Final = Path(__file__).parent
 WIDGET: Final = "application/vnd.jupyter.widget-view+json"
 LONGEST_TEXT: Final = 80
 LONGEST_NUMBER: Final = 12
-"""Of a question: what a view counts its own questions by."""
+"""Characters of a question's number."""
 
 MOST_CHARACTERS: Final = 90_000
-"""Of what a view is sent at first, as JSON; `--all` sends what its own bounds allow."""
+"""JSON characters of a view's scene; `--all` sends as many rows as the view's own bounds allow."""
 
 _OUTPUT: Final = ".jp-OutputArea-child"
 _HIDDEN: Final = (
     f"{_OUTPUT}:has(.inspector-page):has(+ {_OUTPUT} .inspector-view)",
     f"{_OUTPUT}:has(.inspector-page) + {_OUTPUT} > .jupyter-widgets:not(:has(*))",
 )
-"""The page where its view is drawn; of a view whose kernel is gone, the line "Error displaying widget"."""
+"""What CSS hides: the page where a view is drawn, and "Error displaying widget" where its kernel is gone."""
 _INSTEAD: Final = f"<style scoped>{', '.join(_HIDDEN)} {{ display: none; }}</style>"
 
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 def source(*names: str) -> str:
-    """The text of files beside this one, as one module."""
+    """The text of files in this folder, as one module."""
     return "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in names)
 
 
 def said(text: object, longest: int = LONGEST_TEXT) -> str:
-    """A text as a page may show it: bounded, controls and bidi overrides escaped."""
+    """A text for a page: at most `longest` characters, controls and bidi overrides escaped."""
     return clipped(text if isinstance(text, str) else str(text), longest)
 
 
 def amount(value: object) -> float | int | str:
-    """A number as JSON has it; an unknown, an infinity or a NaN as its words."""
+    """A number for JSON; an unknown, an infinity or a NaN as text."""
     if isinstance(value, Unknown):
         return said(value)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -60,7 +60,7 @@ def amount(value: object) -> float | int | str:
 
 
 def fitting(scene: Callable[[int], dict[str, Any]], most: int, everything: bool) -> dict[str, Any]:
-    """What a page takes by default: a scene of `most` rows, or of so many fewer that it is small."""
+    """A scene of at most `most` rows, fewer where its JSON exceeds MOST_CHARACTERS."""
     made = scene(most)
     while not everything and most > 1 and len(json.dumps(made)) > MOST_CHARACTERS:
         most //= 2
@@ -75,16 +75,16 @@ class View(AnyWidget):
     scene = Dict().tag(sync=True)
 
     def __init__(self, scene: Mapping[str, Any], report: Report, **answers: Answer) -> None:
-        """`answers`: the questions that the page may ask, by name."""
+        """`answers`: name of a question that the page may ask -> the function that answers it."""
         super().__init__(scene=dict(scene))
         self.report, self.answers = report, answers
         self.on_msg(self._asked)
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Nothing: what is shown comes from the kernel, whatever a front end sends."""
+        """Ignore state that a front end sends; the kernel alone sets the scene."""
 
     def _asked(self, _: object, content: object, buffers: Sequence[object]) -> None:
-        """Answer a question that is one; anything else is dropped."""
+        """Answer a valid question; drop anything else."""
         if not isinstance(content, dict):
             return
         number, ask = content.get("number"), content.get("ask")
@@ -99,16 +99,16 @@ class View(AnyWidget):
         except InspectorError as error:
             return {"refused": said(error.what, 300)}
         except Exception as error:
-            return {"refused": f"the question was not understood ({type(error).__name__})"}
+            return {"refused": f"the question could not be answered ({type(error).__name__})"}
 
     @property
     def outputs(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Two MIME bundles: the report's text and page, which stay, then the view, which the kernel serves.
+        """Two MIME bundles: the report's text and page, which are saved; the view, which needs the kernel.
 
-        In one output they would be lost together: of a notebook that is opened again JupyterLab draws the
-        widget or an error, and no other form beside it.
+        They are two outputs because JupyterLab, for one output with a widget, draws the widget or an error
+        when a notebook is opened again, and no other form.
         """
-        page = {kind: told for kind, told in self.report._repr_mimebundle_().items() if kind != MIME}
+        page = {kind: form for kind, form in self.report._repr_mimebundle_().items() if kind != MIME}
         page["text/html"] = f'<div class="inspector-page">{_INSTEAD}{page["text/html"]}</div>'
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return page, {WIDGET: view, "text/plain": ""}  # nbconvert wants a form that it can show
+        return page, {WIDGET: view, "text/plain": ""}  # nbconvert needs a form that it can show

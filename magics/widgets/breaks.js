@@ -1,4 +1,4 @@
-// Breakpoints: places with their hits, a list of the hits, and of the chosen one arguments and both stacks.
+// Breakpoints: places, a list of hits, and the arguments and mixed stack of the chosen hit.
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

@@ -1,4 +1,4 @@
-"""Breakpoints' hits: places, a list of the hits, arguments and mixed stack of the one chosen."""
+"""Live view of breakpoint hits: places, hits, and the arguments and mixed stack of the chosen hit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
 MOST_HITS: Final = 1_000
-"""Hits that go to the page; like stacks and frames are sent once."""
+"""Hits that are sent to the page; equal stacks and frames are sent once."""
 
 
 class BreaksView(View):
@@ -58,16 +58,16 @@ def scene(fact: Hits, most: int = MOST_HITS) -> dict[str, Any]:
 
 
 def _hit(hit: Hit) -> dict[str, Any]:
-    given = () if isinstance(hit.arguments, Unknown) else hit.arguments
+    arguments = () if isinstance(hit.arguments, Unknown) else hit.arguments
     return {
         "number": hit.number,
         "thread": hit.stack.thread_id,
-        "arguments": [argument(one) for one in given],
+        "arguments": [argument(one) for one in arguments],
     }
 
 
 def argument(one: Argument) -> dict[str, str]:
-    """A variable, as kit.js draws it."""
+    """A variable in the form that kit.js draws."""
     return {
         "name": said(one.name, 40),
         "type": said(one.type_name, 60),
@@ -77,7 +77,7 @@ def argument(one: Argument) -> dict[str, str]:
 
 
 def frame_row(frame: Frame) -> dict[str, Any]:
-    """A frame, as kit.js draws it."""
+    """A frame in the form that kit.js draws."""
     return {
         "function": said(frame.function),
         "library": "" if isinstance(frame.library, Unknown) else said(frame.library, 60),

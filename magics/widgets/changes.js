@@ -1,4 +1,4 @@
-// What a cell changed: names and types, more to the right, less to the left; filtered and sorted here.
+// What a cell changed: names and types, increases to the right, decreases to the left; sorted and filtered here.
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

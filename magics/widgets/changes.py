@@ -1,4 +1,4 @@
-"""Before and after of a cell: names and types that moved, to be sorted and filtered."""
+"""Live view of what a cell changed: names and types, to sort and filter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
 MOST_ROWS: Final = 1_000
-"""Names, and types, that go to the page; those that moved least are counted."""
+"""Names, and types, that are sent to the page; those that changed least are only counted."""
 
 
 class ChangesView(View):
@@ -26,7 +26,7 @@ def open_view(fact: Difference, report: Report) -> ChangesView:
 
 
 def scene(fact: Difference, most: int = MOST_ROWS) -> dict[str, Any]:
-    """Rows of names and of types with what they moved."""
+    """Rows of names and of types with their changes."""
     names = [
         {
             "name": said(row.name, 60),
@@ -52,5 +52,5 @@ def scene(fact: Difference, most: int = MOST_ROWS) -> dict[str, Any]:
 
 
 def _moved(row: NameChange, number: int | Unknown) -> float | int | str:
-    """The number as a change: what a gone name had is less now."""
+    """The number as a change: negative for a deleted name."""
     return amount(-number if row.change == "gone" and not isinstance(number, Unknown) else number)

@@ -1,4 +1,4 @@
-"""Which live view stands for a report: as the options say, where a notebook is there to draw it."""
+"""Choose a report's live view from the options, where a notebook can draw it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LIVE: Final = {"difference": "changes", "trace": "timeline", "breaks": "breaks"}
 
 
 def view(shell: InteractiveShell, report: Report, options: argparse.Namespace, **asked: Any) -> View | None:
-    """The live view of a report, or None where its page says all: no option, no kernel, no such facts.
+    """The live view of a report; None without such an option, without a kernel, or without such facts.
 
-    `asked`: what the view asks when it is worked, a finished trace for one.
+    `asked`: passed to the view's `open_view`, such as a finished trace for later questions.
     """
     if not hasattr(shell, "kernel"):
         return None
@@ -42,7 +42,7 @@ def view(shell: InteractiveShell, report: Report, options: argparse.Namespace, *
 
 
 def _asked(report: Report, options: argparse.Namespace) -> Iterator[tuple[str, str]]:
-    """(column, file) of what the options ask for, as far as the report has it."""
+    """(column, file) of the views that the options ask for."""
     yield from (VIEWS[name] for name in VIEWS if getattr(options, name, False))
     if getattr(options, "live", False):
         yield from ((column, LIVE[column]) for column in report.facts if column in LIVE)

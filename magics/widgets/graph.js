@@ -1,4 +1,4 @@
-// An object in the middle; holders grow to the left, what it holds to the right. Enter or a click opens a node.
+// An object in the middle, holders to the left, what it holds to the right. Enter or a click opens a node.
 export default {
   render({ model, el }) {
     const scene = model.get("scene");
@@ -7,7 +7,7 @@ export default {
     const field = add(root, "div", { class: "graph" });
     const says = sayer(root, "Open a node with a click or Enter: the heap is asked as it is then. Arrow keys move between nodes.");
     const FIRST = 6;
-    const several = (times) => !(times <= 1);  // a number that is none is said too
+    const several = (times) => !(times <= 1);  // shows a count that is not a number too
 
     const branch = (edge, up) => {
       const whole = add(null, "div", { class: up ? "branch up" : "branch down" });

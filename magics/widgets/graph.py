@@ -1,4 +1,4 @@
-"""The reference graph of an object: who holds it to the left, what it holds to the right, opened by steps."""
+"""Live view of an object's references: holders to the left, what it holds to the right, opened stepwise."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.report import Report
 from inspector.sessions import graph
 
 MOST_NODES: Final = 20_000
-"""Nodes that one view remembers the types of; beyond, no more steps are answered."""
+"""Nodes whose types one view remembers; no more steps are answered beyond."""
 
 
 class GraphView(View):
@@ -22,7 +22,7 @@ class GraphView(View):
 
 
 def open_view(fact: Graph, report: Report, names: Mapping[int, str] | None = None) -> GraphView:
-    """The view of a graph; its steps are asked of the heap as it is then, by addresses that were sent."""
+    """The view of a graph. Steps read the heap at that time, and only from addresses that were sent."""
     known: dict[str, tuple[int, str]] = {}
 
     def sent(step: Step) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def open_view(fact: Graph, report: Report, names: Mapping[int, str] | None = Non
     def neighbours(asked: Mapping[str, Any]) -> Mapping[str, Any]:
         at = asked.get("at")
         if type(at) is not str or at not in known:
-            return {"refused": "that node is not of this view"}
+            return {"refused": "this view has no such node"}
         address, type_name = known[at]
         return {"step": sent(graph.step(address, type_name, asked.get("up") is True, names=names))}
 

@@ -1,4 +1,4 @@
-// What all views draw with. Text goes in as text, never as markup; one tab stop a list; waits end.
+// What all views draw with. Text is inserted as text, never as markup; a list is one tab stop; waits time out.
 const add = (parent, tag, attributes = {}, ...inside) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -34,7 +34,7 @@ const letter = (group) => {
   return word;
 };
 
-// The frame of a view: a named group with a heading, and a line that is read aloud as it changes.
+// The frame of a view: a named group with a heading, and a line that screen readers read when it changes.
 const begin = (el, label, ...notes) => {
   const root = add(el, "div", { class: "inspector-view", role: "group", "aria-label": label });
   const head = add(root, "div", { class: "head" }, add(null, "span", { class: "title" }, label));
@@ -43,7 +43,7 @@ const begin = (el, label, ...notes) => {
 };
 const sayer = (root, first = "") => add(root, "div", { class: "says dim", role: "status", "aria-live": "polite" }, first);
 
-// A list of which only the rows in sight are in the page: 100,000 cost what 30 cost. Arrow keys move in it.
+// A list that has only its visible rows in the page: 100,000 rows cost as much as 30. Arrow keys move in it.
 class Rows {
   constructor(parent, { label, role = "listbox", height = 24, most = 12, draw, onActive, onEnter, onSide }) {
     Object.assign(this, { height, most, draw, onActive, onEnter, onSide, role, active: -1, order: [], id: Math.random().toString(36).slice(2, 9) });
@@ -102,7 +102,7 @@ class Rows {
   }
 }
 
-// A question to the kernel; where none answers, that is said, and what is shown stays.
+// A question to the kernel; where no kernel answers, the view says so and keeps what it shows.
 const GONE = "the kernel is busy or gone and does not answer: this is what it last knew";
 const ask = (model, what, more = {}, seconds = 5) => new Promise((resolve) => {
   const number = Math.random().toString(36).slice(2, 12);
@@ -113,7 +113,7 @@ const ask = (model, what, more = {}, seconds = 5) => new Promise((resolve) => {
   try { model.send({ ...more, number, ask: what }); } catch { done({ refused: GONE }); }
 });
 
-// A mixed stack, innermost first: native (C) and Python (Py) frames, plumbing counted unless asked.
+// A mixed stack, innermost first: native (C) and Python (Py) frames; plumbing is only counted by default.
 const drawStack = (parent, frames, plumbing) => {
   let hidden = 0;
   const fold = () => {

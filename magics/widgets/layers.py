@@ -1,4 +1,4 @@
-"""Materialization as a tree of layers over a strip of pages."""
+"""Live view of materialization: a tree of layers over a strip of pages."""
 
 from __future__ import annotations
 

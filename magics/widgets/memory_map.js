@@ -1,4 +1,4 @@
-// Names on the addresses they cover, to scale; choosing one lights up those that share its bytes.
+// Names on the addresses they cover, to scale; choosing one highlights those that share its bytes.
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

@@ -1,4 +1,4 @@
-"""The memory map of a namespace: bars to scale, and who shares bytes with the one pointed at."""
+"""Live view of a namespace's memory: bars to scale, and which names share bytes with the chosen one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.report import Report
 from inspector.views.memory_map import Region, regions
 
 MOST_BARS: Final = 2_000
-"""Bars that go to the page; the rest is counted."""
+"""Bars that are sent to the page; the rest is counted."""
 
 
 class MemoryMapView(View):
@@ -27,7 +27,7 @@ def open_view(fact: MemoryMap, report: Report) -> MemoryMapView:
 
 
 def scene(fact: MemoryMap, most: int = MOST_BARS) -> dict[str, Any]:
-    """What is drawn: bars under numbers, regions that name theirs."""
+    """Bars by number, and regions that list the numbers of their bars."""
     bars: list[dict[str, Any]] = []
     drawn: list[dict[str, Any]] = []
     on_map = 0

@@ -1,4 +1,4 @@
-// A stopped child: where it stands, its variables and both stacks, and buttons that step it.
+// A stopped child: its place, variables and mixed stack, and buttons that step it.
 export default {
   render({ model, el }) {
     const { root, head } = begin(el, "stopped child");

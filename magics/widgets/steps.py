@@ -1,4 +1,4 @@
-"""A stopped child: where it stands, its variables and mixed stack, and buttons that step it."""
+"""Live view of a stopped child: its place, variables and mixed stack, and buttons that step it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
 WORDS: Final = {
-    "next": "over calls to the next line",
-    "step": "into calls to the next line",
-    "finish": "to the end of this function",
-    "continue": "to the next stop",
-    "up": "look at the caller",
-    "down": "look at the callee",
+    "next": "run to the next line, over calls",
+    "step": "run to the next line, into calls",
+    "finish": "run to the end of this function",
+    "continue": "run to the next stop",
+    "up": "show the caller",
+    "down": "show the callee",
     "quit": "end the child",
 }
-"""What a button may ask: no expression ever comes from a page."""
+"""What a button may do; a page can never send an expression."""
 MOST_ROWS: Final = 100
-"""Variables, and frames, that go to the page."""
+"""Variables, and frames, that are sent to the page."""
 
 Step = Callable[[str], tuple[Stop | None, str]]
-"""Takes one of WORDS; where the child stands then, None where it has ended, and what is to be said."""
+"""Carries out one of WORDS; returns the new stop (None: the child ended) and a text to show."""
 
 
 class StepsView(View):
@@ -35,7 +35,7 @@ class StepsView(View):
     _esm = source("kit.js", "steps.js")
 
     def shows(self, stop: Stop | None, printed: str) -> None:
-        """Draw where the child stands now, in every front end; what was seen last stays when it has ended."""
+        """Draw the stop in all front ends; the last stop stays when the child has ended."""
         if stop is None:
             self.scene = {**self.scene, "ended": said(printed, 200) or "the child has ended"}
         else:
@@ -48,7 +48,7 @@ def open_view(fact: Stop, report: Report, step: Step, printed: str = "") -> Step
     def asked(question: Mapping[str, Any]) -> Mapping[str, Any]:
         word = question.get("word")
         if type(word) is not str or word not in WORDS:
-            return {"refused": "not a word of the debugger"}
+            return {"refused": "unknown debugger command"}
         made.shows(*step(word))
         return {}
 
@@ -57,10 +57,10 @@ def open_view(fact: Stop, report: Report, step: Step, printed: str = "") -> Step
 
 
 def scene(fact: Stop, printed: str) -> dict[str, Any]:
-    """Where it stands."""
+    """What the page draws of a stop."""
     return {
         "words": [{"word": word, "says": says} for word, says in WORDS.items()],
-        "reason": said(fact.reason or "stands still", 60),
+        "reason": said(fact.reason or "stopped", 60),
         "function": said(fact.function),
         "line": "" if isinstance(fact.line, Unknown) else said(fact.line.rpartition("/")[2], 60),
         "variables": [argument(one) for one in fact.variables[:MOST_ROWS]],

@@ -1,4 +1,4 @@
-// Elements and the bytes they touch: move in the grid, see the step through memory.
+// Elements and their bytes: moving in the grid shows the step in memory.
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

@@ -1,4 +1,4 @@
-"""The strides of an array: a grid of its elements over the bytes that they touch."""
+"""Live view of an array's strides: a grid of its elements over their bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def open_view(fact: Layout, report: Report) -> StridesView:
 
 
 def scene(fact: Layout, report: Report) -> dict[str, Any]:
-    """Shape, strides, the text of the first elements; where the bytes begin, if that is known."""
+    """Shape, strides, the first elements as text, and the address of the bytes where known."""
     buffer = report.facts.get("buffer")
     place = getattr(buffer, "range", None)
     return {
@@ -43,6 +43,6 @@ def scene(fact: Layout, report: Report) -> dict[str, Any]:
 
 
 def _extent(fact: Layout) -> int:
-    """Bytes from the lowest that an element touches to the highest."""
+    """Bytes from the lowest to the highest byte of any element."""
     steps = zip(fact.shape, fact.strides_bytes, strict=False)
     return sum(abs(step) * max(length - 1, 0) for length, step in steps) + fact.itemsize_bytes

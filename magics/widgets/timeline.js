@@ -1,4 +1,4 @@
-// A trace: boxes in time, calls as a folding tree, and what was copied beside it.
+// A trace: a timeline of boxes, a folding tree of calls, and the copies.
 const jump = (site) => {
   const prompt = [...document.querySelectorAll(".jp-InputPrompt")].find((one) => one.textContent.trim() === `[${site.cell}]:`);
   const lines = prompt?.closest(".jp-Cell")?.querySelectorAll(".cm-line");

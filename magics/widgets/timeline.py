@@ -1,4 +1,4 @@
-"""A trace in time and as a tree, with the report of its copies beside it."""
+"""Live view of a trace: a timeline, a tree of calls, and the copies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 MOST_NODES: Final = 100_000
 MOST_COPIES: Final = 2_000
 NODES_A_COPY: Final = 8
-"""Where not all fits: a copy's row has reasons, and is as long as so many nodes."""
+"""How many nodes take the space of one copy's row, which has reasons; used where not all fits."""
 LONGEST_NS: Final = 1 << 62
 
 
@@ -30,7 +30,7 @@ class TraceView(View):
 
 
 def open_view(fact: Trace, report: Report, trace: Traced | None = None) -> TraceView:
-    """The view of a trace; with `trace` it has a timeline, whose windows are asked of it."""
+    """The view of a trace; with `trace` it has a timeline and can ask for windows of it."""
     drawn = fitting(lambda most: scene(fact, most), MOST_NODES, report.everything)
     if trace is None:
         return TraceView(drawn, report)
@@ -38,14 +38,14 @@ def open_view(fact: Trace, report: Report, trace: Traced | None = None) -> Trace
 
     def window(asked: Mapping[str, Any]) -> Mapping[str, Any]:
         begin, end = (_ns(asked.get(name)) for name in ("begin", "end"))
-        all_of_it = begin == 0 and end >= whole["end"]  # of a million events drawn once
+        all_of_it = begin == 0 and end >= whole["end"]  # not computed twice: it may have a million events
         return {"timeline": whole if all_of_it else _timeline(trace.timeline(begin, end))}
 
     return TraceView(drawn | {"timeline": whole}, report, window=window)
 
 
 def _ns(value: object) -> int:
-    """A time that a page asks for; anything else is -1, whose window is the whole."""
+    """A time in ns that a page sent; -1 (the whole trace) for anything invalid."""
     return value if type(value) is int and 0 <= value < LONGEST_NS else -1
 
 
@@ -68,7 +68,7 @@ def _timeline(fact: Timeline) -> dict[str, Any]:
 
 
 def scene(fact: Trace, most: int = MOST_NODES) -> dict[str, Any]:
-    """The tree as columns, names and lines under numbers, and the rows of the copies."""
+    """The tree as columns, tables of names and lines that they number, and the rows of copies."""
     numbers = _Numbers()
     nodes = list(itertools.islice(_nodes(fact.calls), most))
     largest = sorted(fact.copies, key=lambda copy: -copy.copied_bytes)
@@ -99,7 +99,7 @@ _Node = tuple[int, str, Site, int, int | Unknown, str]
 
 
 def _nodes(calls: tuple[Call, ...], depth: int = 0) -> Iterator[_Node]:
-    """Calls and what nested in them, in preorder: depth, name, line, times, time, language."""
+    """Calls and nested calls, in preorder: depth, name, line, number of calls, ns, language."""
     for call in calls:
         label = call.site.text if depth == 0 and call.site.text else call.name
         yield depth, label, call.site, call.times, call.ns, "Py" if depth == 0 else "C"

@@ -258,9 +258,9 @@ REFUSED = [
     ("marked.absent", "no-such-path", "no attribute"),
     ("plain.computed", "no-such-path", "computes it"),
     ("members[0]", "no-such-path", "computes its items"),
-    ("f(1)", "not-a-path", "nothing is run"),
-    ("a +", "not-a-path", "nothing is run"),
-    ("big[1:2]", "not-a-path", "nothing is run"),
+    ("f(1)", "not-a-path", "no code runs"),
+    ("a +", "not-a-path", "no code runs"),
+    ("big[1:2]", "not-a-path", "no code runs"),
 ]
 
 

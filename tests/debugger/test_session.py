@@ -122,7 +122,7 @@ def test_the_budget_ends_the_recording_and_says_so(stripped: dict[str, Any]) -> 
     counts = {place: (hits, says) for place, hits, says in said["places"]}
     assert len(said["rows"]) == 3
     hits, says = counts["storm_probe"]
-    assert says == "budget of 3 hits reached: switched off, the program goes on"
+    assert says == "budget of 3 hits reached: switched off, the program continues"
     assert said["dropped"] == hits + counts["mixed"][0] - 3 >= 1
 
 

@@ -16,7 +16,7 @@ def shown(run, cell: str) -> str:
 
 
 def test_without_a_crash_it_says_so(run, tmp_path) -> None:
-    assert "which crash?" in shown(run, "%inspect_crash")
+    assert "no crash was named" in shown(run, "%inspect_crash")
     assert "no trace was kept" in shown(run, f"%inspect_crash {tmp_path}")
     assert "No closing quotation" in shown(run, "%inspect_crash 'a")
 

@@ -91,7 +91,7 @@ def test_the_terminal_steps_a_kernel_a_word_a_line_and_says_that_it_stands_still
         sent = client.execute("value = asked(7)")
         said, _ = terminal.communicate("print n\nnonsense\nstate\nup\nquit\n", timeout=250)
     assert terminal.returncode == 0
-    assert "stopped  mixed" in said and "list (1 item)" in said and "not a word of the debugger" in said
+    assert "stopped  mixed" in said and "list (1 item)" in said and "unknown command" in said
     assert said.count("stopped by you for ") == 4 and "the heartbeat answers" in said
     assert ended(client, sent)["status"] == "ok" and shown(client, "print(value)") == ["112.5\n"]
     assert proc.tracer(pid) == 0 and healing.differences(pid) == []

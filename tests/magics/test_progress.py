@@ -40,7 +40,7 @@ def test_a_long_walk_says_so_before_it_begins(shell, monkeypatch) -> None:
     with capture_output() as captured, progress.bar(False, walks=True):
         pass
     said, cleared = captured.outputs
-    assert "<progress></progress> walks some" in said.data["text/html"] and cleared.data["text/html"] == ""
+    assert "<progress></progress> walking about" in said.data["text/html"] and cleared.data["text/html"] == ""
 
 
 def test_an_interrupt_stops_a_walk_with_a_sentence(shell) -> None:

@@ -53,7 +53,7 @@ def test_samples_add_up_and_a_filter_keeps_what_it_names() -> None:
 
     async def steps(pilot) -> None:
         await sampled(app, pilot)
-        assert says(app).startswith("2 samples · it stood still for 2 ms")
+        assert says(app).startswith("2 samples · it was stopped for 2 ms")
         assert lines(app) == ["C  PyNumber_Add  libpython3.so", "Py work [red]  app.py:7"]
         table = app.query_one(DataTable)
         assert table.row_count == 2 and table.get_row_at(0)[:2] == ["2", "2"]

@@ -1,1 +1,1 @@
-"""Another live Python seen from outside: nothing runs in it, its memory is read while it stands still."""
+"""Inspect another running Python from outside: its memory is read while it is stopped; no code runs in it."""

@@ -1,4 +1,4 @@
-"""`attach(pid)`: the questions one may ask of another process."""
+"""`attach(pid)`: inspect another Python process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TRIES: Final = 5
 
 
 class Attached:
-    """Another live Python, 3.11 to 3.13, seen from outside: nothing is run in it."""
+    """Another running Python, 3.11 to 3.13, inspected from outside; no code runs in it."""
 
     def __init__(self, pid: int) -> None:
         preflight.check_access(pid)
@@ -39,17 +39,17 @@ class Attached:
         return f"<Attached to {self.pid}, Python {self.python}>"
 
     def inspect(self, expression: str) -> Remote:
-        """What a path leads to: type, references, bounded value, what it contains."""
+        """The object at a path: type, references, bounded value, contents."""
         found: Remote = held(self.pid, partial(_look, self._runtime, expression), Remote, LOOK_S)
         return found
 
     def owners(self, expression: str) -> Owners:
-        """Who holds what a path leads to: the process stands still while its memory is searched."""
+        """The holders of the object at a path; the process is stopped while its memory is searched."""
         found: Owners = held(self.pid, partial(_owners, self._runtime, expression), Owners, OWNERS_S)
         return found
 
     def stacks(self) -> Stacks:
-        """Its threads now, both kinds of frames in one order; Python frames alone where pystack cannot."""
+        """The merged stacks of its threads; only Python frames where pystack is missing or fails."""
         from inspector.debugger.stacks import stacks
 
         try:
@@ -61,12 +61,12 @@ class Attached:
         return found
 
     def sample(self, seconds: float) -> Samples:
-        """Where it spends its time: its Python frames, looked at every 10 ms while it runs."""
+        """Where it spends its time: its Python frames, sampled every 10 ms without stopping it."""
         return sampled(self.pid, self._runtime, seconds)
 
 
 def _found(memory: RemoteMemory) -> Runtime:
-    """The runtime of a process that runs meanwhile: what was read while it changed is read again."""
+    """The runtime of a running process; retries, because its memory may change while it is read."""
     for _ in range(_TRIES - 1):
         with contextlib.suppress(InspectorError):
             return runtime(memory)

@@ -1,4 +1,4 @@
-"""The variables of the running frames of another process, by the address of their slot."""
+"""The variables of another process's running frames, by the addresses of their slots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_PLACE: Final = Unknown("a frame of Python")
 
 
 def frame_slots(objects: Objects, found: Runtime) -> dict[int, Owner]:
-    """Address of a slot -> the owner it is: variables for certain, evaluation stacks perhaps."""
+    """Address of a slot -> the owner: certain for variables, possible for evaluation stacks."""
     slots: dict[int, Owner] = {}
     for frame in _frames(objects, found):
         try:

@@ -1,7 +1,7 @@
-"""Ask something of another process while it stands still: in a forked child, so that its end frees all.
+"""Read another process while it is stopped: in a forked child, so that the child's end resumes the process.
 
-A tracer that ends lets go of what it holds (ptrace(2)), whatever ended it. The child has a deadline from
-outside; its answer comes back as plain values.
+The kernel detaches a tracer that ends, whatever ended it (ptrace(2)). The child has a deadline; it returns
+plain values.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from inspector.facts.wire import from_wire, to_wire
 from inspector.objects.isolation import run
 
 STOP_S: Final = 2.0
-"""A thread that does not stop by then sleeps in the kernel; the process is left."""
+"""Seconds for threads to stop; a thread that does not sleeps in the kernel, and the process is resumed."""
 AGAIN_S: Final = 0.02
 _TRIES: Final = 3
 _TORN: Final = ("not-read", "no-such-path")
-"""Where it was stopped in the middle of a change, a container can be half made: it is asked again."""
+"""Slugs of errors that a stop in the middle of a change may cause; the read is then repeated."""
 _MEMORY_BYTES: Final = 1 << 31
 
 
 def held(pid: int, question: Callable[[RemoteMemory], Any], annotation: Any, deadline_s: float) -> Any:
-    """What `question` answers while the process stands still: a fact of type `annotation`.
+    """What `question` returns while the process is stopped: a fact of type `annotation`.
 
     Raises what it raises, and InspectorError: ptrace-forbidden, already-traced, not-stopped, not-read;
     TargetGone: no-process.
@@ -51,7 +51,7 @@ def held(pid: int, question: Callable[[RemoteMemory], Any], annotation: Any, dea
             f"{pid} ({proc.program(pid)}) was not read.",
             slug="not-read",
             why=answer.reason,
-            do="ask again; the process was let go",
+            do="try again; the process was resumed",
         )
     kind, value = answer
     if kind == "refused":
@@ -65,7 +65,7 @@ _Refusals: Final = {"InspectorError": InspectorError, "TargetGone": TargetGone}
 
 
 def _ask(pid: int, question: Callable[[RemoteMemory], Any]) -> tuple[str, Any]:
-    """In the child: stop, read, let go."""
+    """In the child: stop, read, resume."""
     begin = time.perf_counter_ns()
     try:
         threads = _native.remote_stop(pid, STOP_S)
@@ -87,7 +87,7 @@ def _ask(pid: int, question: Callable[[RemoteMemory], Any]) -> tuple[str, Any]:
 
 def _unreadable(pid: int, error: Unreadable) -> tuple[str, str, str, str]:
     what = f"{pid} ({proc.program(pid)}): its memory cannot be read at {error}."
-    return what, "not-read", "a pointer there leads nowhere: an object half made, or none", "ask again"
+    return what, "not-read", "a pointer there is invalid: an object under construction, or none", "try again"
 
 
 def _not_stopped(pid: int, number: int) -> InspectorError:
@@ -100,5 +100,5 @@ def _not_stopped(pid: int, number: int) -> InspectorError:
         f"{pid} ({proc.program(pid)}) did not stop within {STOP_S:g} s.",
         slug="not-stopped",
         why=f"a thread sleeps in the kernel, uninterruptibly (state {state})",
-        do="ask again when it has returned; the process was let go",
+        do="try again when it has returned; the process was resumed",
     )

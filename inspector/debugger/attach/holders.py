@@ -1,8 +1,8 @@
-"""Who holds an object of another process: its memory searched for the pointer, each hit named.
+"""The holders of an object of another process: searches its memory for the pointer, and names each hit.
 
-A word that holds the address is a candidate. Certain are those in a live container that the collector knows,
-in a container that such a one holds, and in a variable of a running frame; what lies in C's statics and in
-blocks of malloc may be a pointer that nobody counted.
+A word that has the address is a candidate. It is certain in a container that the collector tracks, in a
+container that such a one holds, and in a variable of a running frame. In C statics and malloc blocks it is
+only possible: the pointer may not own a reference.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from inspector.facts.unknown import ImmortalType, Unknown
 HITS_MAX: Final = 100_000
 OBJECTS_MAX: Final = 50_000_000
 HOLDERS_NAMED_MAX: Final = 64
-"""Holders whose own holder is looked for, so that a dict has a name."""
+"""Holders whose own holders are searched, so that a dict gets a name."""
 
 
 class Search:
-    """One search of one process, which stands still."""
+    """One search of one stopped process."""
 
     def __init__(self, objects: Objects, found: Runtime) -> None:
         self.objects, self.found, self.pid = objects, found, objects.memory.pid
@@ -44,7 +44,7 @@ class Search:
         self.whole = True
 
     def words(self, needles: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """(address, value) of the words whose value lies in a needle."""
+        """(address, value) of the words whose value is in one of the ranges `needles`."""
         begin = time.perf_counter_ns()
         spans = [(start, stop) for start, stop, _ in self.ranges]
         hits, count, scanned, left_out = _native.remote_scan(self.pid, spans, needles, HITS_MAX)
@@ -55,7 +55,7 @@ class Search:
         return hits
 
     def tracked(self, words: list[int]) -> list[Holding]:
-        """The containers of the collector that hold these words."""
+        """The tracked containers that hold these words."""
         rows, _, whole = _native.remote_holders(
             self.pid,
             self.heads,
@@ -66,14 +66,14 @@ class Search:
         )
         self.whole = self.whole and whole
         found: dict[int, Holding] = {}
-        for word, holder, how in rows:  # a small set's table lies in the set: the table says more
+        for word, holder, how in rows:  # a small set's table is inside the set: prefer the table
             if word not in found or how > found[word].how:
                 found[word] = Holding(word, holder, how)
         return list(found.values())
 
 
 def _special(objects: Objects, found: Runtime) -> tuple[list[int], list[int]]:
-    """The types of sets and of generators, as far as the process has names for them."""
+    """The addresses of the types of sets and of generators; 0 for a type that was not found."""
     loaded = dict(objects.text_items(found.modules))
     known = {
         name: dict(objects.text_items(objects.memory.word(loaded[name] + at.MODULE_DICT)))
@@ -86,7 +86,7 @@ def _special(objects: Objects, found: Runtime) -> tuple[list[int], list[int]]:
 
 
 def owners(objects: Objects, found: Runtime, expression: str) -> Owners:
-    """Who holds what a path leads to. Raises InspectorError: not-a-path, no-such-path."""
+    """The holders of the object at a path. Raises InspectorError: not-a-path, no-such-path."""
     address = resolved(objects, found.modules, expression)
     search = Search(objects, found)
     words = [word for word, _ in search.words([(address, address + 1)])]
@@ -110,7 +110,7 @@ def owners(objects: Objects, found: Runtime, expression: str) -> Owners:
 def _holders_of_holders(
     search: Search, objects: Objects, holdings: list[Holding]
 ) -> dict[int, tuple[int, Holding]]:
-    """holder -> (word, the container that holds it): for dicts, lists and the like that have no name."""
+    """holder -> (word, the container that holds the holder), to name dicts, lists and similar."""
     held = sorted({one.object for one in holdings})[:HOLDERS_NAMED_MAX]
     if not held:
         return {}
@@ -122,7 +122,7 @@ def _holders_of_holders(
 
 
 def _counted(rows: list[Owner]) -> tuple[Owner, ...]:
-    """Equal rows once, with their number."""
+    """Equal rows merged, with their count."""
     seen = Counter((row.kind, row.holder, row.key) for row in rows)
     kept = {(row.kind, row.holder, row.key): row for row in reversed(rows)}
     return tuple(
@@ -140,9 +140,9 @@ def _balanced(
 ) -> Owners:
     named = sum(owner.references for owner in certain if owner.certain)
     in_c = sum(owner.references for owner in possible if owner.kind != "stack")
-    notes = ["read from outside: the process stood still, nothing was run in it"]
+    notes = ["read from outside: the process was stopped, and no code ran in it"]
     if not search.whole:
-        notes.append("a list of its collector could not be read to the end: holders may be missing")
+        notes.append("a list of its garbage collector could not be read completely: holders may be missing")
     native: int | Unknown = Unknown("its references are not counted")
     unstored: int | Unknown = native
     if not isinstance(count, ImmortalType):

@@ -1,4 +1,4 @@
-"""One object of another process as a fact: type, count, bounded value, what it contains."""
+"""One object of another process as a fact: type, refcount, bounded value, contents."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NUMBERS: Final = {
     ("f", 8): "d", ("f", 4): "f", ("i", 8): "q", ("i", 4): "i", ("i", 2): "h", ("i", 1): "b",
     ("u", 8): "Q", ("u", 4): "I", ("u", 2): "H", ("u", 1): "B", ("b", 1): "?",
 }  # fmt: skip
-"""(kind, bytes) of a dtype -> struct's letter."""
+"""(kind, bytes) of a dtype -> struct's format letter."""
 _VALUES: Final = 6
 
 
 def look(objects: Objects, found: Runtime, expression: str) -> Remote:
-    """The object a path leads to. Raises InspectorError: not-a-path, no-such-path."""
+    """The object at a path. Raises InspectorError: not-a-path, no-such-path."""
     begun = root(objects, found.modules, expression)
     address = followed(objects, begun, expression)
     pid = objects.memory.pid
@@ -49,7 +49,7 @@ def look(objects: Objects, found: Runtime, expression: str) -> Remote:
 
 
 def references(objects: Objects, address: int) -> int | ImmortalType:
-    """The count of an object, as its process holds it. Raises Unreadable."""
+    """The refcount of an object. Raises Unreadable."""
     word = objects.memory.word(address)
     if objects.where.minor == 11:
         return word
@@ -58,7 +58,7 @@ def references(objects: Objects, address: int) -> int | ImmortalType:
 
 
 def _entries(objects: Objects, address: int) -> tuple[tuple[Entry, ...], int]:
-    """What a dict, a sequence, an instance or a module contains, up to ENTRIES; and how many are left."""
+    """Up to ENTRIES contents of a dict, sequence, instance or module, and how many more there are."""
     try:
         if objects.is_a(address, at.DICT):
             count = objects.memory.word(address + at.DICT_USED)
@@ -77,7 +77,7 @@ def _entries(objects: Objects, address: int) -> tuple[tuple[Entry, ...], int]:
 
 
 def _array(objects: Objects, address: int) -> tuple[tuple[str, str], ...]:
-    """dtype, strides, where the bytes lie and the first values of an ndarray; empty for others.
+    """dtype, strides, address and first values of an ndarray; empty for others.
 
     PyArrayObject_fields and PyArray_Descr of numpy/ndarraytypes.h.
     """
@@ -103,7 +103,7 @@ def _array(objects: Objects, address: int) -> tuple[tuple[str, str], ...]:
 
 
 def _item_bytes(objects: Objects, descr: int) -> int:
-    """elsize of a dtype: NumPy 1 has two ints at 32, elsize and the alignment; NumPy 2 flags, then elsize."""
+    """elsize of a dtype. At 32 NumPy 1 has two ints, elsize and alignment; NumPy 2 flags, then elsize."""
     size, alignment = struct.unpack("<II", objects.memory.read(descr + 32, 8))
     return size if alignment else objects.memory.word(descr + 40)
 

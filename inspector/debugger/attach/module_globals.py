@@ -1,4 +1,4 @@
-"""Whose global a path begins with: modules of the other process that have it, and those with a namesake."""
+"""The first global of a path: modules that have this object, and modules with another of that name."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from inspector.debugger.memory.remote_memory import Unreadable
 
 
 class Global(NamedTuple):
-    """The global that a path goes through first."""
+    """The first global of a path."""
 
     name: str = ""
-    """"" where the path leads to a module, or to a builtin."""
+    """"" for a path to a module or a builtin."""
     modules: tuple[str, ...] = ()
-    """Those that have this object under the name, first the one whose global was read."""
+    """Modules that have this object under the name; first the one that was read."""
     namesakes: tuple[str, ...] = ()
-    """Those that have another object under the name."""
+    """Modules that have another object under the name."""
 
 
 def scopes(objects: Objects, modules: int) -> dict[int, str]:
@@ -35,7 +35,7 @@ def scopes(objects: Objects, modules: int) -> dict[int, str]:
 
 
 def of_global(objects: Objects, modules: int, module: str, name: str) -> Global:
-    """Who else has a global of that name. Names of globals are interned: one str stands in all modules."""
+    """Which modules have a global of that name. Compares keys by address: names are interned."""
     home = objects.memory.word(objects.named(modules, module) + at.MODULE_DICT)
     text, here = next((pair for pair in _items(objects, home) if objects.text(pair[0]) == name), (0, 0))
     others = {
@@ -49,7 +49,7 @@ def of_global(objects: Objects, modules: int, module: str, name: str) -> Global:
 
 
 def with_global(objects: Objects, modules: int, name: str) -> list[str]:
-    """The modules that have a global of that name."""
+    """Names of the modules that have a global of that name."""
     is_name: dict[int, bool] = {}
     found = []
     for scope, module in scopes(objects, modules).items():
@@ -63,7 +63,7 @@ def with_global(objects: Objects, modules: int, name: str) -> list[str]:
 
 
 def _items(objects: Objects, scope: int) -> Iterator[tuple[int, int]]:
-    """(key, value) of a module's dict, as far as it can be read."""
+    """(key, value) of a module's dict, up to the first unreadable item."""
     try:
         for key, value, _ in objects.items(scope) if scope else ():
             yield key, value

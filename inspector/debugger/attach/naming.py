@@ -1,4 +1,4 @@
-"""Names for the places of another process where a pointer was found: as a user would write them."""
+"""Name the places of another process where a pointer was found, as a user would write them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_PLACE: Final = Unknown("an object of Python")
 _NO_SYMBOL: Final = Unknown("no symbol names this place")
 _NO_FILE: Final = Unknown("in no file")
 _RED_ZONE_BYTES: Final = 128
-"""Below the stack pointer, in use all the same (System V ABI, AMD64)."""
+"""Bytes below the stack pointer that are in use (System V ABI, AMD64)."""
 _FIELDS: Final = {
     "cell": {16: ("cell", "")},
     "method": {16: ("bound method", ".__func__"), 24: ("bound method", ".__self__")},
@@ -34,7 +34,7 @@ _FIELDS: Final = {
 
 
 class Holding(NamedTuple):
-    """A word, the container that holds it, and how."""
+    """The addresses of a word and of the container that holds it, and how it does."""
 
     word: int
     object: int
@@ -42,7 +42,7 @@ class Holding(NamedTuple):
 
 
 class Naming:
-    """Names holders of one process; `around` says for a holder which word of which container holds it."""
+    """Names holders of one process; `around`: holder -> the word and container that hold it."""
 
     def __init__(self, objects: Objects, found: Runtime, around: dict[int, tuple[int, Holding]]) -> None:
         self._objects, self._around = objects, around
@@ -53,7 +53,7 @@ class Naming:
         self._files: dict[str, tuple[Elf | Unknown, SymbolTable | Unknown]] = {}
 
     def owner(self, one: Holding) -> Owner:
-        """A word in a container, by the container's name and the key in it."""
+        """The owner for a word in a container: the container's name, and the key in it."""
         try:
             kind, key = self._key(one)
             holder = self._holder(one.object, 0)
@@ -85,7 +85,7 @@ class Naming:
         return next((f".{name}" for name, slot in self._objects.inline(one.object) if slot == one.word), "")
 
     def _field(self, one: Holding) -> tuple[str, str]:
-        """A word in the object itself: a tuple's item, a generator's variable, a slot, an attribute."""
+        """(kind, key) of a word in the object itself: an item, a variable, a slot, an attribute."""
         objects, offset = self._objects, one.word - one.object
         name = objects.type_name(one.object)
         if offset < 16:
@@ -108,7 +108,7 @@ class Naming:
         return "slot", f" +{offset:#x}"
 
     def _holder(self, address: int, depth: int) -> str:
-        """ "dict (3 items), global `cache` of app": what the container is, and where it has a name."""
+        """A container's type, and its name if any: "dict (3 items), global `cache` of app"."""
         objects = self._objects
         if address in self._scopes:
             return f"module {self._scopes[address]}"
@@ -130,12 +130,12 @@ class Naming:
         return f"{name}, {kind} {key} of {self._holder(around.object, 1)}".replace("  ", " ")
 
     def is_dead(self, word: int) -> bool:
-        """Whether a word lies below the stack pointer of its thread: nobody's any more."""
+        """Whether a word is below the stack pointer and the red zone of its thread, so no longer in use."""
         pointer = self._stacks.get(self._range(word), 0)
         return word < pointer - _RED_ZONE_BYTES
 
     def native(self, word: int) -> Owner:
-        """A word that no container of Python holds: a static of a library, a stack, a block of malloc."""
+        """The owner for a word outside Python containers: a static of a library, a stack, a malloc block."""
         at_range = self._range(word)
         start, _, name = self._ranges[at_range]
         if at_range in self._stacks:

@@ -1,4 +1,4 @@
-"""Offsets of CPython's objects that a look from outside needs, by version; frames' are in python_layout.py.
+"""Offsets of CPython's objects by version, to read another process; python_layout.py has those of frames.
 
 From the headers of 3.11, 3.12 and 3.13 (internal/pycore_interp.h, pycore_gc.h, pycore_dict.h, pycore_frame.h,
 cpython/object.h, cpython/code.h), in bytes. tests/debugger/test_object_layout.py compiles them again.
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 
 class ObjectLayout(NamedTuple):
-    """What differs between versions."""
+    """Offsets that differ between versions."""
 
     minor: int
     modules: int
@@ -26,15 +26,15 @@ class ObjectLayout(NamedTuple):
     cached_keys: int
     """In a heap type: the keys that its instances share (ht_cached_keys)."""
     values: int
-    """In a dict's values: the first."""
+    """In a dict's values: the first value."""
     lock: int
     """The GIL: in _PyRuntime (3.11); later, in an interpreter, a pointer at it."""
     main_thread: int
-    """In _PyRuntime: pthread_self() of the thread that began Python."""
+    """In _PyRuntime: pthread_self() of the thread that initialized Python."""
 
     @property
     def for_walk(self) -> tuple[int, int, int, int, int, int, int]:
-        """As `_native.remote_holders` takes it."""
+        """The argument of `_native.remote_holders`."""
         return (
             self.minor,
             self.generator_frame,
@@ -52,7 +52,7 @@ LAYOUTS: Final = {
     (3, 13): ObjectLayout(13, 7656, 7400, 72, 0, 72, 64, 880, 8, 16, 656),
 }
 LOCK_HOLDER: Final = 8
-"""In the GIL: the thread state that has it, or had it last."""
+"""In the GIL: the thread state that holds it, or held it last."""
 LOCKED: Final = 16
 FRAME_VARIABLES: Final = 72
 """In a frame: its variables (localsplus)."""

@@ -1,4 +1,4 @@
-"""Containers of another process: items and attributes, read from memory; nothing is called."""
+"""Read items and attributes of another process's containers from its memory; calls no code there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.debugger.memory.python_values import Values
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 
 ENTRIES_MAX: Final = 1 << 22
-"""Entries of one dict that are looked at."""
+"""Entries of one dict; a larger dict counts as unreadable."""
 NAME_CHARACTERS: Final = 200
 
 
@@ -29,7 +29,7 @@ class Objects:
         return self.memory.word(address + 8)
 
     def type_name(self, address: int) -> str:
-        """tp_name of an object's type; raises Unreadable where it is none."""
+        """tp_name of an object's type; raises Unreadable where that is no type."""
         found = self.values.type_of(self.type_of(address))
         if found is None:
             raise Unreadable(f"{address:#x}")
@@ -85,7 +85,7 @@ class Objects:
         return (self.memory.word(address + 24) if self.is_a(address, at.LIST) else address + 24), count
 
     def attributes(self, address: int) -> Iterator[tuple[str, int, int]]:
-        """(name, value, address of its slot) of what an instance has of its own: its dict, its slots."""
+        """(name, value, address of its slot) of an instance's own attributes: its dict and slots."""
         kind = self.type_of(address)
         yield from self._members(address, kind)
         found = self.own_dict(address)
@@ -99,7 +99,7 @@ class Objects:
                 yield name, value, slot
 
     def own_dict(self, address: int) -> int:
-        """The `__dict__` of an instance or module, where it has been made; else 0."""
+        """The `__dict__` of an instance or module; 0 where it does not exist yet."""
         kind, word = self.type_of(address), self.memory.word
         flags = word(kind + at.TYPE_FLAGS)
         if flags >> at.MANAGED_DICT & 1:
@@ -111,7 +111,7 @@ class Objects:
         return word(address + offset)
 
     def inline(self, address: int) -> Iterator[tuple[str, int]]:
-        """(name, address of its slot) of the attributes kept with the instance, without a dict."""
+        """(name, address of its slot) of an instance's inline values."""
         kind = self.type_of(address)
         start = self._inline_start(address, kind)
         if start:
@@ -135,7 +135,7 @@ class Objects:
         return start + self.where.values if valid else 0
 
     def _members(self, address: int, kind: int) -> Iterator[tuple[str, int, int]]:
-        """The object members that the types of the MRO describe (PyMemberDef, descrobject.h)."""
+        """(name, value, address of its slot) of members by PyMemberDef (descrobject.h), over the MRO."""
         for base in self.bases(kind):
             for name, offset in self.members(base):
                 if value := self.memory.word(address + offset):
@@ -150,7 +150,7 @@ class Objects:
         return [self.memory.word(start + 8 * i) for i in range(min(count, 100))]
 
     def members(self, kind: int) -> Iterator[tuple[str, int]]:
-        """(name, offset) of the members of a type that are objects: Py_T_OBJECT_EX and T_OBJECT."""
+        """(name, offset) of a type's object members: Py_T_OBJECT_EX and T_OBJECT."""
         row = self.memory.word(kind + at.TYPE_MEMBERS)
         for _ in range(200 if row else 0):
             name, code, offset, _, _ = struct.unpack("<Qi4xqi4xQ", self.memory.read(row, 40))
@@ -161,7 +161,7 @@ class Objects:
             row += 40
 
     def variables(self, frame: int) -> Iterator[tuple[str, int]]:
-        """(name, address of its slot) of a frame's variables; cells are told by their own name."""
+        """(name, address of its slot) of a frame's variables, cells included."""
         code = self.memory.word(frame + self.where.frame_code)
         names = self.memory.word(code + at.CODE_NAMES)
         start, count = self.sequence(names)

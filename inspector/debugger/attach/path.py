@@ -1,6 +1,6 @@
-"""EXPR of a look from outside: names, attributes and indexes, followed by reading, never by running.
+"""Resolve EXPR in another process: names, attributes and indexes, by reading its memory, never running code.
 
-`x`, `module.name`, `x[3]`, `x["k"]`, `obj.attr`: what would have to be computed (a property, a call, a
+`x`, `module.name`, `x[3]`, `x["k"]`, `obj.attr` work. What must be computed (a property, a call, a
 `__getattr__`) is refused with the reason.
 """
 
@@ -16,7 +16,7 @@ from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.errors import InspectorError
 from inspector.objects.quiet_compile import unwarned
 
-NAMES_TOLD: Final = 6
+NAMES_LISTED: Final = 6
 
 
 class Step(NamedTuple):
@@ -47,35 +47,35 @@ def parsed(expression: str) -> tuple[str, list[Step]]:
         raise InspectorError(
             f"not a path: {expression.strip()[:60]!r}.",
             slug="not-a-path",
-            why="nothing is run in the other process: its memory is read, step by step",
-            do='names, attributes and constant indexes: module.name, x[3], x["key"], obj.attr',
+            why="no code runs in the other process: its memory is read, step by step",
+            do='use names, attributes and constant indexes: module.name, x[3], x["key"], obj.attr',
         ) from None
     return node.id, steps[::-1]
 
 
 class Root(NamedTuple):
-    """Where a path begins, and the global that it goes through first."""
+    """The object that a path begins with, and its first global."""
 
     address: int
     steps: list[Step]
-    """Those that are left."""
+    """The remaining steps."""
     module: str = ""
-    """Whose global it is; "" for a module itself and for a builtin."""
+    """The module of the global; "" for a module itself and for a builtin."""
     name: str = ""
 
 
 def resolved(objects: Objects, modules: int, expression: str) -> int:
-    """The address of what a path leads to. Raises InspectorError: not-a-path, no-such-path."""
+    """The address of the object at a path. Raises InspectorError: not-a-path, no-such-path."""
     return followed(objects, root(objects, modules, expression), expression)
 
 
 def root(objects: Objects, modules: int, expression: str) -> Root:
-    """The beginning of a path. Raises InspectorError: not-a-path, no-such-path."""
+    """The first object of a path. Raises InspectorError: not-a-path, no-such-path."""
     return _root(objects, modules, *parsed(expression))
 
 
 def followed(objects: Objects, begun: Root, expression: str) -> int:
-    """The address of what the steps of a path lead to. Raises InspectorError: no-such-path."""
+    """The address of the object after all steps of a path. Raises InspectorError: no-such-path."""
     address, steps = begun[:2]
     said = parsed(expression)[0]
     for step in steps:
@@ -111,14 +111,14 @@ def _root(objects: Objects, modules: int, name: str, steps: list[Step]) -> Root:
         slug="no-such-path",
         why="it is no global of __main__, no loaded module, no builtin",
         do=_as_written(name, with_global(objects, modules, name))
-        or _told("globals of __main__", [key for key, _ in objects.text_items(scope)] if scope else []),
+        or _listed("globals of __main__", [key for key, _ in objects.text_items(scope)] if scope else []),
     )
 
 
 def _as_written(name: str, modules: list[str]) -> str:
-    """How a global of other modules is asked for; "" where none has it."""
-    shown = ", ".join(f"{module}.{name}" for module in modules[:NAMES_TOLD])
-    more = f" and {len(modules) - NAMES_TOLD} more" if len(modules) > NAMES_TOLD else ""
+    """How to write a global that other modules have; "" where none has it."""
+    shown = ", ".join(f"{module}.{name}" for module in modules[:NAMES_LISTED])
+    more = f" and {len(modules) - NAMES_LISTED} more" if len(modules) > NAMES_LISTED else ""
     return f"{'a global' if len(modules) == 1 else 'globals'} of that name: {shown}{more}" if modules else ""
 
 
@@ -157,7 +157,7 @@ def _entry(objects: Objects, address: int, step: Step, said: str) -> int:
         elif objects.values.brief(key) == said_key and objects.type_name(key) == type(wanted).__name__:
             return value
     keys = [objects.values.brief(key) for key, _, _ in objects.items(address)]
-    raise _missing(said, step, "no such key", _told("keys", keys))
+    raise _missing(said, step, "no such key", _listed("keys", keys))
 
 
 def _attribute(objects: Objects, address: int, name: str, said: str) -> int:
@@ -171,18 +171,18 @@ def _attribute(objects: Objects, address: int, name: str, said: str) -> int:
         if value:
             kind = objects.type_name(value)
             if not is_type and kind in ("property", "getset_descriptor", "member_descriptor"):
-                raise _missing(said, Step(True, name), f"a {kind} computes it: nothing is run there")
+                raise _missing(said, Step(True, name), f"a {kind} computes it: no code runs there")
             return value
     names = [found for found, _, _ in objects.attributes(address)]
     why = "no attribute of that name is stored with it or its type"
-    raise _missing(said, Step(True, name), why, _told("stored", names))
+    raise _missing(said, Step(True, name), why, _listed("stored", names))
 
 
 def _missing(said: str, step: Step, why: str, do: str = "") -> InspectorError:
     return InspectorError(f"{said} has no {str(step)!r:.60} to read.", slug="no-such-path", why=why, do=do)
 
 
-def _told(what: str, names: list[str]) -> str:
+def _listed(what: str, names: list[str]) -> str:
     names = [name for name in names if not name.startswith("__")]
-    more = f", and {len(names) - NAMES_TOLD:,} more" if len(names) > NAMES_TOLD else ""
-    return f"{what}: {', '.join(names[:NAMES_TOLD])}{more}" if names else f"{what}: none"
+    more = f", and {len(names) - NAMES_LISTED:,} more" if len(names) > NAMES_LISTED else ""
+    return f"{what}: {', '.join(names[:NAMES_LISTED])}{more}" if names else f"{what}: none"

@@ -1,8 +1,8 @@
-"""Where the Python of a process is: found by its ELF section or symbol, proved by what lies there.
+"""Find the Python of a process by its ELF section or symbol, and verify it.
 
-`_PyRuntime` has a section of its own (`.PyRuntime`, Python/pylifecycle.c), which stripping leaves. So a
-shared libpython, one that was opened with dlopen, a static python and a host into which it was linked are
-found the same way. A version is believed when its layout finds sys.modules there, with `sys` in it.
+`_PyRuntime` has its own section (`.PyRuntime`, Python/pylifecycle.c), which stripping keeps. So a shared
+libpython, one opened by dlopen, a static python and a host that links Python are found in the same way. A
+version is accepted when its layout finds sys.modules, with `sys` in it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Runtime(NamedTuple):
     """The Python of one process."""
 
     address: int
-    """Of _PyRuntime."""
+    """The address of _PyRuntime."""
     file: str
     frames: Layout
     where: ObjectLayout
@@ -57,7 +57,7 @@ def runtime(memory: RemoteMemory) -> Runtime:
                 return made
             seen = made
     raise InspectorError(
-        f"{memory.pid} ({proc.program(memory.pid)}) is no Python that can be read.",
+        f"{memory.pid} ({proc.program(memory.pid)}) is not a Python that can be read.",
         slug="not-python",
         why=seen.reason,
         do="`inspector break --pid` reads native frames of any program",
@@ -72,7 +72,7 @@ def _version(memory: RemoteMemory, address: int) -> int:
 
 
 def _candidates(pid: int) -> Iterator[tuple[str, int, Elf]]:
-    """(path, load bias, what its file says) of mapped files that may be a Python, likely ones first."""
+    """(path, load bias, ELF facts) of mapped files that may be a Python, likely ones first."""
     first = {row.path: row for row in reversed(proc.code(pid))}
     for path in sorted(first, key=lambda path: "python" not in PurePath(path).name):
         found = elf(proc.mapped_file(pid, path), (_RUNTIME, _VERSION), (".PyRuntime",))
@@ -101,7 +101,7 @@ def _made(memory: RemoteMemory, address: int, path: str, version: int) -> Runtim
 
 
 def _self_described(memory: RemoteMemory, address: int, where: ObjectLayout) -> ObjectLayout:
-    """From 3.13 on _PyRuntime itself says what the table has of the interpreter (_Py_DebugOffsets)."""
+    """The layout; from 3.13 on with the interpreter's offsets of _PyRuntime itself (_Py_DebugOffsets)."""
     if where.minor < 13:
         return where
     words = struct.unpack("<12Q", memory.read(address, 96))

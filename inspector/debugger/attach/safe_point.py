@@ -1,9 +1,9 @@
-"""Where a process stands, and whether a function may be called there: asked while all its threads stand.
+"""Find a thread of a stopped process that may call a function: a safe point.
 
-Safe is a thread at a system call in which it can wait for long, for there no code of libc's is cut in the
-middle: neither malloc nor the loader. It must be able to have the GIL at once: nobody has it, or this thread,
-or a thread that is seen to run bytecode, which gives it away when asked. Where the first thread of Python
-itself runs bytecode, CPython's own safe points serve (Py_AddPendingCall, c-api/init).
+A thread is safe in a system call that can wait for long: it is then not inside malloc or the loader. It must
+also get the GIL at once: the GIL is free, or this thread holds it, or a thread that is seen to run bytecode,
+which releases it on request. Where Python's first thread itself runs bytecode, CPython's own safe points are
+used (Py_AddPendingCall, c-api/init).
 """
 
 from __future__ import annotations
@@ -22,44 +22,44 @@ WAIT: Final = (7, 23, 34, 35, 61, 128, 130, 230, 232, 247, 270, 271, 281)
 """poll, select, pause, nanosleep, wait4, rt_sigtimedwait, rt_sigsuspend, clock_nanosleep, epoll_wait, waitid,
 pselect6, ppoll, epoll_pwait: numbers of x86-64 (arch/x86/entry/syscalls/syscall_64.tbl)."""
 LOCK: Final = 202
-"""futex: a wait for a lock of Python's is safe, one inside libc is not."""
+"""futex: waiting for a lock of Python is safe, waiting inside libc is not."""
 AGAIN: Final = 219
-"""restart_syscall: a wait that was interrupted before, by us or another; its arguments are still those."""
+"""restart_syscall: a wait that was interrupted before; its argument registers are unchanged."""
 _OF_LOCK: Final = 0x80
-"""FUTEX_PRIVATE_FLAG, in the second argument (futex(2)): libc sets it on every lock of its own."""
+"""FUTEX_PRIVATE_FLAG, in the second argument (futex(2)): libc sets it for all its locks."""
 _STREAMS: Final = ("pipe:", "socket:", "anon_inode:", "/dev/pts/", "/dev/tty", "/dev/null")
 _BLOCKED_FAULT: Final = 1 << 10
-"""SIGSEGV in a mask of signals: by it we learn that a call is over."""
+"""SIGSEGV in a signal mask: this signal tells us that a call has returned."""
 _STACK_WORDS: Final = 96
 _THREADS_MAX: Final = 4096
 
 
 class Spot(NamedTuple):
-    """One thread that stands still."""
+    """One stopped thread."""
 
     thread: int
     waits: bool
-    """At a system call in which a function may be called."""
+    """It waits in a system call at which a function may be called."""
     system_call: int
-    """Its number; negative: in none."""
+    """Its number; negative: in no system call."""
     stack: int
     instruction: int
 
 
 class Turn(NamedTuple):
-    """The GIL."""
+    """The state of the GIL."""
 
     taken: bool
     holder: int
-    """The thread that has it; 0: nobody, or one that Linux does not know."""
+    """The thread that holds it; 0: none, or one that Linux does not know."""
     is_first: bool
-    """The holder is the thread that began Python."""
+    """The holder is the thread that initialized Python."""
     at_bytecode: int
-    """Which instruction of Python the holder runs: changed, it runs bytecode."""
+    """The holder's bytecode instruction; where it changes, the holder runs bytecode."""
 
 
 class Python(NamedTuple):
-    """What of a process's Python is asked; from Runtime, as plain numbers."""
+    """What is read of a process's Python, as plain numbers; made from Runtime."""
 
     lock: int
     """The address of the GIL."""
@@ -72,18 +72,18 @@ class Python(NamedTuple):
     frame_of_c_frame: int
     instruction: int
     waits: list[tuple[int, int]]
-    """The code of functions in which Python waits for a lock of its own."""
+    """(start, stop) of the functions in which Python waits for its locks."""
 
 
 def turn(memory: RemoteMemory, python: Python) -> Turn:
-    """Who has the GIL. Raises Unreadable."""
+    """The state of the GIL. Raises Unreadable."""
     if not struct.unpack("<i", memory.read(python.lock + at.LOCKED, 4))[0]:
         return Turn(False, 0, False, 0)
     state = memory.word(python.lock + at.LOCK_HOLDER)
     holder = memory.word(state + python.native_thread_id)
     is_first = memory.word(state + python.native_thread_id - 8) == python.first_thread
     if is_first and holder not in proc.threads(memory.pid):
-        holder = memory.pid  # forked, and Python was not told: uWSGI's workers keep their parent's number
+        holder = memory.pid  # forked without PyOS_AfterFork: uWSGI's workers keep their parent's id
     frame = memory.word(state + python.current_frame)
     if frame and python.frame_of_c_frame >= 0:
         frame = memory.word(frame + python.frame_of_c_frame)
@@ -91,7 +91,7 @@ def turn(memory: RemoteMemory, python: Python) -> Turn:
 
 
 def spots(memory: RemoteMemory, python: Python, asleep: set[int]) -> list[Spot]:
-    """Every thread; `asleep`: those that slept before they were stopped."""
+    """All threads; `asleep`: those that slept before the stop."""
     found = []
     for thread in proc.threads(memory.pid)[:_THREADS_MAX]:
         number, words = _system_call(memory.pid, thread)
@@ -102,10 +102,10 @@ def spots(memory: RemoteMemory, python: Python, asleep: set[int]) -> list[Spot]:
 
 
 def _system_call(pid: int, thread: int) -> tuple[int, list[int]]:
-    """(number, arguments, stack pointer and instruction) of proc(5), syscall; no words for one that ended."""
+    """(number, [arguments, stack pointer, instruction]) of proc(5), syscall; (-1, []) for an ended thread."""
     try:
-        told = Path(f"/proc/{pid}/task/{thread}/syscall").read_text().split()
-        return int(told[0]), [int(word, 16) for word in told[1:]]
+        words = Path(f"/proc/{pid}/task/{thread}/syscall").read_text().split()
+        return int(words[0]), [int(word, 16) for word in words[1:]]
     except (OSError, ValueError, IndexError):
         return -1, []
 
@@ -124,7 +124,7 @@ def _may_call(memory: RemoteMemory, python: Python, thread: int, number: int, wo
 
 
 def _waits_for_python(memory: RemoteMemory, python: Python, stack: int) -> bool:
-    """Whether the wait is one of Python's own: a return address into it is on the stack."""
+    """Whether Python waits for one of its locks: a return address into its wait function is on the stack."""
     try:
         raw = memory.read(stack, 8 * _STACK_WORDS)
     except Unreadable:
@@ -138,11 +138,11 @@ class Choice(NamedTuple):
 
     thread: int
     pending: bool
-    """By Py_AddPendingCall, which the first thread of Python carries out itself."""
+    """By Py_AddPendingCall: Python's first thread runs the call itself."""
 
 
 def choice(found: list[Spot], now: Turn, before: Turn | None, pid: int) -> Choice | None:
-    """The safe point there is, or None. The process's first thread is preferred."""
+    """A safe point, or None; prefers the process's first thread."""
     waiting = sorted((spot.thread != pid, spot.thread) for spot in found if spot.waits)
     if not now.taken:
         return Choice(waiting[0][1], False) if waiting else None
@@ -156,8 +156,8 @@ def choice(found: list[Spot], now: Turn, before: Turn | None, pid: int) -> Choic
     return Choice(waiting[0][1], False) if waiting else None
 
 
-def told(found: list[Spot], now: Turn, pid: int) -> dict[str, Any]:
-    """Who stood in the way, as plain values: the holder of the GIL, else the process's first thread."""
+def obstacle(found: list[Spot], now: Turn, pid: int) -> dict[str, Any]:
+    """What prevented a safe point, as plain values: the GIL's holder, else the process's first thread."""
     wanted = now.holder if now.taken else pid
     spot = next((one for one in found if one.thread == wanted), None)
     instruction = spot.instruction if spot else 0

@@ -1,6 +1,6 @@
-"""Where another process spends its time: its Python frames, read again and again while it runs.
+"""Where another process spends its time: samples of its Python frames while it runs.
 
-The process is not stopped: a stack that changes while it is read is thrown away and counted.
+The process is not stopped: a stack that changes while it is read is dropped and counted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STACKS_MAX: Final = 10_000
 
 
 def sampled(pid: int, found: Runtime, seconds: float) -> Samples:
-    """Look at the Python frames of process `pid` every 10 ms for `seconds`.
+    """Sample the Python frames of process `pid` every 10 ms for `seconds`.
 
     Raises InspectorError: ptrace-forbidden, bad-option; TargetGone: no-process.
     """
@@ -58,18 +58,18 @@ def sampled(pid: int, found: Runtime, seconds: float) -> Samples:
 
 
 def check_seconds(seconds: float) -> None:
-    """Raise InspectorError bad-option for a time that is none."""
+    """Raise InspectorError bad-option for an invalid number of seconds."""
     if not 0 < seconds <= SECONDS_MAX:
         raise InspectorError(
-            f"not a time to look: {seconds:g} s.",
+            f"cannot sample for {seconds:g} s.",
             slug="bad-option",
-            why=f"more than 0 and at most {SECONDS_MAX:g}",
+            why=f"seconds are more than 0 and at most {SECONDS_MAX:g}",
             do="inspector attach PID sample --seconds 5",
         )
 
 
 def python_stacks(memory: RemoteMemory, found: Runtime) -> Stacks:
-    """The Python frames of every thread that has some; the process stands still."""
+    """The Python frames of all threads that have some; the process is stopped."""
     begin, pid = time.perf_counter_ns(), memory.pid
     reader = PythonFrames(memory, found.address, found.frames)
     said = f"3.{found.where.minor}, Python frames only: pystack reads the native ones"
@@ -82,7 +82,7 @@ def python_stacks(memory: RemoteMemory, found: Runtime) -> Stacks:
 
 
 def opened(pid: int) -> RemoteMemory:
-    """The memory of a process that may be read now. Raises InspectorError: ptrace-forbidden; TargetGone."""
+    """The memory of a process, to be closed. Raises InspectorError: ptrace-forbidden; TargetGone."""
     if not proc.alive(pid):
         raise preflight.gone(pid)
     try:

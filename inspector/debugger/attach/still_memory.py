@@ -1,7 +1,7 @@
-"""Memory of a process that stands still: pages kept once read, and no page brought in that was not in memory.
+"""The memory of a stopped process: caches pages, and brings no page into memory.
 
-A page that the process has never touched has no content of its own: that of its file, or zeros. So it is read
-from there, and the process has no page more than before (Documentation/admin-guide/mm/pagemap.rst).
+A page that the process has never touched has the content of its file, or zeros. It is read from there, so
+that the process gets no new page (Documentation/admin-guide/mm/pagemap.rst).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 
 _PAGE: Final = 4096
 _PAGES_MAX: Final = 16_384
-"""Pages that are kept: 64 MB."""
+"""Pages that are cached: 64 MB."""
 
 
 class StillMemory(RemoteMemory):
-    """Valid only until the process goes on."""
+    """Valid only until the process is resumed."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(pid)
@@ -50,8 +50,8 @@ class StillMemory(RemoteMemory):
         return self._pages[page]
 
     def _read_page(self, page: int) -> bytes:
-        told = os.pread(self._pagemap, 8, page * 8)
-        if len(told) == 8 and not told[7] >> 6:  # neither in memory nor in swap
+        entry = os.pread(self._pagemap, 8, page * 8)
+        if len(entry) == 8 and not entry[7] >> 6:  # neither in memory nor in swap
             return self._untouched(page * _PAGE)
         return super().read(page * _PAGE, _PAGE)
 
@@ -72,7 +72,7 @@ class StillMemory(RemoteMemory):
 
 
 def _mappings(pid: int) -> list[tuple[int, int, int, bool, str]]:
-    """(start, stop, offset in the file, whether private, path or "") of what can be read."""
+    """(start, stop, file offset, whether private, path or "") of readable mappings."""
     found = []
     for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
         span, permissions, offset, _, inode, *path = line.split(maxsplit=5)

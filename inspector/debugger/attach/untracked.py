@@ -1,6 +1,6 @@
-"""Containers that the collector does not know: tuples and dicts of simple values only (pycore_gc.h).
+"""Containers that the garbage collector does not track: tuples and dicts of simple values (pycore_gc.h).
 
-Found the other way round: a tuple by its header below the word; a dict by the word that points at its keys.
+A tuple is found by its header below the word; a dict by the word that points to its keys.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Words = Callable[[list[tuple[int, int]]], list[tuple[int, int]]]
 
 
 def untracked(objects: Objects, search: Words, words: list[int]) -> list[Holding]:
-    """The tuples and dicts that hold these words; words that no such container holds are left out."""
+    """The untracked tuples and dicts that hold some of these words."""
     words = words[:_WORDS_MAX]
     found = [Holding(word, holder, INSIDE) for word in words if (holder := _tuple_of(objects, word))]
     left = [word for word in words if word not in {one.word for one in found}]
@@ -30,8 +30,8 @@ def untracked(objects: Objects, search: Words, words: list[int]) -> list[Holding
 
 
 def _tuple_of(objects: Objects, word: int) -> int:
-    """The tuple that has a word among its items; 0 where none begins below it."""
-    low = max(word - _TUPLE_BYTES, word & ~0xFFFFF)  # a pool does not cross an arena's border
+    """The tuple that has the word among its items; 0 where there is none."""
+    low = max(word - _TUPLE_BYTES, word & ~0xFFFFF)  # a pool does not cross an arena's boundary
     try:
         raw = objects.memory.read(low, word - low)
     except Unreadable:
@@ -62,14 +62,14 @@ def _dicts(objects: Objects, search: Words, words: list[int]) -> list[Holding]:
 
 
 def _entry(objects: Objects, holder: int, keys: int, words: list[int], found: dict[int, Holding]) -> None:
-    """Take the words that lie in the keys of what may be a dict at `holder`."""
+    """Add the words that are in the keys of what may be a dict at `holder`."""
     references, kind = struct.unpack("<qQ", objects.memory.read(holder, 16))
     if references <= 0 or objects.values.type_name_of(kind) != "dict":
         return
     head = objects.memory.read(keys, at.KEYS_HEAD)
     size = struct.unpack_from("<Q", head, 24)[0]
     if head[8] > 40 or head[9] > head[8] + 3 or head[10] > 2 or size > 1 << head[8]:
-        return  # freed, and used for something else since
+        return  # freed and reused
     start = keys + at.KEYS_HEAD + (1 << head[9])
     stop = start + size * (24 if head[10] == 0 else 16)
     for word in words[bisect_right(words, start - 1) : bisect_right(words, stop - 1)]:

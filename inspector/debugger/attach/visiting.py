@@ -1,4 +1,4 @@
-"""The caller's side of a visit: addresses in the other process, the process that calls there, its answer."""
+"""Run a text of Python in another process: find the functions there, start calling.py, read its answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.debugger.memory.remote_memory import RemoteMemory
 from inspector.facts.unknown import Unknown
 
 PATIENCE_S: Final = 30.0
-"""Beyond the deadline: a safe point came, and what is called there takes its time."""
+"""Seconds beyond the deadline, for a call that has begun at a safe point."""
 _ROOT: Final = Path(__file__).resolve().parents[3]
 _BOOT: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]); from inspector.debugger.attach.calling import main; main()"
@@ -29,21 +29,21 @@ _PYTHON: Final = {
 }
 _SYSTEM: Final = {"mmap": "mmap", "munmap": "munmap"}
 _WAITS: Final = ("PyThread_acquire_lock_timed", "PyEvent_WaitTimed")
-"""Where Python waits for a lock of its own: up to 3.12, and since (Python/lock.c)."""
+"""The functions in which Python waits for its locks: up to 3.12, and since (Python/lock.c)."""
 
 
 class Doors(NamedTuple):
-    """What a visit needs of one process, found once."""
+    """Addresses in one process that a call needs, found once."""
 
     pid: int
     library: str
-    """Its libpython; "" where the program holds Python itself."""
+    """The path of its libpython; "" where the program itself contains Python."""
     functions: dict[str, int]
     python: dict[str, Any]
 
 
 def doors(found: Runtime, memory: RemoteMemory) -> Doors | Unknown:
-    """Where the functions are that a visit calls; Unknown where the process has none of their names."""
+    """The addresses of the functions that a call needs; Unknown where the process does not export one."""
     pid = memory.pid
     functions = _functions(pid, found.file, _PYTHON)
     for path in {row.path for row in proc.code(pid) if _is_libc(PurePath(row.path).name)}:
@@ -83,7 +83,7 @@ def _functions(pid: int, path: str, wanted: dict[str, str]) -> dict[str, int]:
 
 
 def _span(pid: int, path: str, name: str) -> tuple[int, int]:
-    """From the first byte of a function to its end; (0, 0) where it has no name."""
+    """(start, stop) of a function; (0, 0) where its name is unknown."""
     start = _functions(pid, path, {"it": name}).get("it", 0)
     table = symbol_table(proc.mapped_file(pid, path)) if start else Unknown("no such name")
     if isinstance(table, Unknown):
@@ -100,21 +100,21 @@ def _bias(pid: int, path: str) -> int:
 
 
 def called(there: Doors, text: str, deadline_s: float, queue: bool = False) -> dict[str, Any]:
-    """Run a text of Python there: {"called": True, ...}, or who stood in the way of a safe point.
+    """Run a text of Python there: {"called": True, ...}, or what prevented a safe point.
 
-    `queue`: where none came, the text is left in CPython's queue of pending calls.
+    `queue`: without a safe point, put the text into CPython's queue of pending calls.
     """
-    asked = {"text": text, "deadline_s": deadline_s, "python": there.python, "queue": queue}
-    return _asked(there, asked, deadline_s + PATIENCE_S)
+    request = {"text": text, "deadline_s": deadline_s, "python": there.python, "queue": queue}
+    return _answer(there, request, deadline_s + PATIENCE_S)
 
 
 def forgotten(there: Doors, said: dict[str, Any], run: bool) -> None:
-    """Give back the room of a pending text that was `run`; one that was not is emptied."""
-    _asked(there, {"room": said["room"], "room_bytes": said["room_bytes"], "run": run}, PATIENCE_S)
+    """Unmap the memory of a pending text that was `run`; empty a text that was not."""
+    _answer(there, {"room": said["room"], "room_bytes": said["room_bytes"], "run": run}, PATIENCE_S)
 
 
-def _asked(there: Doors, asked: dict[str, Any], patience_s: float) -> dict[str, Any]:
-    """In a session of its own, and not ended when it is late: it puts the other process back by itself."""
+def _answer(there: Doors, request: dict[str, Any], patience_s: float) -> dict[str, Any]:
+    """Run calling.py in its own session; never kill it, because it must restore the other process."""
     child = subprocess.Popen(
         [python(), "-I", "-S", "-c", _BOOT, str(_ROOT)],
         stdin=subprocess.PIPE,
@@ -123,9 +123,9 @@ def _asked(there: Doors, asked: dict[str, Any], patience_s: float) -> dict[str, 
         text=True,
         start_new_session=True,
     )
-    request = json.dumps({"pid": there.pid, "functions": there.functions, **asked})
+    text = json.dumps({"pid": there.pid, "functions": there.functions, **request})
     try:
-        answer, _ = child.communicate(request, timeout=patience_s)
+        answer, _ = child.communicate(text, timeout=patience_s)
     except subprocess.TimeoutExpired:
         return {"called": False, "error": f"the call has not come back within {patience_s:g} s"}
     found: dict[str, Any] = json.loads(answer) if answer else {"called": False, "error": "it was ended"}
@@ -133,7 +133,7 @@ def _asked(there: Doors, asked: dict[str, Any], patience_s: float) -> dict[str, 
 
 
 def standing(there: Doors, said: dict[str, Any]) -> str:
-    """One sentence: where the process is, that no safe point came."""
+    """One sentence: why there was no safe point."""
     if "error" in said:
         return f"it could not be called: {said['error']}"
     thread, name = said["thread"], proc.thread_name(there.pid, said["thread"])
@@ -147,7 +147,7 @@ def standing(there: Doors, said: dict[str, Any]) -> str:
 
 
 def _named(pid: int, address: int) -> str:
-    """The function and the file of an address there."""
+    """The function and file of an address there."""
     for row in proc.code(pid):
         if row.start <= address < row.stop:
             file = PurePath(row.path).name

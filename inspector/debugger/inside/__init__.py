@@ -1,1 +1,1 @@
-"""What runs inside gdb's own Python: the agent, breakpoints that collect, stepping."""
+"""Code that runs in gdb's Python: the agent, recording breakpoints, stepping."""

@@ -1,8 +1,8 @@
-"""The agent: runs in gdb's own Python, takes requests from the broker, and never leaves a thread stopped.
+"""The agent: runs in gdb's Python, carries out the broker's requests, and never leaves a thread stopped.
 
-gdb is in non-stop mode: every thread reports its own stop, so what needs the process to stand waits until
-all of them have. Requests arrive in a thread of their own and are carried out on gdb's (`gdb.post_event`);
-at a breakpoint nothing is sent, for the broker could be waiting for us.
+gdb runs in non-stop mode: every thread reports its own stop, so an action that needs a stopped process waits
+for all threads. A separate thread reads requests; gdb's thread carries them out (`gdb.post_event`). At a
+breakpoint nothing is sent, because the broker could be waiting for us.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from inspector.errors import InspectorError
 from inspector.objects.isolation import leave_parent
 
 LEAVE_S: Final = 4.0
-"""Without anybody to talk to, gdb leaves within this or ends as it is."""
+"""Seconds for gdb to detach when it quits; then it ends by force."""
 AGAIN_S: Final = 1.0
 CRASHES: Final = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE")
 _STOP_AT_CRASHES: Final = f"handle {' '.join(CRASHES)} stop print pass"
@@ -70,7 +70,7 @@ class Agent:
     # --- requests --------------------------------------------------------------------------------
 
     def serve(self) -> None:
-        """Read requests until the broker is gone; in a thread of its own."""
+        """Read requests until the broker closes the socket; runs in its own thread."""
         try:
             while True:
                 for message in self.lines.receive():
@@ -84,7 +84,7 @@ class Agent:
         self._guarded(reply, lambda: do(reply, message))
 
     def _guarded(self, reply: Callable[..., None], action: Callable[[], None]) -> None:
-        """Run `action`; what it raises is the answer."""
+        """Run `action`; reply with the exception that it raises."""
         try:
             action()
         except InspectorError as error:
@@ -99,18 +99,18 @@ class Agent:
             self.quit()
 
     def event(self, **said: Any) -> None:
-        """Tell every client."""
+        """Send an event to all clients."""
         try:
             self.lines.send(state=self.state, **said)
         except OSError:
             self.quit()
 
     def do_ping(self, reply: Callable[..., None], message: Message) -> None:
-        """A sign of life."""
+        """Answer, to show that gdb responds."""
         reply()
 
     def do_attach(self, reply: Callable[..., None], message: Message) -> None:
-        """Attach, plant, resume: all at once, for the client may be what stands still meanwhile."""
+        """Attach, set breakpoints, resume; one request, because it may stop the client itself."""
         begin = time.perf_counter_ns()
         settings = message.get("settings_inside", ())
         for setting in (*settings, *((_STOP_AT_CRASHES,) if message.get("signals") else ())):
@@ -131,9 +131,9 @@ class Agent:
         gdb.execute(f"attach {message['pid']}", to_string=True)
 
     def do_command(self, reply: Callable[..., None], message: Message) -> None:
-        """A person's word, while the process stands."""
+        """Carry out a command of the user in the stopped process."""
         if self.stepper is None or not gdb.selected_inferior().pid:
-            raise RuntimeError("nothing is stopped here")
+            raise RuntimeError("no process is stopped")
         before, self.state = self.state, "running" if message["word"] in GOES else self.state
         try:
             self.stepper.command(reply, message["word"], message["argument"])
@@ -142,54 +142,54 @@ class Agent:
             raise
 
     def do_add(self, reply: Callable[..., None], message: Message) -> None:
-        """Plant more places while the process runs."""
+        """Set more breakpoints while the process runs."""
         reply(refused=self.plant(message["places"]))
 
     def do_counts(self, reply: Callable[..., None], message: Message) -> None:
-        """What was counted so far."""
+        """Reply with the counts so far."""
         reply(**self.counts())
 
     def counts(self) -> dict[str, Any]:
-        """What was counted so far, or until the breakpoints were taken away."""
+        """The counts so far, or when the breakpoints were removed."""
         if self.collection is not None and self.state not in ("leaving", "gone"):
             self._counted = self.collection.counts()
         return self._counted
 
     def do_leave(self, reply: Callable[..., None], message: Message) -> None:
-        """Take everything away and let go; answers when the process is free."""
+        """Remove all breakpoints and detach; answers afterwards."""
         self.leave(lambda: reply(**self.counts()))
 
     def do_quit(self, reply: Callable[..., None], message: Message) -> None:
-        """Leave, and end gdb."""
+        """Detach, and end gdb."""
         self.quit()
 
     # --- the process -----------------------------------------------------------------------------
 
     def plant(self, places: list[dict[str, Any]]) -> list[str]:
-        """Breakpoints for the places; one sentence for each that gdb refuses."""
+        """Set breakpoints at the places; one sentence for each place that gdb refuses."""
         refused = []
-        for asked in places:
+        for place in places:
             try:
                 assert self.collection is not None
-                found = PlaceBreakpoint(self.collection, asked)
+                found = PlaceBreakpoint(self.collection, place)
                 self.collection.places[found.number] = found
             except (gdb.error, RuntimeError) as error:
-                refused.append(f"{asked['place']}: {error}")
+                refused.append(f"{place['place']}: {error}")
         self.planted.tell()
         return refused
 
     def resume(self) -> None:
-        """Let every thread go on."""
+        """Continue all threads."""
         self.state = "running"
         if gdb.selected_inferior().pid:
             gdb.execute("continue -a &", to_string=True)
 
     def when_standing(self, action: Callable[[], None]) -> None:
-        """Run `action` once every thread has stopped."""
+        """Run `action` when all threads have stopped."""
         self._waiting.append(action)
 
     def stop_all(self, action: Callable[[], None]) -> None:
-        """Stop every thread, then run `action`; asked again while a thread does not answer."""
+        """Stop all threads, then run `action`; repeats the interrupt while a thread still runs."""
         self.when_standing(action)
         if self._standing():
             self._look()
@@ -223,7 +223,7 @@ class Agent:
             gdb.post_event(partial(self._crashed, event.inferior_thread, event.stop_signal))
 
     def _crashed(self, thread: gdb.InferiorThread | None, name: str) -> None:
-        """Record where a fatal signal came, and let the program have it."""
+        """Record the stack of a fatal signal, and deliver the signal to the program."""
         if thread is None or not thread.is_valid() or thread.is_running():
             return
         thread.switch()
@@ -236,7 +236,7 @@ class Agent:
             self._waiting.pop(0)()
 
     def leave(self, then: Callable[[], None]) -> None:
-        """Stop all, take every breakpoint away, detach, then `then`."""
+        """Stop all threads, remove all breakpoints, detach, then call `then`."""
         if not gdb.selected_inferior().pid:
             self.state = "gone"
             then()
@@ -256,7 +256,7 @@ class Agent:
         self.stop_all(standing)
 
     def quit(self) -> None:
-        """Leave if need be, then end gdb; by force when that takes too long."""
+        """Detach if attached, then end gdb; by force after LEAVE_S."""
         if self._quitting:
             return
         self._quitting = True
@@ -266,7 +266,7 @@ class Agent:
         self.leave(lambda: os._exit(0))
 
     def _end_by_force(self) -> None:
-        """Leaving took too long, and nobody may be there to heal: a child of ours does it after gdb."""
+        """End without detaching; a forked child heals the target after gdb, as the broker may be gone."""
         pid = self.reader.pid if self.reader is not None else 0
         leave_parent(os.devnull)
         limit = time.monotonic() + LEAVE_S
@@ -287,7 +287,7 @@ class Agent:
             gdb.post_event(lambda: os._exit(0))
 
     def _loaded(self, event: Any) -> None:
-        """Libraries came, or a pending place was found: its addresses into the guard's table."""
+        """After loading a library or resolving a pending place: add its addresses to the guard's table."""
         if self.reader is not None:
             self.reader.forget()
         if isinstance(event, PlaceBreakpoint) and not event.pending:
@@ -310,13 +310,13 @@ def _reason(event: gdb.StopEvent) -> str:
 
 def _refused(error: Exception) -> dict[str, str]:
     said = InspectorError(
-        "gdb refused.", slug="gdb-refused", why=f"{type(error).__name__}: {error}"[:300], do="see `why`"
+        "gdb refused.", slug="gdb-refused", why=f"{type(error).__name__}: {error}"[:300], do="read why"
     )
     return {"what": said.what, "slug": said.slug, "why": said.why, "do": said.do}
 
 
 def start() -> None:
-    """Called by gdb's command line: take the socket over and serve."""
+    """Called by gdb's command line: take over the socket and serve."""
     stream = socket.socket(fileno=int(os.environ.pop("INSPECTOR_AGENT_FD")))
     stream.set_inheritable(False)
     for setting in _SETTINGS:

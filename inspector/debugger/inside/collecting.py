@@ -1,4 +1,4 @@
-"""Inside gdb: breakpoints that record each hit into a file and let the program go on."""
+"""Inside gdb: breakpoints that record each hit into a file and continue the program."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ MODES: Final = ("full", "stacks", "python", "native", "arguments", "count")
 
 
 class Spool:
-    """A file of JSON lines that is whole at every moment: a killed gdb takes no hit with it.
+    """A file of JSON lines, written hit by hit, so that a killed gdb loses no hit.
 
-    Frames are written once and named by number after that.
+    Each frame is written once; hits refer to it by number.
     """
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._frames: dict[Frame, int] = {}
-        self._numbers: dict[int, int] = {}  # by id() of what is in _frames: no text is hashed again
+        self._numbers: dict[
+            int, int
+        ] = {}  # by id() of the frames in _frames, to avoid hashing their texts again
 
     def write(self, row: dict[str, Any], frames: tuple[Frame, ...]) -> None:
-        """Append one hit, and the frames not seen before."""
+        """Append one hit and its new frames."""
         lines, numbers = [], []
         for frame in frames:
             number = self._numbers.get(id(frame))
@@ -44,7 +46,7 @@ class Spool:
 
 
 class Collection:
-    """What all breakpoints of a session share: the reader, the spool, the budget, the threads wanted."""
+    """What all breakpoints of a session share: the reader, the spool, the budget, the watched threads."""
 
     def __init__(self, reader: TargetReader, folder: str, options: dict[str, Any]) -> None:
         self.reader = reader
@@ -59,7 +61,7 @@ class Collection:
         self.places: dict[int, PlaceBreakpoint] = {}
 
     def wanted(self) -> bool:
-        """Whether the selected thread's hit is one that was asked for, not the tool's own."""
+        """Whether to count the selected thread's hit: in a watched thread, and not of the tool itself."""
         if self.threads and gdb.selected_thread().ptid[1] not in self.threads:
             return False
         return not self.watch_word or self.reader.memory.word(self.watch_word + 8) == 1
@@ -82,7 +84,7 @@ class Collection:
         self.spool.write(row, frames)
 
     def counts(self) -> dict[str, Any]:
-        """What was counted so far; plain values."""
+        """The counts so far, as plain values."""
         return {
             "recorded": self.recorded,
             "failed": self.failed,
@@ -92,27 +94,27 @@ class Collection:
 
 
 class PlaceBreakpoint(gdb.Breakpoint):
-    """One place that was asked for; it may stand for several addresses."""
+    """The breakpoint of one place, which may have several addresses."""
 
-    def __init__(self, collection: Collection, asked: dict[str, Any]) -> None:
-        super().__init__(asked["spec"])
+    def __init__(self, collection: Collection, place: dict[str, Any]) -> None:
+        super().__init__(place["spec"])
         self.silent = True
-        self.collection, self.typed = collection, asked["place"]
-        self.prototype: Prototype | None = parsed(asked["prototype"]) if asked.get("prototype") else None
+        self.collection, self.typed = collection, place["place"]
+        self.prototype: Prototype | None = parsed(place["prototype"]) if place.get("prototype") else None
         self.hits = 0
         self.says = ""
-        self.only_if: str = asked.get("condition", "")
+        self.only_if: str = place.get("condition", "")
         self.leave_out_stubs()
 
     def leave_out_stubs(self) -> None:
-        """A linker's stub (name@plt) leads to the function itself: it would be counted twice."""
+        """Disable linker stubs (name@plt): they jump to the function, which would be counted twice."""
         for location in self.locations if not self.pending else ():
-            said = gdb.execute(f"info symbol {location.address:#x}", to_string=True)
-            if "@plt" in said or " section .plt" in said:
+            printed = gdb.execute(f"info symbol {location.address:#x}", to_string=True)
+            if "@plt" in printed or " section .plt" in printed:
                 location.enabled = False
 
     def stop(self) -> bool:
-        """Called by gdb at each hit; False lets the program go on. No message is sent from here."""
+        """gdb calls this at each hit; False continues the program. Sends no message."""
         begin = time.perf_counter_ns()
         collection = self.collection
         try:
@@ -126,7 +128,9 @@ class PlaceBreakpoint(gdb.Breakpoint):
             if collection.recorded < collection.budget:
                 collection.record(self.typed, self.prototype)
             elif not self.says:
-                self.says = f"budget of {collection.budget:,} hits reached: switched off, the program goes on"
+                self.says = (
+                    f"budget of {collection.budget:,} hits reached: switched off, the program continues"
+                )
                 gdb.post_event(partial(setattr, self, "enabled", False))
         except Exception as error:
             collection.failed += 1
@@ -136,18 +140,18 @@ class PlaceBreakpoint(gdb.Breakpoint):
         return False
 
     def holds(self) -> bool:
-        """Whether the place's condition is true here; gdb's own conditions give way to `stop`."""
+        """Whether the place's condition is true; gdb ignores its own conditions where `stop` is defined."""
         if not self.only_if:
             return True
         try:
             return bool(gdb.parse_and_eval(self.only_if))
         except (gdb.error, RuntimeError) as error:
-            self.says = self.says or f"the condition cannot be told here: {error}"[:200]
+            self.says = self.says or f"the condition cannot be evaluated: {error}"[:200]
             return False
 
     def counts(self) -> dict[str, Any]:
-        """For the client."""
+        """The place's counts, for the client."""
         locations = [] if self.pending else [location for location in self.locations if location.enabled]
-        pending = "in no library loaded so far: absent, or stripped"
+        pending = "not in any loaded library: absent, or stripped"
         says = self.says or (pending if self.pending else "")
         return {"place": self.typed, "locations": len(locations), "hits": self.hits, "says": says}

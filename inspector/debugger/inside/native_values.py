@@ -1,4 +1,4 @@
-"""Inside gdb: arguments and locals of a native frame as bounded text; nothing is called in the program."""
+"""Inside gdb: arguments and locals of a native frame as bounded text; calls no code in the program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NativeValues:
         self.memory, self.values = memory, values
 
     def arguments(self, frame: gdb.Frame, prototype: Prototype | None) -> tuple[Argument, ...]:
-        """By debug information where the function has it, else by the prototype, else raw registers."""
+        """The arguments, by debug information, else by the prototype, else as raw registers."""
         if frame.function() is not None:
             return tuple(self._symbols(frame, True))
         if prototype is not None:
@@ -42,7 +42,7 @@ class NativeValues:
     def _symbols(self, frame: gdb.Frame, arguments: bool) -> Iterator[Argument]:
         try:
             block: gdb.Block | None = frame.block()
-        except RuntimeError:  # no debug information here
+        except RuntimeError:  # no debug information
             return
         seen: set[str] = set()
         while block is not None and not block.is_global and not block.is_static:
@@ -62,20 +62,20 @@ class NativeValues:
             return Argument(symbol.name, kind, Unknown(f"unreadable: {error}"[:120]), "debug")
 
     def text(self, value: gdb.Value) -> str | Unknown:
-        """A value as gdb writes it, a pointer to a Python object as that object."""
+        """A value as gdb prints it; a pointer to a Python object as that object."""
         if value.is_optimized_out:
             return Unknown("optimized out")
         kind = value.type.strip_typedefs()
         if kind.code == gdb.TYPE_CODE_PTR and self._is_object(kind.target()):
             return self._object(int(value) & (1 << 64) - 1)
         try:
-            said = value.format_string(max_elements=20, max_depth=2, symbols=False, repeat_threshold=10)
+            shown = value.format_string(max_elements=20, max_depth=2, symbols=False, repeat_threshold=10)
         except gdb.error as error:
             return Unknown(f"unreadable: {error}"[:120])
-        return said if len(said) <= _CHARACTERS else said[: _CHARACTERS - 1] + "…"
+        return shown if len(shown) <= _CHARACTERS else shown[: _CHARACTERS - 1] + "…"
 
     def _is_object(self, target: gdb.Type) -> bool:
-        """A struct that begins with an object's head, by its name: _object, PyListObject, PyArrayObject."""
+        """Whether a struct begins with PyObject_HEAD, by its name: _object, PyListObject, PyArrayObject."""
         name = target.strip_typedefs().unqualified().name or target.tag or str(target)
         return "Object" in str(target) or name in ("_object", "_typeobject")
 

@@ -1,6 +1,6 @@
-"""Inside gdb: where breakpoints stand, told to the guard in the process (native/watch/breakpoint_guard.c).
+"""Inside gdb: write the addresses of breakpoints into the guard's table (native/watch/breakpoint_guard.c).
 
-gdb's own breakpoints (for libraries that are loaded, for throw) are planted in the program as well;
+gdb sets breakpoints of its own in the program too (for loaded libraries, for throw);
 `maintenance info breakpoints` lists them all.
 """
 
@@ -15,7 +15,7 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]{8,16}\b")
 
 
 def guard() -> tuple[int, int]:
-    """The table of a guard that the process has armed by itself, and its rows; (0, 0) for none."""
+    """The address and number of rows of the table of a guard that the process has armed; (0, 0) for none."""
     try:
         at = int(gdb.parse_and_eval("(unsigned long)&inspector_guard"))
         rows = int.from_bytes(bytes(gdb.selected_inferior().read_memory(at, 8)), "little")
@@ -36,16 +36,16 @@ class Planted:
         return bool(self._table)
 
     def tell(self) -> None:
-        """Add the addresses that are not in the table yet: the row first, then the count."""
+        """Add new addresses to the table: writes the row first, then the count."""
         if not self._table:
             return
         inferior = gdb.selected_inferior()
-        said = gdb.execute("maintenance info breakpoints", to_string=True)
-        for address in sorted({int(word, 16) for word in _ADDRESS.findall(said)} - set(self._known)):
+        printed = gdb.execute("maintenance info breakpoints", to_string=True)
+        for address in sorted({int(word, 16) for word in _ADDRESS.findall(printed)} - set(self._known)):
             if len(self._known) >= self._rows:
                 return
             try:
-                byte = bytes(inferior.read_memory(address, 1))[0]  # gdb shows what is under its int3
+                byte = bytes(inferior.read_memory(address, 1))[0]  # gdb returns the byte under its int3
             except gdb.error:
                 continue
             row = self._table + 16 + 16 * len(self._known)
@@ -54,6 +54,6 @@ class Planted:
             inferior.write_memory(self._table, struct.pack("<Q", len(self._known)))
 
     def forget(self) -> None:
-        """Nothing is planted any more."""
+        """Empty the table."""
         if self._table:
             gdb.selected_inferior().write_memory(self._table, struct.pack("<Q", 0))

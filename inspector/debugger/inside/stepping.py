@@ -1,6 +1,6 @@
-"""Inside gdb: a process stopped for a person: step, next, finish, continue, up, down, print, watch.
+"""Inside gdb: carry out the user's commands: step, next, finish, continue, up, down, print, watch.
 
-What lets the process go on answers when it has stopped again, or has ended.
+A command that continues the process is answered when the process stops again or ends.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DEPTH: Final = 60
 
 
 class Stepper:
-    """The thread that stopped, and whoever waits for the next stop."""
+    """The last stop, and the request that waits for the next one."""
 
     def __init__(self, reader: TargetReader) -> None:
         self._reader = reader
@@ -29,7 +29,7 @@ class Stepper:
         self._stop: dict[str, Any] | None = None
 
     def command(self, reply: Callable[..., None], word: str, argument: str) -> bool:
-        """Carry one command out; True when the process goes on by it."""
+        """Carry out one command; True where it continues the process."""
         if word in GOES:
             self._stop = None
             gdb.execute(GOES[word], to_string=True)
@@ -45,7 +45,7 @@ class Stepper:
         return False
 
     def answer(self, reply: Callable[..., None]) -> None:
-        """Tell the stop there is, or the next one."""
+        """Reply with the current stop, or the next one."""
         if self._stop is not None:
             reply(**self._stop)
         else:
@@ -62,13 +62,13 @@ class Stepper:
         return ()
 
     def stopped(self, thread: gdb.InferiorThread | None, reason: str) -> None:
-        """A thread has stopped: look at it, tell whoever waits."""
+        """A thread has stopped: reply to the waiting request."""
         if thread is not None and thread.is_valid():
             thread.switch()
         self._tell(stop=to_wire(self._fact(reason, ())))
 
     def ended(self, code: int | None) -> None:
-        """The process is no more."""
+        """The process has ended."""
         self._tell(exited=code if code is not None else -1)
 
     def _tell(self, **said: Any) -> None:

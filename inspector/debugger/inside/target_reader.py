@@ -1,4 +1,4 @@
-"""Inside gdb: stacks of the process at a stop: native frames by gdb, Python frames from memory, merged."""
+"""Inside gdb: the merged stack at a stop: native frames by gdb, Python frames read from memory."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Native(NamedTuple):
 
     frames: list[Frame]
     tops: list[int]
-    """The stack pointer of each, and of the next one where the stack was cut; [] where nobody asked."""
+    """The stack pointers of the frames, and of the next one where the stack was cut; [] where not read."""
     cut: bool
     depth: int
-    """How many were asked for."""
+    """The requested number of frames."""
 
 
 class TargetReader:
-    """One process. Its Python is looked for when a stack is first asked for, and again until it is there."""
+    """One process. Its Python is searched at the first stack, and again until it is found."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -50,7 +50,7 @@ class TargetReader:
         self.objfiles = -1
 
     def forget(self) -> None:
-        """The process has loaded or dropped code: names read before may not hold."""
+        """The process has loaded or unloaded code: drop cached names, which may be wrong."""
         self._cache.clear()
         self._unwound.forget()
         self._r_context = None
@@ -63,7 +63,7 @@ class TargetReader:
         self.__init__(self.pid)  # type: ignore[misc]
 
     def native_values(self) -> NativeValues:
-        """Reads arguments and locals."""
+        """A reader of arguments and locals."""
         self._find_python()
         return NativeValues(self.memory, self._values)
 
@@ -85,7 +85,7 @@ class TargetReader:
         return Stack(thread, name, merged(native, segments), says, found.cut)
 
     def _native(self, depth: int) -> Native:
-        """The selected thread's native frames; of a stack that was unwound before, what was told then."""
+        """The selected thread's native frames; cached for a stack that was unwound before."""
         innermost = _registers(gdb.newest_frame())
         found: Native | None = self._unwound.find(innermost) if innermost else None
         if found is not None and found.depth == depth:
@@ -100,7 +100,7 @@ class TargetReader:
         return found
 
     def _r(self) -> int:
-        """Where R keeps its innermost context; 0 without R. gdb takes 30 ms to say that a name is absent."""
+        """The address of R_GlobalContext; 0 without R. Cached: gdb takes 30 ms to miss a name."""
         if self._r_context is None:
             files = {os.path.basename(one.filename or "") for one in gdb.objfiles()}  # noqa: PTH119
             has_r = any(name == "R" or name.startswith("libR.") for name in files)
@@ -108,7 +108,7 @@ class TargetReader:
         return self._r_context
 
     def _with_r(self, native: Native, context: int) -> list[Frame]:
-        """R's functions between the native frames."""
+        """The native frames with R's functions between them."""
         try:
             running = contexts(self.memory, self.memory.word(context))
         except Unreadable:
@@ -151,7 +151,7 @@ class TargetReader:
 
 
 def _frames(most: int) -> Iterator[gdb.Frame]:
-    """The selected thread's frames, the innermost first."""
+    """The selected thread's frames, innermost first."""
     frame: gdb.Frame | None = gdb.newest_frame()
     for _ in range(most):
         if frame is None:
@@ -159,12 +159,12 @@ def _frames(most: int) -> Iterator[gdb.Frame]:
         yield frame
         try:
             frame = frame.older()
-        except gdb.error:  # the unwinder is lost: what is known is known
+        except gdb.error:  # gdb cannot unwind further: keep the frames so far
             return
 
 
 def _registers(frame: gdb.Frame) -> Registers | None:
-    """None where they cannot be told, or it is not an x86-64."""
+    """The frame's registers; None where gdb does not know them, or not on x86-64."""
     try:
         sp, bp = (int(frame.read_register(name)) & (1 << 64) - 1 for name in ("rsp", "rbp"))
     except (gdb.error, ValueError):
@@ -173,7 +173,7 @@ def _registers(frame: gdb.Frame) -> Registers | None:
 
 
 def _has_stack(frame: gdb.Frame) -> bool:
-    """Whether a frame has a part of the stack to itself: not where gdb makes two of one."""
+    """Whether a frame has its own part of the stack; an inlined one has not."""
     return frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME)
 
 

@@ -1,1 +1,1 @@
-"""Another process read from its memory: Python's and R's frames and values, native stacks, merged."""
+"""Read frames and values of Python and R, and native stacks, from another process's memory."""

@@ -6,7 +6,7 @@ _NONE, _LONG, _NO_COLUMNS, _ONE_LINE_FIRST = 15, 14, 13, 10
 
 
 def line_of(table: bytes, first_line: int, offset: int) -> int | None:
-    """The line of the instruction at byte `offset` of the bytecode; None where the table has none."""
+    """The line of the instruction at byte `offset` of the bytecode; None where it has no line."""
     at, start, line = 0, 0, first_line
     while at < len(table):
         head = table[at]
@@ -20,7 +20,7 @@ def line_of(table: bytes, first_line: int, offset: int) -> int | None:
 
 
 def _entry(table: bytes, at: int, kind: int) -> tuple[int, int]:
-    """(where the next entry begins, how many lines this one is further)."""
+    """(offset of the next entry, line delta of this one)."""
     if kind == _NONE:
         return at, 0
     if kind in (_LONG, _NO_COLUMNS):

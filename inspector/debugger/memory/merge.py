@@ -1,9 +1,9 @@
-"""Native and Python frames of one thread put into their one true order.
+"""Merge the native and the Python frames of one thread.
 
-Every entry from C into the interpreter is one native frame of its evaluation loop; CPython marks the same
-entries in its own chain of frames. So the n-th evaluation frame, from the innermost on, stands for the n-th
-segment of Python frames. No addresses are compared, and a stripped interpreter merges as well: the loop's
-name is exported.
+Each entry from C into the interpreter is one native frame of its evaluation loop, and CPython marks the same
+entries in its chain of frames. So the n-th evaluation frame, counted from the innermost, stands for the n-th
+segment of Python frames. This needs no addresses, and works in a stripped interpreter, which exports the
+loop's name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PLUMBING_BEGINS: Final = ("std::", "Rcpp::", "__gnu_cxx::", "pybind11::", "_PyE
 
 
 def is_plumbing(function: str, library: str | Unknown) -> bool:
-    """Whether a native frame only carries a call across; unnamed frames of an interpreter count too."""
+    """Whether a native frame only passes a call on; unnamed frames of an interpreter count too."""
     if function.startswith("0x") and not isinstance(library, Unknown):
         return library.startswith(_INTERPRETERS)
     function = function.partition(" (")[0].partition("@")[0]  # "f (inlined)", "f@@GLIBC_2.34"
@@ -48,15 +48,15 @@ def is_plumbing(function: str, library: str | Unknown) -> bool:
 
 
 def marked(frame: Frame) -> Frame:
-    """A native frame that says whether it is plumbing."""
+    """The native frame with `plumbing` set."""
     return replace(frame, plumbing=True) if is_plumbing(frame.function, frame.library) else frame
 
 
 def merged(native: Iterable[Frame], segments: Sequence[Sequence[Frame]]) -> tuple[Frame, ...]:
-    """Both kinds of frames, innermost first.
+    """The merged frames, innermost first.
 
     `native`: marked, with R's frames where they belong. `segments`: Python frames by entry, innermost first.
-    Those of a stack that was cut follow at the end.
+    The remaining segments of a cut stack follow at the end.
     """
     left, found = list(segments), list[Frame]()
     for frame in native:

@@ -1,4 +1,4 @@
-"""What Linux tells of another process under /proc: states, tracer, mappings of code. See proc(5)."""
+"""Read another process's states, tracer and mappings from /proc; see proc(5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Code(NamedTuple):
 
 
 def status(pid: int, field: str, thread: int = 0) -> str:
-    """A field of /proc/PID/status, or of one of its threads; "" for a process that is gone."""
+    """A field of /proc/PID/status, or of a thread's; "" where it does not exist."""
     folder = f"{pid}/task/{thread}" if thread else f"{pid}"
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{folder}/status").read_text().splitlines():
@@ -27,12 +27,12 @@ def status(pid: int, field: str, thread: int = 0) -> str:
 
 
 def tracer(pid: int) -> int:
-    """Who traces the process; 0 for nobody."""
+    """The pid of the process's tracer; 0 for none."""
     return int(status(pid, "TracerPid") or 0)
 
 
 def program(pid: int) -> str:
-    """The name of the process as ps(1) says it."""
+    """The name of the process as in ps(1)."""
     return status(pid, "Name") or "?"
 
 
@@ -42,7 +42,7 @@ def alive(pid: int) -> bool:
 
 
 def thread_states(pid: int) -> set[str]:
-    """One letter for each state that some thread of the process is in: R, S, D, T, t ..."""
+    """The state letters of the process's threads: R, S, D, T, t ..."""
     return set(states(pid).values())
 
 
@@ -51,8 +51,8 @@ def states(pid: int) -> dict[int, str]:
     found = {}
     for task in threads(pid):
         with contextlib.suppress(OSError):
-            told = Path(f"/proc/{pid}/task/{task}/stat").read_text()
-            found[task] = told.rpartition(") ")[2][:1]
+            text = Path(f"/proc/{pid}/task/{task}/stat").read_text()
+            found[task] = text.rpartition(") ")[2][:1]
     return found
 
 
@@ -71,7 +71,7 @@ def thread_name(pid: int, thread: int) -> str:
 
 
 def code(pid: int) -> list[Code]:
-    """The process's mappings of code that come from files which are still there."""
+    """The process's executable mappings of files that still exist."""
     found = []
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -90,7 +90,7 @@ def mapped_file(pid: int, path: str) -> str:
 
 
 def writable(pid: int) -> list[tuple[int, int, str]]:
-    """(start, stop, name) of the private mappings that the process can write."""
+    """(start, stop, name) of the process's private writable mappings."""
     found = []
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
@@ -102,7 +102,7 @@ def writable(pid: int) -> list[tuple[int, int, str]]:
 
 
 def stack_pointers(pid: int) -> list[int]:
-    """Where the stacks of the threads end now, as far as the kernel tells: /proc/PID/task/TID/syscall."""
+    """The stack pointers of the threads that the kernel reports: /proc/PID/task/TID/syscall."""
     found = []
     for task in threads(pid):
         with contextlib.suppress(OSError, ValueError, IndexError):

@@ -1,4 +1,4 @@
-"""The Python frames of a thread of another process, read from its memory; nothing is called there."""
+"""Read the Python frames of another process's thread from its memory; calls no code there."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _FRAME_BYTES: Final = 96
 _TABLE_BYTES_MAX: Final = 1 << 16
 _THREADS_MAX: Final = 4096
 _SIZE, _HEAD = 16, 16
-"""Of bytes and of a str: where their length is, behind it the hash; of both the bytes."""
+"""Offset of the length of bytes and str, which the hash follows; and the size of both, in bytes."""
 
 
 class _Code(NamedTuple):
-    """A code object: the objects it names, what told them, and its texts."""
+    """A code object: the objects that it refers to, their contents, and its texts."""
 
     objects: tuple[tuple[int, bytes], ...]
-    """Location table, file name, qualified name: where each is, and what it is there."""
+    """Address and content of location table, file name and qualified name."""
     first: int
     file: str
     name: str
@@ -42,13 +42,13 @@ class _Code(NamedTuple):
 
 
 class PythonFrames:
-    """A reader for one Python in one process; a code object is read once, until another is at its address."""
+    """A reader for one Python in one process; caches code objects while their contents are unchanged."""
 
     def __init__(self, memory: RemoteMemory, runtime: int, found: Layout) -> None:
         self._memory, self._runtime, self._layout = memory, runtime, found
         self._values = Values(memory, found)
         self._codes: dict[int, _Code] = {}
-        self._now: dict[int, _Code] = {}  # those that were looked at in this walk
+        self._now: dict[int, _Code] = {}  # those that were checked in this walk
         self._states: dict[int, int] = {}
 
     def segments(self, thread: int) -> list[list[Frame]]:
@@ -67,7 +67,7 @@ class PythonFrames:
         return [segment for segment in found if segment]
 
     def _walk(self, state: int) -> Iterator[Frame | None]:
-        """Frames from the innermost out; None behind the last one of an entry."""
+        """Frames, innermost first; None after the last frame of an entry."""
         where, word = self._layout, self._memory.word
         at = word(state + where.current_frame)
         if where.frame_of_c_frame >= 0:
@@ -95,7 +95,7 @@ class PythonFrames:
         return code.frames[offset]
 
     def _code(self, at: int) -> _Code:
-        """What is known of the code object. It may have been freed, and another be at its address."""
+        """The code object at `at`; verified, because another may have its address now."""
         if at not in self._now:
             where, memory = self._layout, self._memory
             fields = (where.line_table, where.file_name, where.qualified_name)
@@ -109,7 +109,7 @@ class PythonFrames:
         return self._now[at]
 
     def _still(self, known: _Code, objects: tuple[int, ...]) -> bool:
-        """Whether what the code object names is where it was, and as it was."""
+        """Whether the code object's referents have the same addresses and contents."""
         return all(
             at == was and self._memory.read(at + _SIZE, len(content)) == content
             for at, (was, content) in zip(objects, known.objects, strict=True)
@@ -126,7 +126,7 @@ class PythonFrames:
         return _Code(tuple(contents), first, *texts, memory.read(table + 32, size), {})
 
     def _state(self, thread: int) -> int:
-        """The thread state of a thread: kept from the last time while it still names the thread."""
+        """The thread state of a thread (0: none); cached while it still has the thread's id."""
         where, word = self._layout, self._memory.word
         known = self._states.get(thread, 0)
         try:
@@ -149,6 +149,6 @@ class PythonFrames:
 
 
 def python_frames(memory: RemoteMemory, runtime: int, version: int) -> PythonFrames | Unknown:
-    """A reader for the Python whose `_PyRuntime` is at `runtime`, or why there is none."""
+    """A reader for the Python whose `_PyRuntime` is at `runtime`; Unknown with the reason."""
     found = layout(memory, runtime, version)
     return found if isinstance(found, Unknown) else PythonFrames(memory, runtime, found)

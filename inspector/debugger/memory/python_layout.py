@@ -1,4 +1,4 @@
-"""Where CPython keeps what a frame walk needs, by version: read from the process for 3.13, tables before.
+"""CPython's offsets that a walk of frames needs: by tables to 3.12, read from the process since 3.13.
 
 3.13 describes itself (`_Py_DebugOffsets` at the start of `_PyRuntime`, internal/pycore_runtime.h). For 3.11
 and 3.12 the offsets are those of their headers (internal/pycore_frame.h, pycore_interp.h,
@@ -26,16 +26,16 @@ class Layout(NamedTuple):
     next_thread: int
     native_thread_id: int
     current_frame: int
-    """In a thread state; up to 3.12 of the C frame's pointer, in which `frame_of_c_frame` leads on."""
+    """In a thread state: the frame; up to 3.12 the C frame, in which `frame_of_c_frame` points to it."""
     frame_of_c_frame: int
-    """-1 where the thread state points at the frame itself."""
+    """-1 where the thread state points to the frame itself."""
     code: int
     """In a frame."""
     previous: int
     instruction: int
     owner: int
     is_entry: int
-    """In a frame of 3.11: the byte that says C called it; -1 later, where a shim frame stands under it."""
+    """In a frame of 3.11: the byte that marks a call from C; -1 later, which use a shim frame."""
     file_name: int
     """In a code object."""
     qualified_name: int
@@ -43,14 +43,14 @@ class Layout(NamedTuple):
     line_table: int
     bytecode: int
     ascii_text: int
-    """In a str: where the characters of a compact ASCII one begin."""
+    """In a compact ASCII str: the first character."""
     compact_text: int
     instruction_before: bool
-    """The frame keeps the instruction that was run (3.11, 3.12), not the next one."""
+    """The frame has the last instruction (3.11, 3.12), not the next one."""
 
     @property
     def shim_owner(self) -> int:
-        """The owner byte of a frame that only marks an entry from C."""
+        """The owner byte of a shim frame, which only marks an entry from C."""
         return 3
 
 

@@ -1,8 +1,8 @@
 """Python objects of another process as bounded text, read from its memory after validation.
 
 A word is taken for an object only if its type is one: the type's own type is `type` or derives from it, and
-its name is printable. No method is called; what the layout of a built-in type tells is told, of others the
-type.
+its name is printable. No method is called. Values of built-in types are read by their layout; other objects
+are described by their type.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.facts.unknown import Unknown
 
 _LONG, _LIST, _TUPLE, _BYTES, _TEXT, _DICT, _TYPE = 24, 25, 26, 27, 28, 29, 31
-"""Bits of tp_flags: Py_TPFLAGS_LONG_SUBCLASS and its kin (Include/object.h)."""
+"""Bits of tp_flags: Py_TPFLAGS_LONG_SUBCLASS and similar (Include/object.h)."""
 _FLAGS: Final = 168
 _NAME: Final = 24
 _REFCOUNT_MAX: Final = 1 << 40
@@ -26,14 +26,14 @@ _KINDS: Final = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
 
 
 class Values:
-    """Reads objects of one process with one CPython."""
+    """Reads objects of one CPython in one process."""
 
     def __init__(self, memory: RemoteMemory, where: Layout) -> None:
         self._memory, self.where = memory, where
         self._types: dict[int, tuple[str, int] | None] = {}
 
     def describe(self, address: int) -> str | Unknown:
-        """Type, references and a bounded value of what may be an object at `address`."""
+        """Type, refcount and bounded value of a possible object at `address`."""
         if not address:
             return "NULL"
         try:
@@ -56,7 +56,7 @@ class Values:
         return f"{name} {value}".rstrip()
 
     def brief(self, address: int) -> str:
-        """The value alone, the type where there is none; "?" for what is no object."""
+        """The value, else the type; "?" where there is no object."""
         said = self.describe(address)
         if isinstance(said, Unknown):
             return "?"
@@ -66,7 +66,7 @@ class Values:
         return "None" if said == "NoneType" else value or said
 
     def type_name_of(self, kind: int) -> str:
-        """The name of what may be a type; "" where it is none."""
+        """The name of a possible type; "" where it is none."""
         try:
             found = self.type_of(kind)
         except Unreadable:
@@ -74,7 +74,7 @@ class Values:
         return found[0] if found else ""
 
     def type_of(self, kind: int) -> tuple[str, int] | None:
-        """(tp_name, tp_flags) of what may be a type; None where it is none."""
+        """(tp_name, tp_flags) of a possible type; None where it is none."""
         if kind not in self._types:
             self._types[kind] = self._read_type(kind)
         return self._types[kind]

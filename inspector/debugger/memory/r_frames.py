@@ -1,8 +1,8 @@
-"""R functions of a stopped process: its chain of contexts, placed among the native frames by address.
+"""R functions of a stopped process: R's chain of contexts, merged with the native frames by address.
 
 A context (RCNTXT, src/include/Defn.h of R 4.0 to 4.3, x86-64) is a local of the C function that runs the
-closure, so the native frame whose part of the stack holds it is that call. The body of the closure ran in the
-frames inside of it. Nothing else tells: libR.so exports few names.
+closure, so the native frame whose part of the stack holds it is that call. The closure's body runs in the
+frames inside it. There is no other evidence: libR.so exports few names.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _NO_LINE: Final = Unknown("R does not keep the line")
 
 
 class Context(NamedTuple):
-    """One R function that runs: where its context lies, and by what name it was called."""
+    """A running R function: the address of its context, and the name by which it was called."""
 
     address: int
     function: str
 
 
 def contexts(memory: RemoteMemory, first: int) -> list[Context]:
-    """From the context that R_GlobalContext points to, innermost first; cut where it does not read as one."""
+    """Contexts from R_GlobalContext on, innermost first; stops at one that is invalid."""
     found: list[Context] = []
     address = first
     for _ in range(_MOST):
@@ -43,7 +43,7 @@ def contexts(memory: RemoteMemory, first: int) -> list[Context]:
                 found.append(Context(address, _called(memory, memory.word(address + _CALL))))
         except (Unreadable, ValueError):
             break
-        if outer <= address:  # contexts lie on the stack, outer ones higher; the outermost is static
+        if outer <= address:  # contexts are on the stack, outer ones higher; the outermost is static
             break
         address = outer
     return found
@@ -65,7 +65,7 @@ def _frame(context: Context) -> Frame:
 
 
 def _called(memory: RemoteMemory, call: int) -> str:
-    """The function of a call as it was written: f, pkg::f; one that was computed has no name."""
+    """The function of a call as written: f, pkg::f; "" for a computed function."""
     if memory.word(call) & _TYPE != _LANGSXP:
         raise ValueError("a context without a call")
     function = memory.word(call + _CAR)

@@ -1,4 +1,4 @@
-"""R's objects of another process as bounded text, read from their headers (Rinternals.h; R 3.5 and later)."""
+"""R objects of another process as bounded text, read from their headers (Rinternals.h; R 3.5 and later)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LENGTH_MAX: Final = 1 << 48
 
 
 def describe(memory: RemoteMemory, address: int) -> str | Unknown:
-    """Type, length and the first items of what may be a SEXP; an ALTREP is not expanded."""
+    """Type, length and first items of a possible SEXP; an ALTREP is not expanded."""
     try:
         head = memory.word(address)
         kind = head & 31

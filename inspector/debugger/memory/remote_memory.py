@@ -1,4 +1,4 @@
-"""Memory of another process, read bounded and never written: words, strings, and errors that say where."""
+"""Bounded, read-only access to another process's memory: bytes, words, strings; errors name the address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Unreadable(Exception):
 
 
 class RemoteMemory:
-    """/proc/PID/mem of a process that we may trace (proc(5))."""
+    """/proc/PID/mem of a process that we may trace (proc(5)); owns the file."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -38,7 +38,7 @@ class RemoteMemory:
         return int(_WORD.unpack(self.read(address, 8))[0])
 
     def text(self, address: int, limit: int = 200) -> str:
-        """A C string, up to `limit` bytes, cut at the end of what can be read."""
+        """A C string, at most `limit` bytes, cut at the end of readable memory."""
         read = b""
         while len(read) < limit and b"\0" not in read:
             size = min(64, limit - len(read), 4096 - (address + len(read)) % 4096)

@@ -1,7 +1,7 @@
 """torch's argument parser of another process as text: the signatures it knows, and the one that matched.
 
 torch::PythonArgParser, FunctionSignature and FunctionParameter (torch/csrc/utils/python_arg_parser.h of 2.13)
-are nobody's interface: every read is bounded, and what does not read as names and counts is unknown.
+are private: every read is bounded, and what is not valid names and counts is Unknown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TYPES: Final = (
     ),
     *("qscheme", "float[]", "Number[]", "SymInt[]", "DispatchKeySet"),
 )
-"""ParameterType in its order, in the words of the error messages."""
+"""Names of ParameterType's values in order, as in torch's error messages."""
 
 
 def parser_text(memory: RemoteMemory, address: int) -> str | Unknown:
@@ -46,7 +46,7 @@ def parser_text(memory: RemoteMemory, address: int) -> str | Unknown:
 
 
 def signature_text(memory: RemoteMemory, address: int) -> str | Unknown:
-    """One FunctionSignature, as the source writes it: its types and names, and whether it is deprecated."""
+    """One FunctionSignature as in the source: types and names, and whether it is deprecated."""
     try:
         return _signature(memory, address)
     except (Unreadable, ValueError) as error:
@@ -59,10 +59,12 @@ def _signature(memory: RemoteMemory, address: int) -> str:
     step, rest = divmod(words[1] - words[0], most) if most else (0, 0)
     if most > _MOST or positional > most or rest or hidden > 1 or deprecated > 1:
         raise ValueError("its counts do not fit")
-    told = [_parameter(memory, words[0] + n * step) for n in range(most)]
+    parameters = [_parameter(memory, words[0] + n * step) for n in range(most)]
     if positional < most:
-        told.insert(positional, "*")
-    return f"{_string(memory, address)}({', '.join(told)}){'|deprecated' if deprecated else ''} #{index}"
+        parameters.insert(positional, "*")
+    return (
+        f"{_string(memory, address)}({', '.join(parameters)}){'|deprecated' if deprecated else ''} #{index}"
+    )
 
 
 def _parameter(memory: RemoteMemory, address: int) -> str:

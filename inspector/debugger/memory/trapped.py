@@ -1,4 +1,4 @@
-"""A thread that was caught by a trap in this process: its native and Python frames as one stack."""
+"""The stack of a thread of this process at a hardware breakpoint or watchpoint."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from inspector.facts.stack import Frame, Stack
 from inspector.facts.unknown import Unknown
 
 DEPTH: Final = 40
-"""Native frames that a record has room for (native/watch/writes.h)."""
-_NO_LINE: Final = Unknown("no debug information is read here")
+"""Native frames of a record (native/watch/writes.h)."""
+_NO_LINE: Final = Unknown("debug information is not read")
 
 
 def stack_of(
@@ -30,7 +30,7 @@ def stack_of(
 
 
 def _native_frame(address: int) -> Frame:
-    where = place(address - 1)  # a return address is one behind its call
+    where = place(address - 1)  # a return address follows its call
     library = where.library if isinstance(where.library, Unknown) else PurePath(where.library).name
     name = f"{address:#x}" if isinstance(where.symbol, Unknown) else where.symbol
     return marked(Frame("native", name, library, _NO_LINE, False))

@@ -1,11 +1,10 @@
-"""Native stacks that were unwound before: found again by the words that led from frame to frame.
+"""A cache of unwound native stacks, looked up by the stack words that unwinding reads.
 
-gdb takes some 15 us to unwind a frame, and a place is reached mostly from where it was reached before. Two
-stacks with the same innermost registers are the same when everything is the same that unwinding reads of the
-stack. By the psABI of x86-64 that is, for each frame: its return address, the word below the caller's stack
-pointer; and where the frame pointer was saved. Where that is only the debug information says, so every word
-of the frame that could be it must be as it was: each that equals the caller's frame pointer or stack pointer
-(of a frame that aligns its stack the latter is saved too).
+gdb takes about 15 us to unwind a frame, and a place is mostly reached by the same callers. Two stacks with
+equal innermost registers are equal when all words that unwinding reads are. By the psABI of x86-64 these
+are, for each frame: its return address (the word below the caller's stack pointer), and the saved frame
+pointer. Only debug information knows where that is saved, so all possible words must be equal: each that has
+the caller's frame pointer or stack pointer (a frame that aligns its stack saves the latter too).
 """
 
 from __future__ import annotations
@@ -17,19 +16,19 @@ from typing import Any, Final, NamedTuple
 from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 
 SPAN_MAX: Final = 1 << 16
-"""Bytes of stack that are compared; a deeper one is unwound each time."""
+"""Bytes of stack that are compared at most; deeper stacks are not cached."""
 _VARIANTS: Final = 4
-"""Stacks kept that begin with the same registers."""
+"""Cached stacks with the same innermost registers."""
 _KEPT: Final = 512
 _TRIES: Final = 64
-"""Stacks are kept for so long without one of them being found again; then it does not pay here."""
+"""After so many stacks kept beyond those found again, caching stops: it does not pay."""
 _WORD: Final = 8
 _RED_ZONE: Final = 128
-"""Below the stack pointer, a function's own as well (psABI 3.2.2)."""
+"""Bytes below the stack pointer that a function may use (psABI 3.2.2)."""
 
 
 class Registers(NamedTuple):
-    """Of one frame: where it runs, stack pointer, frame pointer."""
+    """A frame's program counter, stack pointer and frame pointer."""
 
     pc: int
     sp: int
@@ -40,11 +39,11 @@ class _Kept(NamedTuple):
     span: int
     pick: itemgetter[Any]
     words: tuple[int, ...]
-    told: Any
+    value: Any
 
 
 class Unwound:
-    """What was told of each stack, by its innermost registers; the process stands still."""
+    """The cache; used while the process is stopped."""
 
     def __init__(self, memory: RemoteMemory) -> None:
         self._memory = memory
@@ -52,12 +51,12 @@ class Unwound:
         self._left = _TRIES
 
     def forget(self) -> None:
-        """Code was loaded or dropped."""
+        """Empty the cache: code was loaded or unloaded."""
         self._kept.clear()
         self._left = _TRIES
 
     def find(self, innermost: Registers) -> Any | None:
-        """What was told of this stack before; None for one that is not known."""
+        """The cached value of this stack; None where it is not cached."""
         variants = self._kept.get(innermost)
         if not variants:
             return None
@@ -73,12 +72,12 @@ class Unwound:
 
     @property
     def learns(self) -> bool:
-        """Whether it is still worth while to keep stacks."""
+        """Whether caching still pays."""
         return self._left > 0
 
-    def keep(self, frames: Sequence[Registers], told: Any) -> None:
-        """Remember a stack. `frames`: innermost first, without inlined ones. Not kept where it is laid out
-        in another way: a signal's frame, a frame that gdb made up for a tail call."""
+    def keep(self, frames: Sequence[Registers], value: Any) -> None:
+        """Cache a stack. `frames`: innermost first, no inlined ones. Not cached where its layout differs:
+        with a signal frame, or a frame that gdb made up for a tail call."""
         self._left -= 1
         innermost, span = frames[0], frames[-1].sp - frames[0].sp
         if innermost.sp % _WORD or not _WORD <= span <= SPAN_MAX:
@@ -92,18 +91,18 @@ class Unwound:
             return
         if len(self._kept) >= _KEPT:
             self._kept.clear()
-        pick = itemgetter(found[0], *found)  # of a single position it would give no tuple
+        pick = itemgetter(found[0], *found)  # with a single position it would return no tuple
         variants = self._kept.setdefault(innermost, [])
-        variants.insert(0, _Kept(span, pick, pick(words), told))
+        variants.insert(0, _Kept(span, pick, pick(words), value))
         del variants[_VARIANTS:]
 
     def _words(self, sp: int, span: int) -> memoryview:
-        """The words of the stack from the red zone below `sp` on."""
+        """The words of the stack, from the red zone below `sp` on."""
         return memoryview(self._memory.read(sp - _RED_ZONE, _RED_ZONE + span)).cast("Q")
 
 
 def _positions(frames: Sequence[Registers], words: memoryview) -> list[int]:
-    """Which words must stay as they are; [] where a return address is not where the psABI has it."""
+    """Indexes of the words to compare; [] where a return address is not where the psABI has it."""
     begin, first, found = frames[0].sp - _RED_ZONE, 0, list[int]()
     for caller in frames[1:]:
         last = (caller.sp - begin) // _WORD - 1

@@ -1,4 +1,4 @@
-"""Presets: places worth stopping at, with prototypes where a library is stripped; one TOML a library."""
+"""Presets: useful places of a library, with prototypes where it is stripped; one TOML file per library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 
 
 class Preset(NamedTuple):
-    """One file: what it is for, the versions it was checked with, its places and prototypes by function."""
+    """One file: its purpose, the versions it was checked with, its places, and prototypes by function."""
 
     name: str
     says: str
@@ -24,12 +24,12 @@ class Preset(NamedTuple):
 
 
 def names() -> list[str]:
-    """The presets there are."""
+    """The names of all presets."""
     return sorted(path.stem for path in _FOLDER.glob("*.toml") if path.stem != "cpython")
 
 
 def preset_named(name: str) -> Preset:
-    """A preset by its name. Raises InspectorError no-preset."""
+    """The preset of this name. Raises InspectorError no-preset."""
     if name not in names():
         raise InspectorError(
             f"there is no preset {name[:40]!r}.", slug="no-preset", do=f"presets are: {', '.join(names())}"

@@ -1,4 +1,4 @@
-"""What the user types as a place, made ready for gdb: a location, a condition, a prototype."""
+"""Parse the user's places for gdb: location, condition, prototype."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from inspector.debugger.presets.prototypes import parsed
 from inspector.errors import InspectorError
 
 PATTERN_MAX: Final = 50
-"""More functions than this are a pattern too wide."""
+"""A pattern may match at most so many functions."""
 _LINE: Final = re.compile(r"[^\s:]+:\d+$")
 _FUNCTION: Final = re.compile(r"[\w:~<>,$.@*&()\[\] ]+$")
 
 
 class Asked(NamedTuple):
-    """One place as it travels to gdb."""
+    """One place as it is sent to gdb."""
 
     place: str
     spec: str
@@ -30,7 +30,7 @@ class Asked(NamedTuple):
 def asked(
     places: Sequence[str], preset: str | None, prototypes: Sequence[str], pid: int = 0
 ) -> tuple[Asked, ...]:
-    """The places of the user and of a preset, each with its prototype where one is known.
+    """The places of the user and of a preset, each with its prototype if known.
 
     A place is a function, a C++ function by its base name, file.c:line, a pattern (PyArray_From*) or a
     prototype ("PyObject *probe(PyObject *x)"); " if CONDITION" may follow. Raises bad-place, bad-prototype,
@@ -59,22 +59,22 @@ def _one(text: str, known: dict[str, str], pid: int) -> Iterator[Asked]:
         for name in matching(place, pid or os.getpid()):
             yield Asked(name, name, condition, prototype(name, known))
     elif " " in place and not any(sign in place for sign in "<(") and "operator" not in place:
-        raise _bad(text, "a function's name has no blank")
+        raise _bad(text, "a function's name has no space")
     elif _LINE.match(place) or _FUNCTION.match(place):
         yield Asked(place, place, condition, prototype(place, known))
     else:
-        raise _bad(text, "it is neither a function nor file.c:line nor a pattern")
+        raise _bad(text, "it is not a function, file.c:line or a pattern")
 
 
 def prototype(name: str, known: dict[str, str]) -> str:
-    """The prototype of a function: given, of the preset, else of CPython's headers; "" for none."""
+    """The prototype of a function: of the user, the preset or CPython's headers; "" for none."""
     from inspector.debugger.presets import of_cpython
 
     return known.get(name) or of_cpython().get(name, "")
 
 
 def matching(pattern: str, pid: int) -> list[str]:
-    """Functions of a process's files whose names match, sorted. Raises bad-place: none, or too many."""
+    """Functions of a process's files that match, sorted. Raises bad-place: none, or too many."""
     from inspector.binaries.symbol_table import symbol_table
     from inspector.debugger.memory import proc
     from inspector.facts.unknown import Unknown
@@ -89,7 +89,7 @@ def matching(pattern: str, pid: int) -> list[str]:
             }
             names.update(name for name in every if fnmatchcase(name, pattern))
     if not names:
-        raise _bad(pattern, "no loaded file has a function of such a name")
+        raise _bad(pattern, "no loaded file has such a function")
     if len(names) > PATTERN_MAX:
         raise _bad(pattern, f"{len(names):,} functions match, at most {PATTERN_MAX} are watched at once")
     return sorted(names)
@@ -97,8 +97,8 @@ def matching(pattern: str, pid: int) -> list[str]:
 
 def _bad(text: str, why: str) -> InspectorError:
     return InspectorError(
-        f"not a place to break at: {text[:80]!r}.",
+        f"not a place: {text[:80]!r}.",
         slug="bad-place",
         why=why,
-        do="PyFloat_FromDouble, ext.c:12, 'PyArray_From*', 'int probe(PyObject *x)', each with ' if n > 3'",
+        do="PyFloat_FromDouble, ext.c:12, 'PyArray_From*' or 'int probe(PyObject *x)', also with ' if n > 3'",
     )

@@ -1,7 +1,7 @@
-"""A C prototype in one line, and which register each of its arguments arrives in.
+"""Parse a C prototype, and find the register of each argument.
 
 The System V ABI for x86-64 (section 3.2.3): integers and pointers in rdi rsi rdx rcx r8 r9, float and
-double in xmm0 to xmm7. What goes over the stack or by value is not guessed at.
+double in xmm0 to xmm7. Arguments on the stack and structs by value are unknown.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ _PARAMETER: Final = re.compile(r"(?P<type>.*?[\s*&])(?P<name>[A-Za-z_]\w*)(?:\[\
 
 
 class Parameter(NamedTuple):
-    """One argument: where it is found, and what it is."""
+    """One parameter: its name, type and register."""
 
     name: str
     type_name: str
     register: str
-    """"" where it is on the stack, passed by value, or behind "...": unknown."""
+    """"" (unknown) where it is on the stack, a struct by value, or after "..."."""
     bytes: int
     signed: bool
     pointer: bool
 
 
 class Prototype(NamedTuple):
-    """A function by its name, with its parameters in order."""
+    """A function's name, and its parameters in order."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -73,7 +73,7 @@ def parsed(line: str) -> Prototype:
 
 
 def _split(parameters: str) -> list[str]:
-    """At commas outside of brackets."""
+    """Split at commas outside brackets."""
     parts, depth = [""], 0
     for character in parameters:
         depth += (character in "(<[") - (character in ")>]")
@@ -95,7 +95,7 @@ def _placed(texts: list[str]) -> tuple[Parameter, ...]:
         kind = (match["type"] if match and named else text).strip()
         name = match["name"] if match and named else f"argument {number}"
         size, is_float, pointer = _class(kind)
-        lost = lost or not size  # a struct by value takes a number of registers we do not know
+        lost = lost or not size  # a struct by value takes an unknown number of registers
         free = floats if is_float else integers
         register = free.pop(0) if free and not lost else ""
         signed = not kind.startswith(_UNSIGNED)
@@ -104,7 +104,7 @@ def _placed(texts: list[str]) -> tuple[Parameter, ...]:
 
 
 def _class(kind: str) -> tuple[int, bool, bool]:
-    """(bytes or 0 for unknown, float, pointer) of a type."""
+    """(bytes (0: unknown), whether float, whether pointer) of a type."""
     if kind.endswith(("*", "&", "]")) or kind in _POINTERS:
         return 8, False, True
     words = [
@@ -123,5 +123,5 @@ def _bad(line: str, why: str) -> InspectorError:
         f"not a prototype: {line[:80]!r}.",
         slug="bad-prototype",
         why=why,
-        do='write it as in C: "PyObject *probe(PyObject *self, double x)"',
+        do='write it in C: "PyObject *probe(PyObject *self, double x)"',
     )

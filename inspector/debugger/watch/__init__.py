@@ -1,1 +1,1 @@
-"""What of an object can be watched, and each write to its memory while a block runs."""
+"""Watch writes to an object's memory while a block runs."""

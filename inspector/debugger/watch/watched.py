@@ -1,4 +1,4 @@
-"""What of an object can be watched: the bytes it lays open, its count, a stored attribute."""
+"""The memory of an object that can be watched: its buffer, its refcount, a stored attribute."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from inspector.debugger.memory.remote_memory import RemoteMemory, Unreadable
 from inspector.errors import InspectorError
 
 WORDS_MAX: Final = 4
-"""Watchpoints of the processor (Intel 64 manual, volume 3: DR0 to DR3), of 8 aligned bytes each."""
+"""Hardware watchpoints (Intel 64 manual, volume 3: DR0 to DR3), of 8 aligned bytes each."""
 BYTES_MAX: Final = 256 << 20
-"""A copy of what is watched is kept, to notice what was written unseen."""
+"""At most so many bytes are watched; a copy is kept, to detect unrecorded writes."""
 _LETTERS: Final = {"f8": "d", "f4": "f", "i8": "q", "i4": "i", "i2": "h", "i1": "b", "u8": "Q", "u4": "I"}
-"""Kind and bytes of an element -> struct's letter."""
+"""Kind and bytes of an element -> struct's format letter."""
 
 
 class Watched(NamedTuple):
-    """A range of bytes, and how its words are shown."""
+    """A range of bytes, and the format of its elements."""
 
     name: str
     address: int
     bytes: int
     letter: str
-    """struct's letter of an element; "" for hex."""
+    """struct's format letter of an element; "" for hex."""
 
 
 def watched(x: Any, part: str) -> Watched:
-    """What is to be watched. Raises InspectorError: nothing-to-watch, too-wide, bad-option."""
+    """The range to watch. Raises InspectorError: nothing-to-watch, too-wide, bad-option."""
     if part == "refcount":
         return Watched("refcount", id(x), 8, "q") if _is_counted() else Watched("refcount", id(x), 4, "I")
     if part.startswith("."):
@@ -43,17 +43,17 @@ def watched(x: Any, part: str) -> Watched:
     spans = adapter.spans(x) if adapter is not None else ()
     if len(spans) != 1:
         raise InspectorError(
-            f"a {type(x).__name__} lays no single range of bytes open.",
+            f"a {type(x).__name__} has no single range of bytes to watch.",
             slug="nothing-to-watch",
-            why="bytes are watched of arrays, tensors, buffers and their elements",
-            do="an element, x[3:4], or part='refcount' or part='.attribute'",
+            why="only arrays, tensors, buffers and their elements have bytes to watch",
+            do="watch an element, x[3:4], or part='refcount' or part='.attribute'",
         )
     size = spans[0].stop - spans[0].start
     if not 0 < size <= BYTES_MAX:
         raise InspectorError(
             f"{size:,} bytes cannot be watched.",
             slug="too-wide",
-            why=f"a copy of what is watched is kept, of {BYTES_MAX >> 20:,} MiB at most",
+            why=f"a copy of the watched bytes is kept, {BYTES_MAX >> 20:,} MiB at most",
             do="watch a part, x[:1000], or an element, x[3:4]",
         )
     letter = _LETTERS.get(getattr(getattr(x, "dtype", None), "str", "")[1:], "")
@@ -61,14 +61,14 @@ def watched(x: Any, part: str) -> Watched:
 
 
 def _is_counted() -> bool:
-    """Whether the count fills the whole word (3.11); from 3.12 on it is its low half."""
+    """Whether the refcount is the whole word (3.11); from 3.12 on it is the low half."""
     import sys
 
     return sys.version_info < (3, 12)
 
 
 def _slot(x: Any, name: str) -> int:
-    """Where an attribute is stored: a slot, the instance's values, an entry of its dict."""
+    """The slot of an attribute: a __slots__ member, an inline value, or an entry of the dict."""
     memory = RemoteMemory(os.getpid())
     try:
         found = runtime(memory)
@@ -83,13 +83,13 @@ def _slot(x: Any, name: str) -> int:
     raise InspectorError(
         f"a {type(x).__name__} stores no attribute {name[:40]!r}.",
         slug="nothing-to-watch",
-        why="what a property computes has no place in memory",
-        do="watch what it is computed from",
+        why="an attribute that a property computes is not stored",
+        do="watch the attributes that it is computed from",
     )
 
 
 def words(what: Watched) -> list[tuple[int, int]]:
-    """The range in aligned words of 8, 4, 2 or 1 bytes; [] where it takes more than WORDS_MAX."""
+    """The range as aligned words of 8, 4, 2 or 1 bytes; [] where more than WORDS_MAX are needed."""
     at, stop = what.address, what.address + what.bytes
     found: list[tuple[int, int]] = []
     while at < stop and len(found) <= WORDS_MAX:

@@ -1,4 +1,4 @@
-"""`writes(x)`: each write to an object's memory while a block runs, by watchpoints or protected pages."""
+"""`writes(x)`: record writes to an object's memory in a block, by hardware watchpoints or protected pages."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from inspector.facts.unknown import Address, Unknown
 from inspector.facts.write import Write, Writes
 
 BUDGET: Final = 1000
-_NOT_COMPARED: Final = Unknown("the kernel does not say which pages are there")
-_ENDED: Final = Unknown("the budget ended the watch: what came later was not seen")
+_NOT_COMPARED: Final = Unknown("the kernel does not report which pages are present")
+_ENDED: Final = Unknown("the budget ended the watch: later writes were not recorded")
 
 
 class WriteWatch:
     """`with writes(x) as found: ...`; afterwards `found.facts`, iterable."""
 
     def __init__(self, x: Any, part: str = "bytes", budget: int = BUDGET) -> None:
-        self._kept = x  # what is watched may not go while it is
+        self._kept = x  # owned: keeps the watched memory alive
         self._watched, self._budget = watched(x, part), budget
         self._words = words(self._watched)
         self._means = ""
@@ -43,7 +43,7 @@ class WriteWatch:
                 "a watch on writes is running already.",
                 slug="watch-running",
                 why=str(error),
-                do="leave it first: the processor has four watchpoints in all",
+                do="leave that watch first: the processor has only four watchpoints",
             ) from None
         except OSError as error:
             raise _refused(error, not self._words) from None
@@ -67,7 +67,7 @@ class WriteWatch:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Disarm, and make the facts."""
+        """Disarm; the facts."""
         silent: bool | Unknown
         ended, beside = False, 0
         if self._words:
@@ -97,7 +97,7 @@ class WriteWatch:
 
     @property
     def facts(self) -> Writes:
-        """What was written. Raises RuntimeError before the block has ended."""
+        """The recorded writes. Raises RuntimeError before the block has ended."""
         if isinstance(self._facts, Unknown):
             raise RuntimeError(self._facts.reason)
         return self._facts
@@ -140,12 +140,12 @@ def _count(number: int, word: str) -> str:
 
 
 def _element(what: Watched) -> int:
-    """Bytes of an element, as far as a value is shown."""
+    """Bytes of an element that are shown."""
     return struct.calcsize(what.letter) if what.letter else 8
 
 
 def _anonymous(what: Watched) -> bool:
-    """Whether a page that is not there is zeros: no file is behind it."""
+    """Whether an absent page reads as zeros: it maps no file."""
     found = plain_mapping(Range(Address(what.address), Address(what.address + what.bytes)))
     return not isinstance(found, Unknown) and isinstance(found.file, Unknown)
 
@@ -159,16 +159,16 @@ def _value(word: int, size: int, letter: str) -> str:
 
 def _refused(error: OSError, pages: bool) -> InspectorError:
     why = f"{'userfaultfd or ' if pages else ''}perf_event_open: {error.strerror}"
-    what = "this range cannot be watched" if pages else "the watchpoints cannot be had"
+    what = "this range cannot be watched" if pages else "the watchpoints cannot be used"
     if error.errno in (errno.EACCES, errno.EPERM):
         return InspectorError(
-            "the system refuses to watch writes.",
+            "the system does not allow watching writes.",
             slug="writes-refused",
             why=why,
             do="sudo sysctl kernel.perf_event_paranoid=2; in a container: --cap-add=PERFMON. "
-            "Meanwhile `%inspect_debug watch EXPR` does it by gdb, in a forked child, 340 us a write",
+            "Else use `%inspect_debug watch EXPR`: gdb in a forked child, 340 us a write",
         )
-    do = "end the debugger or watch that holds the processor's four watchpoints"
+    do = "end the debugger or watch that uses the processor's four watchpoints"
     if pages:
-        do = "more than 32 bytes take Linux 6.7 on x86-64: watch an element, x[3:4]"
+        do = "more than 32 bytes need Linux 6.7 on x86-64: watch an element, x[3:4]"
     return InspectorError(f"{what}.", slug="writes-refused", why=why, do=do)

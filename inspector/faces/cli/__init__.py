@@ -1,4 +1,4 @@
-"""Floor 6: the terminal. Parse, call the api, show; one `<name>_command.py` a command, found by folder."""
+"""Floor 6: the terminal. Each `<name>_command.py` is a command: it parses, calls the api and shows."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from inspector.errors import EXIT_DONE, InspectorError, OurFault
 from inspector.faces.cli.width import columns
 
 GROUPS: Final = (
-    "look at objects",
-    "look at running programs",
-    "look at saved reports",
-    "look at this machine",
+    "inspect objects",
+    "inspect running programs",
+    "read saved reports",
+    "check this machine",
 )
-"""The jobs that `--help` groups the commands by; a command file names its own in GROUP."""
+"""The groups of commands in `--help`; GROUP in each command's file names one."""
 
 INVITATION: Final = """\
 inspector: see what happens where Python meets native code.
 
-  inspector show 'numpy.arange(12).reshape(3, 4).T'    one object whole
-  inspector show data --script app.py                  a name of a script, after it ran
-  inspector heap --script app.py                       what fills its memory
-  inspector trace app.py                               what it copies and converts at the border
+  inspector show 'numpy.arange(12).reshape(3, 4).T'    everything about one object
+  inspector show data --script app.py                  an object that a script made
+  inspector heap --script app.py                       what fills the script's memory
+  inspector trace app.py                               what it copies and converts for native code
   inspector --help                                     all commands
 """
 
 
 def commands() -> list[str]:
-    """Names of all commands: `show` is in show_command.py. (pkgutil would import half the library.)"""
+    """The names of all commands, sorted. (pkgutil would import half the standard library.)"""
     from pathlib import Path
 
     files = (file.name for folder in __path__ for file in Path(folder).iterdir())
@@ -45,45 +45,45 @@ def _is_command(word: str) -> bool:
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """argparse's own, told the width: it would ask shutil, which imports three compressors."""
+    """argparse's formatter with the width set: its default imports shutil and three compressors."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=columns() - 2)
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse's own, whose refusals are errors like any other."""
+    """argparse's parser, which raises InspectorError instead of exiting."""
 
     def error(self, message: str) -> NoReturn:
-        """One sentence and where the options are listed; exit code 2."""
-        raise InspectorError(f"{message}.", slug="bad-option", do=f"{self.asked} --help lists what it takes")
+        """Raise InspectorError `bad-option` (exit code 2), which names the `--help` to read."""
+        raise InspectorError(f"{message}.", slug="bad-option", do=f"{self.helped} --help lists its options")
 
     @property
-    def asked(self) -> str:
-        """The command whose options are listed: of a single one its own name too."""
+    def helped(self) -> str:
+        """The command whose `--help` an error names."""
         return self.prog
 
 
 class _Top(_Parser):
-    """The parser whose help lists the commands by job."""
+    """The parser whose help lists the commands by group."""
 
     listed, only = "", ""
 
     @property
-    def asked(self) -> str:
-        """argparse refuses unknown words here, when the command's own parser has read the rest."""
+    def helped(self) -> str:
+        """With the command's name: argparse reports a command's unknown options by the top parser."""
         return f"{self.prog} {self.only}".rstrip()
 
     def format_help(self) -> str:
         """The whole of `inspector --help`."""
         return (
             "usage: inspector COMMAND ...\n\nSee what happens where Python meets native code.\n\n"
-            f"{self.listed}\n\ninspector COMMAND --help tells more.\n"
+            f"{self.listed}\n\ninspector COMMAND --help describes one command.\n"
         )
 
 
 def parser(names: Sequence[str]) -> argparse.ArgumentParser:
-    """The parser of the given commands; each file's docstring is its help, its GROUP the job it is for."""
+    """The parser of the given commands. The docstring of a command's file is its help."""
     modules = {name: importlib.import_module(f"inspector.faces.cli.{name}_command") for name in names}
     top = _Top(prog="inspector", usage="inspector COMMAND ...", formatter_class=_Help)
     top.listed, top.only = _listed(modules), names[0] if len(names) == 1 else ""
@@ -107,7 +107,7 @@ def parser(names: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def _listed(modules: Mapping[str, ModuleType]) -> str:
-    """The commands by job, each with the first sentence of its docstring."""
+    """The commands by group, each with the first line of its docstring."""
     lines: list[str] = []
     for group in GROUPS:
         found = [name for name, module in modules.items() if group == module.GROUP]
@@ -136,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """What is written to a stream that the shell closed (`>&-`) is dropped, as print() drops it."""
+    """Drop what is written to a stream that the shell closed (`>&-`), as print() does."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 - it lives as long as the process
     if sys.stderr is None:
@@ -144,7 +144,7 @@ def _open_closed_streams() -> None:
 
 
 def _guarded(words: Sequence[str]) -> int:
-    """The command's exit code; an error becomes one block on stderr, a closed pipe is silent."""
+    """The command's exit code. Errors are written to stderr; a closed pipe is no error."""
     try:
         options = parser([words[0]] if _is_command(words[0]) else commands()).parse_args(words)
         options.words = words
@@ -160,9 +160,9 @@ def _guarded(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        said = _no_extension(error) or _our_fault(error)
-        sys.stderr.write(said.block())
-        return said.exit_code
+        reported = _no_extension(error) or _our_fault(error)
+        sys.stderr.write(reported.block())
+        return reported.exit_code
 
 
 def _no_extension(error: Exception) -> InspectorError | None:
@@ -170,10 +170,10 @@ def _no_extension(error: Exception) -> InspectorError | None:
     if not isinstance(error, ImportError) or "_native" not in str(error):
         return None
     return InspectorError(
-        "live objects are looked at by the native extension, which does not load here.",
+        "the native extension, which inspects live objects, does not load.",
         slug="no-extension",
         why=str(error)[:200],
-        do="pip install --force-reinstall native-inspector; saved reports are drawn without it",
+        do="pip install --force-reinstall native-inspector; saved reports do not need it",
     )
 
 
@@ -186,5 +186,5 @@ def _our_fault(error: Exception) -> OurFault:
         f"{type(error).__name__} in inspector itself.",
         slug="our-fault",
         why=f"{Path(last.filename).name}:{last.lineno} {last.name}: {str(error)[:200]}",
-        do="please report it with the command you typed",
+        do="please report this with the command that you ran",
     )

@@ -1,13 +1,15 @@
-"""Look into a running Python; nothing is run in it, but for trace.
+"""Inspect a running Python process; only `trace` runs code in it.
 
-  inspector attach PID show EXPR           an object: type, references, value, contents
-  inspector attach PID owners EXPR         who holds it: its memory is searched
-  inspector attach PID stacks              its threads, native and Python frames
-  inspector attach PID sample --seconds 5  where it spends its time
-  inspector attach PID trace --seconds 5   its conversions: the extension is loaded there, at a safe point
-  inspector attach PID step --at PLACE     stop it there, under gdb, and step it: a word a line, quit ends
+  inspector attach PID show EXPR           type, references, value, contents
+  inspector attach PID owners EXPR         all holders of an object
+  inspector attach PID stacks              native and Python frames of threads
+  inspector attach PID sample --seconds 5  where the process spends its time
+  inspector attach PID trace --seconds 5   its conversions; loads our extension
+                                           into the process at a safe point
+  inspector attach PID step --at PLACE     stop at PLACE under gdb and step;
+                                           type one command a line, `quit` ends
 
-EXPR is a path: names, attributes and constant indexes, as in cache["k"][3].rows.
+EXPR is a path of names, attributes and constant indexes: cache["k"][3].rows.
 """
 
 from __future__ import annotations
@@ -19,31 +21,38 @@ from typing import Any
 from inspector.errors import EXIT_DONE, InspectorError
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
-GROUP = "look at running programs"
+GROUP = "inspect running programs"
 SECONDS = 2.0
 DEADLINE = 2.0
 STEP_S = 60.0
-"""How long a stop is waited for."""
+"""How long `step` waits for a stop, in seconds."""
 WITHOUT = ("stacks", "sample", "trace", "step")
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("pid", type=int, help="the process")
-    parser.add_argument("question", choices=("show", "owners", *WITHOUT), help="what to ask")
-    parser.add_argument("expression", nargs="?", metavar="EXPR", help="of show and owners: a path")
+    parser.add_argument("pid", type=int, help="the process id")
+    parser.add_argument("question", choices=("show", "owners", *WITHOUT), help="what to find out")
+    parser.add_argument("expression", nargs="?", metavar="EXPR", help="for show and owners: a path")
     add = parser.add_argument
-    add("--seconds", type=float, help=f"of sample and trace (default: {SECONDS:g}), of step ({STEP_S:g})")
-    add("--at", action="append", default=[], metavar="PLACE", help="of step: as of `inspector break`")
-    add("--of", action="append", default=[], metavar="MODULE", help="of trace: these modules only")
     add(
-        "--deadline", type=float, default=DEADLINE, help=f"s to wait for a safe point (default: {DEADLINE:g})"
+        "--seconds",
+        type=float,
+        help=f"seconds to sample or trace ({SECONDS:g}), to wait for step ({STEP_S:g})",
+    )
+    add("--at", action="append", default=[], metavar="PLACE", help="for step: as for `inspector break`")
+    add("--of", action="append", default=[], metavar="MODULE", help="for trace: this module only")
+    add(
+        "--deadline",
+        type=float,
+        default=DEADLINE,
+        help=f"seconds for a safe point (default: {DEADLINE:g})",
     )
     add_options(parser, DRAW, WRITE)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Ask, draw."""
+    """Answer the question and draw it."""
     from inspector.faces.cli.output import show
     from inspector.report import Report
 
@@ -55,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.question == "step":
         return _step(options)
-    column, fact = _asked(options)
+    column, fact = _answered(options)
     show(Report(options.expression or column, {column: fact}), options)
     return EXIT_DONE
 
@@ -69,7 +78,7 @@ def _step(options: argparse.Namespace) -> int:
     return EXIT_DONE
 
 
-def _asked(options: argparse.Namespace) -> tuple[str, Any]:
+def _answered(options: argparse.Namespace) -> tuple[str, Any]:
     from inspector.sessions import running
 
     other = running.attach(options.pid)

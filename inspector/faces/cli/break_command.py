@@ -1,7 +1,7 @@
-"""What reaches a native function, with both stacks in one order.
+"""Record calls of native functions with arguments and both stacks.
 
-Runs PROGRAM under gdb from its start, or watches a running process by --pid.
-Exit code 1 when the program failed.
+Runs PROGRAM under gdb from its start, or watches a running process (--pid).
+Exit code 1: the program failed.
 """
 
 from __future__ import annotations
@@ -13,34 +13,41 @@ from typing import Any
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
-GROUP = "look at running programs"
+GROUP = "inspect running programs"
 SECONDS = 10.0
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add = parser.add_argument
-    add("--at", action="append", default=[], metavar="PLACE", help="a function, file.c:line, a prototype")
+    add("--at", action="append", default=[], metavar="PLACE", help="a function, file.c:line or a prototype")
     add("--preset", help="the places of a library: numpy, cffi, host, reticulate, torch")
     add(
         "--prototype",
         action="append",
         default=[],
         metavar="LINE",
-        help="of a function without debug information",
+        help="prototype of a function without debug information",
     )
-    add("--record", default="full", choices=("full", "stacks", "python", "native", "arguments", "count"))
-    add("--budget", type=int, default=1000, metavar="N", help="hits recorded at most (default: 1000)")
-    add("--depth", type=int, default=40, metavar="N", help="native frames a hit (default: 40)")
-    add("--pid", type=int, help="a running process instead of a program")
-    add("--last", action="store_true", help="trace it too: a crash comes with its last calls")
-    add("--seconds", type=float, default=SECONDS, help=f"how long with --pid (default: {SECONDS:g})")
+    records = ("full", "stacks", "python", "native", "arguments", "count")
+    add("--record", default="full", choices=records, help="what to record; less than full is faster")
+    add("--budget", type=int, default=1000, metavar="N", help="record at most N hits (default: 1000)")
+    add(
+        "--depth",
+        type=int,
+        default=40,
+        metavar="N",
+        help="record at most N native frames a hit (default: 40)",
+    )
+    add("--pid", type=int, help="watch this process instead of a program")
+    add("--last", action="store_true", help="trace too; a crash report then has the last calls")
+    add("--seconds", type=float, default=SECONDS, help=f"how long to watch --pid (default: {SECONDS:g})")
     add("program", nargs="*", metavar="-- PROGRAM ARGS", help="what to run")
     add_options(parser, DRAW, WRITE)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Collect, draw; the exit code says how the program ended."""
+    """Record, draw; returns EXIT_FINDINGS where the program failed."""
     from inspector.faces.cli.output import show
     from inspector.report import Report
     from inspector.sessions import running
@@ -49,25 +56,27 @@ def run(options: argparse.Namespace) -> int:
         raise InspectorError(
             "give either a program or a process.",
             slug="bad-option",
-            why="a program follows --, a process is named by --pid",
+            why="a program follows --; --pid takes the id of a process",
             do="inspector break --at PLACE -- PROGRAM ARGS",
         )
-    asked = {"mode": options.record, "budget": options.budget, "depth": options.depth}
+    recording = {"mode": options.record, "budget": options.budget, "depth": options.depth}
     facts: dict[str, Any] = {}
     known: dict[str, Any] = {"preset": options.preset, "prototypes": options.prototype}
     if options.pid:
-        hits, code = running.watch(options.pid, *options.at, seconds=options.seconds, **known, **asked), 0
+        hits, code = running.watch(options.pid, *options.at, seconds=options.seconds, **known, **recording), 0
     else:
         with tempfile.TemporaryDirectory(prefix="inspector-last-") as folder:
             known["record_into"] = folder if options.last else ""
-            hits, code = running.launch(options.program, *options.at, quiet=options.json, **known, **asked)
+            hits, code = running.launch(
+                options.program, *options.at, quiet=options.json, **known, **recording
+            )
             facts |= _last(folder) if options.last and code < 0 else {}
     show(Report("breaks", {"breaks": hits, **facts}), options)
     return EXIT_FINDINGS if code else EXIT_DONE
 
 
 def _last(folder: str) -> dict[str, Any]:
-    """The last calls of a program that died; nothing where its Python recorded none."""
+    """The last calls of a program that died; {} where none were recorded."""
     from inspector.sessions import running
 
     try:

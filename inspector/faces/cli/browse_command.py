@@ -1,6 +1,6 @@
-"""Walk through an object or a saved report on a screen of its own.
+"""Browse an object or a saved report full screen.
 
-WHAT is a file that `--json` wrote, or an expression as `inspector show` takes it:
+FILE is a report written by `--json`; EXPR is as for `inspector show`:
 
   inspector browse report.json
   inspector browse 'numpy.arange(6)[::2]'
@@ -17,12 +17,12 @@ from inspector.errors import EXIT_DONE
 if TYPE_CHECKING:
     from inspector.report import Report
 
-GROUP = "look at objects"
+GROUP = "inspect objects"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("what", metavar="FILE|EXPR", help="a saved report, or what to look at")
+    parser.add_argument("what", metavar="FILE|EXPR", help="a saved report, or an expression")
     parser.add_argument("--script", metavar="FILE", help="run this first and use its names")
 
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def read(what: str, script: str | None) -> Report:
-    """The report of a file, where there is one of that name, or of an expression."""
+    """The report in the file `what`; where there is none, of the expression `what`."""
     from pathlib import Path
 
     from inspector import api, report

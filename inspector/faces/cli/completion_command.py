@@ -1,4 +1,4 @@
-"""Print the completion script of a shell.
+"""Print a completion script for bash or zsh.
 
 Bash:  inspector completion bash > \\
          ~/.local/share/bash-completion/completions/inspector
@@ -12,12 +12,12 @@ import sys
 
 from inspector.errors import EXIT_DONE, InspectorError
 
-GROUP = "look at this machine"
+GROUP = "check this machine"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("shell", choices=("bash", "zsh"), help="whose script")
+    parser.add_argument("shell", choices=("bash", "zsh"), help="the shell to complete in")
 
 
 def run(options: argparse.Namespace) -> int:

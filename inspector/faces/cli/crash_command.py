@@ -1,8 +1,8 @@
-"""What a process that died left: stacks of a core, its last calls.
+"""Show why a process died: the stacks of a core file, its last calls.
 
 inspector crash core.4711           a core file
-inspector crash FOLDER              where `inspector trace --keep FOLDER` kept its rings
-inspector crash core.4711 FOLDER    both of one crash
+inspector crash FOLDER              records of `inspector trace --keep FOLDER`
+inspector crash core.4711 FOLDER    both, of the same crash
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import argparse
 from inspector.errors import EXIT_DONE
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
-GROUP = "look at running programs"
+GROUP = "inspect running programs"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument(
-        "paths", nargs="+", metavar="CORE|FOLDER", help="a core file, a folder of a kept trace"
+        "paths", nargs="+", metavar="CORE|FOLDER", help="a core file, or the folder of a kept trace"
     )
     add_options(parser, DRAW, WRITE)
 

@@ -1,6 +1,6 @@
 """Compare two saved reports, snapshots or traces, field by field.
 
-Exit code 0 where nothing differs, 1 where something does.
+Exit code 0: nothing differs; 1: something differs.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from inspector.report import Report
     from inspector.sessions.trace import Traced
 
-GROUP = "look at saved reports"
+GROUP = "read saved reports"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("first", metavar="A.json", help="a saved report")
-    parser.add_argument("second", metavar="B.json", help="the one to compare it with")
+    parser.add_argument("second", metavar="B.json", help="the report to compare it with")
     add_options(parser, DRAW, WRITE)
 
 
@@ -46,13 +46,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _between_traces(first: Traced | Report, second: Traced | Report, options: argparse.Namespace) -> int:
-    """The first is the earlier one."""
+    """Draw what changed from `first`, the earlier trace, to `second`."""
     from inspector.faces.cli.output import show
     from inspector.sessions.trace import Traced
 
     if not isinstance(first, Traced) or not isinstance(second, Traced):
         raise InspectorError(
-            "a trace is compared with a trace.",
+            "a trace can only be compared with a trace.",
             slug="bad-report",
             why="one of the files is a saved trace, the other a report",
             do="inspector diff A.trace B.trace",
@@ -63,8 +63,8 @@ def _between_traces(first: Traced | Report, second: Traced | Report, options: ar
 
 
 def _between_processes(change: Difference) -> Difference:
-    """The difference without names that are only other objects: in another process everything is."""
+    """The difference without names that were only rebound: another process has other objects anyway."""
     from dataclasses import replace
 
-    told = (row for row in change.names if row.change != "rebound" or (row.references, row.bytes) != (0, 0))
-    return replace(change, names=tuple(told))
+    kept = (row for row in change.names if row.change != "rebound" or (row.references, row.bytes) != (0, 0))
+    return replace(change, names=tuple(kept))

@@ -1,6 +1,6 @@
-"""What works on this machine, and how to mend what does not.
+"""Check what works on this machine, and say how to fix what does not.
 
-Each ability is tried for a moment. Exit code 1 when the extension itself does not load.
+Tries each feature briefly. Exit code 1: our native extension does not load.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import argparse
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
-GROUP = "look at this machine"
+GROUP = "check this machine"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:

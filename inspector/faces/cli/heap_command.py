@@ -1,6 +1,6 @@
-"""What fills the heap: live objects by type.
+"""Show what fills the heap: live objects by type.
 
-With --script the census is taken after the script ran, its names still alive.
+With --script, objects are counted after the script ran, before its names go.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import argparse
 from inspector.errors import EXIT_DONE
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
-GROUP = "look at objects"
+GROUP = "inspect objects"
 RETAINED_TYPES = 20
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--script", metavar="FILE", help="run this first")
+    parser.add_argument("--script", metavar="FILE", help="run this script first")
     parser.add_argument(
-        "--snapshot", action="store_true", help="with the script's names, for `inspector diff`"
+        "--snapshot", action="store_true", help="add the script's names, for `inspector diff`"
     )
-    parser.add_argument("--retained", action="store_true", help="what each of the first types keeps alive")
+    parser.add_argument("--retained", action="store_true", help="add what the largest types keep alive")
     add_options(parser, DRAW, WRITE)
 
 

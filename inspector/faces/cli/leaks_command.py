@@ -1,13 +1,14 @@
-"""References that native code lost, stole or released too often.
+"""Find references that native code leaked, stole or over-released.
 
-It is run as python would:
+Runs a program as python would:
 
-  inspector leaks script.py ARGS          a script, with its arguments
+  inspector leaks script.py ARGS          a script with its arguments
   inspector leaks -m pytest tests/        a module, as python -m runs it
-  inspector leaks --of mymodule app.py    what the extension module mymodule did
-  inspector leaks -- PROGRAM ARGS         any program that is or embeds Python
+  inspector leaks --of mymodule app.py    only the extension module mymodule
+  inspector leaks -- PROGRAM ARGS         a program that is or embeds Python
 
-What the program prints comes first; with --json it goes to stderr. Exit code 1: a certain fault was found.
+The program's output comes first; with --json it goes to stderr.
+Exit code 1: a certain fault was found.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.sessions.leaks import Leaked
     from inspector.sessions.leaks_launched import Judged
 
-GROUP = "look at running programs"
+GROUP = "inspect running programs"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -32,15 +33,15 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--of", dest="modules", metavar="MODULE", action="append", help="watch this extension module only"
     )
-    parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
+    parser.add_argument("--children", action="store_true", help="with --: watch the Pythons it starts too")
     add_options(parser, DRAW, WRITE)
-    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
+    parser.add_argument("-m", dest="module", action="store_true", help="run PROGRAM as a module")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the program's arguments")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the program under the ledger, and draw the verdicts."""
+    """Run the program with its references recorded, and draw the verdicts."""
     from inspector.faces.cli.output import show
     from inspector.faces.cli.program import behind_dashes
 
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_here(options: argparse.Namespace) -> tuple[Leaked, InspectorError | None]:
-    """Run a script or a module in this process: its verdicts, and how it failed."""
+    """Run a script or a module in this process; the verdicts, and its error or None."""
     from inspector.faces.cli.program import readable
     from inspector.faces.cli.program import run as run_program
     from inspector.sessions import leaks
@@ -60,7 +61,7 @@ def _run_here(options: argparse.Namespace) -> tuple[Leaked, InspectorError | Non
     if not options.module:
         readable(options.program)
     beside = Path.cwd() if options.module else Path(options.program).resolve().parent
-    sys.path[0] = str(beside)  # where the watched module may lie
+    sys.path[0] = str(beside)  # the watched module may be there
     found = leaks.leaks(*options.modules or ())
     try:
         with found:
@@ -73,7 +74,7 @@ def _run_here(options: argparse.Namespace) -> tuple[Leaked, InspectorError | Non
 
 
 def _launched(options: argparse.Namespace) -> tuple[Judged, InspectorError | None]:
-    """Run a program of its own: its verdicts, and how it failed."""
+    """Run a program as a child process; the verdicts, and its error or None."""
     from inspector.faces.cli.program import how_it_ended
     from inspector.sessions import leaks_launched
 

@@ -1,10 +1,10 @@
-"""Watch a program's stacks on a screen, in one order with Python's.
+"""Watch the Python and native stacks of a process on a screen.
 
   inspector live --pid 4711            a running process
-  inspector live app.py ARGS           a script, started as python would
+  inspector live app.py ARGS           a script, run as python would
 
-It is sampled once a second and stands still for some milliseconds each time. What a
-script prints goes to a file, whose name is said at the end.
+Samples once a second; each sample stops the process for some milliseconds.
+A script's output goes to a file, which is named at the end.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
 if TYPE_CHECKING:
     from pathlib import Path
 
-GROUP = "look at running programs"
+GROUP = "inspect running programs"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -25,11 +25,11 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pid", type=int, metavar="PID", help="the process to watch")
     parser.add_argument("--every", type=seconds, default=1.0, metavar="S", help="seconds between samples (1)")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="a Python file to start")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the script's arguments")
 
 
 def seconds(text: str) -> float:
-    """Seconds from an option: 0.1 to 3,600."""
+    """The seconds that an option gives, 0.1 to 3,600."""
     value = float(text)
     if not 0.1 <= value <= 3600:
         raise argparse.ArgumentTypeError(f"0.1 to 3600 seconds, not {text}")
@@ -37,7 +37,7 @@ def seconds(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Open the screen; a script that is started ends with it."""
+    """Open the screen; closing it ends a script that it started."""
     from inspector.faces.screens import opening
 
     if (options.pid is None) == (options.script is None):
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _watched(pid: int, every_s: float) -> int:
-    """The screen over a process; it is looked at once before, so that a refusal is a plain error."""
+    """Open the screen after a first sample, so that a refusal is a plain error."""
     from inspector.faces.screens.live import Live
     from inspector.sessions import running
 
@@ -82,11 +82,11 @@ def _started(options: argparse.Namespace) -> int:
         if not ended:
             os.kill(pid, signal.SIGTERM)
             _, status = os.waitpid(pid, 0)
-    return _told(options.script, Path(name), os.waitstatus_to_exitcode(status), bool(ended))
+    return _report_end(options.script, Path(name), os.waitstatus_to_exitcode(status), bool(ended))
 
 
 def _spawned(command: list[str], output: int) -> int:
-    """The pid of a program whose output goes to a file; it reads nothing."""
+    """Start a program with its output in the file `output` and an empty input; its pid."""
     import os
 
     actions = [
@@ -97,13 +97,13 @@ def _spawned(command: list[str], output: int) -> int:
     return os.posix_spawn(command[0], command, os.environ, file_actions=actions)
 
 
-def _told(script: str, output: Path, code: int, by_itself: bool) -> int:
-    """Say how it ended and where its output is; 1 where it failed by itself."""
+def _report_end(script: str, output: Path, code: int, by_itself: bool) -> int:
+    """Write how the script ended and where its output is; EXIT_FINDINGS where it failed by itself."""
     import sys
 
     how = f"ended with code {code}" if by_itself else "was ended with the screen"
     if output.stat().st_size:
-        how += f"; what it printed: {output}"
+        how += f"; its output: {output}"
     else:
         output.unlink()
     sys.stderr.write(f"{script} {how}\n")

@@ -1,4 +1,4 @@
-"""A report to the terminal, a pipe or a file, as the options say."""
+"""Write a report to the terminal, a pipe or a file, as the options say."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _print(text: str) -> None:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader has had enough: no error
+    except BrokenPipeError:  # main() ends quietly
         raise
     except OSError as error:
         raise _unwritable("the output", error) from None

@@ -1,4 +1,4 @@
-"""Run a script or a module as `python` would, inside this process; how a program of its own ended."""
+"""Run a script or a module in this process as `python` would; describe how a child process ended."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from inspector.faces.cli.target import ProgramFailed, failed, running, said, sou
 
 
 def behind_dashes(options: argparse.Namespace) -> bool:
-    """Whether PROGRAM was typed behind `--`; argparse takes that word away."""
+    """Whether PROGRAM followed `--`, which argparse removes."""
     words: list[str] = options.words
     at = len(words) - len(options.arguments) - 1
     return words[at - 1 : at + 1] == ["--", options.program]
 
 
 def how_it_ended(program: str, code: int) -> InspectorError | None:
-    """The error for a program of its own that exited with `code`, or was ended by signal -`code`; 0: none."""
+    """The error of a child that exited with `code` or was ended by signal -`code`; None for 0."""
     if not code:
         return None
     how = f"was ended by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"exited with {code}"
     return ProgramFailed(
         f"{program[:60]} {how}.",
         slug="script-failed",
-        why="what it did until then is shown",
-        do="see whether it runs without inspector",
+        why="the report shows what it did until then",
+        do="check whether it runs without inspector",
     )
 
 
 def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool) -> None:
-    """Run it to its end; `quiet` sends what it prints to stderr.
+    """Run the program to its end; `quiet` sends its output to stderr.
 
     Raises ProgramFailed where it raised or exited with a code other than 0.
     """
@@ -53,7 +53,7 @@ def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool)
 
 
 def readable(program: str) -> None:
-    """Refuse a script that cannot be read, before anything is traced."""
+    """Raise InspectorError `unreadable-file` for a script that cannot be read, before tracing starts."""
     source_of(Path(program))
 
 
@@ -72,7 +72,7 @@ def _run(program: str, as_module: bool) -> None:
 
 @contextmanager
 def _arguments(program: str, arguments: Sequence[str], as_module: bool) -> Iterator[None]:
-    """sys.argv and sys.path[0] as the program expects them."""
+    """Set sys.argv and sys.path[0] as `python` would."""
     sys.argv = [program, *arguments]
     sys.path[0] = os.getcwd() if as_module else os.path.dirname(os.path.abspath(program))  # noqa: PTH109, PTH100, PTH120
     yield

@@ -1,4 +1,4 @@
-"""How far a long question is, on stderr, where that is a terminal."""
+"""Progress lines on stderr, where stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Final
 from inspector.faces import progress_text
 
 PATIENCE_S: Final = 0.3
-"""A shorter search says nothing."""
+"""A shorter search shows no progress."""
 EVERY_S: Final = 0.1
 
 
 @contextmanager
 def walks() -> Iterator[None]:
-    """A census, a chain or a retained size says how far it is; the line goes when it is done."""
+    """Show the progress of a census, a chain or a retained size; clear the line at the end."""
     from inspector import api
 
     api.listen(sys.stderr.fileno() if sys.stderr.isatty() else -1, PATIENCE_S)
@@ -35,29 +35,33 @@ def _clear() -> None:
 
 @contextmanager
 def traced() -> Iterator[Callable[[int, float], None]]:
-    """What a traced program tells how far it is: the terminal's title where it prints there, else a line."""
+    """A callback (records, seconds) that shows a trace's progress.
+
+    It writes to the terminal's title where the program prints to the terminal, else to a line.
+    """
     is_shared = sys.stdout.isatty()
     start, stop = ("\x1b]2;", "\x07") if is_shared else ("\r ", "\x1b[K")
-    said: list[float] = []
+    shown = False
 
-    def told(records: int, seconds: float) -> None:
+    def show(records: int, seconds: float) -> None:
+        nonlocal shown
         if sys.__stderr__ is not None and sys.__stderr__.isatty():
-            if is_shared and not said:
-                sys.__stderr__.write("\x1b[22;2t")  # the title is kept (xterm's XTWINOPS)
-            said.append(seconds)
+            if is_shared and not shown:
+                sys.__stderr__.write("\x1b[22;2t")  # save the title (xterm's XTWINOPS)
+            shown = True
             sys.__stderr__.write(f"{start}{progress_text.traced(records, seconds)}{stop}")
             sys.__stderr__.flush()
 
     try:
-        yield told
+        yield show
     finally:
-        if said and sys.__stderr__ is not None:
+        if shown and sys.__stderr__ is not None:
             sys.__stderr__.write("\x1b[23;2t" if is_shared else "\r\x1b[K")
             sys.__stderr__.flush()
 
 
 class Progress:
-    """Called with (done, in all), bytes of a search unless `words` says otherwise; Ctrl-C ends it."""
+    """A progress callback (done, total), in bytes unless `words` formats another unit."""
 
     def __init__(self, words: Callable[[int, int], str] = progress_text.searched) -> None:
         self.words = words
@@ -65,7 +69,7 @@ class Progress:
         self.shown = False
 
     def __call__(self, done: int, total: int) -> bool:
-        """Say it, at most every EVERY_S seconds; True: go on."""
+        """Show the progress, at most every EVERY_S seconds; True, so that the search goes on."""
         now = time.monotonic()
         if now - self.began >= PATIENCE_S and now - self.said >= EVERY_S and sys.stderr.isatty():
             self.said, self.shown = now, True
@@ -74,6 +78,6 @@ class Progress:
         return True
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Clear the line."""
         if self.shown:
             _clear()

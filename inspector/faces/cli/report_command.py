@@ -1,4 +1,4 @@
-"""Draw a saved report; the extension is not needed."""
+"""Draw a saved report; works without the native extension."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import argparse
 from inspector.errors import EXIT_DONE
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
-GROUP = "look at saved reports"
+GROUP = "read saved reports"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("file", metavar="FILE.json", help="what `inspector show --json` or Report.save wrote")
+    parser.add_argument(
+        "file", metavar="FILE.json", help="a report by `inspector show --json` or Report.save"
+    )
     add_options(parser, DRAW, WRITE)
 
 

@@ -1,7 +1,7 @@
-"""Show one object whole: what it is, who holds it, where it lies.
+"""Show one object: what it is, what holds it, where its memory is.
 
-EXPR is any expression. With --script it may use the names the script left;
-without one, module names in it are imported:
+EXPR is any expression. With --script it may use the script's names;
+without, modules that it names are imported:
 
   inspector show 'numpy.arange(6)[::2]'
 """
@@ -15,12 +15,12 @@ from typing import Any
 from inspector.errors import EXIT_DONE
 from inspector.faces.arguments import DRAW, LOOK, PREVIEW, WRITE, add_options
 
-GROUP = "look at objects"
+GROUP = "inspect objects"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("expression", metavar="EXPR", help="what to look at")
+    parser.add_argument("expression", metavar="EXPR", help="the object to show")
     parser.add_argument("--script", metavar="FILE", help="run this first and use its names")
     add_options(parser, LOOK, PREVIEW, DRAW, WRITE)
 

@@ -1,4 +1,4 @@
-"""The threads of a running process, native and Python frames."""
+"""Print native and Python frames of a running process's threads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import argparse
 from inspector.errors import EXIT_DONE
 from inspector.faces.arguments import DRAW, WRITE, add_options
 
-GROUP = "look at running programs"
+GROUP = "inspect running programs"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("pid", type=int, help="the process")
+    parser.add_argument("pid", type=int, help="the process id")
     add_options(parser, DRAW, WRITE)
 
 

@@ -1,4 +1,4 @@
-"""A conversation with a process that is stopped: a word a line, an answer to each, until it is let go."""
+"""Step a stopped process from the terminal: each input line is a command, until `quit`."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ PROMPT: Final = "(inspector) "
 GOES: Final = ("step", "next", "finish", "continue")
 LOOKS: Final = ("up", "down", "locals", "stack", "print", "watch")
 UNGUARDED: Final = (
-    "inspector: this process is without our guard (a kernel has it by %load_ext inspector): "
-    "should gdb be killed, it may die of SIGTRAP"
+    "inspector: this process has no breakpoint guard (%load_ext inspector arms one in a kernel): "
+    "if gdb is killed, the process may die of SIGTRAP"
 )
-_GONE: Final = "the process ended with code {}"
+_ENDED: Final = "the process ended with code {}"
 
 
 def converse(live: Any, seconds: float, options: argparse.Namespace) -> None:
-    """Until `quit`, the end of the input, or of the process. Raises InspectorError where it never stops."""
-    print(f"inspector: attached; a stop is waited for, {seconds:g} s at most", file=sys.stderr, flush=True)
+    """Run commands until `quit`, end of input or of the process. Raises InspectorError if it never stops."""
+    print(f"inspector: attached; waiting for a stop, {seconds:g} s at most", file=sys.stderr, flush=True)
     if not live.guarded:
         print(UNGUARDED, file=sys.stderr, flush=True)
     if not _shown(live, live.wait(seconds), options):
@@ -42,7 +42,7 @@ def converse(live: Any, seconds: float, options: argparse.Namespace) -> None:
 
 
 def _lines() -> Iterator[str]:
-    """Of the input, each asked for where a person types."""
+    """The input's lines; with a prompt where the input is a terminal."""
     while True:
         if sys.stdin.isatty():
             print(PROMPT, end="", flush=True)
@@ -53,33 +53,33 @@ def _lines() -> Iterator[str]:
 
 
 def _answered(live: Any, word: str, argument: str, seconds: float, options: argparse.Namespace) -> bool:
-    """False where the process is no more."""
+    """Carry out one command; False where the process has ended."""
     if word == "state":
-        print(_standing(live), flush=True)
+        print(_state_line(live), flush=True)
         return True
     if word == "wait":
         return _shown(live, live.wait(seconds), options)
     if word not in (*GOES, *LOOKS):
         words = ", ".join((*GOES, *LOOKS, "wait", "state", "quit"))
-        print(f"not a word of the debugger: {word[:40]!r}. One of {words}", flush=True)
+        print(f"unknown command {word[:40]!r}; use one of {words}", flush=True)
         return True
     return _shown(live, live.command(word, argument), options)
 
 
 def _shown(live: Any, answer: Any, options: argparse.Namespace) -> bool:
     if answer.stop is None:
-        print(_GONE.format(answer.exit_code), flush=True)
+        print(_ENDED.format(answer.exit_code), flush=True)
         return False
     show(Report("stop", {"stop": answer.stop}), options)
-    print(_standing(live), flush=True)
+    print(_state_line(live), flush=True)
     return True
 
 
-def _standing(live: Any) -> str:
-    """What a stopped kernel cannot say itself."""
+def _state_line(live: Any) -> str:
+    """The session's state; a stopped kernel cannot report it itself."""
     if live.state != "stopped":
-        return f"{live.state}: it has not stopped"
+        return f"{live.state}: the process has not stopped"
     return (
-        f"stopped by you for {live.stopped_s:.1f} s: this thread stands still, so no cell runs; "
-        "the heartbeat answers; quit lets it go on"
+        f"stopped by you for {live.stopped_s:.1f} s: its thread is stopped, so no cell runs; "
+        "the heartbeat answers; quit lets it continue"
     )

@@ -1,4 +1,4 @@
-"""The object a command is about: an expression, in a script's names or in names imported as they are met."""
+"""The object of a command: an expression over a script's names, or over modules imported on demand."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ FRAMES_SHOWN: Final = 3
 
 
 class ProgramFailed(InspectorError):
-    """The inspected program itself raised or left."""
+    """The inspected program itself raised or exited."""
 
     exit_code = EXIT_FINDINGS
 
 
 class Target:
-    """The names an expression may use: those a script left, or none."""
+    """The names that an expression may use: those of a script, or none."""
 
     def __init__(self, script: str | None, quiet: bool = False) -> None:
-        """Run `script`, if any; `quiet` sends what it prints to stderr, so that stdout is ours alone."""
+        """Run `script`, if any; `quiet` sends its output to stderr, so that stdout has only our report."""
         self.script = script
         self.left: SystemExit | None = None
         self.module = types.ModuleType("__main__")
@@ -52,18 +52,18 @@ class Target:
 
     @property
     def names(self) -> dict[int, str]:
-        """How the user knows the namespace."""
+        """The id of the namespace -> the name that reports show for it."""
         return {
             id(self.module.__dict__): self.script.rpartition("/")[2] if self.script else "the command line"
         }
 
     @property
     def known(self) -> dict[int, str]:
-        """How the user knows the objects of the namespace."""
+        """The ids of the namespace's objects -> their names."""
         return {id(value): name for name, value in self.module.__dict__.items()}
 
     def evaluate(self, expression: str) -> Any:
-        """The object `expression` gives; a first name that is not known is imported as a module."""
+        """The value of `expression`; unknown first names are imported as modules."""
         tree, code = _parsed(expression)
         self._import_names(tree)
         try:
@@ -83,14 +83,14 @@ class Target:
             exec(compile(source, str(path), "exec"), namespace)
         except SystemExit as error:
             if error.code not in (None, 0):
-                left = f"{path} exited with {error.code!r:.60}"
-                raise failed(left, error, "only a script that exits with 0 is looked at") from None
+                exited = f"{path} exited with {error.code!r:.60}"
+                raise failed(exited, error, "only a script that exits with 0 is inspected") from None
             self.left = error.with_traceback(None)
         except BaseException as error:
             raise failed(f"{path} raised {said(error)}", error) from None
 
     def _import_names(self, tree: ast.Expression) -> None:
-        """Import what the expression names: `numpy`, `np`, `xml.dom`; a script's own names come first."""
+        """Import modules that the expression names: `numpy`, `np`, `xml.dom`; a script's names come first."""
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and not self._has(node.id):
                 module = _imported(NICKNAMES.get(node.id, node.id))
@@ -115,16 +115,16 @@ class Target:
     def _unknown_name(self, error: NameError) -> InspectorError:
         if self.left is not None:
             return ProgramFailed(
-                f"{error}: {self.script} exited before it was made.",
+                f"{error}: {self.script} exited before the name was set.",
                 slug="script-failed",
-                do="move the exit, or the name",
+                do="set the name before the exit",
             )
         where = self.script or "an installed module or a builtin"
         return InspectorError(
             f"{error}.",
             slug="unknown-name",
-            why=f"it is not a name of {where}",
-            do="give --script FILE that makes it",
+            why=f"{where} has no such name",
+            do="give --script FILE that sets it",
         )
 
 
@@ -132,7 +132,9 @@ def _parsed(expression: str) -> tuple[ast.Expression, types.CodeType]:
     try:
         with unwarned():
             tree = ast.parse(expression.strip(), "<expression>", "eval")
-            return tree, compile(tree, "<expression>", "eval")  # finds what only a function may hold: await
+            return tree, compile(
+                tree, "<expression>", "eval"
+            )  # refuses what is valid only in a function: await
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InspectorError(
             f"{_clip(expression) if expression.strip() else 'an empty EXPR'} is not an expression.",
@@ -143,7 +145,7 @@ def _parsed(expression: str) -> tuple[ast.Expression, types.CodeType]:
 
 
 def source_of(path: Path) -> bytes:
-    """The text of a script; `unreadable-file` where it cannot be read."""
+    """The source of a script. Raises InspectorError `unreadable-file`."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -155,7 +157,7 @@ def source_of(path: Path) -> bytes:
 
 
 def _imported(name: str) -> types.ModuleType | None:
-    """The module called `name`; nothing where there is none."""
+    """The module called `name`; None where there is none. Raises ProgramFailed where importing it fails."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -167,7 +169,7 @@ def _imported(name: str) -> types.ModuleType | None:
 
 
 def _dotted(node: ast.Attribute) -> list[str]:
-    """The names of `a.b.c`; nothing for an attribute of anything but a name."""
+    """The names of `a.b.c`; [] for an attribute of anything but a name."""
     names: list[str] = []
     inner: ast.expr = node
     while isinstance(inner, ast.Attribute):
@@ -176,8 +178,8 @@ def _dotted(node: ast.Attribute) -> list[str]:
     return [inner.id, *names] if isinstance(inner, ast.Name) else []
 
 
-def failed(what: str, error: BaseException, do: str = "see whether plain python runs it") -> ProgramFailed:
-    """The program's own failure, with the end of its own traceback."""
+def failed(what: str, error: BaseException, do: str = "check whether plain python runs it") -> ProgramFailed:
+    """The program's failure, with the last FRAMES_SHOWN frames of its own code."""
     import traceback
     from pathlib import Path
 
@@ -200,11 +202,11 @@ def failed(what: str, error: BaseException, do: str = "see whether plain python 
 
 
 def said(error: BaseException) -> str:
-    """Type and text of an exception, at most 200 characters; its text may be user code that fails."""
+    """Type and text of an exception, at most 200 characters; making the text may run failing user code."""
     try:
         text = str(error)
     except BaseException:
-        text = "(its text cannot be had)"
+        text = "(its __str__ failed)"
     name = type(error).__name__
     return _clip(f"{name}: {text}" if text else name, 200)
 
@@ -215,13 +217,13 @@ def _clip(text: str, limit: int = 60) -> str:
 
 @contextlib.contextmanager
 def running(quiet: bool) -> Iterator[None]:
-    """A program runs: `quiet` sends what it prints to stderr; whatever it does to sys.stdout is undone."""
+    """Around a program: `quiet` sends its output to stderr; its changes to sys.stdout are undone."""
     with _stdout_to_stderr() if quiet else contextlib.nullcontext():
         kept = sys.stdout, sys.stderr
         try:
             yield
         finally:
-            sys.stdout, sys.stderr = (_open(*one) for one in enumerate(kept, 1))
+            sys.stdout, sys.stderr = (_open(*pair) for pair in enumerate(kept, 1))
 
 
 def _open(number: int, stream: TextIO) -> TextIO:
@@ -233,7 +235,7 @@ def _open(number: int, stream: TextIO) -> TextIO:
 
 @contextlib.contextmanager
 def _stdout_to_stderr() -> Iterator[None]:
-    """What the script and its native code print goes to stderr."""
+    """Send the output of the script and its native code to stderr."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -1,14 +1,14 @@
-"""What a program copies and converts at the border of native code.
+"""Trace what a program copies and converts for native code.
 
-It is run as python would:
+Runs a program as python would:
 
-  inspector trace script.py ARGS       a script, with its arguments
+  inspector trace script.py ARGS       a script with its arguments
   inspector trace -m package ARGS      a module, as python -m runs it
-  inspector trace --of numpy app.py    functions of numpy only
-  inspector trace --scheduler ADDRESS app.py   what the workers of a Dask cluster copy
-  inspector trace -- PROGRAM ARGS      any program that is or embeds Python
+  inspector trace --of numpy app.py    only functions of numpy
+  inspector trace --scheduler ADDRESS app.py   the workers of a Dask cluster
+  inspector trace -- PROGRAM ARGS      a program that is or embeds Python
 
-What the program prints comes first; with --json it goes to stderr.
+The program's output comes first; with --json it goes to stderr.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from inspector.sessions.trace import Traced
 
-GROUP = "look at running programs"
+GROUP = "inspect running programs"
 WORKER_EVENTS = 1 << 20
-"""Records of each worker that a Parquet file takes; the last ones."""
+"""How many of each worker's last records a Parquet file takes."""
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
@@ -36,15 +36,17 @@ def prepare(parser: argparse.ArgumentParser) -> None:
         "--of", dest="modules", metavar="MODULE", action="append", help="trace this module only"
     )
     parser.add_argument(
-        "-o", "--out", "--save", metavar="FILE", help="save the trace; as Parquet where it ends in .parquet"
+        "-o", "--out", "--save", metavar="FILE", help="save the trace; a name in .parquet writes Parquet"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="trace the workers of this Dask cluster")
-    parser.add_argument("--children", action="store_true", help="with --: the Pythons it starts too")
-    parser.add_argument("--keep", metavar="FOLDER", help="where a script's last records outlive a crash")
+    parser.add_argument("--children", action="store_true", help="with --: trace the Pythons it starts too")
+    parser.add_argument(
+        "--keep", metavar="FOLDER", help="keep a script's last records there; they survive a crash"
+    )
     add_options(parser, TRACE, ONLY, DRAW, WRITE)
-    parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module's name")
+    parser.add_argument("-m", dest="module", action="store_true", help="run PROGRAM as a module")
     parser.add_argument("program", metavar="PROGRAM", help="a Python file, or a module with -m")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="its own arguments")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the program's arguments")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,11 +57,11 @@ def run(options: argparse.Namespace) -> int:
     modes = ("ring", "sample") if how is _launched else ("ring",)
     if how is not _run_here and (option := only_here(options, modes)):
         raise InspectorError(
-            f"{option} is for a script or a module.",
+            f"{option} works only for a script or a module.",
             slug="bad-option",
-            why="workers keep their last records, launched programs those or a sample, no native frames; "
-            "a launched host's pointers are hooked without being asked for",
-            do="leave it out",
+            why="workers keep their last records; launched programs keep those or a sample; neither records "
+            "native frames; pointers of a launched program are always hooked",
+            do="omit the option",
         )
     trace, failure = how(options)
     from inspector.faces.cli.output import show
@@ -74,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
-    """Run a script or a module in this process: its trace, and how it failed."""
+    """Run a script or a module in this process; the trace, and its error or None."""
     from inspector.faces.cli import progress
     from inspector.sessions import trace as sessions
 
@@ -85,7 +87,7 @@ def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
 
 
 def _on_workers(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
-    """The same while the workers of its cluster are traced."""
+    """The same, tracing the workers of its cluster instead."""
     from inspector.faces import progress_text
     from inspector.faces.cli.progress import Progress
     from inspector.faces.cluster.client import on
@@ -120,7 +122,7 @@ def _run_within(
 
 
 def _launched(options: argparse.Namespace) -> tuple[Traced, InspectorError | None]:
-    """Run a program of its own: its trace, and how it failed."""
+    """Run a program as a child process; the trace, and its error or None."""
     from inspector.faces.cli import progress
     from inspector.faces.cli.program import how_it_ended
     from inspector.sessions import trace_launched

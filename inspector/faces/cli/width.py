@@ -1,4 +1,4 @@
-"""How wide the terminal is."""
+"""The width of the terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NARROWEST: Final = 20
 
 
 def columns() -> int:
-    """Cells of a line: COLUMNS, else the terminal's, else 80. (shutil would import three compressors.)"""
+    """Cells of a line: COLUMNS, else the terminal's, else 80. (shutil imports three compressors.)"""
     fixed = os.environ.get("COLUMNS", "")
     if fixed.isdigit() and int(fixed):
         return max(int(fixed), NARROWEST)

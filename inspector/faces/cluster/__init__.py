@@ -1,1 +1,1 @@
-"""Every worker of a Dask cluster: a client here, what is sent to the workers, what runs on them."""
+"""Inspect the workers of a Dask cluster: the client, the code sent to workers, the code run there."""

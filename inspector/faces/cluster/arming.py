@@ -1,4 +1,4 @@
-"""What is armed in this process for a cluster: a trace or a ledger, one for all the workers in it."""
+"""Traces and leak checks armed in a worker process; all workers of the process share one."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from inspector.sessions.trace import Traced, trace
 
 @dataclass
 class Armed:
-    """A block that was entered; it is left once, by whoever asks first or goes last."""
+    """An entered trace or leak check; left once, by the first request or the last worker."""
 
     block: Traced | Leaked
     folder: Path | None
-    """Where its records lie while it runs, for who reads them if the process dies; None: nowhere."""
+    """Where its records are kept, to be read if the process dies; None: in memory only."""
     workers: list[Any] = field(default_factory=list)
     running: bool = True
-    told: bool = False
-    """Whether one of the workers told of it, for all."""
+    reported: bool = False
+    """Whether one worker has reported it, for all workers of the process."""
 
 
 _armed: dict[str, Armed | InspectorError] = {}
@@ -34,14 +34,14 @@ _lock = threading.RLock()
 
 
 def folder_of(question: str) -> Path:
-    """Where every process of a host keeps what it records for a question."""
+    """The folder in which all processes of a host keep the records of a question."""
     return Path(tempfile.gettempdir()) / f"inspector-cluster-{question}"
 
 
 def arm(worker: Any, question: str, verb: str, modules: tuple[str, ...]) -> Path | None:
-    """Begin, unless another worker of this process did; the folder in which it is kept.
+    """Begin, unless another worker of this process did; the folder of its records, or None.
 
-    What forbids it is told when the question is asked.
+    An InspectorError is kept and raised when the question is asked.
     """
     with _lock:
         found = _armed.get(question)
@@ -54,7 +54,7 @@ def arm(worker: Any, question: str, verb: str, modules: tuple[str, ...]) -> Path
 
 
 def ended(question: str) -> Armed | None:
-    """It is over: disarmed by now; None where nothing is armed. Raises what forbade it."""
+    """Disarm, if it is still running; None where nothing is armed. Raises the error that prevented arming."""
     with _lock:
         found = _armed.get(question)
         if isinstance(found, InspectorError):
@@ -66,22 +66,22 @@ def ended(question: str) -> Armed | None:
 
 
 def first_asked(question: str) -> Armed | None:
-    """As `ended`, for the first worker of the process that is asked; None for the others."""
+    """As `ended` for the first worker of the process; None for the others. Raises InspectorError."""
     with _lock:
         found = ended(question)
         if found is None:
             raise InspectorError(
                 "nothing was armed here.",
                 slug="trace-not-finished",
-                why="this process joined when the block was over, or another trace took its place",
-                do="ask within `with inspector.on(client).trace(...)`",
+                why="this process joined after the block, or another trace replaced it",
+                do="use it within `with inspector.on(client).trace(...)`",
             )
-        told, found.told = found.told, True
-        return None if told else found
+        reported, found.reported = found.reported, True
+        return None if reported else found
 
 
 def is_armed(question: str) -> bool:
-    """Whether it runs. Raises InspectorError: what forbade it."""
+    """Whether it is armed. Raises the InspectorError that prevented arming."""
     found = _armed.get(question)
     if isinstance(found, InspectorError):
         raise found
@@ -89,7 +89,7 @@ def is_armed(question: str) -> bool:
 
 
 def leave(worker: Any, question: str) -> None:
-    """The worker is done with it; the last one disarms it and lets it go."""
+    """Release it for one worker; the last worker disarms it."""
     with _lock:
         found = _armed.get(question)
         if isinstance(found, Armed):
@@ -98,7 +98,7 @@ def leave(worker: Any, question: str) -> None:
                 return
             ended(question)
         _armed.pop(question, None)
-        with contextlib.suppress(OSError):  # nothing was kept; or another process's records lie there
+        with contextlib.suppress(OSError):  # it does not exist, or has another process's records
             folder_of(question).rmdir()
 
 
@@ -114,7 +114,7 @@ def _begun(question: str, verb: str, modules: tuple[str, ...]) -> Armed | Inspec
 
 
 def _made(folder: Path) -> Path | None:
-    """A folder of our own that nobody else can write to; None: the trace is in memory only."""
+    """The folder, made private (mode 0700); None where that fails: the trace stays in memory."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         return folder if folder.stat().st_uid == os.getuid() else None
@@ -123,7 +123,7 @@ def _made(folder: Path) -> Path | None:
 
 
 def _imported(modules: tuple[str, ...]) -> None:
-    """Import what is to be traced: a worker that has run nothing yet knows none of it."""
+    """Import the modules to trace: a new worker has not imported them yet."""
     for name in modules:
         with contextlib.suppress(ImportError):
             importlib.import_module(name.partition(".")[0])

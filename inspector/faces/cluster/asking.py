@@ -1,4 +1,4 @@
-"""One question to every worker: each has its own deadline, and a row of its own whatever becomes of it."""
+"""Send one request to every worker, with a deadline each; every worker gets a row, whatever happens."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 DEADLINE_S: Final = 30.0
 Progress = Callable[[int, int], bool]
-"""Told (workers that answered, workers in all); False stops waiting for the others."""
+"""Called with (workers that answered, all workers); False stops waiting for the others."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What one worker said; `answer` is None where it said nothing that can be read."""
+class Reply:
+    """One worker's reply; `answer` is None where there is none that can be read."""
 
     worker: Worker
     answer: Any
@@ -36,9 +36,9 @@ def ask_all(
     only: Iterable[str] | None = None,
     progress: Progress | None = None,
     deadline_s: float = DEADLINE_S,
-) -> list[Told]:
-    """Every worker's answer, or the `only` ones', in the order of their addresses; those gone last."""
-    found: list[Told] = client.sync(_gathered, client, verb, options, only, progress, deadline_s)
+) -> list[Reply]:
+    """The replies of all workers, or of `only`, by address; workers that left the cluster last."""
+    found: list[Reply] = client.sync(_gathered, client, verb, options, only, progress, deadline_s)
     return found
 
 
@@ -49,52 +49,52 @@ async def _gathered(
     only: Iterable[str] | None,
     progress: Progress | None,
     deadline_s: float,
-) -> list[Told]:
+) -> list[Reply]:
     from inspector.faces.cluster import sent
 
     known = set(await client.nthreads())
     addresses = sorted(known if only is None else only)
-    asked = {
+    requests = {
         asyncio.ensure_future(
             client.run(sent.ask, verb, options, workers=[address], on_error="return")
         ): address
         for address in addresses
         if address in known
     }
-    waiting, until = set(asked), asyncio.get_running_loop().time() + deadline_s
+    waiting, until = set(requests), asyncio.get_running_loop().time() + deadline_s
     try:
         while waiting and (left := until - asyncio.get_running_loop().time()) > 0:
             done, waiting = await asyncio.wait(waiting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
-            if progress and done and not progress(len(asked) - len(waiting), len(asked)):
+            if progress and done and not progress(len(requests) - len(waiting), len(requests)):
                 break
     finally:
-        for one in waiting:
-            one.cancel()
+        for request in waiting:
+            request.cancel()
     gone = [
         _silent(address, "lost", "the scheduler no longer knows it")
         for address in addresses
         if address not in known
     ]
-    return [*(_told(address, one, deadline_s) for one, address in asked.items()), *gone]
+    return [*(_reply(address, request, deadline_s) for request, address in requests.items()), *gone]
 
 
-def _told(address: str, one: asyncio.Future[Any], deadline_s: float) -> Told:
-    if not one.done() or one.cancelled():
+def _reply(address: str, request: asyncio.Future[Any], deadline_s: float) -> Reply:
+    if not request.done() or request.cancelled():
         return _silent(address, "lost", f"no answer within {deadline_s:g} s")
-    reply: Any = one.exception() or one.result().get(address)
+    reply: Any = request.exception() or request.result().get(address)
     if isinstance(reply, BaseException):
         return _silent(address, "lost", f"{type(reply).__name__}: {reply}"[:200])
     if reply is None:
         return _silent(address, "lost", "the scheduler no longer knows it")
-    if "told" in reply:
-        return read_answer(address, reply["told"])
+    if "answer" in reply:
+        return read_answer(address, reply["answer"])
     if "absent" in reply:
         return _silent(address, "no extension", f"pip install native-inspector there: {reply['absent']}")
     return _silent(address, "failed", reply["failed"])
 
 
-def read_answer(address: str, text: str) -> Told:
-    """What a worker sent: JSON text of `worker.told`."""
+def read_answer(address: str, text: str) -> Reply:
+    """The reply in the JSON text that `worker.answer` made."""
     wire = json.loads(text)
     if wire["schema"] != SCHEMA:
         return _silent(address, "other version", f"its facts have schema {wire['schema']}, ours {SCHEMA}")
@@ -109,12 +109,12 @@ def read_answer(address: str, text: str) -> Told:
         "retained_bytes": nothing,
     }
     try:
-        return Told(from_wire(Worker, {**wire["worker"], **rest}), wire["answer"])
+        return Reply(from_wire(Worker, {**wire["worker"], **rest}), wire["answer"])
     except InspectorError as error:
-        return _silent(address, "other version", f"its row is not as ours: {error.what}"[:200])
+        return _silent(address, "other version", f"its row cannot be read: {error.what}"[:200])
 
 
-def _silent(address: str, answer: Answer, reason: str) -> Told:
-    """The row of a worker that gave no facts."""
+def _silent(address: str, answer: Answer, reason: str) -> Reply:
+    """The row of a worker without facts, with the reason."""
     unknown = Unknown(reason)
-    return Told(Worker(address, "", answer, reason, unknown, {}, {}, *[unknown] * 8), None)
+    return Reply(Worker(address, "", answer, reason, unknown, {}, {}, *[unknown] * 8), None)

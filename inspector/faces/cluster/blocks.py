@@ -1,4 +1,4 @@
-"""A block that runs while every worker is armed: armed before it, disarmed after it whatever happens."""
+"""Blocks that run with every worker armed; the workers are disarmed at the end, even by an exception."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector.errors import InspectorError
 from inspector.faces.cluster import joining
-from inspector.faces.cluster.asking import Progress, Told, ask_all
+from inspector.faces.cluster.asking import Progress, Reply, ask_all
 from inspector.facts.cluster import ClusterLeaks, ClusterTrace
 from inspector.report import Report
 from inspector.sessions.trace import records_of, write_records
@@ -29,9 +29,9 @@ DISARM_S: Final = 30.0
 def armed(
     client: Client, verb: str, modules: tuple[str, ...], progress: Progress | None
 ) -> Iterator[tuple[str, Callable[[], set[str]]]]:
-    """(the question's own name, whom to ask when the block is over), while the workers are armed.
+    """Arm the workers; yields the question's name and a function that returns the workers to ask at the end.
 
-    Raises InspectorError where none of them is: the block does not run in vain.
+    Raises InspectorError where no worker can be armed; the block then does not run.
     """
     from inspector.faces.cluster import sent
 
@@ -39,7 +39,7 @@ def armed(
     plugin = sent.Arming(question, verb, modules)
     if_gone = sent.Disarming(client.id, plugin.name)
     try:
-        with contextlib.suppress(ValueError):  # distributed.scheduler.pickle: false; it takes no code then
+        with contextlib.suppress(ValueError):  # distributed.scheduler.pickle is false: it accepts no code
             client.register_plugin(if_gone)
         client.register_plugin(plugin)
         _require(ask_all(client, "armed", {"question": question}, progress=progress))
@@ -49,10 +49,12 @@ def armed(
 
 
 def _disarm(client: Client, arming: str, if_gone: str) -> None:
-    """Take the plugins away; an interrupt while they go does not stop it."""
+    """Unregister the plugins; an interrupt does not stop that."""
 
     def unregister() -> None:
-        with contextlib.suppress(ValueError, OSError, RuntimeError):  # never registered; the cluster is gone
+        with contextlib.suppress(
+            ValueError, OSError, RuntimeError
+        ):  # never registered, or the cluster has ended
             client.unregister_worker_plugin(arming)
         with contextlib.suppress(ValueError, OSError, RuntimeError):
             client.unregister_scheduler_plugin(if_gone)
@@ -66,20 +68,20 @@ def _disarm(client: Client, arming: str, if_gone: str) -> None:
         raise
 
 
-def _require(told: list[Told]) -> None:
-    """Raises InspectorError `workers-refused` where all of them failed."""
-    reasons = [one.worker.reason for one in told]
-    if told and all(one.worker.answer in ("failed", "no extension") for one in told):
+def _require(replies: list[Reply]) -> None:
+    """Raise InspectorError `workers-refused` where all workers failed."""
+    reasons = [one.worker.reason for one in replies]
+    if replies and all(one.worker.answer in ("failed", "no extension") for one in replies):
         raise InspectorError(
-            f"none of the {len(told)} workers can do it.",
+            f"none of the {len(replies)} workers can be armed.",
             slug="workers-refused",
             why=reasons[0].partition(" · ")[0].rstrip("."),
-            do="mend that on the workers; the block has not run",
+            do="fix that on the workers; the block did not run",
         )
 
 
 class ClusterTraced:
-    """What `Cluster.trace` gives: facts when its block is over."""
+    """What `Cluster.trace` yields; has facts after its block."""
 
     fact: ClusterTrace | None = None
 
@@ -87,25 +89,25 @@ class ClusterTraced:
         self._client, self._events = client, events
         self._streams: list[tuple[str, str]] = []
         self.records_left_out = 0
-        """Earlier records that did not come here, being more than was asked for."""
+        """Earlier records that were not transferred, beyond the limit of `events`."""
         if events:
-            records_of([], _columns)  # without pyarrow: now, not after the computation
+            records_of([], _columns)  # fails now where pyarrow is missing, not after the computation
 
     def ask(
         self, question: str, everyone: set[str], limit: int, wall_ns: int, progress: Progress | None
     ) -> None:
-        """End the trace on every worker, and read back what those left that do not answer."""
+        """End the trace on every worker, and read the files of workers that do not answer."""
         options = {"question": question, "limit": limit, "events": self._events}
-        told = ask_all(self._client, "copies", options, everyone, progress)
-        dead = self._read_back(told, options)
-        self._take({**{one.worker.address: one.answer for one in told}, **dead})
-        self.fact = joining.trace(told, dead, limit, wall_ns)
+        replies = ask_all(self._client, "copies", options, everyone, progress)
+        dead = self._read_back(replies, options)
+        self._take({**{one.worker.address: one.answer for one in replies}, **dead})
+        self.fact = joining.trace(replies, dead, limit, wall_ns)
 
-    def _read_back(self, told: list[Told], options: dict[str, Any]) -> dict[str, Any]:
-        """Address of a silent worker -> what one that answers found in its files; None: nobody did."""
-        dead = [one.worker.address for one in told if one.worker.answer == "lost"]
+    def _read_back(self, replies: list[Reply], options: dict[str, Any]) -> dict[str, Any]:
+        """Address of a silent worker -> what another worker of its host found in its files, or None."""
+        dead = [one.worker.address for one in replies if one.worker.answer == "lost"]
         found: dict[str, Any] = dict.fromkeys(dead)
-        readers = {_host(one.worker.address): one.worker.address for one in told if one.answer is not None}
+        readers = {_host(one.worker.address): one.worker.address for one in replies if one.answer is not None}
         for host in {_host(address) for address in dead} & set(readers):
             names = [address for address in dead if _host(address) == host]
             [reply] = ask_all(self._client, "remains", {**options, "dead": names}, [readers[host]])
@@ -127,26 +129,26 @@ class ClusterTraced:
     def to_arrow(self) -> Any:
         """The records of all workers as a pyarrow.Table: columns worker, task, key, began and a trace's own.
 
-        task: the kind of task in which the call began, key: that task's own; "" where it was Dask itself.
+        task: the kind of the task in which the call began; key: that task's key; "" for Dask's own calls.
         Raises InspectorError `no-events` without `trace(events=...)`, `no-pyarrow`, `trace-not-finished`.
         """
         if self.fact is None:
             raise _unfinished()
         if not self._events:
             raise InspectorError(
-                "the records of this trace are still where they were made, and are gone.",
+                "the records of this trace were not transferred.",
                 slug="no-events",
-                why="only the copies were asked for",
-                do="with asked.trace('numpy', events=1_000_000) as t: ...",
+                why="the trace was made without `events`",
+                do="with cluster.trace('numpy', events=1_000_000) as t: ...",
             )
         return records_of([(name, base64.b64decode(text)) for name, text in self._streams], _columns)
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write that table. Raises InspectorError as `to_arrow`, and `unwritable-file`."""
+        """Write the table of `to_arrow`. Raises InspectorError as that, and `unwritable-file`."""
         write_records(self.to_arrow(), path)
 
     def save(self, path: str | Path) -> None:
-        """Write the report as JSON, which `inspector.load` reads; a name in .parquet: all records."""
+        """Write the report as JSON for `inspector.load`; to a name in .parquet, all records."""
         if str(path).endswith(".parquet"):
             self.to_parquet(path)
         else:
@@ -154,7 +156,7 @@ class ClusterTraced:
 
 
 class ClusterLeaked:
-    """What `Cluster.leaks` gives: facts when its block is over."""
+    """What `Cluster.leaks` yields; has facts after its block."""
 
     fact: ClusterLeaks | None = None
 
@@ -175,7 +177,7 @@ def _host(address: str) -> str:
 
 
 def _columns(address: str, part: str) -> dict[str, str]:
-    """What stands for the name of a part: JSON of (worker, key), "" for none."""
+    """The columns for a part's name, which is JSON of (worker, key), or ""."""
     from dask.utils import key_split
 
     worker, key = json.loads(part) if part else (address, "")
@@ -184,8 +186,8 @@ def _columns(address: str, part: str) -> dict[str, str]:
 
 def _unfinished() -> InspectorError:
     return InspectorError(
-        "nothing has run in this block yet, or it is not over.",
+        "this block has not ended.",
         slug="trace-not-finished",
-        why="it is read after its block",
-        do="ask it after the `with` block",
+        why="its facts are made at the end of the block",
+        do="read it after the `with` block",
     )

@@ -1,4 +1,4 @@
-"""`inspector.on(client)`: the questions to a cluster; each answer has a row for every worker."""
+"""`inspector.on(client)`: inspect the workers of a Dask cluster; each report has a row for every worker."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector.errors import InspectorError
 from inspector.faces.cluster import joining
-from inspector.faces.cluster.asking import Progress, Told, ask_all
+from inspector.faces.cluster.asking import Progress, Reply, ask_all
 from inspector.faces.cluster.blocks import ClusterLeaked, ClusterTraced, armed
 from inspector.report import Report, from_wire_form
 from inspector.sessions.chosen_modules import names_of
@@ -26,8 +26,8 @@ CONNECT_S: Final = 10.0
 def on(client: Client | str, progress: Progress | None = None) -> Cluster:
     """Every worker of the cluster that `client` (a distributed.Client or a scheduler's address) connects to.
 
-    From now on a plugin on the workers, also on later ones, follows their keys. `progress(answered, workers)`
-    is called at each answer; if it returns False the others are left out. Raises InspectorError
+    Registers a plugin by which all workers, later ones too, follow their keys. `progress(workers that
+    answered, workers in all)` is called at each answer; False leaves the others out. Raises InspectorError
     `dask-missing` without dask.distributed, `no-scheduler` where none answers at the address,
     `client-closed`, and `not-a-client` for anything else and for an asynchronous client.
     """
@@ -35,7 +35,7 @@ def on(client: Client | str, progress: Progress | None = None) -> Cluster:
         import distributed
     except ImportError:
         raise InspectorError(
-            "a cluster is asked through dask.distributed, which is not installed.",
+            "inspecting a cluster needs dask.distributed, which is not installed.",
             slug="dask-missing",
             do="pip install 'native-inspector[dask]'",
         ) from None
@@ -43,7 +43,7 @@ def on(client: Client | str, progress: Progress | None = None) -> Cluster:
         client = _connected(client)
     if not isinstance(client, distributed.Client):
         raise InspectorError(
-            f"{type(client).__name__} is no client of a cluster.",
+            f"{type(client).__name__} is not a distributed.Client.",
             slug="not-a-client",
             do="inspector.on(distributed.Client(...))",
         )
@@ -56,7 +56,7 @@ def _connected(address: str) -> Client:
     from distributed.comm.registry import get_backend
 
     try:
-        get_backend(parse_address(address)[0])  # a client of a wrong scheme complains when it is collected
+        get_backend(parse_address(address)[0])  # a client of a wrong scheme would raise when it is freed
         return distributed.Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without certificates
         raise InspectorError(
@@ -68,7 +68,7 @@ def _connected(address: str) -> Client:
 
 
 class Cluster:
-    """The workers of one cluster. Facts travel as JSON; values stay where they are."""
+    """The workers of one cluster. Facts are transferred as JSON; values stay on the workers."""
 
     def __init__(self, client: Client, progress: Progress | None = None) -> None:
         import cloudpickle
@@ -80,54 +80,53 @@ class Cluster:
         self._open().register_plugin(sent.Follower())
 
     def namespace(self, limit: int = 30) -> Report:
-        """What every worker holds in memory: at most `limit` keys of each, the heaviest."""
-        return Report("cluster", {"cluster_keys": joining.keys(self._asked("keys", {"limit": limit}))})
+        """The keys that every worker holds in memory: at most `limit` of each worker, the largest."""
+        return Report("cluster", {"cluster_keys": joining.keys(self._replies("keys", {"limit": limit}))})
 
     def inspect(self, key: Any, *, scan: bool = False, also: tuple[str, ...] = ()) -> Report:
-        """The card of a key's value (or a Future's), made on the first worker that holds it in memory.
+        """The report of the value of a key or a Future, made on the first worker that holds it in memory.
 
         Raises InspectorError `key-not-held` where no worker does.
         """
         name = str(getattr(key, "key", key))
-        holders = [one.worker.address for one in self._asked("holds", {"key": name}) if one.answer]
-        asked = {"key": name, "scan": scan, "also": list(also)}
+        holders = [one.worker.address for one in self._replies("holds", {"key": name}) if one.answer]
+        options = {"key": name, "scan": scan, "also": list(also)}
         cards = [
-            one for one in ask_all(self._open(), "card", asked, holders[:1], self.progress) if one.answer
+            one for one in ask_all(self._open(), "card", options, holders[:1], self.progress) if one.answer
         ]
         if not cards:
             raise InspectorError(
                 f"no worker holds {name!r:.80} in memory.",
                 slug="key-not-held",
-                why="it is not computed yet, is finished, or is spilled to disk: a look would read it back",
-                do="persist it and wait; .namespace() lists what there is",
+                why="it is not computed, released, or spilled to disk (inspecting would read it back)",
+                do="persist it and wait; .namespace() lists all keys",
             )
         report = from_wire_form(cards[0].answer, holders[0])
         report.name = f"{name} on {holders[0]}"
         return report
 
     def heap(self, types: int = 20) -> Report:
-        """The census of every worker: its `types` heaviest types."""
-        return Report("heap", {"cluster_heap": joining.heap(self._asked("heap", {"types": types}))})
+        """The census of every worker: the `types` types with most bytes."""
+        return Report("heap", {"cluster_heap": joining.heap(self._replies("heap", {"types": types}))})
 
     def findings(self, limit: int = 200) -> Report:
-        """What is wrong where: dangers of keys, values that outlive their keys, versions that differ."""
-        found = joining.findings(self._asked("findings", {"limit": limit}))
+        """Problems by worker: dangers of keys, values that outlive their keys, versions that differ."""
+        found = joining.findings(self._replies("findings", {"limit": limit}))
         return Report("findings", {"cluster_findings": found})
 
     def transfers(self, limit: int = 50, largest_bytes: int = LARGEST_TRIED) -> Report:
-        """Keys that went between workers lately, and whether their bytes were copied to be sent.
+        """Keys that workers sent recently, and whether serializing copied their bytes.
 
-        Each value still held, of at most `largest_bytes`, is serialized once more to see it; the result is
-        dropped.
+        Serializes each value that is still held, of at most `largest_bytes`, again and drops the result.
         """
-        told = self._asked("transfers", {"limit": limit, "largest_bytes": largest_bytes})
-        return Report("transfers", {"cluster_transfers": joining.transfers(told)})
+        replies = self._replies("transfers", {"limit": limit, "largest_bytes": largest_bytes})
+        return Report("transfers", {"cluster_transfers": joining.transfers(replies)})
 
     @contextlib.contextmanager
     def trace(self, *modules: str | ModuleType, limit: int = 100, events: int = 0) -> Iterator[ClusterTraced]:
-        """Trace `modules` on every worker while the block runs: `.report` says which task copied what.
+        """Trace `modules` on every worker while the block runs; `.report` has the copies of each task.
 
-        The `limit` largest copies of each worker, and its last `events` records, come here; with `events`
+        Each worker sends its `limit` largest copies and its last `events` records; with `events`,
         `.to_arrow()` and `.to_parquet(path)` hold the records of all. A worker imports the modules first.
         Raises InspectorError where no worker can be traced.
         """
@@ -140,23 +139,23 @@ class Cluster:
 
     @contextlib.contextmanager
     def leaks(self, *modules: str | ModuleType, limit: int = 50) -> Iterator[ClusterLeaked]:
-        """Watch the references that native code of `modules` loses on every worker while the block runs.
+        """Watch references that native code of `modules` leaks on every worker while the block runs.
 
-        At most `limit` verdicts of each worker. Raises InspectorError where no worker can be watched.
+        Each worker sends at most `limit` verdicts. Raises InspectorError where no worker can be watched.
         """
         found = ClusterLeaked()
         with armed(self._open(), "leaks", names_of(modules), self.progress) as (question, everyone):
             try:
                 yield found
             finally:
-                asked = {"question": question, "limit": limit}
-                found.fact = joining.leaks(ask_all(self.client, "leaks", asked, everyone(), self.progress))
+                options = {"question": question, "limit": limit}
+                found.fact = joining.leaks(ask_all(self.client, "leaks", options, everyone(), self.progress))
 
-    def _asked(self, verb: str, options: dict[str, Any]) -> list[Told]:
+    def _replies(self, verb: str, options: dict[str, Any]) -> list[Reply]:
         return ask_all(self._open(), verb, options, progress=self.progress)
 
     def _open(self) -> Client:
-        """The client, if it can be asked. Raises InspectorError `client-closed`, `not-a-client`."""
+        """The client, if it is usable. Raises InspectorError `client-closed`, `not-a-client`."""
         if self.client.status not in ("running", "connecting"):
             raise InspectorError(
                 "the client of this cluster is closed.",
@@ -165,9 +164,9 @@ class Cluster:
             )
         if self.client.asynchronous:
             raise InspectorError(
-                "an asynchronous client cannot be asked: its answers would have to be awaited.",
+                "an asynchronous client cannot be used.",
                 slug="not-a-client",
-                why="inspector.on() waits for the workers, which would stop the loop that asks them",
+                why="inspector.on() waits for the workers, which would block the client's event loop",
                 do="inspector.on(client.scheduler.address), in another thread: asyncio.to_thread",
             )
         return self.client

@@ -1,4 +1,4 @@
-"""The answers of all workers become one fact; workers that gave none are rows all the same."""
+"""Join the replies of all workers into one fact; workers without an answer have a row too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from inspector.faces.cluster.asking import Told
+from inspector.faces.cluster.asking import Reply
 from inspector.facts.cluster import (
     ClusterFindings,
     ClusterHeap,
@@ -30,18 +30,18 @@ from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire
 
 
-def keys(told: list[Told]) -> Keys:
-    """The tables of the workers as one."""
-    tables = [None if one.answer is None else from_wire(Namespace, one.answer["table"]) for one in told]
+def keys(replies: list[Reply]) -> Keys:
+    """All workers' tables of keys."""
+    tables = [None if one.answer is None else from_wire(Namespace, one.answer["table"]) for one in replies]
     found = [
         (one.worker.address, row, managed)
-        for one, table in zip(told, tables, strict=True)
+        for one, table in zip(replies, tables, strict=True)
         if table is not None
         for row, managed in zip(table.rows, one.answer["managed_bytes"], strict=True)
     ]
     copies = Counter(row.name for _, row, _ in found)
     return Keys(
-        workers=tuple(_holding(one.worker, table) for one, table in zip(told, tables, strict=True)),
+        workers=tuple(_holding(one.worker, table) for one, table in zip(replies, tables, strict=True)),
         keys=tuple(Key(worker, row, managed, copies[row.name]) for worker, row, managed in found),
         left_out=sum(table.left_out for table in tables if table is not None),
     )
@@ -58,40 +58,42 @@ def _holding(worker: Worker, table: Namespace | None) -> Worker:
     )
 
 
-def heap(told: list[Told]) -> ClusterHeap:
-    """A census a worker."""
+def heap(replies: list[Reply]) -> ClusterHeap:
+    """One census per worker."""
     workers = tuple(
         replace(one.worker, retained_bytes=one.answer["retained_bytes"]) if one.answer else one.worker
-        for one in told
+        for one in replies
     )
-    return ClusterHeap(workers, tuple(from_wire(WorkerTypes, answer["census"]) for answer in _answers(told)))
+    return ClusterHeap(
+        workers, tuple(from_wire(WorkerTypes, answer["census"]) for answer in _answers(replies))
+    )
 
 
-def findings(told: list[Told]) -> ClusterFindings:
-    """Everything that is wrong anywhere."""
+def findings(replies: list[Reply]) -> ClusterFindings:
+    """The problems of all workers."""
     return ClusterFindings(
-        workers=_workers(told),
-        dangers=tuple(from_wire(Danger, row) for answer in _answers(told) for row in answer["dangers"]),
-        kept=tuple(from_wire(Kept, row) for answer in _answers(told) for row in answer["kept"]),
-        unfollowed=sum(answer["unfollowed"] for answer in _answers(told)),
-        differing=_differing(told),
+        workers=_workers(replies),
+        dangers=tuple(from_wire(Danger, row) for answer in _answers(replies) for row in answer["dangers"]),
+        kept=tuple(from_wire(Kept, row) for answer in _answers(replies) for row in answer["kept"]),
+        unfollowed=sum(answer["unfollowed"] for answer in _answers(replies)),
+        differing=_differing(replies),
     )
 
 
-def transfers(told: list[Told]) -> Transfers:
-    """What was sent, the most copied bytes first."""
-    sent = [from_wire(Sent, row) for answer in _answers(told) for row in answer]
+def transfers(replies: list[Reply]) -> Transfers:
+    """What was sent, most copied bytes first."""
+    sent = [from_wire(Sent, row) for answer in _answers(replies) for row in answer]
     sent.sort(key=lambda one: -one.copied_bytes if isinstance(one.copied_bytes, int) else 1)
-    return Transfers(_workers(told), tuple(sent))
+    return Transfers(_workers(replies), tuple(sent))
 
 
-def trace(told: list[Told], dead: dict[str, Any], limit: int, wall_ns: int) -> ClusterTrace:
-    """The `limit` largest copies of all workers; `dead`: what the silent ones' files told."""
-    answers = [*_answers(told), *filter(None, dead.values())]
+def trace(replies: list[Reply], dead: dict[str, Any], limit: int, wall_ns: int) -> ClusterTrace:
+    """The `limit` largest copies of all workers; `dead`: silent worker -> what its files had, or None."""
+    answers = [*_answers(replies), *filter(None, dead.values())]
     copies = [from_wire(TaskCopy, row) for answer in answers for row in answer["copies"]]
     copies.sort(key=lambda row: -row.copy.copied_bytes)
     return ClusterTrace(
-        workers=_workers(told),
+        workers=_workers(replies),
         copies=tuple(copies[:limit]),
         copies_left_out=sum(answer["left_out"] for answer in answers) + max(len(copies) - limit, 0),
         events=sum(answer["events"] for answer in answers),
@@ -104,25 +106,27 @@ def trace(told: list[Told], dead: dict[str, Any], limit: int, wall_ns: int) -> C
 def _remains(worker: str, answer: Any) -> Remains:
     if answer:
         return Remains(worker, answer["events"], answer["dropped"])
-    nothing = Unknown("no worker on its host could read its files back")
+    nothing = Unknown("no worker on its host could read its files")
     return Remains(worker, nothing, nothing)
 
 
-def leaks(told: list[Told]) -> ClusterLeaks:
+def leaks(replies: list[Reply]) -> ClusterLeaks:
     """The verdicts of all processes."""
-    return ClusterLeaks(_workers(told), tuple(from_wire(WorkerLeaks, answer) for answer in _answers(told)))
+    return ClusterLeaks(
+        _workers(replies), tuple(from_wire(WorkerLeaks, answer) for answer in _answers(replies))
+    )
 
 
-def _workers(told: list[Told]) -> tuple[Worker, ...]:
-    return tuple(one.worker for one in told)
+def _workers(replies: list[Reply]) -> tuple[Worker, ...]:
+    return tuple(one.worker for one in replies)
 
 
-def _answers(told: list[Told]) -> Iterator[Any]:
-    return (one.answer for one in told if one.answer)
+def _answers(replies: list[Reply]) -> Iterator[Any]:
+    return (one.answer for one in replies if one.answer)
 
 
-def _differing(told: list[Told]) -> dict[str, dict[str, str]]:
-    answered = [one.worker for one in told if one.answer is not None]
+def _differing(replies: list[Reply]) -> dict[str, dict[str, str]]:
+    answered = [one.worker for one in replies if one.answer is not None]
     failing = sorted({library for worker in answered for library in worker.self_tests})
     found: dict[str, dict[str, str]] = {}
     for worker in answered:

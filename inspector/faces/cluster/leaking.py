@@ -1,4 +1,4 @@
-"""The ledger of a worker's process, judged there."""
+"""The leak check of a worker's process, judged there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.sessions.leaks import Leaked
 
 
 def leaks(worker: Any, question: str, limit: int) -> dict[str, Any]:
-    """Close the ledger; its first `limit` verdicts and kept objects. {} where another worker told it."""
+    """End the check; its first `limit` verdicts and kept objects. {} where another worker reported it."""
     found = arming.first_asked(question)
     if found is None:
         return {}

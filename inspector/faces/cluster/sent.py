@@ -1,6 +1,6 @@
-"""What travels to the workers by value (cloudpickle): one without the inspector can load it, and says so.
+"""Code that is sent to the workers by value (cloudpickle), so that workers without inspector can load it.
 
-So nothing here refers to another file of the inspector outside a function body.
+It therefore imports inspector's modules only inside functions.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import Any
 from distributed import SchedulerPlugin, WorkerPlugin
 
 FOLLOWED = 1000
-"""Finished keys that are followed; older ones are let go and counted."""
+"""Finished keys that are followed; further ones are only counted."""
 
 RAN = 100_000
-"""Tasks whose times are kept for a trace; the last ones."""
+"""How many of the last tasks' times are kept for a trace."""
 
 LARGE_BYTES = 1 << 16
-"""A smaller value of a type without weak references is not worth a note."""
+"""Bytes of the smallest value without weak references that is counted as unfollowed."""
 
 
 async def ask(verb: str, options: dict[str, Any], dask_worker: Any) -> dict[str, Any]:
-    """What the worker says to `verb`, as JSON text under "told"; else "absent" or "failed", with the reason.
+    """The worker's answer to `verb`, as JSON text under "answer"; else the reason under "absent" or "failed".
 
-    It is told in a thread: the worker's own loop goes on.
+    Runs in a thread, so that the worker's event loop continues.
     """
     import asyncio
 
     try:
         from inspector.errors import InspectorError
-        from inspector.faces.cluster.worker import told
+        from inspector.faces.cluster.worker import answer
     except ImportError as error:
         return {"absent": str(error)}
     try:
-        return {"told": await asyncio.to_thread(told, verb, options, dask_worker)}
+        return {"answer": await asyncio.to_thread(answer, verb, options, dask_worker)}
     except InspectorError as error:
         return {"failed": str(error)}
     except Exception as error:
@@ -42,12 +42,12 @@ async def ask(verb: str, options: dict[str, Any], dask_worker: Any) -> dict[str,
 
 
 class Follower(WorkerPlugin):  # type: ignore[misc]
-    """Remembers by weak reference which value each key had: who lives on after its key is finished?"""
+    """Keeps a weak reference to each key's value, to find values that outlive their keys."""
 
     name = "inspector"
 
     def setup(self, worker: Any) -> None:
-        """Follow the keys that come from now on, and those that are there; what was followed before stays."""
+        """Follow present and future keys; keeps what an earlier plugin followed."""
         self.worker = worker
         self.live, self.finished, self.unfollowed = vars(worker).setdefault(
             "inspector_followed", ({}, {}, [])
@@ -63,7 +63,7 @@ class Follower(WorkerPlugin):  # type: ignore[misc]
             self.end(key)
 
     def born(self, key: Any) -> None:
-        """Follow the value of `key`; a spilled one is not read back."""
+        """Follow the value of `key`; reads no spilled value."""
         fast = getattr(self.worker.data, "fast", None)
         values = getattr(fast, "d", self.worker.data)
         try:
@@ -75,7 +75,7 @@ class Follower(WorkerPlugin):  # type: ignore[misc]
             self.live[key] = task.nbytes if task is not None and task.nbytes else 0
 
     def end(self, key: Any) -> None:
-        """The key is finished: its value goes on being followed, if that can be."""
+        """The key is finished: continue to follow its value, if it has a weak reference."""
         value = self.live.pop(key, 0)
         for one in [one for one, reference in self.finished.items() if reference() is None]:
             del self.finished[one]
@@ -87,14 +87,14 @@ class Follower(WorkerPlugin):  # type: ignore[misc]
 
 
 class Arming(WorkerPlugin):  # type: ignore[misc]
-    """Arms a trace or a ledger on every worker, on those that join later too."""
+    """Arms a trace or a leak check on every worker, later ones too."""
 
     def __init__(self, question: str, verb: str, modules: tuple[str, ...]) -> None:
         self.question, self.verb, self.modules = question, verb, modules
         self.name = f"inspector-{question}"
 
     def setup(self, worker: Any) -> None:
-        """Arm; a worker that cannot says so when it is asked."""
+        """Arm; a failure is reported when the worker is asked."""
         import contextlib
         import json
         import os
@@ -114,18 +114,18 @@ class Arming(WorkerPlugin):  # type: ignore[misc]
                 os.write(self.file, json.dumps([worker.address, "", "", 0, 0, 0]).encode() + b"\n")
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
-        """Note when and in which thread a task ran: once released, the worker forgets it."""
+        """Note when and in which thread a task ran, before the worker forgets a released task."""
         if finish == "executing":
             self.delays[key] = self.worker.scheduler_delay  # Dask adds it to the task's times
         task = self.worker.state.tasks.get(key)
         if start == "executing" and task is not None and key in self.worker.threads:
             delay = self.delays.pop(key, 0.0)
             computed = [step for step in task.startstops if step["action"] == "compute"]
-            if computed:  # what came after it, as a slow store of the value, is no part of it
+            if computed:  # excludes what follows, such as a slow store of the value
                 self.note(key, self.worker.threads[key], computed[-1], delay)
 
     def note(self, key: Any, thread: int, step: Any, delay: float) -> None:
-        """A row of inspector.faces.cluster.tracing.Ran; to the file too, which outlives the worker."""
+        """Add a row (`Ran` in tracing.py), to the file too, which outlives the worker."""
         import contextlib
         import json
         import os
@@ -138,11 +138,11 @@ class Arming(WorkerPlugin):  # type: ignore[misc]
         row = (self.worker.address, str(key), key_split(key), thread, first, last)
         self.ran.append(row)
         if self.file >= 0:
-            with contextlib.suppress(OSError):  # the disk is full: what a dead worker ran is then not known
+            with contextlib.suppress(OSError):  # the disk is full: a dead worker's tasks are then unknown
                 os.write(self.file, json.dumps(row).encode() + b"\n")
 
     def teardown(self, worker: Any) -> None:
-        """Disarm, asked or not."""
+        """Disarm, whether the worker was asked or not."""
         import contextlib
         import os
 
@@ -153,29 +153,29 @@ class Arming(WorkerPlugin):  # type: ignore[misc]
             from inspector.faces.cluster.arming import folder_of, leave
         except ImportError:
             return
-        with contextlib.suppress(OSError):  # another worker of this process took it away
+        with contextlib.suppress(OSError):  # another worker of this process removed it
             (folder_of(self.question) / f"tasks-{os.getpid()}.jsonl").unlink()
         leave(worker, self.question)
 
 
 class Disarming(SchedulerPlugin):  # type: ignore[misc]
-    """Takes an `Arming` away from all workers where its client goes without doing so: killed, or cut off."""
+    """Removes an `Arming` from all workers where its client is killed or loses its connection."""
 
     def __init__(self, client: str, arming: str) -> None:
         self.client, self.arming = client, arming
         self.name = f"{arming}-disarming"
 
     def remove_client(self, scheduler: Any, client: str) -> None:
-        """Called by the scheduler when the connection to a client is over."""
+        """The scheduler calls this when the connection to a client ends."""
         import asyncio
 
         if client == self.client:
             self.task = asyncio.ensure_future(self.disarm(scheduler))
 
     async def disarm(self, scheduler: Any) -> None:
-        """Of the workers, then of the scheduler itself."""
+        """Unregister the plugin of the workers, then this plugin of the scheduler."""
         import contextlib
 
-        with contextlib.suppress(ValueError):  # the client itself did it, just before it went
+        with contextlib.suppress(ValueError):  # the client did so itself
             await scheduler.unregister_worker_plugin(comm=None, name=self.arming)
         scheduler.plugins.pop(self.name, None)

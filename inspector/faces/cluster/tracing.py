@@ -1,4 +1,4 @@
-"""The trace of a worker's process, read there by tasks; a dead one's is read by another."""
+"""The trace of a worker's process, split by tasks; another worker reads the trace of a dead one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.sessions.trace import Traced, left
 
 
 class Ran(NamedTuple):
-    """A task that ran; as a line of the file, what a dead worker ran is read from."""
+    """A task that ran; also a line of the tasks file, which is read when the worker died."""
 
     worker: str
     key: str
@@ -27,7 +27,7 @@ class Ran(NamedTuple):
 
 
 def armed(worker: Any, question: str) -> bool:
-    """Whether it is traced here. Raises InspectorError: why it is not."""
+    """Whether this process is traced. Raises the InspectorError that prevented it."""
     return arming.is_armed(question)
 
 
@@ -39,11 +39,11 @@ def copies(worker: Any, question: str, limit: int, events: int) -> dict[str, Any
     assert isinstance(found.block, Traced)
     plugins = [one.plugins.get(f"inspector-{question}") for one in found.workers]
     ran = [Ran(*row) for plugin in plugins if plugin is not None for row in list(plugin.ran)]
-    return _told(found.block, worker.address, ran, limit, events)
+    return _by_task(found.block, worker.address, ran, limit, events)
 
 
 def remains(worker: Any, question: str, dead: list[str], limit: int, events: int) -> list[dict[str, Any]]:
-    """What workers of this host that died had recorded: {} for one that left nothing here."""
+    """The records of dead workers of this host; {} for one without files here."""
     return [_remains(arming.folder_of(question), one, limit, events) for one in dead]
 
 
@@ -52,21 +52,21 @@ def _remains(folder: Path, address: str, limit: int, events: int) -> dict[str, A
         ran = list(_lines(path))
         if any(row.worker == address for row in ran):
             pid = int(path.stem.rpartition("-")[2])
-            told = _told(left(folder, pid), address, [row for row in ran if row.key], limit, events)
-            _take_away(folder, pid)
-            return told
+            answer = _by_task(left(folder, pid), address, [row for row in ran if row.key], limit, events)
+            _delete(folder, pid)
+            return answer
     return {}
 
 
 def _lines(path: Path) -> Iterator[Ran]:
-    """The rows of the file; the last one may be cut."""
+    """The rows of the file; the last line may be incomplete."""
     for line in path.read_text().splitlines():
         with contextlib.suppress(ValueError, TypeError):
             yield Ran(*json.loads(line))
 
 
-def _take_away(folder: Path, pid: int) -> None:
-    """What was read is no longer needed, if nobody writes to it."""
+def _delete(folder: Path, pid: int) -> None:
+    """Delete the files of a process, unless it still runs."""
     if Path(f"/proc/{pid}").exists():
         return
     for path in folder.glob(f"*-{pid}*"):
@@ -74,7 +74,7 @@ def _take_away(folder: Path, pid: int) -> None:
             path.unlink()
 
 
-def _told(trace: Traced, address: str, ran: Iterable[Ran], limit: int, events: int) -> dict[str, Any]:
+def _by_task(trace: Traced, address: str, ran: Iterable[Ran], limit: int, events: int) -> dict[str, Any]:
     kinds: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     tasks: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for one in ran:
@@ -89,13 +89,13 @@ def _told(trace: Traced, address: str, ran: Iterable[Ran], limit: int, events: i
         for copy in found
     ]
     rows.sort(key=lambda row: -row.copy.copied_bytes)
-    told = {
+    answer = {
         "copies": [to_wire(row) for row in rows[:limit]],
         "left_out": max(len(rows) - limit, 0),
         "events": trace.events,
         "dropped": trace.dropped,
     }
-    return told | (_streamed(trace, tasks, events) if events else {})
+    return answer | (_streamed(trace, tasks, events) if events else {})
 
 
 def _streamed(trace: Traced, tasks: dict[tuple[str, str], Any], events: int) -> dict[str, Any]:

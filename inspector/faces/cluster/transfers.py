@@ -1,4 +1,4 @@
-"""Keys that went to other workers lately: the worker's own log, and each value's serialization tried."""
+"""Keys recently sent to other workers: the worker's own log, and a trial serialization of each value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOO_LARGE: Final = Unknown("larger than asked for: serializing it would need as 
 
 
 def lately(worker: Any, limit: int, largest_bytes: int) -> list[Any]:
-    """The last messages to other workers, one row a key; to clients (who: None) too."""
+    """The last messages to other workers and to clients (who: None), one row per key."""
     rows = [
         (message, key, size)
         for message in list(worker.transfer_outgoing_log)[-limit:]
@@ -53,7 +53,7 @@ def _weighed(value: Any) -> tuple[Any, ...]:
 
 
 def _same_bytes(value: Any, frame: Any) -> int:
-    """Bytes of the frame that are the value's own memory."""
+    """Bytes of the frame that are in the value's own memory."""
     found = api.shares(value, frame).overlap_bytes
     return 0 if isinstance(found, Unknown) else found
 
@@ -63,7 +63,7 @@ def _type(value: Any) -> str:
 
 
 def _why(value: Any) -> tuple[str, str]:
-    """Why its bytes were copied, from its layout; and what would save that."""
+    """Why its bytes were copied, by its layout, and how to avoid that."""
     layout = api.inspect(value, name="value").layout
     if isinstance(layout, Unknown):
         return ("its bytes are pickled into a frame of their own", "")

@@ -1,4 +1,4 @@
-"""What runs on a worker when it is asked: the api's verbs on the values of its keys; JSON text comes back."""
+"""What runs on a worker: the api's verbs on the values of its keys; returns JSON text."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from inspector.facts.wire import SCHEMA, to_wire
 HOLDER: Final = "worker.data"
 ACTORS: Final = "worker.state.actors"
 KEPT_ASKED: Final = 20
-"""Values that live on whose owners are searched for."""
+"""Values that outlive their keys whose owners are searched."""
 
 
-def told(verb: str, options: Mapping[str, Any], worker: Any) -> str:
-    """The answer to `verb` and the worker itself, as JSON text."""
-    answer = VERBS[verb](worker, **options)
-    return json.dumps({"schema": SCHEMA, "worker": described(worker), "answer": answer})
+def answer(verb: str, options: Mapping[str, Any], worker: Any) -> str:
+    """The answer to `verb` and the worker's description, as JSON text."""
+    found = VERBS[verb](worker, **options)
+    return json.dumps({"schema": SCHEMA, "worker": described(worker), "answer": found})
 
 
 def described(worker: Any) -> dict[str, Any]:
-    """Who the worker is, and the memory that Dask and the kernel count for it."""
+    """The worker's identity, and its memory as Dask and the kernel count it."""
     return {
         "name": str(worker.name),
         "pid": os.getpid(),
@@ -61,7 +61,7 @@ def _spilled(values: Any) -> Any:
 
 
 def keys(worker: Any, limit: int) -> dict[str, Any]:
-    """The table of the keys in memory, as the table of a namespace."""
+    """The keys in memory, as the table of a namespace."""
     named = {str(key): value for key, value in in_memory(worker).items()}
     table = without_one_reference(api.namespace(named, limit=limit))
     tasks = {str(key): task.nbytes or 0 for key, task in worker.state.tasks.items()}
@@ -70,7 +70,7 @@ def keys(worker: Any, limit: int) -> dict[str, Any]:
 
 
 def without_one_reference(table: Namespace) -> Namespace:
-    """The table as it is without the dict that it was made from."""
+    """The table without the references of the dict that it was made from."""
     rows = (
         replace(row, references=row.references - 1) if isinstance(row.references, int) else row
         for row in table.rows
@@ -79,12 +79,12 @@ def without_one_reference(table: Namespace) -> Namespace:
 
 
 def holds(worker: Any, key: str) -> bool:
-    """Whether the value of a key, or its actor, is in memory here."""
+    """Whether the value or actor of a key is in memory here."""
     return any(str(one) == key for one in (*in_memory(worker), *actors(worker)))
 
 
 def card(worker: Any, key: str, scan: bool, also: list[str]) -> dict[str, Any]:
-    """The report of the value of one key; {} where it is not in memory here."""
+    """The report of one key's value; {} where it is not in memory here."""
     for table, holder in ((in_memory(worker), HOLDER), (actors(worker), ACTORS)):
         for one in [one for one in table if str(one) == key]:
             report = api.inspect(table[one], name=key, names={id(table): holder}, scan=scan, also=tuple(also))
@@ -93,7 +93,7 @@ def card(worker: Any, key: str, scan: bool, also: list[str]) -> dict[str, Any]:
 
 
 def heap(worker: Any, types: int) -> dict[str, Any]:
-    """The census of this process, the heaviest types, and what only the keys keep alive."""
+    """The census of this process (largest types), and the bytes that only the keys keep alive."""
     found = api.heap()
     rows = WorkerTypes(worker.address, found.objects, found.bytes, found.types[:types])
     kept = api.retained(in_memory(worker))
@@ -153,4 +153,4 @@ VERBS: Final[dict[str, Callable[..., Any]]] = {
     "remains": tracing.remains,
     "leaks": leaking.leaks,
 }
-"""Verb -> what answers it."""
+"""Verb -> the function that answers it."""

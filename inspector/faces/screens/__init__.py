@@ -1,1 +1,1 @@
-"""Floor 6: full-screen views of facts in a terminal, by textual; opened by `browse` and `live`."""
+"""Floor 6: full-screen views of facts in a terminal, drawn by textual for `browse` and `live`."""

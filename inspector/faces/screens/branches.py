@@ -1,4 +1,4 @@
-"""Facts in their JSON form as branches of a tree: what is under a value, how it reads, where a text is."""
+"""Facts in their JSON form as a tree: children of a value, its line, search."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any, Final
 from inspector.views.plain import clipped
 
 MOST_BRANCHES: Final = 500
-"""Branches of one node; the rest is counted."""
+"""Children of one node that are shown; the rest is counted."""
 MOST_SEARCHED: Final = 200_000
-"""Nodes that a search looks at."""
+"""Nodes that a search visits."""
 LONGEST: Final = 100
 
 Path = tuple[str, ...]
 
 
 def under(value: Any) -> list[tuple[str, Any]]:
-    """(name, value) of what is under a value; [] for a leaf. Items of a list are named by number."""
+    """(name, value) of a value's children; [] for a leaf. Items of a list are named by number."""
     if isinstance(value, dict) and set(value) != {"unknown"}:
         return list(value.items())
     if isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
@@ -26,7 +26,7 @@ def under(value: Any) -> list[tuple[str, Any]]:
 
 
 def reads(name: str, value: Any) -> str:
-    """A node in one line: its name, and what it is."""
+    """A node as one line: its name and its value."""
     return f"{clipped(name, 40)}  {_said(value)}"
 
 
@@ -42,7 +42,7 @@ def _said(value: Any) -> str:
 
 
 def found(root: Any, words: str) -> Iterator[Path]:
-    """Paths of the nodes whose line has `words`, in order; of the first MOST_SEARCHED nodes."""
+    """Paths of the nodes whose line contains `words`, in order, among the first MOST_SEARCHED nodes."""
     wanted, left = words.lower(), MOST_SEARCHED
     waiting: list[tuple[Path, Any]] = [((), root)]
     while waiting and left:

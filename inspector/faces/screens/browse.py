@@ -1,4 +1,4 @@
-"""The screen of `inspector browse`: a report as a tree, the chosen column as its card, lists as tables."""
+"""The screen of `inspector browse`: a report as a tree, the chosen column as a card, lists as tables."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from inspector.views.rows import Drawing
 from inspector.views.to_text import rich_text
 
 MOST_LINES: Final = 300
-"""Lines of a card; `inspector show` has them all."""
+"""Lines of a card; `inspector show` prints all."""
 
 
 class Browse(Searching):
-    """A report to walk through; nothing in it is live."""
+    """Browses a report, which holds facts and no live objects."""
 
     CSS = """
     Tree { width: 45%; border-right: solid $panel; }
@@ -66,7 +66,7 @@ class Browse(Searching):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Open the first level."""
+        """Open the tree's first level."""
         tree = self.query_one(Tree)
         self._fill(tree.root)
         tree.root.expand()
@@ -74,7 +74,7 @@ class Browse(Searching):
         self.call_after_refresh(self._draw, "")
 
     def _fill(self, node: TreeNode[Any]) -> None:
-        """Give a node its branches, once."""
+        """Add a node's children, once."""
         if node.children:
             return
         inside = branches.under(node.data)
@@ -89,7 +89,7 @@ class Browse(Searching):
             node.add_leaf(Text(f"… {rest:,} more", "dim"), data=None)
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[Any]) -> None:
-        """Branches are made when they are first seen."""
+        """Add the children of a node that is opened."""
         self._fill(event.node)
 
     def on_tree_node_highlighted(self, event: Tree.NodeHighlighted[Any]) -> None:
@@ -109,7 +109,7 @@ class Browse(Searching):
         return tuple(names)
 
     def _draw(self, column: str) -> None:
-        """The card of a column, or of all; drawn once as long as it is the same."""
+        """Draw the card of a column ("" for all), unless it is shown already."""
         if column == self.drawn:
             return
         self.drawn = column
@@ -131,7 +131,7 @@ class Browse(Searching):
         self.query_one("#says", Static).update(clipped(words, 200))
 
     def action_unfold(self) -> None:
-        """Open or close all that is under the node, one level at a time."""
+        """Open the node and its children."""
         node = self.query_one(Tree).cursor_node
         if node is not None:
             self._fill(node)
@@ -142,14 +142,14 @@ class Browse(Searching):
                     child.expand()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Find all places, and go to the first."""
+        """Find all matches, and go to the first."""
         self.matches = list(branches.found(self.wire, event.value)) if event.value else []
         self.at = -1
         self.action_leave()
         self.action_next()
 
     def action_next(self) -> None:
-        """Go to the next place found."""
+        """Go to the next match."""
         if not self.matches:
             self._say("nothing was found")
             return
@@ -162,7 +162,7 @@ class Browse(Searching):
         self.call_after_refresh(self._say, f"{self.at + 1:,} of {len(self.matches):,} found")
 
     def _opened(self, path: branches.Path) -> TreeNode[Any]:
-        """The node at a path, everything over it open."""
+        """The node at a path; opens all nodes above it."""
         node = self.query_one(Tree).root
         for name in path:
             self._fill(node)

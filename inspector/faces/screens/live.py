@@ -1,4 +1,4 @@
-"""The screen of `inspector live`: the stacks of a running process, sampled; which functions it was in."""
+"""The screen of `inspector live`: sampled stacks of a running process, and functions by samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Look = Callable[[], Stacks]
 
 
 class Live(Searching):
-    """Samples of a process until it ends or the user leaves; what was seen last stays on the screen."""
+    """Samples a process until it ends or the user quits; the last sample stays on the screen."""
 
     CSS = """
     Tree { width: 55%; border-right: solid $panel; }
@@ -46,7 +46,7 @@ class Live(Searching):
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, look: Look, title: str, every_s: float = EVERY_S) -> None:
-        """`look` gives the stacks now; TargetGone ends the sampling."""
+        """`look` returns the stacks now; its TargetGone ends the sampling."""
         super().__init__()
         self.look, self.called, self.every_s = look, clipped(title, LONGEST), every_s
         self.samples, self.wanted, self.paused, self.ended = 0, "", False, ""
@@ -57,39 +57,39 @@ class Live(Searching):
         self.trouble = ""
 
     def compose(self) -> ComposeResult:
-        """What is going on; threads and frames; functions by samples; keys."""
+        """State line; threads and frames; functions by samples; keys."""
         yield Static("", id="says", markup=False)
         with Horizontal():
             yield Tree(Text(self.called, "bold"))
             yield DataTable(cursor_type="row")
-        yield Input(placeholder="only functions with these letters", id="search")
+        yield Input(placeholder="show functions that contain", id="search")
         yield Footer()
 
     def on_mount(self) -> None:
-        """Sample at once, and then in even steps."""
+        """Sample at once, then every `every_s` seconds."""
         self.query_one(DataTable).add_columns("on top", "inside", "function", "library")
         self.query_one(Tree).root.expand()
         self.query_one(Tree).focus()
-        self._say("looking")
+        self._say("sampling")
         self.call_after_refresh(self._due)
 
     def _due(self) -> None:
-        """Sample, and again when the screen has been drawn and the time has passed: a look may take long."""
+        """Sample, and schedule the next sample after the screen is drawn: a sample may take long."""
         if not self.paused:
             self.action_sample()
         if not self.ended:
             self.call_after_refresh(self.set_timer, AGAIN_S if self.trouble else self.every_s, self._due)
 
     def action_sample(self) -> None:
-        """Look once; in the screen's own thread, since the look forks, which no running thread may see."""
+        """Sample once; in the screen's own thread, because sampling forks and needs other threads at rest."""
         if self.ended:
             return
         try:
             found = self.look()
         except TargetGone as error:
             self.ended = error.what
-        except InspectorError as error:  # the next look may work: a thread of ours was in the way
-            self.trouble = f"the last look did not work out: {error.what}"
+        except InspectorError as error:  # the next sample may work: a thread of ours was running
+            self.trouble = f"the last sample failed: {error.what}"
         else:
             self.trouble = ""
             self._seen(found)
@@ -104,7 +104,7 @@ class Live(Searching):
 
     def _draw(self) -> None:
         state = self.ended or self.trouble or ("paused" if self.paused else f"every {self.every_s:g} s")
-        took = f" · it stood still for {self.last.read_ns / 1e6:,.0f} ms" if self.last else ""
+        took = f" · it was stopped for {self.last.read_ns / 1e6:,.0f} ms" if self.last else ""
         many = "" if self.samples == 1 else "s"
         self._say(f"{self.samples:,} sample{many}{took} · {state}")
         self._draw_tree()
@@ -136,12 +136,12 @@ class Live(Searching):
         table.move_cursor(row=row)
 
     def action_pause(self) -> None:
-        """Stop sampling, or go on."""
+        """Pause or resume sampling."""
         self.paused = not self.paused
         self._draw()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the frames and functions with these letters; none: all."""
+        """Show only frames and functions that contain the typed text; "" shows all."""
         self.wanted = event.value.lower()
         self.action_leave()
         self._draw()

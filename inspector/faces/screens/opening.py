@@ -1,4 +1,4 @@
-"""What must be there before a screen opens: textual, and a terminal to draw on."""
+"""Check that a screen can open: textual is installed, and the streams are a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from inspector.errors import InspectorError
 
 
 def check(instead: str) -> None:
-    """Raise InspectorError `textual-missing` or `not-a-terminal`; `instead` is what works without."""
+    """Raise InspectorError `textual-missing` or `not-a-terminal`; `instead` names a command that works."""
     try:
         importlib.import_module("textual")
     except ImportError:

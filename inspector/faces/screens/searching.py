@@ -1,4 +1,4 @@
-"""The line of a search under a screen: it is shown, left, and handed what was typed."""
+"""The search line under a screen."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from textual.widgets import Input, Tree
 
 
 class Searching(App[Any]):
-    """A screen with a tree and an Input called `search`; `/` shows it, Escape leaves it."""
+    """A screen with a tree and an Input called `search`; `/` shows it, Escape hides it."""
 
     def action_search(self) -> None:
-        """Show the line."""
+        """Show the search line."""
         line = self.query_one("#search", Input)
         line.add_class("shown")
         line.focus()
 
     def action_leave(self) -> None:
-        """Back to the tree."""
+        """Hide the search line and return to the tree."""
         self.query_one("#search", Input).remove_class("shown")
         self.query_one(Tree).focus()

@@ -1,1 +1,1 @@
-"""Floor 6: what the Python of a launched program runs first, found by PYTHONPATH; never LD_PRELOAD."""
+"""Floor 6: what a launched program's Python runs first, found by PYTHONPATH; LD_PRELOAD is never used."""

@@ -1,6 +1,6 @@
-"""Make `inspector` importable in a Python of another program, and nothing beside it; tell how that went.
+"""Make only `inspector` importable in another program's Python, and report the result.
 
-Run as text, before anything of ours can be imported: by first/sitecustomize.py and by visit.py.
+Executed as text by first/sitecustomize.py and visit.py, before `inspector` can be imported.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from typing import Any
 
 
 def package(settings: dict[str, Any]) -> None:
-    """Make `inspector` importable, and nothing beside it: this Python's own where it is the same version."""
+    """Import `inspector` from our folder; else, where the versions are equal, the one of this Python.
+
+    Nothing beside it becomes importable. Raises LookupError where neither has a build for this Python.
+    """
     import importlib.util
     from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 
@@ -34,10 +37,10 @@ def package(settings: dict[str, Any]) -> None:
     spec.loader.exec_module(module)
 
 
-def tell(settings: dict[str, Any], name: str, **said: str) -> None:
-    """A small file of this process in the folder of the trace."""
+def tell(settings: dict[str, Any], name: str, **facts: str) -> None:
+    """Write a small JSON file about this process into the trace's folder."""
     python = {"version": sys.version.partition(" ")[0], "executable": sys.executable, "prefix": sys.prefix}
     path = os.path.join(settings["folder"], f"{name}-{os.getpid()}.json")
     with open(f"{path}.part", "w", encoding="utf-8") as file:
-        json.dump({**python, **said}, file)
-    os.replace(f"{path}.part", path)  # another process waits for it: whole, or not there
+        json.dump({**python, **facts}, file)
+    os.replace(f"{path}.part", path)  # atomic: another process waits for the file

@@ -1,9 +1,9 @@
-"""Run as text in the Python of a process that is attached to: a trace begins there, and ends.
+"""Executed as text in an attached process: begins a trace there, and ends it.
 
     exec(this, {"SETTINGS": {"do": "begin", "folder": ..., "package": ..., "version": ..., "modules": []}})
 
-Nothing here may raise: what goes wrong is told in the folder. When the trace has ended the modules that came
-with it are taken out of sys.modules again; of the standard library, what was imported stays.
+Nothing here may raise: failures are written to the folder. When the trace ends, our modules are removed from
+sys.modules; imported modules of the standard library stay.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 
 SETTINGS: dict[str, Any] = globals().get("SETTINGS", {})
 _KEPT = "_visit"
-"""Where the running trace is kept between the two calls: in our own package."""
+"""The attribute of `trace_launched` that keeps the running trace between the two calls."""
 
 
 def begin(settings: dict[str, Any], package: dict[str, Any]) -> None:
-    """Begin a trace, or tell why not."""
+    """Begin a trace, or report why not."""
     before = set(sys.modules)
     try:
         _open_to_extensions(settings["library"])
@@ -26,7 +26,7 @@ def begin(settings: dict[str, Any], package: dict[str, Any]) -> None:
         if found is None:
             package["package"](settings)
         elif getattr(found, "__version__", "") != settings["version"]:
-            raise ImportError("a module called inspector is there already, which is another one")
+            raise ImportError("the process has another module called inspector")
         from inspector.sessions import trace_launched
 
         vars(trace_launched)[_KEPT] = (trace_launched.begin(settings), before)
@@ -42,7 +42,7 @@ def begin(settings: dict[str, Any], package: dict[str, Any]) -> None:
 
 
 def end(settings: dict[str, Any], package: dict[str, Any]) -> None:
-    """End the trace, and take away what came with it."""
+    """End the trace, and remove our modules."""
     leave, before = vars(sys.modules["inspector.sessions.trace_launched"]).pop(_KEPT)
     try:
         leave()
@@ -52,10 +52,10 @@ def end(settings: dict[str, Any], package: dict[str, Any]) -> None:
 
 
 def _open_to_extensions(library: str) -> None:
-    """A host that opened libpython for itself alone (RTLD_LOCAL) shows extensions none of its symbols.
+    """Open libpython again with RTLD_GLOBAL: a host that used RTLD_LOCAL hides its symbols from extensions.
 
-    Opened once more with RTLD_GLOBAL it does (dlopen(3)); ctypes would need those symbols itself, the
-    importer of extensions needs none: it opens the file, finds no module in it, and that is all we want.
+    ctypes would need those symbols itself. The importer of extensions needs none: it opens the file
+    (dlopen(3)), finds no module in it and raises ImportError.
     """
     if library:
         import _imp
@@ -78,9 +78,9 @@ def _take_away(before: set[str]) -> None:
 
 
 def main() -> None:
-    """Do what was asked; once for each of the two calls."""
+    """Begin or end the trace, as SETTINGS say."""
     package: dict[str, Any] = {"__name__": "package"}
-    with open(os.path.join(SETTINGS["package"], "startup", "package.py"), encoding="utf-8") as file:
+    with open(os.path.join(SETTINGS["package"], "faces", "startup", "package.py"), encoding="utf-8") as file:
         exec(file.read(), package)
     (begin if SETTINGS["do"] == "begin" else end)(SETTINGS, package)
 

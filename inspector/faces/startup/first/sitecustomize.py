@@ -1,9 +1,8 @@
-"""Run by `site` in each Python of a launched program: begins the trace there, then the program's own file.
+"""Run by `site` in each Python of a launched program: begins the trace, then runs the program's own file.
 
-This folder is the first of PYTHONPATH. In the process that was launched it is taken out of sys.path and of
-the environment again, so that its children do not meet it, unless they are wanted too. In any other process
-only the program's own sitecustomize is run. Nothing here may stop the program: what goes wrong is told in
-the folder of the trace.
+This folder is the first of PYTHONPATH. The launched process removes it from sys.path and the environment, so
+that its children do not find it, unless they are traced too. Any other process only runs the program's own
+sitecustomize. Nothing here may stop the program: failures are written to the trace's folder.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ from typing import Any
 
 SETTINGS = "INSPECTOR_TRACE"
 PACKAGE: dict[str, Any] = {"__name__": "package"}
-"""What package.py defines: nothing can be imported from here before it made that possible."""
+"""What package.py defines; `inspector` cannot be imported before its `package` ran."""
 
 
 def own_file() -> None:
-    """Run the sitecustomize that would have been found without this folder."""
+    """Run the sitecustomize that Python would find without this folder."""
     from importlib.machinery import PathFinder
     from importlib.util import module_from_spec
 
@@ -32,7 +31,7 @@ def own_file() -> None:
 
 
 def leave_no_trace(settings: dict[str, Any]) -> None:
-    """The environment and the path as the user gave them."""
+    """Restore sys.path, and the environment unless children are traced too."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if path != here]
     if not settings["children"]:
@@ -43,7 +42,7 @@ def leave_no_trace(settings: dict[str, Any]) -> None:
 
 
 def leave_path() -> None:
-    """Take this folder out of sys.path, and out of PYTHONPATH for the children."""
+    """Remove this folder from sys.path, and from PYTHONPATH for the children."""
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if path != here]
     left = [path for path in os.environ["PYTHONPATH"].split(os.pathsep) if path != here]
@@ -53,7 +52,7 @@ def leave_path() -> None:
 
 
 def begin(settings: dict[str, Any]) -> None:
-    """Begin the trace, or open the ledger; or tell why not."""
+    """Begin the trace or the leak check; or report why not."""
     try:
         PACKAGE["package"](settings)
         from importlib import import_module
@@ -71,7 +70,7 @@ def begin(settings: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Begin in the process that was launched, or in each where children are wanted; then the own file."""
+    """Begin in the launched process, or in each where children are traced; then run the own file."""
     settings = json.loads(os.environ.get(SETTINGS) or "null")
     if settings:
         above = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -82,7 +81,7 @@ def main() -> None:
             begin(settings)
         else:
             PACKAGE["tell"](settings, "other")
-    elif "PYTHONPATH" in os.environ:  # a host that put its environment back, as reticulate does
+    elif "PYTHONPATH" in os.environ:  # a host restored its environment, as reticulate does
         leave_path()
     own_file()
 
