@@ -269,7 +269,7 @@ def retained(x: Any) -> Retained:
 
 
 def shares(a: Any, b: Any) -> Sharing:
-    """Return whether `a` and `b` share bytes, and which. Example: `shares(array, array[2:]).overlap_bytes`."""
+    """Return whether `a` and `b` share bytes, and which. Example: `shares(x, x[2:]).overlap_bytes`."""
     from inspector._native import Subject
 
     first, second = Subject(a), Subject(b)

@@ -93,7 +93,7 @@ class Leaked:
                 ledger.raw_memory.close()
 
     def run(self, function: Callable[[], Any], repeat: int | None = None, *, isolate: bool = False) -> Leaked:
-        """Call `function` 3 times to warm up, then `repeat` (3) times; faults show in every run. Returns self.
+        """Call `function` 3 times to warm up, then `repeat` (3) times; faults show in every run. Gives self.
 
         The first call is watched too: a reference that it certainly released too often ends the runs at once.
         `isolate` runs in a forked child, so that a crash becomes a verdict; changes by `function` are lost.
