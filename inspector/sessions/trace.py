@@ -33,10 +33,7 @@ R = TypeVar("R")
 
 
 class Traced:
-    """One trace: a context manager and a decorator; afterwards its attributes are facts.
-
-    All of them raise InspectorError `trace-not-finished` before the block has ended.
-    """
+    """One trace: a context manager and decorator; afterwards its attributes are facts (else they raise)."""
 
     copies_wanted = True
     out: str | Path | None = None
