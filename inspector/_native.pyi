@@ -954,7 +954,7 @@ LEDGER_FAULTS: tuple[str, ...]
 
 LedgerTouch = tuple[str, int, int, int, int, int, int, int]
 """Role (a letter of native/leaks/entries/entry.h), row of CAPI_ROWS or -1, slot, return address, interned
-number of the running code, offset in its bytecode, 1 + number of the method (0: none), change of the count."""
+number of the running code, offset in its bytecode, 1 + number of the method (0: none), change of count."""
 
 LedgerRow = tuple[Subject | None, int, str, int, int, int, int, int, int, int, int, int, list[LedgerTouch]]
 """The object (None if it is in a free list), address, type, flags, count at the first touch, count now
@@ -1064,7 +1064,7 @@ def raw_memory_disguised(
 # --- unexplained.c ---------------------------------------------------------------------------------
 
 UnexplainedRow = tuple[Subject, str, int, tuple[int, ...]]
-"""The object, its type, the first note that found it, its unexplained references in it and each later note."""
+"""The object, its type, the first note that found it, its unexplained references in each note since."""
 
 def unexplained_note(limit: int, /) -> tuple[list[UnexplainedRow], int]:
     """Note the unexplained references of every object: those that no object visible to the gc holds.
