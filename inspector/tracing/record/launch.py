@@ -46,7 +46,7 @@ def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: boo
         raise _cannot_run(command[0], error) from None
     seen = _holds_python(command[0])
     while True:
-        with contextlib.suppress(KeyboardInterrupt):  # the terminal sends SIGINT to the program too: it decides
+        with contextlib.suppress(KeyboardInterrupt):  # the program gets SIGINT too, and decides
             seen = _watched(child, seen)
             return Ended(child.pid, child.wait(), seen)
 

@@ -37,8 +37,8 @@ MOST_ASKED = 1000
 
 AXES_TOLD = 4
 Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
-"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags (native/objects/spans.h), address
-of the element with all indices 0, shape and strides; () with more axes than are reported."""
+"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags (native/objects/spans.h), the
+address of the element with all indices 0, shape and strides; () with more axes than are reported."""
 
 
 def prepare() -> bool:
@@ -110,8 +110,8 @@ def _living() -> Iterator[Any]:
 
 
 def asker() -> Callable[..., list[Row] | tuple[Row, ...] | None]:
-    """The callable for the hooks: `spans`, as a tuple for types that may be read after the call as well. With a
-    number it returns the blocks after that many.
+    """The callable for the hooks: `spans`, as a tuple for types that may be read after the call as well.
+    With a number it returns the blocks after that many.
 
     For one trace only: adapters are cached by a type's id, and the trace keeps the type alive
     (native/trace/record/interned.h).

@@ -21,7 +21,7 @@ from inspector.errors import InspectorError, InspectorWarning
 from inspector.tracing.events.decode import RECORD_BYTES
 
 _CHUNK: Final = struct.Struct("<4Q")
-"""RING_MAGIC, threading.get_ident(), number of records that follow, tid (native/trace/record/ring_drain.c)."""
+"""RING_MAGIC, threading.get_ident(), number of records behind it, tid (native/trace/record/ring_drain.c)."""
 
 
 class Stream:
