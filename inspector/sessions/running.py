@@ -163,7 +163,7 @@ def watch(
     prototypes: Sequence[str] = (),
     **options: Any,
 ) -> Hits:
-    """Return the hits of process `pid` within `seconds`, as `breakpoints`, for all its threads; then detach."""
+    """Return the hits of process `pid` within `seconds`, as `breakpoints`, in all its threads."""
     from inspector.debugger.launch import watched
     from inspector.debugger.presets.places import asked
 
