@@ -26,7 +26,7 @@ from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.arm.allocation_slots import caller_among
 from inspector.tracing.events.assembling import assembled
-from inspector.tracing.events.call_counts import NOT_TOLD
+from inspector.tracing.events.call_counts import NOT_REPORTED
 from inspector.tracing.events.decode import FLAGS, RECORD_BYTES, Events, record_type
 from inspector.tracing.events.name_tables import Tables
 from inspector.tracing.record.allocations import callers
@@ -131,7 +131,7 @@ def _tables(lines: list[dict[str, Any]]) -> Tables:
 
 def _counted(lines: list[dict[str, Any]]) -> tuple[Counted, ...] | Unknown:
     """Written when the trace ends; Unknown for a killed program."""
-    told = next((line["counted"] for line in lines if "counted" in line), to_wire(NOT_TOLD))
+    told = next((line["counted"] for line in lines if "counted" in line), to_wire(NOT_REPORTED))
     found: tuple[Counted, ...] | Unknown = from_wire(tuple[Counted, ...] | Unknown, told)
     return found
 
