@@ -132,7 +132,7 @@ def in_part(records: Rows, spans: Rows, owner: Rows) -> Rows:
 
 
 def _passed_on(records: Rows, nesting: Nesting, results: Rows, made_by: Rows, lent: Rows) -> Rows:
-    """Which results a nested call made and the call only passed on: they are reported once, for the nested one.
+    """Which results a nested call made and the call only passed on: reported once, for the nested call.
 
     Object and bytes must be the same: another object may be at the address of one freed inside.
     """

@@ -38,7 +38,8 @@ MOST_ASKED = 1000
 AXES_TOLD = 4
 Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
 """Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags
-(native/objects/spans.h), the address of the element with all indices 0, shape and strides; () with more axes than are reported."""
+(native/objects/spans.h), the address of the element with all indices 0, shape and
+strides; () with more axes than are reported."""
 
 
 def prepare() -> bool:
