@@ -54,11 +54,11 @@ def inspect(
 ) -> Report:
     """Return a Report of all that is cheap to find out about `x`: identity, references, bytes, layout.
 
-    `name` is the report's title (default: the argument's source text). `names` maps ids of namespaces,
-    `known` ids of objects, to the user's names. `scan` searches the process's memory, for native owners.
-    `ask` calls the exporters of the protocols that `x` supports: this runs library code. `also` adds slow
-    columns: "chain", "retained", "aliases". `reveal` shows values under secret names (facts/secret.py).
-    A probe that fails leaves an Unknown in its column. Example: `inspect(array, scan=True).refs`.
+    `name`: the title (default: the argument's text). `names`, `known`: id of a namespace, of an object -> the
+    user's name. `scan` searches the process's memory, for native owners. `ask` calls the exporters of the
+    protocols that `x` supports: this runs library code. `also` adds slow columns: "chain", "retained",
+    "aliases". `reveal` shows values under secret names (facts/secret.py). A probe that fails leaves an
+    Unknown in its column. Example: `inspect(array, scan=True).refs`.
     """
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call

@@ -1,8 +1,7 @@
 """Objects whose count every run of the same code raises, or lowers: regrtest's -R rule for each object.
 
-References that the ledger cannot see (macros, type slots, functions without a row) still change counts. The
-unexplained references, count minus references that the gc sees, are noted between runs
-(native/leaks/unexplained.c).
+References that the ledger cannot see (macros, type slots, functions without a row) still change counts. So
+the unexplained ones, count minus those that the gc sees, are noted between runs (native/leaks/unexplained.c).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The verb `leaks` in a forked child: a fault that crashes the child is a verdict, and does no harm here.
 
 The first child runs the code as `Leaked.run` does. If it crashes, a second one runs it once, watched from the
-start: the ledger delays the free of objects released too early, so that child often survives and names the
-fault.
+start: the ledger delays freeing objects released too early, so that child often survives and names the fault.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ A block is brought into a nested form: a contiguous run of bytes, repeated at a 
 larger stride, and so on, where no repetition reaches into the next. Overlapping windows, reversed and
 broadcast axes become such forms too. Two nested sets are intersected level by level: the pairs of repetitions
 that can meet at all lie at a few distances (multiples of the strides' gcd), and how often each distance
-occurs is a linear congruence. So `x[::2, ::2]` against `x[::3, ::3]` takes a few dozen steps, whatever the
-size of x.
+occurs is a linear congruence. So `x[::2, ::2]` against `x[::3, ::3]` takes a few dozen steps for any x.
 
 Sets without a nested form (rare, made by as_strided) are written out as intervals while they are small.
 A proof of more than WORK steps is given up: TooLong.

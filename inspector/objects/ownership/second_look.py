@@ -127,9 +127,7 @@ def _learn(target: _native.Subject, row: Row, outer: dict[int, list[Row]], conte
         context.known[target.address] = f"local `{plain_name(row.key)}` of {frame_text(row.frame)}"
     if row.place != "object" or row.holder is None:
         return
-    if (
-        not row.certain and type_name(row.holder) != "_localdummy"
-    ):  # it only borrows, and shows whose dict it is
+    if not row.certain and type_name(row.holder) != "_localdummy":  # which borrows, and shows the owner
         return
     value = target.get()
     if type(value) is dict and _learn_dict(target, row, context):

@@ -2,8 +2,7 @@
 
 The table has one row a record: `kind`, `name`, `line`, `thread`, `start_ns` and `duration_ns` for readers,
 then the record's own fields, and `site`. The tables for the numbers are JSON in the schema's metadata, under
-"inspector.trace"; so a file is read back without loss (Parquet:
-https://parquet.apache.org/docs/file-format/).
+"inspector.trace"; so nothing is lost (Parquet: https://parquet.apache.org/docs/file-format/).
 """
 
 from __future__ import annotations
