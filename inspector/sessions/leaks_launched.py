@@ -53,7 +53,7 @@ def launch(command: Sequence[str], *modules: str, children: bool = False, quiet:
     Its Python opens the ledger at its start, as `trace_launched.launch` begins a trace, and judges when it
     ends, or when the process exits without finalizing it. If no module is named, references that the program
     itself obtains by the C-API are watched too. `children`, `quiet`: as for `trace_launched.launch`. Raises
-    InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, `no-verdicts`, and those of `leaks`.
+    InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, `no-verdicts`, and `leaks`'s.
     """
     folder = Path(tempfile.mkdtemp(prefix="inspector-leaks-"))
     try:
