@@ -71,7 +71,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Take the magics away again: `%unload_ext inspector`."""
+    """Remove the magics: `%unload_ext inspector`."""
     from inspector import magics
 
     magics.unregister(shell)

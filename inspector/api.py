@@ -1,8 +1,8 @@
-"""The verbs: a live object or two go in, facts come out. The only place where probes and reports meet.
+"""The public verbs on live objects: each takes one or two objects and returns facts.
 
-Each verb puts its object into a Subject and deletes its own name for it at once: from then on the tool holds
-exactly one reference, and the true count is known. Rooms are imported inside the functions, so that a saved
-report draws where the extension is missing.
+Each verb wraps its object in a Subject and deletes its own name for it at once: from then on the tool holds
+exactly one reference, and the true count is known. Modules are imported inside the functions, so that a saved
+report can be drawn where the C extension is missing.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from inspector.report import Report
 
 Names = Mapping[int, str]
-"""id of an object -> how the user knows it: a namespace, a history, a variable."""
+"""id of an object -> the user's name for it: a namespace, a history, a variable."""
 Progress = Callable[[int, int], bool]
-"""Told (bytes done, bytes in all) during a scan; False stops it."""
+"""Called with (bytes done, total bytes) during a scan; returning False stops the scan."""
 
 FAILED: Final = "the probe failed with"
 
@@ -52,13 +52,13 @@ def inspect(
     reveal: bool = False,
     progress: Progress | None = None,
 ) -> Report:
-    """Everything known about `x` at little cost, as a Report: identity, references, bytes, layout, state.
+    """Return a Report of all that is cheap to find out about `x`: identity, references, bytes, layout.
 
-    `name` heads the report. `names` and `known` map ids to what the user calls namespaces and objects.
-    `scan` searches memory, so that owners in native code are named. `ask` calls the exporters of the
-    protocols that `x` offers, which is library code. `also` adds "chain", "retained" or "aliases". `reveal`
-    shows values under secret names. A probe that fails leaves an Unknown in its column.
-    Example: `inspector.inspect(x).refs.references`
+    `name`: the title (default: the argument's text). `names`, `known`: id of a namespace, of an object -> the
+    user's name. `scan` searches the process's memory, for native owners. `ask` calls the exporters of the
+    protocols that `x` supports: this runs library code. `also` adds slow columns: "chain", "retained",
+    "aliases". `reveal` shows values under secret names (facts/secret.py). A probe that fails leaves an
+    Unknown in its column. Example: `inspect(array, scan=True).refs`.
     """
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
@@ -83,7 +83,7 @@ def inspect(
 
 
 def _console_width() -> int:
-    """Cells of a line at R's prompt; 0 where no R shows what is given."""
+    """Characters of a line at R's prompt; 0 where Python is not embedded in R."""
     from inspector.objects.ownership.r_holders import is_embedded
 
     if not is_embedded():
@@ -94,7 +94,7 @@ def _console_width() -> int:
 
 
 def _caller() -> FrameType | None:
-    """The frame that called a verb; None where R or another host called it, with no Python above."""
+    """The frame that called a verb; None if a host such as R called it without a Python frame."""
     try:
         return sys._getframe(2)
     except ValueError:
@@ -102,14 +102,14 @@ def _caller() -> FrameType | None:
 
 
 def _typed(frame: FrameType | None) -> str:
-    """What the user typed as the argument; "" where the source cannot tell."""
+    """The source text of the argument; "" if the source is not available."""
     from inspector.objects.call_site import argument_text
 
     if frame is None:
         return ""
     try:
         return argument_text(frame, "inspect")
-    except Exception:  # a source that its loader cannot give is no reason to give no report
+    except Exception:  # without the source there is still a report
         return ""
 
 
@@ -141,15 +141,15 @@ def _masked(name: str, facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _details(subject: Subject) -> dict[str, Any]:
-    """What a type, a module or a builtin is made of: `type`, `module`, `builtin`, as far as they apply."""
+    """The C structure of a type, module or builtin: the columns `type`, `module`, `builtin` that apply."""
     found = _asked("object", "details", subject)
     return {"type": found} if isinstance(found, Unknown) else found
 
 
 def _asked(room: str, probe: str, *arguments: Any, **options: Any) -> Any:
-    """What a probe says; if it fails, an Unknown with the kind of failure: the card never dies of a column.
+    """The probe's fact; if the probe raises, an Unknown with the exception's type, so the report survives.
 
-    The exception's text is left out: it may be user code.
+    The exception's text is left out, because making it may run user code.
     """
     try:
         return getattr(importlib.import_module(f"inspector.objects.probes.{room}"), probe)(
@@ -172,11 +172,10 @@ def _lazy(subject: Subject) -> Any:
 
 
 def materialization(x: Any) -> Materialization:
-    """Whether the data of `x` exists: its layers, the pages in memory, bytes that add up, dangers.
+    """Return how far the data of `x` exists: its layers, resident pages, bytes by layer, dangers.
 
-    Nothing is computed or read, and no user code runs. Bytes are those of this process, by PAGEMAP_SCAN
-    (Linux 6.7), /proc/self/pagemap or smaps. The state of a type that no adapter knows is Unknown.
-    Example: `materialization(x).state`
+    Nothing is computed or paged in; runs no user code. Bytes are those of this process, from PAGEMAP_SCAN
+    (Linux 6.7), /proc/self/pagemap or smaps. A type that no adapter knows has an Unknown state.
     """
     from inspector._native import Subject
 
@@ -188,10 +187,9 @@ def materialization(x: Any) -> Materialization:
 
 
 def aliases(x: Any, *, names: Names | None = None) -> Aliases:
-    """All objects that have bytes in common with `x`, of any library, by their addresses.
+    """Return all objects that share bytes with `x`, across libraries, by address intervals.
 
-    What containers and running frames refer to is compared; `names` maps ids to what the user calls objects.
-    Example: `aliases(x).rows`
+    Searches what containers and running frames refer to. `names`: id of an object -> the user's name.
     """
     from inspector._native import Subject
 
@@ -205,7 +203,7 @@ def aliases(x: Any, *, names: Names | None = None) -> Aliases:
 def watched(
     names: Mapping[str, Any], chosen: Collection[str], before: Namespace | None = None
 ) -> tuple[Watch, Namespace]:
-    """The names `chosen` of a namespace and what changed since `before`; and the next `before`."""
+    """Return (changes of the names `chosen` since `before`, the namespace to pass as the next `before`)."""
     from inspector.verdicts.watching import watched
 
     now = namespace(names, hidden=frozenset(names) - frozenset(chosen), limit=None)
@@ -213,12 +211,12 @@ def watched(
 
 
 def findings(x: Any) -> tuple[Finding, ...]:
-    """The dangers of `x`, each with a slug of docs/messages.md: `findings(x)[0].what`."""
+    """Return the dangers of `x`: borrowed pointer, unowned bytes, freed storage ... (docs/messages.md)."""
     return materialization(x).findings
 
 
 def refcount(x: Any) -> int | ImmortalType:
-    """The true reference count of `x`, without the references of this call: `refcount(x)`; or Immortal."""
+    """Return the true reference count of `x`, without the tool's reference and the call's temporaries."""
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
 
@@ -232,7 +230,7 @@ def refcount(x: Any) -> int | ImmortalType:
 def owners(
     x: Any, scan: bool = False, *, names: Names | None = None, progress: Progress | None = None
 ) -> Owners:
-    """Who holds `x`, by name: `owners(x, scan=True)` searches memory too, native code included."""
+    """Return the owners of `x`, by name; `scan` searches the process's memory, native code included."""
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
 
@@ -245,7 +243,7 @@ def owners(
 
 
 def chain(x: Any, *, names: Names | None = None) -> Chain:
-    """The shortest path of owners from a root (module, frame, IPython's names) to `x`: `print(chain(x))`."""
+    """Return the shortest path of owners from a root (module, frame, IPython namespace) to `x`."""
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
 
@@ -258,7 +256,7 @@ def chain(x: Any, *, names: Names | None = None) -> Chain:
 
 
 def retained(x: Any) -> Retained:
-    """The objects and bytes that would be freed together with `x`: `retained(x).retained_bytes`."""
+    """Return what only `x` keeps alive: the objects and bytes freed together with it."""
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
 
@@ -271,7 +269,7 @@ def retained(x: Any) -> Retained:
 
 
 def shares(a: Any, b: Any) -> Sharing:
-    """Which bytes `a` and `b` have in common, proved by address, or unknown: `shares(a, a[::2])`."""
+    """Return whether `a` and `b` share bytes, and which. Example: `shares(x, x[2:]).overlap_bytes`."""
     from inspector._native import Subject
 
     first, second = Subject(a), Subject(b)
@@ -282,7 +280,7 @@ def shares(a: Any, b: Any) -> Sharing:
 
 
 def compare(a: Any, b: Any, *, names: tuple[str, str] = ("a", "b")) -> Comparison:
-    """How two objects, or two saved Reports, differ, and what they share: `compare(a, b).changes`."""
+    """Compare two objects, or two saved Reports, field by field: what differs and what they share."""
     from inspector.report import Report
     from inspector.verdicts.comparison import compared
 
@@ -311,41 +309,41 @@ def _compared_live(first: Subject, second: Subject, names: tuple[str, str]) -> C
 
 
 def namespace(names: Mapping[str, Any], *, hidden: Collection[str] = (), limit: int | None = 30) -> Namespace:
-    """The names of a namespace (an exact dict): what each holds, and which of them share bytes.
+    """Return what each name of a namespace (an exact dict) holds, and which names share bytes.
 
-    At most `limit` names, the heaviest, modules and functions not among them; None: all. `hidden` ones are
-    left out. Runs no user code.
+    At most `limit` names, the largest first, without modules and functions; None: all names. `hidden` names
+    are left out. Runs no user code. Raises InspectorError `not-a-namespace`.
     """
     from inspector.objects.probes.namespace import namespace
 
     if type(names) is not dict:
         raise InspectorError(
-            "only a plain dict can be looked at as a namespace.",
+            "only a plain dict can be inspected as a namespace.",
             slug="not-a-namespace",
-            why="any other mapping is read by its own code",
+            why="reading any other mapping runs its own code",
             do="namespace(dict(names))",
         )
     return namespace(names, hidden=hidden, limit=limit)
 
 
 def adapters_left_out() -> dict[str, str]:
-    """Library -> why its adapter is not used in this process: its self test failed, or it did not load."""
+    """Return library -> why its adapter is not used in this process: it failed its self test or to load."""
     from inspector.adapters.registry import problems
 
     return {one.library: one.reason for one in problems()}
 
 
 def heap(*, retained: int = 0) -> Heap:
-    """The live objects by type: `heap(retained=5)` adds what each of the first five types retains."""
+    """Return the live objects and their bytes by type; retained bytes for the first `retained` types."""
     from inspector.objects.probes.heap import heap
 
     return heap(retained)
 
 
 def listen(terminal: int, patience_s: float) -> bool:
-    """Census, chain and retained size say on this file descriptor how far they are; -1: nowhere.
+    """Write the progress of census, chain and retained size to this file descriptor; -1: to none.
 
-    From `patience_s` on. Gives whether anything was said since the last call.
+    The first line comes after `patience_s` seconds. Returns whether anything was written since the last call.
     """
     from inspector import _native
 
@@ -353,14 +351,14 @@ def listen(terminal: int, patience_s: float) -> bool:
 
 
 def snapshot(names: Mapping[str, Any] | None = None) -> Snapshot:
-    """The heap and a namespace's names now: `snapshot(globals()) - earlier` is what changed."""
+    """Return the heap and a namespace's names now; `snapshot() - earlier` is what changed between."""
     from inspector.objects.probes.heap import snapshot
 
     return snapshot(names or {})
 
 
 def doctor() -> Machine:
-    """What works on this machine: extension, gdb, attach, watchpoints, page residency, symbols, libraries."""
+    """Return what works here: extension, gdb, attach, watchpoints, page residency, symbols, libraries."""
     from inspector.debugger import gdb
     from inspector.facts.machine import Machine
     from inspector.objects.probes.machine import checks
@@ -372,13 +370,14 @@ def doctor() -> Machine:
 def compile_c(
     source: str, cache_version: tuple[Any, ...] | None = None, *, name: str = "cell", **more: Any
 ) -> ModuleType:
-    """A module of the functions that the C text `source` defines; compiled once, then taken from the cache.
+    """Compile the C text `source` and return a module of its functions; the build is cached by its key.
 
-    `cache_version` is part of the cache's key; () is never kept. With `inputs=("x",), outputs=("z",)` the
-    text is the body of one function `name` of ndarrays; `FAIL;` leaves it after an exception was set. `more`:
-    `support`, `init`, `cleanup` (C text), `libraries`, `library_dirs`, `include_dirs`, `compile_args`. The
-    module's `__compiled__` says how it was built. C without Python objects is called through cffi, without
-    the GIL. Raises InspectorError `c-does-not-compile` with the wrong lines.
+    `cache_version` is part of the key; () disables the cache. With `inputs=("x",), outputs=("z",)` the text
+    is the body of one function `name` of ndarrays, in which `FAIL;` returns after an exception was set.
+    `more`: `support`, `init` and `cleanup` (C text), `libraries`, `library_dirs`, `include_dirs`,
+    `compile_args`. The module's `__compiled__` describes the build (facts/compiled.py). C without Python
+    objects is called through cffi and releases the GIL. Raises InspectorError `c-does-not-compile` with the
+    wrong lines.
     """
     from inspector.sessions.compiler.module import compiled
     from inspector.sessions.compiler.recipe import Recipe

@@ -12,9 +12,9 @@ EXIT_OUR_FAULT: Final = 70
 
 
 class InspectorError(Exception):
-    """One clear sentence: what is wrong, why, and what to do.
+    """What is wrong, why, and what to do.
 
-    `slug` leads to its section in docs/messages.md; `exit_code` is what the CLI ends with.
+    `slug` names its section in docs/messages.md; `exit_code` is the exit code of the CLI.
     """
 
     exit_code = EXIT_USAGE
@@ -41,11 +41,11 @@ class InspectorError(Exception):
 
 
 class InspectorWarning(UserWarning):
-    """Something of the tool is left out and the rest goes on; the text ends with its [slug]."""
+    """A part of the tool is left out and the rest continues; the text ends with its [slug]."""
 
 
 class TargetGone(InspectorError):
-    """The process or object that was to be inspected is no longer there."""
+    """The process or object to inspect no longer exists."""
 
     exit_code = EXIT_TARGET_GONE
 

@@ -1,7 +1,7 @@
 """The pytest plug-in: `inspect_report(x)` in a test; its card is printed when the test fails.
 
 Found by pytest through the entry point `pytest11`; pytest imports this file at every start, so it imports
-nothing of the inspector before a test asks. Switch it off with `-p no:inspector`.
+nothing of the inspector before a test needs it. Switch it off with `-p no:inspector`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LEAKED = pytest.StashKey[list[tuple[str, Any]]]()
 
 
 class InspectReport:
-    """The fixture: call it with an object, get its Report; the card goes to the test's own sections."""
+    """The fixture: call it with an object to get its Report; the card is added to the test's sections."""
 
     def __init__(self, node: pytest.Item) -> None:
         self._node = node
@@ -38,15 +38,15 @@ class InspectReport:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell pytest our markers."""
+    """Register our markers."""
     config.addinivalue_line(
-        "markers", "no_copy(*modules, least_bytes=1): the test fails where it copies bytes in native code"
+        "markers", "no_copy(*modules, least_bytes=1): the test fails if it copies bytes in native code"
     )
     config.addinivalue_line(
-        "markers", "no_materialize(*, least_bytes=1): the test fails where data comes to be that was lazy"
+        "markers", "no_materialize(*, least_bytes=1): the test fails if it materializes lazy data"
     )
     config.addinivalue_line(
-        "markers", "no_leaks(*modules): the test fails where native code certainly loses a reference"
+        "markers", "no_leaks(*modules): the test fails if native code certainly loses a reference"
     )
 
 
@@ -63,7 +63,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Run a marked test in its promise: a breach fails it, naming the call and the line."""
+    """Run a marked test in the block of its marker: a breach fails it, with the call and the line."""
     found = {name: marker for name in PROMISES if (marker := item.get_closest_marker(name)) is not None}
     kept = _no_leaks(item)
     if not found and kept is None:
@@ -84,7 +84,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     except InspectorError as error:
         if not is_over:
             raise
-        # The promise is broken; no line of ours says more.
+        # No traceback: no line of ours explains the breach.
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     finally:
         if kept is not None and kept.found.certain:
@@ -93,7 +93,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def _no_leaks(item: pytest.Item) -> Any:
-    """The block that the test's marker, or the option, asks for; None where neither does."""
+    """The block for the test's marker or the option, or None."""
     marker = item.get_closest_marker("no_leaks")
     modules = marker.args if marker is not None else tuple(item.config.getoption("--inspect-leaks"))
     if marker is None and not modules:
@@ -104,7 +104,7 @@ def _no_leaks(item: pytest.Item) -> Any:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """A line for each fault of native code that tests met."""
+    """Write a line for each fault of native code found in tests."""
     for test, verdicts in config.stash.get(_LEAKED, []):
         for one in verdicts:
             terminalreporter.write_line(f"{one.kind}: {one.method} {one.object} ({test}): {one.cure}")
@@ -112,5 +112,5 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 @pytest.fixture
 def inspect_report(request: pytest.FixtureRequest) -> InspectReport:
-    """`report = inspect_report(x)`: look at `x`; if the test fails, its card is shown with the failure."""
+    """`report = inspect_report(x)`: inspect `x`; if the test fails, its card is shown with the failure."""
     return InspectReport(request.node)

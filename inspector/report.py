@@ -1,4 +1,4 @@
-"""A report: facts shown together, in a terminal, a notebook, a picture or as JSON."""
+"""A report: facts of one object, for a terminal, a notebook, a picture or as JSON."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 MIME: Final = "application/vnd.inspector.report.v1+json"
 LARGEST_FILE_BYTES: Final = 256 << 20
 _NARROWEST: Final = 10
-"""Cells of a line; as R's own least width."""
+"""Least width in characters, as in R."""
 LARGEST_IN_A_CELL: Final = 90_000
-"""Characters of a report's JSON that a notebook keeps beside what it shows; `save` writes a larger one."""
+"""Most characters of JSON that a notebook output keeps besides text and HTML; `save` has no such limit."""
 
 
 class Report:
@@ -79,7 +79,7 @@ class Report:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing of it is left out where it is drawn (`--all`)."""
+        """Whether drawings leave nothing out (`--all`)."""
         return self._drawing.everything
 
     @property
@@ -88,7 +88,7 @@ class Report:
         return {name: fact.reason for name, fact in self.facts.items() if isinstance(fact, Unknown)}
 
     def blocks(self) -> tuple[Block, ...]:
-        """What every drawing draws."""
+        """The blocks that every drawing shows."""
         return card(self.name, self.facts)
 
     def to_text(self, encoding: str = "utf-8") -> str:
@@ -149,9 +149,9 @@ class Report:
 
 
 def load(path: str | Path) -> Report:
-    """The report saved at `path`; needs neither the extension nor the object.
+    """Return the report saved at `path`; needs neither the extension nor the object.
 
-    Raises InspectorError: `bad-report` for a file that is none, `newer-report` for a later schema.
+    Raises InspectorError: `bad-report` for any other file, `newer-report` for a later schema.
     """
     from pathlib import Path
 
@@ -170,7 +170,7 @@ def from_text(text: str, source: str) -> Report:
 
 
 def from_wire_form(wire: Any, source: str) -> Report:
-    """The report that `Report.to_wire` gave; `source` names it in an error."""
+    """The report that `Report.to_wire` returned; `source` names it in an error."""
     if not isinstance(wire, dict) or wire.get("kind") != "report" or type(wire.get("schema")) is not int:
         raise _bad(source, "it has no kind 'report' and no schema number")
     if wire["schema"] > SCHEMA:

@@ -1,4 +1,4 @@
-"""An address of native code or static data becomes a Place: library, symbol, offset."""
+"""Turn an address of native code or static data into a Place: library, symbol, offset."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAME_CHARS = 60
 
 
 def place(address: int) -> Place:
-    """Where `address` is: its file by the dynamic linker, its symbol by dladdr(3), else by .symtab.
+    """The place of `address`: its file by the dynamic linker, its symbol by dladdr(3), else by .symtab.
 
     An address in no loaded file (a closure made at run time, JIT code, the heap) has an unknown library.
     """
@@ -35,7 +35,7 @@ def place(address: int) -> Place:
 def readable(symbol: str) -> str:
     """A C++ symbol by its name alone: "torch::autograd::THPVariable_add"; other symbols as they are.
 
-    Parameters go, and the arguments of templates where the name would be longer than 60 characters.
+    Parameters are removed, and template arguments if the name would be longer than 60 characters.
     """
     name = _native.demangle(symbol)
     if name is None:
@@ -48,7 +48,7 @@ def readable(symbol: str) -> str:
 
 
 def _without_parameters(name: str) -> str:
-    """Cut what the last closing bracket closes: "f(int) const" -> "f"."""
+    """Cut the parameters, up to the last closing bracket: "f(int) const" -> "f"."""
     end, depth = name.rfind(")"), 0
     if end < 0 or "::" in name[end:]:
         return name
@@ -60,7 +60,7 @@ def _without_parameters(name: str) -> str:
 
 
 def _without_return_type(name: str) -> str:
-    """What stands after the last blank outside brackets: "_object* f<int>" -> "f<int>"."""
+    """The part after the last blank outside brackets: "_object* f<int>" -> "f<int>"."""
     start = depth = 0
     for at, letter in enumerate(name):
         depth += (letter in "<(") - (letter in ">)")
@@ -88,7 +88,7 @@ def _program() -> str:
 
 
 _tables: dict[tuple[str, bytes], SymbolTable | Unknown] = {}
-"""(file, first bytes of its image) -> symbols. Stays right for as long as that image is loaded."""
+"""(file, first bytes of its image) -> symbols. Valid as long as that image is loaded."""
 
 
 def _symbol(library: str, address: int, bias: int, head: bytes) -> tuple[str, int] | Unknown:
@@ -105,7 +105,7 @@ def _symbol(library: str, address: int, bias: int, head: bytes) -> tuple[str, in
 
 
 def _read(library: str, head: bytes) -> SymbolTable | Unknown:
-    """The file's symbols, if it still starts as the image in memory does (ELF and program headers)."""
+    """The file's symbols, if it still starts like the image in memory (ELF and program headers)."""
     from pathlib import Path
 
     from inspector.binaries.symbol_table import symbol_table

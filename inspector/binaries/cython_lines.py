@@ -1,8 +1,8 @@
-"""Lines of Cython's sources: the C that it writes says in comments which line each piece was made of.
+"""Lines of Cython's sources, from the comments in the C that Cython generates.
 
-Such a comment is `/* "x.pyx":12` and stands before what line 12 became. What follows the end of a function
-belongs to no line until the next comment. DWARF names the .c alone, unless Cython was asked for `#line`
-directives (`emit_linenums`): then it names the .pyx and nothing is read here.
+Such a comment is `/* "x.pyx":12` and precedes the C of line 12. Code after the end of a function belongs to
+no line until the next comment. DWARF names only the .c, unless Cython wrote `#line` directives
+(`emit_linenums`): then it names the .pyx and this module reads nothing.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _COMMENT: Final = re.compile(rb'\s*/\* "([^"]+\.(?:pyx|pxd|pxi|py))":(\d+)\s*$')
 
 
 def cython_line(candidates: Iterable[Path], line: int, built_ns: int) -> str:
-    """ "x.pyx:12" for a line of the first of these files that is there; "" where it is not Cython's.
+    """ "x.pyx:12" for a line of the first of these files that exists; "" if it is not Cython's.
 
-    `built_ns`: when the library was made; a file that was written later is another one.
+    `built_ns`: when the library was built; a file written later does not belong to it.
     """
     for path in candidates:
         try:

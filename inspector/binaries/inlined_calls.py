@@ -1,4 +1,4 @@
-"""Which calls were inlined at an address: the tree of DWARF is walked in the one function that has it."""
+"""Find the calls inlined at an address, in the DWARF tree of the function that contains it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 TREE_BYTES_MAX: Final = 32 << 20
-"""A unit of 2 MB takes 0.3 s to walk; larger ones than this are not."""
+"""Larger units are not read; one of 2 MB takes 0.3 s."""
 _ENTERED: Final = ("DW_TAG_namespace", "DW_TAG_class_type", "DW_TAG_structure_type", "DW_TAG_subprogram")
-"""What compilers write functions in: a lambda's stands in the function that has it."""
+"""Entries that contain functions: a lambda's is inside its enclosing function."""
 
 
 def inlined_calls(dwarf: Any, unit: Any, address: int) -> list[tuple[int, int]]:
@@ -39,7 +39,7 @@ def _within(dwarf: Any, unit: Any, die: Any, address: int) -> Iterator[tuple[int
 
 @lru_cache(16)
 def _functions(dwarf: Any, unit: Any) -> tuple[list[int], list[tuple[int, int, Any]]]:
-    """Where functions of a unit begin, in order; their starts, stops and places in the tree."""
+    """Sorted start addresses of a unit's functions; their starts, stops and DIEs."""
     spans = sorted(_spans(dwarf, unit, unit.get_top_DIE()), key=lambda row: row[:2])
     return [row[0] for row in spans], spans
 
@@ -54,7 +54,7 @@ def _spans(dwarf: Any, unit: Any, die: Any) -> Iterator[tuple[int, int, Any]]:
 
 
 def ranges_of(dwarf: Any, unit: Any, die: Any) -> Iterator[tuple[int, int]]:
-    """Start and stop of each piece of code that `die` tells of."""
+    """Start and stop of each code range of `die`."""
     if "DW_AT_low_pc" in die.attributes and "DW_AT_high_pc" in die.attributes:
         low, high = die.attributes["DW_AT_low_pc"].value, die.attributes["DW_AT_high_pc"]
         yield low, high.value if high.form == "DW_FORM_addr" else low + high.value
@@ -87,7 +87,7 @@ def template_types(dwarf: Any, unit: Any, address: int) -> Iterator[tuple[int, i
 
 
 def _declared(die: Any) -> Any:
-    """Where a function stands in the tree, which is not where its code is told of."""
+    """The DIE of a function's declaration, which differs from that of its code."""
     for _ in range(4):
         for link in ("DW_AT_abstract_origin", "DW_AT_specification"):
             if link in die.attributes:

@@ -1,7 +1,7 @@
 """Source lines of native code: the DWARF lines of a file, read a unit at a time, bounded in bytes.
 
-Code that was inlined from a header (Py_DECREF, pybind11's `object.attr`) is told by the line of the
-source that called it: what a header calls in another one is nobody's own line.
+Code that was inlined from a header (Py_DECREF, pybind11's `object.attr`) gets the line of the
+source that called it; calls between headers have no line of their own.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def source_line(library: str, address: int, *, begins: bool = False) -> str | Un
 
     For C that Cython wrote, while it is there: "heldmod.pyx:3 (heldmod.c:2345)".
 
-    `begins`: a function begins there; of several rows for the address the first is its own line. What a
-    header's template made for a lambda is told by the lambda's.
+    `begins`: a function begins there; of several rows for the address the first is its own line. A
+    header's template instantiated for a lambda gets the lambda's line.
     """
     from elftools.common.exceptions import DWARFError, ELFError
 
@@ -95,7 +95,7 @@ def _dwarf(library: str) -> Any:
 
 
 def _unit(dwarf: Any, address: int) -> Any:
-    """The unit that made the code there, or None."""
+    """The unit of the code there, or None."""
     units = _units(dwarf)
     at = bisect_right(units, address, key=lambda row: row[0]) - 1
     return units[at][2] if at >= 0 and address < units[at][1] else None
@@ -103,7 +103,7 @@ def _unit(dwarf: Any, address: int) -> Any:
 
 @lru_cache(8)
 def _units(dwarf: Any) -> list[tuple[int, int, Any]]:
-    """Starts, stops and units of all pieces of code, in order."""
+    """Sorted starts, stops and units of all code ranges."""
     found = [
         (*span, unit) for unit in dwarf.iter_CUs() for span in ranges_of(dwarf, unit, unit.get_top_DIE())
     ]
@@ -112,7 +112,7 @@ def _units(dwarf: Any) -> list[tuple[int, int, Any]]:
 
 @lru_cache(64)
 def _rows(dwarf: Any, unit: Any) -> tuple[list[int], list[tuple[int, int] | None], dict[int, str]]:
-    """Addresses in order, what begins at each (None: a sequence ended there), names of files by number."""
+    """Addresses in order, the row of each (None: a sequence ends there), names of files by number."""
     program = dwarf.line_program_for_CU(unit)
     if program is None:
         return [], [], {}
@@ -132,7 +132,7 @@ def _names(program: Any) -> dict[int, str]:
 
 @lru_cache(64)
 def _paths(dwarf: Any, unit: Any, name: str) -> tuple[Path, ...]:
-    """Where files of that name lay when the unit was compiled."""
+    """Paths of files of that name when the unit was compiled."""
     header = dwarf.line_program_for_CU(unit).header
     folders = [one.decode("utf-8", "replace") for one in header["include_directory"]]
     if header["version"] < 5:

@@ -1,4 +1,4 @@
-"""Which mapping holds a range: one question to the kernel, or /proc/self/maps where it cannot answer."""
+"""Find the mapping of a range: one call of the kernel, or /proc/self/maps for older kernels."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NOT_ASKED = Unknown("not asked")
 
 
 def mapping(place: Range) -> Mapping | Unknown:
-    """The mapping that holds the middle byte of `place`; unknown where none does.
+    """The mapping that holds the middle byte of `place`; Unknown if none does.
 
-    The middle, because a large block may lie in two mappings: glibc's header in one, and the pages NumPy
-    advised to be huge in the next.
+    The middle, because a large block may be in two mappings: glibc's header in one, and the pages for which
+    NumPy requested huge pages in the next.
     """
     middle = (place.start + place.stop) // 2
     row = _find(middle)
@@ -25,13 +25,13 @@ def mapping(place: Range) -> Mapping | Unknown:
 
 
 def plain_mapping(place: Range) -> Mapping | Unknown:
-    """The same, without asking whether its pages are huge: one question to the kernel less."""
+    """The same, without a check for huge pages: one kernel call less."""
     row = _find((place.start + place.stop) // 2)
     return NOWHERE if row is None else _mapping(place, row, row[5] > SMALL_PAGE or NOT_ASKED)
 
 
 class MappingTable:
-    """All mappings at one time: for many ranges at once, cheaper than a question for each."""
+    """All mappings at one time: for many ranges at once, cheaper than one kernel call for each."""
 
     def __init__(self) -> None:
         self._rows = _native.maps()

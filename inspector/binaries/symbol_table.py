@@ -15,9 +15,9 @@ from inspector.facts.unknown import Unknown
 TABLE_BYTES_MAX: Final = 48_000_000
 """Symbol tables larger than this (2 million symbols) are not read."""
 READ_SECONDS_MAX: Final = 1.0
-"""A table that takes longer to read is given up."""
+"""Reading a table stops after this time."""
 BUILD_ID_ROOT: Final = Path("/usr/lib/debug/.build-id")
-"""Where distributions put the symbols of stripped files (gdb manual, "Separate Debug Files")."""
+"""Folder of distributions for the symbols of stripped files (gdb manual, "Separate Debug Files")."""
 
 Answer = TypeVar("Answer")
 _SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym: name, info, other, shndx, value, size
@@ -35,7 +35,7 @@ class SymbolTable:
     name_offsets: list[int]
     names: bytes
     stripped: bool
-    """True where only exported symbols are left."""
+    """True if only exported symbols are left."""
 
     def find(self, address: int) -> tuple[str, int] | None:
         """Name of the symbol that covers `address` (an address of the file), and the distance from it."""
@@ -48,12 +48,12 @@ class SymbolTable:
 
 
 def symbol_table(path: str) -> SymbolTable | Unknown:
-    """The symbols of the ELF file at `path`, or why they are unknown. Every call reads the file."""
+    """The symbols of the ELF file at `path`, or why they are unknown. Reads the file on every call."""
     return _opened(path, "no symbols", lambda file, sections: _table(sections))
 
 
 def _opened(path: str, without: str, ask: Callable[[Any, dict[str, Any]], Answer]) -> Answer | Unknown:
-    """What `ask` says of a file and its sections; Unknown where it is no ELF file that is read here."""
+    """The result of `ask` for a file and its sections; Unknown if it is no supported ELF file."""
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile
 
@@ -81,7 +81,7 @@ def _table(sections: dict[str, Any]) -> SymbolTable | Unknown:
 
 
 def _debug_file(sections: dict[str, Any]) -> str | None:
-    """The file with the symbols of a stripped one, by its build-id; None where it is not installed."""
+    """The file with the symbols of a stripped one, by its build-id; None if not installed."""
     note = sections.get(".note.gnu.build-id")
     if note is None:
         return None
@@ -111,7 +111,7 @@ def _sorted_table(symbols: bytes, names: bytes, stripped: bool) -> SymbolTable |
 
 
 def _rank(kind: int, size: int) -> int:
-    """Which of several names of one address is told: typed before untyped, global before weak and local."""
+    """Sort key of several names of one address: typed before untyped, global before weak and local."""
     bind = kind >> 4
     order = {_GLOBAL: 0, _WEAK: 1, _LOCAL: 2}.get(bind, 3)
     return order + (4 if kind & 15 == 0 else 0) + (8 if size == 0 else 0)
@@ -119,15 +119,15 @@ def _rank(kind: int, size: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """Where some names of an ELF file are; addresses as in the file."""
+    """Addresses of some names of an ELF file, as in the file."""
 
     symbols: dict[str, int]
     sections: dict[str, int]
     segments: tuple[tuple[int, int, int], ...]
-    """(file offset, bytes in the file, address) of what is loaded."""
+    """(file offset, bytes in the file, address) of the loaded segments."""
 
     def address(self, file_offset: int) -> int:
-        """The address that a byte of the file is loaded at; the offset itself where it is not loaded."""
+        """The address that a byte of the file is loaded at; the offset itself if it is not loaded."""
         for start, size, address in self.segments:
             if start & ~4095 <= file_offset < start + size:
                 return address + file_offset - start
@@ -135,7 +135,7 @@ class Elf:
 
 
 def elf(path: str, symbols: tuple[str, ...], sections: tuple[str, ...]) -> Elf | Unknown:
-    """Where exported symbols and sections of the ELF file at `path` are, as far as it has them."""
+    """Addresses of the given exported symbols and sections in the ELF file at `path`, if present."""
 
     def asked(file: Any, all_sections: dict[str, Any]) -> Elf:
         loaded = tuple(
@@ -150,7 +150,7 @@ def elf(path: str, symbols: tuple[str, ...], sections: tuple[str, ...]) -> Elf |
 
 
 def _ends(names: bytes, wanted: bytes) -> Iterator[int]:
-    """Where a name may stand: linkers keep it as the end of a longer one too."""
+    """Possible offsets of a name: linkers also store it as the end of a longer one."""
     at = names.find(wanted)
     while at >= 0:
         yield at

@@ -1,12 +1,12 @@
-"""Lazy vectors: elements that are computed when somebody asks for them (R's ALTREP, for Python).
+"""Lazy vectors: elements are computed when they are read (R's ALTREP, for Python).
 
-`lazy.abs`, `lazy.arange`, `lazy.map` and `lazy.wrap` make them, `lazy.Vector` is the class to subclass,
-`lazy.check_lazy` proves a provider's contract, `lazy.include()` is where the C header lies.
+`lazy.abs`, `lazy.arange`, `lazy.map` and `lazy.wrap` create them, `lazy.Vector` is the class to subclass,
+`lazy.check_lazy` checks a provider's contract, `lazy.include()` is the folder of the C header.
 """
 
 from __future__ import annotations
 
-from inspector.lazy import by_block as _by_block  # adds np.isin and astype to what stays lazy
+from inspector.lazy import by_block as _by_block  # registers np.isin and astype as lazy
 from inspector.lazy.check import check_lazy
 from inspector.lazy.recipes import abs, arange, include, map, wrap
 from inspector.lazy.vector import Vector

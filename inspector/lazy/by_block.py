@@ -1,4 +1,4 @@
-"""Lazy vectors of functions that take a block and give a block: `np.isin`, `astype`."""
+"""Lazy vectors of functions from block to block: `np.isin`, `astype`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.lazy.recipes import Mapped, source
 
 
 class IsIn:
-    """np.isin of a block, with values of its own: the caller's may change."""
+    """np.isin of a block, with a copy of the values: the caller's may change."""
 
     __name__ = "isin"
 
@@ -25,7 +25,7 @@ class IsIn:
 
 
 class Cast:
-    """A block as another type, as ndarray.astype casts."""
+    """Cast a block as ndarray.astype does."""
 
     __name__ = "astype"
 
@@ -38,7 +38,7 @@ class Cast:
 
 
 class ByBlock(Mapped):
-    """`function(block)` gives as many elements as the block has."""
+    """`function(block)` returns as many elements as the block has."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What a line of Python called: the function, the file, and the source text of the call."""
+"""The call at a Python line: the function, the file, and the source text of the call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.quiet_compile import unwarned
 
 LONGEST = 40
-"""Characters of source text shown where no call can be made out."""
+"""Characters of source text shown if no call can be identified."""
 
 
 def of(code: CodeType | None, instruction: int) -> tuple[str | Unknown, str | Unknown, str | Unknown]:

@@ -1,4 +1,4 @@
-"""`check_lazy(provider)`: does it keep the contract of a lazy vector? Every clause, with evidence."""
+"""`check_lazy(provider)`: check every clause of a lazy vector's contract, with evidence."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from inspector.lazy.trial import COMPARED, Broken, Trial, same, told, trial_of
 
 
 class Unasked(Exception):
-    """A clause about something this provider does not have."""
+    """A clause that does not apply to this provider."""
 
 
 def check_lazy(provider: Any, make: Callable[[int], Any] | None = None) -> LazyContract:
-    """Prove the contract of a lazy provider: each clause with what was found.
+    """Check the contract of a lazy provider: a `lazy.Vector`, any object with length, dtype, elt and
+    get_region, or a provider of lazy.h (address, cffi pointer, capsule).
 
-    `provider`: a `lazy.Vector`, an object with length, dtype, elt and get_region, or a provider of lazy.h.
-    `make(n)`, if given, makes one of length n: 0, 1 and one more than a block are checked too. A lazy.Vector
-    is materialized as a duplicate and stays lazy; anything else is materialized. Elements are asked for at
-    every border; materialized data is compared up to 4 million elements.
+    `make(n)`, if given, creates one of length n: then 0, 1 and one more than a block are checked too.
+    A lazy.Vector is materialized as a duplicate and itself unchanged; any other provider is materialized.
+    Elements are read at every border; materialized data is compared up to 4 million elements.
     """
     kind = type(provider)
     if kind is int or kind.__name__ == "PyCapsule" or kind.__module__ == "_cffi_backend":
@@ -39,7 +39,7 @@ def check_lazy(provider: Any, make: Callable[[int], Any] | None = None) -> LazyC
 
 
 def _made(make: Callable[[int], Any], length: int) -> LazyClause:
-    """One clause that stands for all, of a provider of another length."""
+    """One clause for all clauses of a provider of another length."""
     broken = [clause for clause in _clauses(trial_of(make(length))) if clause.holds is False]
     shown = "; ".join(f"{clause.name}: {clause.evidence}" for clause in broken)
     return LazyClause(f"all clauses at length {length}", not broken, shown or "hold")
@@ -69,7 +69,7 @@ def _judged(name: str, judge: Callable[[Any], str], about: Any) -> LazyClause:
         return LazyClause(name, False, str(broken))
     except Unasked as missing:
         return LazyClause(name, Unknown(str(missing)), "")
-    except Exception as error:  # the provider's own: a promise that ends in an exception is not kept
+    except Exception as error:  # raised by the provider: then the clause does not hold
         return LazyClause(name, False, told(error))
 
 
@@ -104,7 +104,7 @@ def _elt_is_lazy(trial: Trial) -> str:
         try:
             trial.elt(i)
         except Broken:
-            continue  # its own clause says so
+            continue  # reported by its own clause
         if trial.is_materialized:
             raise Broken(f"elt({i}) materialized the vector")
     return "still lazy"
@@ -213,13 +213,13 @@ WHILE_LAZY: dict[str, Callable[[Trial], str]] = {
 
 
 def _elements(trial: Trial) -> dict[int, Any]:
-    """What single elements were while lazy."""
+    """The single elements, read while lazy."""
     found: dict[int, Any] = {}
     for i in trial.positions():
         try:
             found[i] = trial.elt(i) if trial.has_elt else trial.filled(i, 1)
         except Broken:
-            continue  # its own clause says so
+            continue  # reported by its own clause
     return found
 
 

@@ -1,4 +1,4 @@
-"""Facts of a lazy vector, read off its fields: nothing is computed, materialized or kept."""
+"""Facts of a lazy vector, read from its fields: computes, materializes and keeps nothing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from inspector.facts.unknown import Address, Immortal, ImmortalType, Unknown
 from inspector.lazy import callers, refusals
 
 PREVIEW = 5
-"""Elements shown of what exists."""
+"""Most existing elements shown."""
 NODES = 64
-"""Objects shown of the stack."""
+"""Most objects of the stack shown."""
 COMPARED_BLOCKS = 256
 """Touched blocks compared for "input changed since": at most 32 MB are read, about 2 ms."""
 

@@ -1,9 +1,9 @@
-"""`freeze=True`: an input that nobody can change; without a copy where that is safe, else as a copy.
+"""`freeze=True`: an input that cannot be changed; without a copy if that is safe, else as a copy.
 
-Safe is memory that belongs to `bytes`, or to an array that owns it and that only names can reach: then
-`writeable` is set to False on that array, which its user sees. A view of it elsewhere could still write; one
-may exist whenever a reference is not one of the caller's variables, so then a copy is made, and an event
-says so. Numbers of references a call itself makes differ between versions of Python: `calibrate` counts them.
+Safe is memory of `bytes`, or of an array that owns it and that only variables refer to: then `writeable` is
+set to False on that array, which its user sees. A view of it elsewhere could still write; one may exist if a
+reference is not one of the caller's variables, so then the input is copied, and an event reports it. Numbers
+of references a call itself makes differ between versions of Python: `calibrate` counts them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _rests_on_bytes(array: Any) -> bool:
 
 
 def _names(x: Any, caller: FrameType) -> int:
-    """How many of the caller's variables are x."""
+    """Number of the caller's variables that are x."""
     spaces = [caller.f_globals]
     if caller.f_locals is not caller.f_globals:
         spaces.append(caller.f_locals)

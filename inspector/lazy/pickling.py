@@ -1,4 +1,4 @@
-"""How a lazy vector is made again: from its recipe and its input, never from what was computed."""
+"""Rebuild a lazy vector from its recipe and its input, never from computed elements."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ bases: list[Any] = []
 
 
 def recipe_of(vector: LazyVector) -> tuple[Any, ...]:
-    """What `__reduce__` returns. Of a vector that a consumer could write: its elements.
+    """The result of `__reduce__`; for a vector that a consumer could write, its elements.
 
     Raises InspectorError (lazy-not-pickled) for a provider in C.
     """

@@ -31,11 +31,11 @@ def _protected(x: Any, how: str, copied: int) -> Vector:
 
 
 def abs(x: Any, *, freeze: bool = False) -> Vector:
-    """Absolute values of x, computed when asked for. O(1), whatever the length.
+    """Absolute values of x, computed when read. O(1) for any length.
 
-    `x` is a lazy vector, or anything that lays out one dimension of numbers; anything else becomes an array
-    first. It is borrowed: if its elements change, so does what was not yet materialized, and `inspect()` says
-    "input changed since" where that had been read. `freeze=True` protects it: see docs/reference/lazy.md.
+    `x` is a lazy vector, or any object with one dimension of numbers in memory; others become an array
+    first. It is not copied: if its elements change, so do elements not yet materialized, and `inspect()` says
+    "input changed since" if they had been read. `freeze=True` protects it: see docs/lazy.md.
     """
     if freeze:
         return _protected(*freezing.frozen(x))
@@ -51,7 +51,7 @@ def source(x: Any) -> Vector:
 
 
 def arange(*limits: Any, dtype: Any = None) -> Vector:
-    """Like `numpy.arange(stop)`, `(start, stop)`, `(start, stop, step)`; nothing is stored but three numbers.
+    """Like `numpy.arange(stop)`, `(start, stop)`, `(start, stop, step)`; stores only three numbers.
 
     Raises InspectorError (lazy-arange) where NumPy would overflow.
     """
@@ -83,7 +83,7 @@ def _check_range(kind: np.dtype[Any], first: int, last: int) -> None:
 
 
 class Mapped(Vector):
-    """f applied to lazy vectors, block by block: what `lazy.map` and NumPy's ufuncs make."""
+    """f applied to lazy vectors, block by block: the result of `lazy.map` and NumPy's ufuncs."""
 
     __slots__ = ("_function", "_inputs")
 
@@ -122,10 +122,10 @@ ufuncs.makers.append(Mapped)
 
 
 def map(f: Callable[..., Any] | np.ufunc, x: Any, dtype: Any = None) -> Vector:
-    """f of every element of x, computed when asked for.
+    """f of every element of x, computed when read.
 
     A NumPy ufunc runs on blocks and knows its dtype. Any other function is called with one Python number at
-    a time, and `dtype` says what it returns; an exception it raises leaves the vector lazy.
+    a time, and `dtype` is the type of its results; an exception it raises leaves the vector lazy.
     """
     over = source(x)
     if isinstance(f, np.ufunc):
@@ -141,7 +141,7 @@ def wrap(provider: Any, keep: Any = None) -> Vector:
     """A lazy vector over a provider written in C (lazy.h): its address, a cffi pointer, or a capsule.
 
     `keep` is kept alive as long as the vector (a cffi `ffi.new` result keeps itself). Raises InspectorError
-    (lazy-abi) where there is no provider of this version at that address.
+    (lazy-abi) if there is no provider of this version at that address.
     """
     if type(provider) is int:
         address = provider

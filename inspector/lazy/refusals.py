@@ -1,4 +1,4 @@
-"""Every refusal of a lazy vector, in words: the C side calls these by name."""
+"""The errors of lazy vectors: C calls these functions by name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def nothing_to_compute(who: object) -> InspectorError:
 
 
 def short_region(vector: object, start: int, asked: int, told: object) -> InspectorError:
-    """A get_region that did not answer with the count it was asked for."""
+    """A get_region that did not return the requested count."""
     answer = told if type(told) is int else type(told).__name__
     return InspectorError(
         f"{type(vector).__name__}.get_region({start}, {asked}, out) returned {answer!s:.40}, not {asked}",
@@ -52,7 +52,7 @@ def short_region(vector: object, start: int, asked: int, told: object) -> Inspec
 
 
 def foreign_failed(name: str | None, start: int, asked: int, told: int) -> InspectorError:
-    """A C provider that returned -1, or another count than it was asked for."""
+    """A C provider that returned -1, or a count other than requested."""
     return InspectorError(
         f"provider {name or 'in C'}: asked for {asked} elements at {start}, it returned {told}",
         slug="lazy-foreign-failed",
@@ -72,7 +72,7 @@ def abi(said: int) -> InspectorError:
 
 
 def circle(vector: object) -> InspectorError:
-    """Data that is needed to compute itself."""
+    """A vector whose data depends on itself."""
     return InspectorError(
         f"{type(vector).__name__} needs its own elements to compute them",
         slug="lazy-circle",
@@ -82,7 +82,7 @@ def circle(vector: object) -> InspectorError:
 
 
 def too_deep(most: int) -> InspectorError:
-    """More vectors upon vectors than elements may pass through."""
+    """A stack of more vectors than allowed."""
     return InspectorError(
         f"a lazy vector on more than {most} lazy vectors",
         slug="lazy-too-deep",
@@ -92,7 +92,7 @@ def too_deep(most: int) -> InspectorError:
 
 
 def no_dtype(function: object) -> InspectorError:
-    """A Python function whose results' type is not said."""
+    """A Python function without a type for its results."""
     return InspectorError(
         f"lazy.map: what does {getattr(type(function), '__name__', '?')} return?",
         slug="lazy-dtype",

@@ -1,4 +1,4 @@
-"""A provider on trial: every question `check_lazy` asks is asked here, and every answer is caught."""
+"""A provider under test: makes every call of `check_lazy`, and catches every exception."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from inspector.lazy import dispatch, refusals
 
 Array = Any
 PATTERNS = (0xA5, 0x5A)
-"""What `out` holds before: an element that still holds both, one after the other, was not written."""
+"""Fill bytes of `out`: an element that keeps both, in two calls, was not written."""
 GUARD = 8
 """Elements behind `out` that must stay untouched."""
 COMPARED = 1 << 22
@@ -27,7 +27,7 @@ class Broken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A provider, and how to ask it."""
+    """A provider, and how to call it."""
 
     provider: Any
     length: int
@@ -35,23 +35,23 @@ class Trial:
 
     @property
     def block(self) -> int:
-        """Elements a block."""
+        """Elements in a block."""
         return max(1, LAZY_BLOCK_BYTES // self.dtype.itemsize)
 
     @property
     def is_materialized(self) -> bool:
-        """Whether all elements lie in memory; False where the provider cannot say."""
+        """Whether all elements are in memory; False if the provider cannot tell."""
         ask = getattr(self.provider, "dataptr_or_null", None)
         return ask is not None and ask() is not None
 
     @property
     def has_elt(self) -> bool:
-        """Whether single elements can be asked for."""
+        """Whether single elements can be read."""
         return callable(getattr(self.provider, "elt", None))
 
     @property
     def has_region(self) -> bool:
-        """Whether regions can be asked for."""
+        """Whether regions can be read."""
         return callable(getattr(self.provider, "get_region", None))
 
     def positions(self) -> list[int]:
@@ -61,7 +61,7 @@ class Trial:
         return sorted({i for i in near if 0 <= i < n})
 
     def regions(self) -> list[tuple[int, int]]:
-        """(start, asked): at the borders, across blocks, past the end; at most a block each."""
+        """(start, count): at the borders, across blocks, past the end; at most a block each."""
         n, block = self.length, self.block
         last = (n // block) * block if n % block else max(0, n - block)
         wanted = [(0, 1), (0, block), (1, 3), (n // 2, 7), (block - 1, 2), (block, block), (last, block)]
@@ -100,7 +100,7 @@ class Trial:
             raise Broken(f"get_region({start}, {asked}, out) raised {told(error)}") from error
 
     def filled(self, start: int, asked: int) -> Array:
-        """The elements of a region; Broken where it was not filled or what lies behind it was touched."""
+        """The elements of a region; raises Broken if it was not filled or bytes behind it were written."""
         count = min(asked, self.length - start)
         outs = [self.region(start, asked, pattern)[1] for pattern in PATTERNS]
         stale = [
@@ -119,7 +119,7 @@ class Trial:
         return outs[0][:count]
 
     def everything(self) -> Array:
-        """All elements, materialized (at most COMPARED of a long vector are looked at afterwards)."""
+        """All elements, materialized (at most COMPARED of a long vector are compared)."""
         try:
             if isinstance(self.provider, LazyVector):
                 return dispatch.array_of(self.provider, "check_lazy")
@@ -133,7 +133,7 @@ class Trial:
 
 
 def same(left: Array, right: Array) -> bool:
-    """Bit for bit, but for NaN: any NaN is like any other."""
+    """Whether they are equal bit for bit; all NaNs are equal."""
     if left.dtype != right.dtype or left.shape != right.shape:
         return False
     size = left.dtype.itemsize

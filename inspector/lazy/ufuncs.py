@@ -1,4 +1,4 @@
-"""What a ufunc does with lazy vectors: one more lazy vector, where the result is one of our kinds."""
+"""Ufuncs of lazy vectors: the result is a lazy vector, if its type is supported."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SCALARS = (bool, int, float)
 
 
 def result_dtype(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> np.dtype[Any]:
-    """Type of f's results: by `ufunc.resolve_dtypes`, or by asking f about no elements at all.
+    """Type of f's results: by `ufunc.resolve_dtypes`, or by calling f with no elements.
 
-    Before NumPy 2 the type depended on a Python scalar's value; only calling the ufunc knows it there.
-    Raises TypeError where the ufunc has no loop for such inputs.
+    Before NumPy 2 the type depended on a Python scalar's value; there only a call of the ufunc shows it.
+    Raises TypeError if the ufunc has no loop for such inputs.
     """
     found: np.dtype[Any]
     if any(type(x) in SCALARS for x in inputs):

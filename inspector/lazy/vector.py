@@ -13,11 +13,11 @@ from inspector.lazy import describe, dispatch, pickling, refusals, ufuncs
 
 
 class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
-    """A one-dimensional array whose elements are computed when somebody asks.
+    """A one-dimensional array whose elements are computed when read.
 
     Subclass it: call `super().__init__(length, dtype)`, and define `elt(self, i)`, or
     `get_region(self, i, n, out)`, which writes elements i .. i+n-1 into the ndarray `out` and returns n, or
-    both. `inspector.check_lazy(vector)` proves that they agree. Elements never change while it lives.
+    both. `inspector.check_lazy(vector)` checks that they agree. Elements never change while it lives.
     """
 
     __slots__ = ()
@@ -86,7 +86,7 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
         return sum(int(np.count_nonzero(block == value)) for block in dispatch.blocks(self))
 
     def index(self, value: object) -> int:
-        """Position of the first element that equals `value`; ValueError where none does."""
+        """Position of the first element that equals `value`; ValueError if none does."""
         start = 0
         for block in dispatch.blocks(self):
             found = np.flatnonzero(block == value)
@@ -116,15 +116,15 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
     __copy__ = duplicate
 
     def astype(self, dtype: Any) -> Vector:
-        """The elements as another type, cast as ndarray.astype does, when asked for; itself if it has it.
+        """The elements as another type, cast as ndarray.astype does, when read; itself if it has it.
 
-        Raises InspectorError (lazy-kind) for a type that lazy vectors have not.
+        Raises InspectorError (lazy-kind) for a type that lazy vectors do not support.
         """
         made: Vector = dispatch.METHODS["astype"](self, dtype)
         return made
 
     def inspect(self) -> Lazy:
-        """What there is now, as R's `.Internal(inspect(x))` prints it: data1, data2, blocks, events."""
+        """The present state, as R's `.Internal(inspect(x))` prints it: data1, data2, blocks, events."""
         return describe.lazy(_native.Subject(self), own=1)
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
     def __array_function__(
         self, func: Any, types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Answer in blocks what docs/reference/lazy.md lists as lazy; the rest gets materialized arrays."""
+        """Compute block by block what docs/lazy.md lists as lazy; others get materialized arrays."""
         if not all(issubclass(kind, _native.LazyVector | np.ndarray) for kind in types):
             return NotImplemented
         return dispatch.array_function(func, args, kwargs)

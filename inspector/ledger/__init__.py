@@ -1,1 +1,1 @@
-"""The ledger of references while code runs, and what is suspicious when it is closed."""
+"""The ledger of references while code runs, and the suspects when it is closed."""

@@ -1,7 +1,7 @@
-"""References that every run of the same code adds, or takes: CPython's -R rule, an object at a time.
+"""Objects whose count every run of the same code raises, or lowers: regrtest's -R rule for each object.
 
-What the ledger cannot see (macros, type slots, functions without a row) moves counts all the same. A count
-less the references that the gc sees is what nothing explains; it is noted between runs (native/leaks/unexplained.c).
+References that the ledger cannot see (macros, type slots, functions without a row) still change counts. So
+the unexplained ones, count minus those that the gc sees, are noted between runs (native/leaks/unexplained.c).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEARCHED_MAX: Final = 256
 LIKE_MAX: Final = 8
 """Objects of one type, made in one run, whose owners are searched."""
 SHARED: Final = 1 << 8
-"""References beyond which owners are not searched: everybody holds None."""
+"""References above which owners are not searched, as for None."""
 
 
 class Growth:
@@ -32,21 +32,21 @@ class Growth:
 
     RUNS_MAX: Final = 7
     RUNS_LEAST: Final = 3
-    """Fewer runs prove no drift."""
+    """Least number of runs that prove a drift."""
 
     def note(self) -> None:
-        """Note the unexplained references of every object. Garbage is collected first."""
+        """Note the unexplained references of every object, after a garbage collection."""
         gc.collect()
         _native.unexplained_note(0)
 
     def end(self) -> tuple[Drift, ...]:
-        """The last note: what every run moved, as far as no owner in memory explains it."""
+        """Take the last note; return the counts that every run changed, if no owner in memory explains it."""
         gc.collect()
         rows, _ = _native.unexplained_note(ROWS_MAX)
         return _drifts(rows)
 
     def forget(self) -> None:
-        """Let go of all notes; a second call does nothing."""
+        """Discard all notes; a second call does nothing."""
         _native.unexplained_forget()
 
 
@@ -66,7 +66,7 @@ def _drifts(rows: list[_native.UnexplainedRow]) -> tuple[Drift, ...]:
 
 
 def _grown(grown: dict[str, dict[int, list[_native.UnexplainedRow]]], found: dict[int, Drift]) -> list[Drift]:
-    """One drift a type of which each run left objects that nothing found owns."""
+    """One drift for each type of which every run left objects without an owner."""
     drifts = []
     for runs_of in grown.values():
         each = [
@@ -80,7 +80,7 @@ def _grown(grown: dict[str, dict[int, list[_native.UnexplainedRow]]], found: dic
 
 
 def _is_open(one: Drift) -> bool:
-    """Whether owners that memory shows leave something unexplained."""
+    """Whether references remain unexplained after the owners found in memory."""
     fell = one.changes[0] < 0
     return fell or not one.searched or one.references > one.certain_owners + one.possible_owners
 
@@ -88,7 +88,7 @@ def _is_open(one: Drift) -> bool:
 def _explained(rows: list[_native.UnexplainedRow]) -> dict[int, Drift]:
     searched = [subject for subject, *_ in rows if _count(subject) < SHARED]
     owners, did = owners_of(searched)
-    if did["truncated"]:  # not all places were looked at: what is missing proves nothing
+    if did["truncated"]:  # not all places were read: a missing owner proves nothing
         rows, owners = [row for row in rows if not row[2]], {}
     hidden = hidden_owners(searched)
     drifts = {}
@@ -121,6 +121,6 @@ def _is_heap_type(value: object) -> bool:
 
 
 def _count(subject: _native.Subject) -> int:
-    """Its references; SHARED where the count means nothing."""
+    """Its references; SHARED if the count means nothing."""
     count = subject.refcount()
     return SHARED if count is None else count

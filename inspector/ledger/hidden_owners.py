@@ -1,8 +1,8 @@
-"""Owners that no traversal tells: fields of live objects whose type leaves them out of tp_traverse, and the
-callback of a weak reference, which is given the reference itself when its object dies.
+"""Owners that tp_traverse does not visit: fields that a live object's type omits, and the callback of a weak
+reference, which receives the reference itself when its object dies.
 
-Cython's functions keep their annotations so. The gc must not follow what it is not told of, and neither does
-the search for owners; but before an object is called leaked, such a field counts as a possible owner.
+Cython's functions hold their annotations in such a field. The gc cannot follow these fields, and the search
+for owners does not; but before an object is called leaked, such a field counts as a possible owner.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _WEAK_BYTES: Final = weakref.ref.__basicsize__
 _REFERENT: Final = weakref.ref.__call__
 _CALLBACK: Final = weakref.ref.__dict__["__callback__"].__get__
 _BY_CALLBACK: Final = "its callback, once its object dies"
-"""pybind11's way to act at a death: a weak reference that nobody holds, released by its callback."""
+"""pybind11 learns of an object's death by a weak reference without an owner, which its callback releases."""
 _TELLING: Final = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-"""They report all that they own; other words of their frames are left over from what the block was before."""
+"""They report all that they own; other words of their frames are remains of the block's earlier use."""
 
 
 def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, ...]]:
-    """Address -> types of the live gc objects that hold it in a field they do not report; a callback."""
+    """Address -> types of the live gc objects that hold it in an unreported field; or a callback."""
     if not subjects:
         return {}
     needles = sorted((subject.address, subject.address + 1) for subject in subjects)
@@ -45,16 +45,16 @@ def hidden_owners(subjects: Sequence[_native.Subject]) -> dict[int, tuple[str, .
 
 
 def _waits(subject: _native.Subject) -> bool:
-    """Whether it is a weak reference whose callback is still to come."""
+    """Whether it is a weak reference whose callback has not run yet."""
     one = subject.get()
     is_weak = any(base is weakref.ref for base in type_bases(type(one)))
     return is_weak and _CALLBACK(one) is not None and _REFERENT(one) is not None
 
 
 def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
-    """The words, in order, that stand in the struct of a live gc object: object, offset, what is there.
+    """The words, in order, inside the struct of a live gc object: (object, offset, value).
 
-    Of objects that lie before a word the nearest counts alone: a type may tell more bytes than it has.
+    Only the nearest object before a word counts: a type may report more bytes than it has.
     """
     places = [word for word, _ in words]
     nearest: list[Any] = [None] * len(words)
@@ -70,8 +70,8 @@ def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
 
 
 def _is_weak(holder: Any, offset: int) -> bool:
-    """Whether the field owns nothing by rule: of a weak reference all but its callback, which it reports
-    (Include/cpython/weakrefobject.h); of any object the head of the list of its weak references.
+    """Whether the field never owns: in a weak reference all but its callback, which it reports
+    (Include/cpython/weakrefobject.h); in any object the head of the list of its weak references.
     """
     kind = type(holder)
     if offset == _WEAK_LIST_AT(kind):
@@ -80,7 +80,7 @@ def _is_weak(holder: Any, offset: int) -> bool:
 
 
 def _own_bytes(x: Any) -> int:
-    """Bytes of the struct alone, of its type's own telling."""
+    """Bytes of the struct alone, as its type reports them."""
     return int(_BYTES(type(x)))
 
 

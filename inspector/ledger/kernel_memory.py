@@ -1,4 +1,4 @@
-"""What the kernel keeps for this process: an address in it may be all that leads to a block."""
+"""Addresses that the kernel keeps for this process: one may be the only pointer to a block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEPT: Final = re.compile(r"^tfd:.*\bdata:\s*([0-9a-f]+)", re.MULTILINE)
 
 def kept_by_kernel() -> tuple[tuple[int, ...], bool]:
     """The `data` of every file that an epoll of this process watches (proc_pid_fdinfo(5), epoll_ctl(2)), and
-    whether an io_uring is open: what `user_data` it holds, nobody tells (io_uring_enter(2))."""
+    whether an io_uring is open: its `user_data` cannot be read (io_uring_enter(2))."""
     kinds = dict(_open_files())
     told = [_told(number) for number, kind in kinds.items() if kind == _EPOLL]
     return tuple(int(word, 16) for text in told for word in _KEPT.findall(text)), _RING in kinds.values()
@@ -25,7 +25,7 @@ def kept_by_kernel() -> tuple[tuple[int, ...], bool]:
 def _open_files() -> Iterator[tuple[str, str]]:
     """Number and kind, or path, of every open file."""
     for file in (_OWN / "fd").iterdir():
-        with suppress(OSError):  # closed meanwhile: the listing's own is
+        with suppress(OSError):  # closed meanwhile, as the listing's own descriptor is
             yield file.name, str(file.readlink())
 
 

@@ -1,7 +1,7 @@
-"""The ledger while code runs: hooks that note references armed, and everything put back on every way out.
+"""The ledger while code runs: patches the hooks that record references and restores all on every exit.
 
-What it finds is raw (`Found`): suspects.py asks for owners and makes facts of it. A trace and a ledger
-exclude each other: function pointers are the process's own.
+The result is raw (`Found`): suspects.py searches owners and makes facts. A trace and a ledger exclude each
+other, because both patch the process's function pointers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from inspector.tracing.arm.type_slots import TypeSlots
 from inspector.tracing.record.recorder import take_turn, turn_is_over
 
 SUSPECTS_MAX: Final = 1 << 14
-"""Objects handed over at the end; the rest are counted."""
+"""Most objects returned at the end; the rest are counted."""
 
 
 @dataclass(slots=True)
 class Found:
-    """What the ledger held when it was closed; `release` must be called."""
+    """The ledger's content when it was closed; the caller must call `release`."""
 
     rows: list[_native.LedgerRow]
     faults: list[_native.LedgerFault]
@@ -43,28 +43,28 @@ class Found:
     wall_ns: int
     dangling: list[_native.DanglingRow]
     without_trampoline: Mapping[str, int] = field(default_factory=dict)
-    """Path of an object that was wanted -> import slots that could not be hooked."""
+    """Path of a chosen library -> number of its import slots that could not be hooked."""
     authored: Mapping[int, int] = field(default_factory=dict)
-    """1 + number of a method -> address of the author's function, where a binding has one for all of them."""
+    """1 + number of a method -> address of the author's function, if a binding calls all by one function."""
     frames_from: int = 0
-    """Address on the stack at and above which frames of a host run still; 0: none but what is over."""
+    """Stack address; frames of a host at and above it are still running; 0: none is."""
 
     def release(self, keep: set[int]) -> None:
-        """Free what was kept apart, but for the addresses in `keep`; a second call does nothing."""
+        """Free the objects kept, except the addresses in `keep`; a second call does nothing."""
         self.rows, self.dangling = [], []
         _native.ledger_release(keep)
 
 
 @dataclass(slots=True)
 class Ledger:
-    """Arms and disarms; `modules` as in `inspector.trace`, none: every extension module."""
+    """Patches and restores; `modules` as in `inspector.trace`, none: every extension module."""
 
     modules: tuple[str, ...]
     cells: Mapping[str, int] = field(default_factory=dict)
     hosts: bool = False
-    """Note what a program that embeds this Python obtains, too."""
+    """Record references that a program embedding this Python obtains, too."""
     late: bool = False
-    """Modules may come that cannot be found yet: a program has not set its path."""
+    """Modules that cannot be found yet may be imported later: the program has not set its path."""
     raw_memory: RawMemory = field(default_factory=RawMemory)
     found: Targets = field(default_factory=Targets)
     numbers: list[int] = field(default_factory=list)
@@ -73,10 +73,10 @@ class Ledger:
     watch: ImportWatch | None = None
     began_ns: int = 0
     passed_over: str = ""
-    """The file (`co_filename`, that object) whose frames call what is watched, and are no caller's."""
+    """`co_filename` (by identity) of the code that calls the watched function; its frames are skipped."""
 
     def start(self) -> None:
-        """Arm. Raises InspectorError `trace-running` while a trace or another ledger runs."""
+        """Patch. Raises InspectorError `trace-running` while a trace or another ledger runs."""
         self.found, self.numbers = Targets(self.modules, buffers=False), []
         self.types = TypeSlots(for_ledger=True)
         if not self.late:
@@ -99,14 +99,14 @@ class Ledger:
             raise
 
     def _arm(self) -> None:
-        """Hook the functions that have been imported since."""
+        """Hook the functions imported since the last call."""
         _native.freeing_arm()
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
         self.types.widen(self.found.types)
 
     def stop(self, frames_from: int = 0) -> Found:
-        """Disarm, and hand over what was noted; `frames_from` as in `Found`."""
+        """Restore, and return what was recorded; `frames_from` as in `Found`."""
         wall_ns = time.monotonic_ns() - self.began_ns
         try:
             hosts = frozenset((self.slots and self.slots.hosts) or ())
@@ -114,7 +114,7 @@ class Ledger:
             self._disarm()
             written = zip(self.numbers, map(authored, self.found.callables), strict=False)
             own = {number + 1: address for number, address in written if address}
-            self.found.callables.clear()  # our references to what is judged now
+            self.found.callables.clear()  # our references to the objects under judgement
             self.found.types.clear()
             rows, faults, left_out, not_noted, _kept, dangling = _native.ledger_close(SUSPECTS_MAX)
             slots = {slot[0]: slot[1] for slot in _native.got_slots()}

@@ -1,5 +1,5 @@
-"""Blocks that chosen modules got outside Python's objects: followed run by run, and at the end those that
-were not freed, by the place that asked for them, with what still points at them."""
+"""Raw memory of chosen modules: blocks outside Python's objects, followed by run; at the end those not freed,
+by the place that allocated them, with what still points to them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from inspector.tracing.events.native_lines import native_line
 
 FRAMES_SHOWN: Final = 4
 RUNS_MAX: Final = 255
-"""Runs that a block's number tells apart: later ones count as the last of them."""
+"""Runs that a block's number can distinguish; later runs count as the last one."""
 _OWN_CODE: Final = str(Path(__file__).resolve().parents[1]) + "/"
 _SHOWN: Final = {"_Zn": "operator new", "__s": "strdup"}
 """Beginning of a symbol -> the function's name in a source."""
@@ -33,7 +33,7 @@ _UNTRACED: Final = "too many places lost blocks: its address in disguise was not
 _MOVED: Final = "other threads ran during the search: a pointer may have moved past it"
 _IN_RING: Final = "an io_uring is open: the kernel may hold its address for a request"
 _IDLE: Final = 50
-"""Threads that waited, for the GIL too, ran for less than this part of a search together."""
+"""Waiting threads, also for the GIL, together ran for less than this fraction (1/50) of a search."""
 _HOST: Final = "the program that embeds Python runs still, and may know its address otherwise"
 
 
@@ -57,40 +57,40 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class RawMemory:
-    """Open while one or more runs are under the ledger."""
+    """The recorder of raw memory, open while one or more runs are under the ledger."""
 
     in_host: bool = False
-    """Of a program that embeds Python only what its own libraries got is told: the rest is Python's own."""
+    """In a program that embeds Python, report only blocks of its own libraries: the rest is Python's own."""
     is_open: bool = False
     runs: int = 0
     scanned_bytes: int = 0
     scan_ns: int = 0
-    """What the last search took."""
+    """Nanoseconds of the last search."""
     _in_ring: bool = False
     _python: str = ""
-    """Path of what `int` lies in: the interpreter."""
+    """Path of the file that defines `int`: the interpreter."""
     _hosts: frozenset[str] = frozenset()
     _others_ran: bool = False
-    """Other threads ran meanwhile."""
+    """Whether other threads ran during the search."""
 
     def open(self) -> None:
-        """Listen to who frees what; a second call does nothing."""
+        """Begin to record frees; a second call does nothing."""
         if not self.is_open:
             _native.raw_memory_open()
             self.is_open, self.runs = True, 0
 
     def begin_run(self) -> None:
-        """From here on each block that is asked for counts."""
+        """Record blocks allocated from now on."""
         self.runs = min(self.runs + 1, RUNS_MAX)
         _native.raw_memory_run(self.runs)
 
     def end_run(self) -> None:
-        """Blocks that are asked for do not count any more; those that are freed do."""
+        """Record no more allocations, but still frees."""
         _native.raw_memory_run(0)
         _native.raw_memory_disarm()
 
     def found(self, methods: Mapping[int, str], at: Callable[[int, int], Site]) -> tuple[Blocks, ...]:
-        """What was not freed: lost blocks, and places of which every run left some more.
+        """The blocks not freed: lost ones, and places at which every run left more.
 
         `methods`: 1 + number of a method -> its name; `at`: number of code, offset -> line; of the last run.
         """
@@ -98,12 +98,12 @@ class RawMemory:
         self._python = python[0] if python is not None else ""
         self._hosts = frozenset(_native.got_hosts()) - {self._python}
         start, ran = time.perf_counter_ns(), _ran_elsewhere_ns()
-        kept, self._in_ring = kept_by_kernel()  # ints: the search meets them as it meets any handle
+        kept, self._in_ring = kept_by_kernel()  # ints: the search finds them as it finds any handle
         rows, self.scanned_bytes, self.scan_ns = _native.raw_memory_search(_native.ledger_rooms(), _OWN_CODE)
         del kept
         ran = _ran_elsewhere_ns() - ran
         self._others_ran = ran * _IDLE > time.perf_counter_ns() - start
-        every = [row for row in map(Row._make, rows) if self._is_told(row)]
+        every = [row for row in map(Row._make, rows) if self._is_attributed(row)]
         by_address = {row.address: row for row in every}
         sites: dict[tuple[int, int], list[Row]] = defaultdict(list)
         for row in every:
@@ -112,21 +112,21 @@ class RawMemory:
         return tuple(sorted(told, key=lambda one: (-sum(one.lost), -sum(one.bytes))))
 
     def close(self) -> None:
-        """Forget the blocks and listen no more; a second call does nothing."""
+        """Forget the blocks and stop recording; a second call does nothing."""
         if self.is_open:
             self.is_open = False
             _native.raw_memory_close()
             _native.freeing_disarm()
 
-    def _is_told(self, row: Row) -> bool:
-        """Whether it is known who asked, and it was not the interpreter."""
+    def _is_attributed(self, row: Row) -> bool:
+        """Whether the allocating code is known, and is not the interpreter."""
         asked_by = _file(row)
         if not self.in_host:
             return asked_by not in ("", self._python)
         return asked_by in self._hosts and not _function(row).startswith("Py")
 
     def _counts(self, some: Sequence[Row]) -> bool:
-        """Blocks lost by two runs at least, where there are several; or of which every run left some."""
+        """Whether at least two runs lost blocks, if there are several; or every run left some."""
         lost = {row.run for row in some if row.reach == LOST}
         grew = self.runs > 1 and len({row.run for row in some}) == self.runs
         return len(lost) >= min(self.runs, 2) or grew
@@ -148,7 +148,7 @@ class RawMemory:
             lost=self._by_run(lost, lambda row: 1),
             doubts=self._doubts(lost),
             holder=_holder(held[-1], by_address) if held else "",
-            asked=_asked(shown, methods, at) if shown.run == self.runs else _asked(shown, {}, _nowhere),
+            asked=_touches(shown, methods, at) if shown.run == self.runs else _touches(shown, {}, _nowhere),
         )
 
     def _doubts(self, lost: Sequence[Row]) -> tuple[str, ...]:
@@ -166,7 +166,7 @@ class RawMemory:
 
 
 def _file(row: Row) -> str:
-    """Path of the library whose code asked; "" where no frame tells."""
+    """Path of the library whose code allocated it; "" if no frame shows it."""
     image = _native.image(row.frames[0] - 1) if row.frames else None
     return image[0] if image is not None else ""
 
@@ -177,7 +177,7 @@ def _ran_elsewhere_ns() -> int:
 
 
 def _function(row: Row) -> str:
-    """Who gave the block: malloc or one of its kin, or a function of the C-API that hands memory over."""
+    """The function that allocated the block: malloc or a relative, or a C-API function."""
     own = len(_native.RAW_MEMORY_FUNCTIONS)
     if row.function >= own:
         return _native.CAPI_ROWS[row.function - own][0]
@@ -189,8 +189,8 @@ def _nowhere(code: int, lasti: int) -> Site:
     return NOWHERE
 
 
-def _asked(row: Row, methods: Mapping[int, str], at: Callable[[int, int], Site]) -> tuple[Touch, ...]:
-    """The call, with Python's line where its code is still known; then who called, as far as frames tell."""
+def _touches(row: Row, methods: Mapping[int, str], at: Callable[[int, int], Site]) -> tuple[Touch, ...]:
+    """The call, with Python's line if its code is still known; then its callers as far as known."""
     name = _function(row)
     method = methods.get(row.method, "")
     first, *outer = row.frames or (0,)
@@ -207,7 +207,7 @@ _UNSEEN = Unknown("its frames were not walked")
 
 
 def _holder(row: Row, by_address: dict[int, Row]) -> str:
-    """What reaches a block, through other blocks if need be, in a few words."""
+    """A short text of what reaches a block, also through other blocks."""
     for _ in range(len(by_address)):
         if row.word not in by_address:
             break

@@ -1,5 +1,5 @@
-"""What a closed ledger found becomes facts: each suspicious object with its count, and the owners that one
-search of memory finds for all of them."""
+"""Make facts of a closed ledger: each suspicious object with its count, and the owners that one search of
+memory finds for all of them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BY_RESULT: Final = ("n", "b")
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The facts, and what the search took."""
+    """The facts, and bytes and nanoseconds of the search."""
 
     suspects: tuple[Suspect, ...]
     faults: tuple[Fault, ...]
@@ -59,10 +59,10 @@ class Searched:
 
 
 def searched(found: Found) -> Searched:
-    """Facts of everything suspicious; owners are searched once, for all together."""
+    """Facts of all suspects; one search finds the owners of all."""
     chosen, left_out, unlike = _chosen(found)
     owners, did = owners_of([row[0] for row in chosen if row[0] is not None], found.frames_from)
-    if did["truncated"]:  # not all places were looked at: what is missing proves nothing
+    if did["truncated"]:  # not all places were read: a missing owner proves nothing
         chosen = [row for row in chosen if row[3] & _native.LEDGER_FLAGS["DEAD"]]
         left_out = unlike = len(found.rows) - len(chosen)
     unexplained = [row[0] for row in chosen if row[0] is not None and _is_unexplained(row, owners)]
@@ -82,10 +82,10 @@ def searched(found: Found) -> Searched:
 
 
 def _chosen(found: Found) -> tuple[list[_native.LedgerRow], int, int]:
-    """A few of each origin: objects made at one place are alike. How many are left out; of them, of origins
-    of which none was chosen.
+    """A few objects of each origin, since one place makes similar objects; how many are left out; how many of
+    these are of origins without a chosen object.
 
-    First those released after their death, then what calls from Python or a host's own made, then imports.
+    First those released after their death, then those of calls by Python or a host, then those of imports.
     """
     over = _native.LEDGER_FLAGS["OVER"]
     seen: Counter[tuple[Any, ...]] = Counter()
@@ -107,14 +107,14 @@ def _origin(row: _native.LedgerRow) -> tuple[Any, ...]:
 
 
 def _was_called(found: Found, row: _native.LedgerRow) -> bool:
-    """Whether a call from Python or of a host concerned it; else the import of a module did."""
+    """Whether a call from Python or by a host touched it; else the import of a module did."""
     return any(touch[6] or found.slots.get(touch[2], "") in found.hosts for touch in row[12])
 
 
 def owners_of(
     subjects: list[_native.Subject], frames_from: int = 0
 ) -> tuple[dict[int, tuple[Owner, ...]], dict[str, Any]]:
-    """Address -> its owners, and what the search did; `frames_from` as in `Found`."""
+    """Address -> its owners, and the search's statistics; `frames_from` as in `Found`."""
     if not subjects:
         return {}, {"scan_ns": 0, "scanned_bytes": 0, "truncated": 0}
     leave_out = _native.ledger_rooms()
@@ -134,15 +134,15 @@ def owners_of(
 
 
 def _holds_nothing(one: Owner, subject: _native.Subject, frames_from: int) -> bool:
-    """Whether it is left over: CPython's free lists still name what they gave out, and our own stack what
-    passed; its frames began before the code that is judged, or are over, but for a host's."""
+    """Whether the pointer is stale: in CPython's free lists, or on our own stack, whose frames began before
+    the judged code or have returned, except a host's."""
     if one.kind == "stack":
         if frames_from and int(one.address) >= frames_from:
             return False
         mapping = _native.mapping_at(int(one.address))
         is_main = threading.current_thread() is threading.main_thread()
         return is_main and mapping is not None and mapping[4] == "[stack]"
-    is_name = type(subject.get()) is str  # the cache of attributes owns the names it knows
+    is_name = type(subject.get()) is str  # CPython's attribute cache owns its names
     return one.kind == "static" and one.symbol == "_PyRuntime" and not is_name
 
 
@@ -185,7 +185,7 @@ def _suspect(
 
 
 def _settled(subject: _native.Subject, count: int, flags: int, owners: int) -> int:
-    """The count that accuses least, where another thread has moved it since the ledger was closed."""
+    """The count that accuses least, if another thread changed it after the ledger was closed."""
     now = subject.refcount()
     if now is None:
         return count
@@ -204,7 +204,7 @@ def said(one: Owner) -> str:
 
 
 def shown(subject: _native.Subject) -> str:
-    """Type and value, where it can be told without running code: "str 'k2'", "class pickle.Pickler"."""
+    """Type, and the value if it can be read without running code: "str 'k2'", "class pickle.Pickler"."""
     kind = type_name(subject)
     text = _native.preview(subject, ())
     if text and text.startswith("class "):
@@ -217,7 +217,7 @@ def shown(subject: _native.Subject) -> str:
 
 
 def _native_name(subject: _native.Subject) -> str:
-    """NumPy's name of a dtype: its own C code, no user's."""
+    """NumPy's name of a dtype; runs NumPy's C code, not the user's."""
     import numpy
 
     return str(numpy.dtype.name.__get__(subject.get()))
@@ -242,7 +242,7 @@ def _touch(found: Found, row: _native.LedgerTouch) -> Touch:
 
 
 def _host(found: Found, slot: int) -> str:
-    """The host that made the call; "" where it was none."""
+    """The host that made the call; "" if it was no host."""
     path = found.slots.get(slot, "")
     return library_of(path) if path in found.hosts else ""
 
@@ -257,7 +257,7 @@ _CALLED = Unknown("a call from Python")
 
 
 def _native_place(address: int, module: str) -> tuple[str | Unknown, str | Unknown]:
-    """Symbol and source line of a call: the address it returns to, less one. A tail call left none."""
+    """Symbol and source line of a call, from its return address minus one; unknown for a tail call."""
     spot = place(address - 1)
     if spot.library != module:
         tail = Unknown("the C function ended with this call: it left no return address")
@@ -274,7 +274,7 @@ def _parameter(number: int, letter: str) -> str:
 
 
 def site_of(found: Found, code: int, offset: int) -> Site:
-    """The line of Python that a number of code and an offset mean while `found` is there."""
+    """The Python line of an interned code number and an offset, valid until `found` is released."""
     known = found.interned[code] if code < len(found.interned) else None
     return site(known, offset, found.cells) if isinstance(known, CodeType) else NOWHERE
 

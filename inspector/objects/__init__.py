@@ -1,1 +1,1 @@
-"""One live object: what probes read, which layers hold its bytes, who owns it, what a conversion would do."""
+"""One live object: probes, the layers of its bytes, its owners, and previews of conversions."""

@@ -1,4 +1,4 @@
-"""What the user typed as the argument of a call: the name a report carries when none was given."""
+"""The source text of a call's argument: the default name of a report."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     import ast
 
 LONGEST_CHARACTERS = 60
-"""A longer expression is cut."""
+"""Longer expressions are cut."""
 _MAGICS = {"run_line_magic": "%", "run_cell_magic": "%%"}
 
 
 def argument_text(frame: FrameType, function: str) -> str:
-    """The first argument in the call of `function` that `frame` is in; "" where the source cannot tell.
+    """The first argument in the call of `function` that `frame` is in; "" without its source.
 
-    Reads the source file by linecache (notebook cells are in it); runs nothing.
+    Reads the source by linecache (it has notebook cells too); runs nothing.
     """
     import ast
 
@@ -36,12 +36,12 @@ def argument_text(frame: FrameType, function: str) -> str:
 
 
 def _source(frame: FrameType) -> str:
-    """The text of the instruction that runs now."""
+    """The source text of the current instruction."""
     return instruction_text(frame.f_code, frame.f_lasti, frame.f_globals)
 
 
 def instruction_text(code: CodeType, instruction: int, names: dict[str, Any] | None = None) -> str:
-    """The source text of an instruction of `code`, by its offset in bytes; "" where it cannot be had.
+    """The source text of an instruction of `code`, by its offset in bytes; "" if not available.
 
     PEP 657 positions: columns are UTF-8 bytes. `names`: the module's globals, for sources in archives.
     """
@@ -60,9 +60,9 @@ def instruction_text(code: CodeType, instruction: int, names: dict[str, Any] | N
 
 
 def as_typed(text: str) -> str:
-    """The text of a call as the user typed it: of `%name line` and `%%name line` IPython makes a call.
+    """The text of a call as typed: IPython turns `%name line` and `%%name line` into a call.
 
-    A magic of a cell is told by its own line, without the body.
+    For a cell magic only its own line, without the body.
     """
     import ast
 

@@ -1,4 +1,4 @@
-"""A class as CPython stores it: no metaclass is asked, and one that was never made ready is told as it is.
+"""Read a class as CPython stores it, without code of its metaclass; also one without PyType_Ready.
 
 Extensions may use a static type without PyType_Ready (c-api/type), as f2py did with its `fortran`: it has no
 `tp_mro` and no `tp_dict`.
@@ -18,26 +18,26 @@ _NAMESPACE = type.__dict__["__dict__"].__get__
 
 
 def type_name(kind: type) -> str:
-    """`kind.__name__` as CPython stores it: a metaclass is not asked."""
+    """`kind.__name__` as CPython stores it, without code of the metaclass."""
     return str(_NAME(kind))
 
 
 def type_bases(kind: type) -> tuple[type, ...]:
-    """The method resolution order (`tp_mro`); itself alone where there is none."""
+    """The method resolution order (`tp_mro`); only itself if it has none."""
     return tuple(_MRO(kind) or (kind,))
 
 
 def type_namespace(kind: type) -> Mapping[str, Any]:
-    """What the class itself defines (`tp_dict`); empty where there is none."""
+    """What the class itself defines (`tp_dict`); empty if it has none."""
     found: Mapping[str, Any] | None = _NAMESPACE(kind)
     return {} if found is None else found
 
 
 def is_heap_type(kind: type) -> bool:
-    """Whether each instance holds a reference to the class, and its `tp_dealloc` must give it back."""
+    """Whether each instance holds a reference to the class, which its `tp_dealloc` must release."""
     return bool(_FLAGS(kind) & _HEAP_TYPE)
 
 
 def full_name(kind: type) -> str:
-    """Module and name, the name alone of a builtin, as `type.__repr__` has them: of the C struct alone."""
+    """Module and name (for a builtin the name alone) as in `type.__repr__`, read from the C struct."""
     return str(type.__repr__(kind)).removeprefix("<class ").rstrip(">").strip("'")

@@ -1,15 +1,13 @@
-"""Floor 2: run a function in a forked child, with a deadline and a memory limit. Fork happens only here.
+"""Run a function in a forked child, with a deadline and a memory limit. The only place that forks.
 
-The child is a copy of this process: it sees every live object, and nothing it does comes back but the
-result, which travels as `marshal` bytes (plain built-in values: no code of the child's choosing runs
-here). What goes wrong in the child (an exception, a signal, the deadline, the limit) is an
-`Unknown(reason)` for the caller.
+The child is a copy of this process: it sees every live object. Only its result comes back, as `marshal`
+bytes (plain built-in values, so the child cannot choose code to run here). If the child fails (exception,
+signal, deadline, limit), the caller gets an `Unknown(reason)`.
 
-Limits and why. A fork copies only the calling thread: a lock that another thread holds at that moment
-stays locked in the child for ever. We hold the GIL while forking, so Python's own state is whole, and
-glibc makes malloc safe; what remains are locks of libraries that work without the GIL. So `run` refuses
-while another thread goes on running on a processor; threads that sleep are let be, and the deadline ends a
-child that waits for one of their locks all the same.
+Limits. A fork copies only the calling thread: a lock that another thread holds at that moment stays locked
+in the child for ever. We hold the GIL while forking, so Python's state is consistent, and glibc makes malloc
+safe; locks of libraries that work without the GIL remain. So `run` refuses while another thread keeps running
+on a processor; sleeping threads are accepted, and the deadline ends a child that waits for their locks.
 """
 
 from __future__ import annotations
@@ -33,12 +31,12 @@ from typing import Any, Final, NoReturn
 from inspector.facts.unknown import Unknown
 
 TRIES, PAUSE_S = 20, 0.02
-"""Looks at the other threads before a fork is refused, and the pause between."""
+"""Checks of the other threads before a fork is refused, and the pause between, in seconds."""
 RESULT_BYTES_MAX: Final = 16 * 2**20
 """A larger result is refused by the child, before it is sent."""
 
 DIED: Final = "the child died of"
-"""How the reason begins where a signal ended it."""
+"""Beginning of the reason if a signal ended the child."""
 
 _DONE, _RAISED, _REFUSED = b"d", b"r", b"n"
 
@@ -68,7 +66,7 @@ def run(function: Callable[[], Any], deadline_s: float, memory_limit_bytes: int)
 
 
 def _still_running() -> int:
-    """`running_threads` after a moment to come to rest: those of a library run on after its import."""
+    """`running_threads` after a short wait: threads of a library run on for a moment after its import."""
     for _ in range(TRIES):
         if not running_threads():
             return 0
@@ -77,10 +75,10 @@ def _still_running() -> int:
 
 
 def fork_waiting(function: Callable[[], None]) -> tuple[int, int, int]:
-    """(pid, go, output) of a child that runs `function` once a byte was written to the descriptor `go`.
+    """(pid, go, output) of a child that runs `function` when a byte is written to the descriptor `go`.
 
-    What it prints arrives at the descriptor `output`. It ends with code 1 where `function` raises, and dies
-    with this process (PR_SET_PDEATHSIG, prctl(2)); any process may trace it (PR_SET_PTRACER_ANY). The
+    Its output arrives at the descriptor `output`. It exits with 1 if `function` raises, and is killed when
+    this process ends (PR_SET_PDEATHSIG, prctl(2)); any process may trace it (PR_SET_PTRACER_ANY). The
     caller waits for it and closes both descriptors.
     """
     waits, go = os.pipe()
@@ -95,7 +93,7 @@ def fork_waiting(function: Callable[[], None]) -> tuple[int, int, int]:
         os.close(go)
         os.close(output)
         os.setsid()
-        faulthandler.disable()  # it would write where the parent's goes
+        faulthandler.disable()  # it would write to the parent's file
         _tie_to_parent()
         for descriptor in (1, 2):
             os.dup2(writes, descriptor)
@@ -126,10 +124,10 @@ def _run_said(function: Callable[[], None]) -> int:
 
 
 def leave_parent(log: str) -> None:
-    """Go on in a child that belongs to nobody: a session of its own, no terminal, output into the file `log`.
+    """Continue in a detached child: a session of its own, no terminal, output into the file `log`.
 
-    The calling process ends with code 0. For a fresh process with one thread, as its second step of a double
-    fork (daemon(7)): the parent has no child to wait for, and its signals do not reach this one.
+    The calling process exits with 0. For a fresh process with one thread, as the second step of a double
+    fork (daemon(7)): the parent has no child to wait for, and its signals do not reach this child.
     """
     if os.fork():
         os._exit(0)
@@ -140,18 +138,18 @@ def leave_parent(log: str) -> None:
 
 
 def running_threads() -> int:
-    """Threads of this process, other than the calling one, that run or wait for a disk just now."""
+    """Threads of this process, other than the calling one, that now run or wait for a disk."""
     own = str(threading.get_native_id())
     count = 0
     for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # it ended meanwhile
+        with contextlib.suppress(OSError):  # the thread ended meanwhile
             state = (task / "stat").read_text().rpartition(") ")[2][:1]
             count += task.name != own and state in "RD"
     return count
 
 
 def _fork() -> int:
-    with warnings.catch_warnings():  # 3.12 warns of every fork with threads; the rule above is our answer
+    with warnings.catch_warnings():  # 3.12 warns of any fork with threads; see above
         warnings.simplefilter("ignore", DeprecationWarning)
         for stream in (sys.stdout, sys.stderr):
             with contextlib.suppress(AttributeError, OSError, ValueError):  # None, or closed
@@ -175,7 +173,7 @@ def _child(function: Callable[[], Any], writer: int, memory_limit_bytes: int) ->
 
 
 def _quiet() -> None:
-    """Nothing the child prints or does at its end reaches the parent's terminal."""
+    """In the child: keep its output and its exit handlers from the parent's terminal."""
     faulthandler.disable()
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -213,7 +211,7 @@ def _say(error: BaseException) -> str:
 
 
 def _read(reader: int, deadline: float) -> bytes | None:
-    """All the child wrote, or None when the deadline came first."""
+    """All that the child wrote, or None after the deadline."""
     poll = select.poll()
     poll.register(reader, select.POLLIN | select.POLLHUP)
     chunks: list[bytes] = []
@@ -227,7 +225,7 @@ def _read(reader: int, deadline: float) -> bytes | None:
 
 
 def _reap(pid: int) -> int:
-    """Kill the child, if it is still there, and take its exit status."""
+    """Kill the child, if it still runs, and return its exit status."""
     with contextlib.suppress(ProcessLookupError):
         if (ended := os.waitpid(pid, os.WNOHANG))[0] == pid:
             return ended[1]

@@ -1,4 +1,4 @@
-"""Text read as Python without a word of the compiler: what warns of a text is the user's own run of it."""
+"""Compile text without the compiler's warnings: the user's own run of the text shows them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def unwarned() -> Iterator[None]:
-    """Leave out SyntaxWarning and its kin (`5 is 5`, "\\d") in the block, where a text is parsed or compiled.
+    """Suppress SyntaxWarning and similar ones (`5 is 5`, "\\d") in the block, where text is compiled.
 
     An expression is parsed several times before it is evaluated, and a line of source was compiled before:
     each time would warn again. An error stays an error.

@@ -1,7 +1,7 @@
-"""What objects tell the garbage collector that they refer to, without what a module tells.
+"""The referents that objects report to the gc, except those of modules.
 
-The `m_traverse` of a module may name what is dead: that of _asyncio (CPython 3.12) visits its free list. A
-new reference to such an object, once given up, puts it on that list again, and the next visit never ends.
+The `m_traverse` of a module may visit freed objects: that of _asyncio (CPython 3.12) visits its free list. A
+new reference to such an object, once released, puts it on that list again, and the next visit never ends.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NAMESPACE = vars(ModuleType)["__dict__"].__get__
 
 
 def referents(objects: Sequence[Any]) -> list[Any]:
-    """As gc.get_referents, by `tp_traverse`; of a module its namespace alone."""
+    """As gc.get_referents, by `tp_traverse`; for a module only its namespace."""
     modules = [x for x in objects if issubclass(type(x), ModuleType)]
     others = [x for x in objects if not issubclass(type(x), ModuleType)] if modules else objects
     return [*gc.get_referents(*others), *map(_NAMESPACE, modules)]

@@ -1,4 +1,4 @@
-"""Modules as a user gives them: by name, by pattern, or themselves."""
+"""Turn the modules that a user passes (name, pattern or module) into patterns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _dict_of = vars(ModuleType)["__dict__"].__get__
 
 
 def names_of(modules: tuple[Any, ...]) -> tuple[str, ...]:
-    """The pattern of each, whose own code is not run; raises InspectorError `unknown-module`."""
+    """The pattern of each; runs no code of theirs. Raises InspectorError `unknown-module`."""
     return tuple(_name(module) for module in modules)
 
 
@@ -26,7 +26,7 @@ def _name(module: Any) -> str:
     raise InspectorError(
         f"{type_name(kind)} is no module.",
         slug="unknown-module",
-        why="what is to be watched is given as a module, or as a name or pattern of modules",
+        why="pass a module, or a name or pattern of modules",
         do=_cure(kind),
     )
 

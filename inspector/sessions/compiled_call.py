@@ -1,4 +1,4 @@
-"""The verb `call_c`: one call of compiled C, looked at here, or apart where it may crash; traced if asked."""
+"""The verb `call_c`: one inspected call of compiled C, here or in a forked child; traced on request."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from inspector.sessions.trace import Traced
 
 DEADLINE_S: Final = 30.0
-"""Of each further child: the trace's, the ledger's, and the one under gdb."""
+"""For each further child: that of the trace, of the ledger, and the one under gdb."""
 _PACKAGE: Final = str(Path(__file__).parents[1]) + "/"
 
 
@@ -38,12 +38,13 @@ def call_c(
     trace: bool = False,
     cells: Mapping[str, int] | None = None,
 ) -> tuple[Any, CellCall, Exception | None]:
-    """Call compiled C: (result, a CellCall that says what the call did, its exception or None).
+    """Return (result, what the call did, its exception or None). `arguments`: name -> object, in order.
 
-    `arguments` maps names to objects, in parameter order. References to the arguments are counted before and
-    after. `isolate` runs it in a forked child: a crash gives an `Unknown` result, `died` says where; arrays
-    come back as copies. `trace` runs two more children: one traced, one under `leaks`; the layout of each
-    array is added. `cells` maps file names to numbers of notebook cells.
+    With `isolate` it runs in a forked child: after a crash the result is `Unknown`, `died` is the place of
+    the crash (from a second run, under gdb), and arrays come back as copies. Without it, the arguments'
+    reference counts are compared before and after. `trace` runs it in two more children, for its C-API calls
+    and for the ledger of its references, and adds the layout of each array. `cells`: file name -> notebook
+    cell number. Example: `result, fact, error = call_c(module.scale, {"x": x, "factor": 2.0})`.
     """
     watched = _watched(function, tuple(arguments.values()), cells) if trace else {}
     error: Exception | None = None
@@ -62,7 +63,7 @@ def call_c(
 
 
 def _death(function: Callable[[], Any]) -> Stop | Unknown:
-    """The stop at which `function` dies, run again in a child under gdb; or why that cannot be said."""
+    """Where `function` dies, run again in a child under gdb; or why that is not known."""
     from inspector.debugger.forked import Forked
 
     try:
@@ -70,15 +71,15 @@ def _death(function: Callable[[], Any]) -> Stop | Unknown:
             stop = child.wait(DEADLINE_S).stop
     except InspectorError as error:
         return Unknown(
-            f"where is not known: {error.what.rstrip('.')}" + (f" ({error.why})" if error.why else "")
+            f"the place is not known: {error.what.rstrip('.')}" + (f" ({error.why})" if error.why else "")
         )
     if stop is None:
-        return Unknown("where is not known: run again under gdb it did not die")
+        return Unknown("the place is not known: it did not crash when run again under gdb")
     return replace(stop, stack=replace(stop.stack, frames=_without_ours(stop.stack.frames)))
 
 
 def _without_ours(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """From the first Python frame of this package to the next of the user's, all is plumbing."""
+    """Mark as plumbing: from the first Python frame of this package to the user's next Python frame."""
     ours = [frame.kind == "python" and str(frame.line).startswith(_PACKAGE) for frame in frames]
     first = ours.index(True) if True in ours else len(frames)
     beyond = (n for n in range(first, len(frames)) if frames[n].kind == "python" and not ours[n])
@@ -102,15 +103,15 @@ def _watched(
         not_hooked = Unknown("it has no method table: no call of its module can be hooked")
         return {"trace": not_hooked, "leaks": not_hooked}
     return {
-        "trace": _told(Trace, partial(_traced, trace(module.__name__, cells=cells), function, values)),
-        "leaks": _told(Leaks, partial(_counted, leaks(module.__name__, cells=cells), function, values)),
+        "trace": _in_child(Trace, partial(_traced, trace(module.__name__, cells=cells), function, values)),
+        "leaks": _in_child(Leaks, partial(_counted, leaks(module.__name__, cells=cells), function, values)),
     }
 
 
-def _told(fact: type, function: Callable[[], Any]) -> Any:
-    """A fact that a child found, or why there is none."""
-    told = isolation.run(lambda: to_wire(function()), DEADLINE_S, call.MEMORY_LIMIT_BYTES)
-    return told if isinstance(told, Unknown) else from_wire(fact, told)
+def _in_child(fact: type, function: Callable[[], Any]) -> Any:
+    """The fact that a forked child found, or why there is none."""
+    wire = isolation.run(lambda: to_wire(function()), DEADLINE_S, call.MEMORY_LIMIT_BYTES)
+    return wire if isinstance(wire, Unknown) else from_wire(fact, wire)
 
 
 def _traced(traced: Traced, function: Callable[..., Any], values: tuple[Any, ...]) -> Trace:
@@ -126,7 +127,7 @@ def _counted(counted: Leaked, function: Callable[..., Any], values: tuple[Any, .
 
 
 def _called(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-    """The result, kept by who asks: it is an owner. An exception is told by the call here."""
+    """The result, or None after an exception. The caller keeps it: it counts as an owner."""
     try:
         return function(*values)
     except Exception:

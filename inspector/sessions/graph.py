@@ -1,4 +1,4 @@
-"""The verb `graph`: an object's holders and what it holds, one step; the next step by a node's address."""
+"""The verb `graph`: an object's holders and what it holds, one step; further steps by a node's address."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ROOTS: Final = (
     "mapping",
     "unknown holder",
 )
-"""Kinds of owners behind which nothing is asked: the object's path to a root ends there."""
+"""Kinds of owners that are not followed further: the object's path to a root ends there."""
 MOST: Final = 60
 
 
 def graph(x: Any, *, names: Mapping[int, str] | None = None) -> Graph:
-    """Who holds `x` (memory is searched), what it holds, and the path to it from a root.
+    """Return the holders of `x` (by a search of memory), what it holds, and the path to it from a root.
 
-    `names`: id of a dict -> how the user knows it. Runs no user code.
+    `names`: id of a dict -> the user's name for it. Runs no user code.
     """
     from inspector._native import Subject
     from inspector.objects.layouts.call_references import leave_out_call
@@ -51,9 +51,9 @@ def graph(x: Any, *, names: Mapping[int, str] | None = None) -> Graph:
 
 
 def step(address: int, type_name: str, up: bool, *, names: Mapping[int, str] | None = None) -> Step:
-    """The neighbours of the object of that type at an address: who holds it, or what it holds.
+    """Return the neighbours of the object of that type at an address: its holders (`up`), or what it holds.
 
-    Where there is none any more the step has no edges and says so: a graph keeps nothing alive.
+    If it was freed, the step has no edges and says so: a graph keeps nothing alive.
     """
     from inspector.facts.graph import Step
     from inspector.objects.probes.held import at, held
@@ -82,7 +82,7 @@ def _holders(subject: Subject, names: Mapping[int, str]) -> Step:
 
 
 def _order(edge: Edge) -> tuple[bool, bool, str, str]:
-    """What is sure first, then what can be walked on from; never as it happens to lie in memory."""
+    """Sort key: certain edges first, then edges that can be followed; independent of addresses."""
     return not edge.certain, edge.root, edge.label, edge.key
 
 

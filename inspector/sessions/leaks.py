@@ -1,4 +1,4 @@
-"""What `inspector.leaks(...)` gives: a context manager, and afterwards the verdicts on references."""
+"""The verb `leaks`: a context manager that afterwards holds the verdicts on references."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from inspector.report import Report
 
 WARM_UP: Final = 3
-"""Runs before those that count: caches fill (CPython's regrtest -R)."""
+"""Runs before the counted ones, to fill caches (as CPython's regrtest -R does)."""
 RUNS: Final = 3
-"""Runs that count, where nobody says how many."""
+"""Counted runs, by default."""
 OUTSIDE: Final = "bytes leaked outside objects"
 DEADLY: Final = ("over-released", "borrowed reference stolen")
-"""Faults that end a process sooner or later."""
+"""Faults that sooner or later crash the process."""
 
 
 class Leaked:
-    """One stretch of code under the ledger: `with` it, or `run` a function; then ask it."""
+    """Code run under the ledger: a `with` block, or `run(function)`; afterwards the attributes are facts."""
 
     name = "leaks"
     hosts = False
-    """Whether what a program that embeds this Python obtains is watched too."""
+    """Whether references that a program embedding this Python obtains are watched too."""
     late = False
-    """Whether modules may come that cannot be found yet."""
+    """Whether modules that cannot be found yet may be imported later."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Leaked:
     def __enter__(self) -> Leaked:
         if self._repeat is not None:
             raise InspectorError(
-                "a block runs once, whatever repeat= says.",
+                "a `with` block runs once; repeat= does not apply to it.",
                 slug="bad-option",
                 do=f"inspector.leaks(..., repeat={self._repeat}).run(function), or %%inspect_leaks --repeat",
             )
@@ -73,9 +73,9 @@ class Leaked:
         self.end()
 
     def end(self, frames_from: int = 0, alone: bool = True, goes_on: bool = False) -> None:
-        """Close and judge. `frames_from`: where on the stack the frames of a host begin, which run still.
+        """Close the ledger and judge. `frames_from`: stack address above which a host's frames run.
 
-        `goes_on`: another run follows, and blocks outside objects are judged after the last.
+        `goes_on`: another run follows; raw memory is judged after the last one.
         """
         from inspector.sessions.leaks_raw_memory import judged
 
@@ -93,11 +93,11 @@ class Leaked:
                 ledger.raw_memory.close()
 
     def run(self, function: Callable[[], Any], repeat: int | None = None, *, isolate: bool = False) -> Leaked:
-        """Call `function` 3 times to warm up, then `repeat` (3) times; a fault is one that every run shows.
+        """Call `function` 3 times to warm up, then `repeat` (3) times; faults show in every run. Gives self.
 
-        The first time is watched too: what is certainly released too often then is told at once.
-        `isolate`: in a forked child, so that a crash is a verdict; what `function` changes is lost.
-        Raises InspectorError `not-isolated` where the child gives no answer, `bad-option`.
+        The first call is watched too: a reference that it certainly released too often ends the runs at once.
+        `isolate` runs in a forked child, so that a crash becomes a verdict; changes by `function` are lost.
+        Raises InspectorError `not-isolated` if the child returns no answer, `bad-option`.
         """
         _check(repeat)
         repeat = repeat or self._repeat or RUNS
@@ -130,9 +130,9 @@ class Leaked:
         from inspector.ledger.growth import Growth
         from inspector.ledger.raw_memory import RawMemory
 
-        first = self._once(function)  # what it releases too often does no harm while the ledger is open
+        first = self._once(function)  # the ledger holds references: too many releases are harmless here
         if any(one.certain and one.kind in DEADLY for one in first.verdicts):
-            return replace(first, notes=(*first.notes, "not repeated: unwatched it may end the process"))
+            return replace(first, notes=(*first.notes, "not repeated: unwatched it may crash the process"))
         for _ in range(WARM_UP - 1):
             function()
         growth, facts, raw_memory = Growth(), [], RawMemory()
@@ -148,15 +148,15 @@ class Leaked:
 
     @property
     def is_open(self) -> bool:
-        """Whether its block runs."""
+        """Whether the block is running."""
         return self._ledger is not None
 
     @property
     def fact(self) -> Leaks:
-        """Everything, as one fact. Raises InspectorError `trace-not-finished` before a block has ended."""
+        """All results as one fact. Raises InspectorError `trace-not-finished` before a block has ended."""
         if self._fact is None:
             raise InspectorError(
-                "nothing has run under this ledger yet.",
+                "no block has ended under this ledger yet.",
                 slug="trace-not-finished",
                 do="with inspector.leaks() as leaks: ...",
             )
@@ -169,17 +169,17 @@ class Leaked:
 
     @property
     def certain(self) -> tuple[Verdict, ...]:
-        """Those faults that leave no other explanation; none where nothing has run."""
+        """Faults with no other explanation; () before a block has ended."""
         return tuple(one for one in self._fact or () if one.certain)
 
     @property
     def kept(self) -> tuple[KeptByC, ...]:
-        """What native code keeps on purpose."""
+        """References that native code keeps on purpose."""
         return self.fact.kept
 
     @property
     def report(self) -> Report:
-        """The verdicts as they are shown."""
+        """The verdicts as a Report."""
         from inspector.report import Report
 
         return Report(self.name, {"leaks": self.fact})
@@ -199,9 +199,9 @@ def leaks(
 ) -> Leaked:
     """Watch the references that native code of `modules` (none: all) obtains, gives away and loses.
 
-    `with leaks("mymodule") as found: ...`, then `found.verdicts`. `leaks("mymodule").run(function)` runs it 3
-    times, then `repeat` (3) times, and tells what every run shows. `cells` maps file names to numbers of
-    notebook cells. Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
+    `with leaks("mymodule") as found: ...`, then `found.verdicts`; or `leaks("mymodule").run(function)`,
+    which keeps the faults that each of `repeat` (3) runs shows, after 3 warm-up runs. `cells`: file name ->
+    number of the notebook cell. Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
     """
     _check(repeat)
     from inspector.sessions.chosen_modules import names_of
@@ -210,7 +210,7 @@ def leaks(
 
 
 class NoLeaks:
-    """A block that raises InspectorError `leaked` where native code certainly lost a reference."""
+    """A block that raises InspectorError `leaked` if native code certainly lost a reference."""
 
     def __init__(self, found: Leaked) -> None:
         self.found = found
@@ -227,7 +227,7 @@ class NoLeaks:
 
 
 def no_leaks(*modules: str | ModuleType) -> NoLeaks:
-    """A block, `with no_leaks("mymodule"):`, that raises InspectorError `leaked` for a certain leak."""
+    """A block, `with no_leaks("mymodule"):`, that raises InspectorError `leaked` for certain faults."""
     return NoLeaks(leaks(*modules))
 
 
@@ -246,7 +246,7 @@ def _lost(certain: tuple[Verdict, ...], many: str) -> InspectorError:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """A collection would end owners between their count and their search, and meet the dead kept apart."""
+    """Disable the gc: it would free owners between count and search, and meet the dead objects we keep."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -264,7 +264,7 @@ def _judged(found: Found, alone: bool) -> Leaks:
     try:
         facts = searched(found)
         keep = {int(one.address) for one in facts.suspects if one.died and one.certain_owners}
-        given = _give_back(found, facts.suspects, keep)
+        added = _give_back(found, facts.suspects, keep)
     finally:
         found.release(keep)
     return Leaks(
@@ -273,7 +273,7 @@ def _judged(found: Found, alone: bool) -> Leaks:
         suspects=len(facts.suspects),
         left_out=facts.left_out,
         not_noted=found.not_noted,
-        given_back=given,
+        given_back=added,
         runs=1,
         wall_ns=found.wall_ns,
         scan_ns=facts.scan_ns,
@@ -285,7 +285,7 @@ def _judged(found: Found, alone: bool) -> Leaks:
 
 
 def _unhooked(without_trampoline: Mapping[str, int]) -> tuple[str, ...]:
-    """What is not seen, where the process has hooked so much that no thunk was left."""
+    """A note on slots that are not hooked because the process has used all trampolines."""
     if not without_trampoline:
         return ()
     from inspector.tracing.events.name_tables import library_of
@@ -293,17 +293,17 @@ def _unhooked(without_trampoline: Mapping[str, int]) -> tuple[str, ...]:
     names = sorted({library_of(path) for path in without_trampoline})
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return (
-        f"{sum(without_trampoline.values()):,} import slots of {', '.join(names[:3])}{more} are not hooked: this "
-        "process used all there are; in a new process name the modules",
+        f"{sum(without_trampoline.values()):,} import slots of {', '.join(names[:3])}{more} are not hooked: "
+        "this process has used all trampolines; name the modules in a new process",
     )
 
 
 def _give_back(found: Found, suspects: tuple[Suspect, ...], keep: set[int]) -> int:
-    """Objects with more owners than references get the missing ones: else they would die under them."""
+    """Add the missing references to objects with more owners than references; return how many were added."""
     from inspector import _native
 
     subjects = {row[1]: (row[0], row[3] & _native.LEDGER_FLAGS["HELD"]) for row in found.rows}
-    given = 0
+    added = 0
     for one in suspects:
         missing = one.certain_owners - one.references
         subject, held = subjects.get(int(one.address), (None, 0))
@@ -312,24 +312,24 @@ def _give_back(found: Found, suspects: tuple[Suspect, ...], keep: set[int]) -> i
         if held:  # the reference held for safety becomes its own
             keep.add(int(one.address))
         _native.ledger_give_back(subject, missing - bool(held))
-        given += missing
-    return given
+        added += missing
+    return added
 
 
 def _check(repeat: int | None) -> None:
     if repeat is not None and (type(repeat) is not int or repeat < 1):
-        raise InspectorError(f"repeat is {repeat!r:.40}.", slug="bad-option", do="a whole number from 1 on")
+        raise InspectorError(f"repeat is {repeat!r:.40}.", slug="bad-option", do="give an int, 1 or more")
 
 
 def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
-    """What every run shows, and what every run moves. What only some show filled a cache."""
+    """The faults that every run shows and the counts that every run changes; others are caches filling."""
     from inspector.verdicts.leaks import confirmed, key, of_drifts
 
     last = facts[-1]
     apart = tuple(one for one in last.verdicts if one.kind == OUTSIDE)  # judged over all runs
     facts = [replace(fact, verdicts=tuple(one for one in fact if one.kind != OUTSIDE)) for fact in facts]
     common = set.intersection(*({key(one) for one in fact.verdicts} for fact in facts))
-    if drifts is not None:  # a count that is perhaps too low falls with every run, or is not
+    if drifts is not None:  # an uncertain one counts only if the count falls with every run
         common -= {key(one) for one in last.verdicts if one.kind in DEADLY and not one.certain}
     once = sum(key(one) not in common for fact in facts for one in fact.verdicts)
     notes = last.notes + ((f"{once} seen in some runs only: a cache that filled",) if once else ())
@@ -340,5 +340,5 @@ def _repeated(facts: list[Leaks], drifts: tuple[Drift, ...] | None) -> Leaks:
     )
     verdicts = confirmed(verdicts, drifts or ())
     moved = of_drifts(drifts or (), verdicts)
-    told = sorted((*verdicts, *moved, *apart), key=lambda one: not one.certain)
-    return replace(last, verdicts=tuple(told), runs=len(facts), notes=notes)
+    found = sorted((*verdicts, *moved, *apart), key=lambda one: not one.certain)
+    return replace(last, verdicts=tuple(found), runs=len(facts), notes=notes)

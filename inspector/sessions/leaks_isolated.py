@@ -1,7 +1,7 @@
-"""The verb `leaks` in a forked child: a fault that ends the process is a verdict, and costs nothing here.
+"""The verb `leaks` in a forked child: a fault that crashes the child is a verdict, and does no harm here.
 
-The first child runs the code as `Leaked.run` does. Where it dies a second one runs it once, watched from the
-start: the ledger keeps what was freed too early apart, so that child often lives and names the fault.
+The first child runs the code as `Leaked.run` does. If it crashes, a second one runs it once, watched from the
+start: the ledger delays freeing objects released too early, so that child often survives and names the fault.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _LINE: Final = re.compile(rb'File "([^"]+)", line (\d+) in (\S+)')
 
 
 def apart(whole: Callable[[], Leaks], once: Callable[[], Leaks]) -> Leaks:
-    """What `whole` finds in a child; where that dies, a verdict on the crash, and what `once` finds.
+    """What `whole` finds in a child; if that crashes, a verdict on the crash, and what `once` finds.
 
-    Raises InspectorError `not-isolated` where no child can be made, or it ends without an answer.
+    Raises InspectorError `not-isolated` if no child can be forked, or it ends without an answer.
     """
     from inspector.verdicts.leaks import crash
 
-    found, place = _told(whole)
+    found, place = _in_child(whole)
     if isinstance(found, Leaks):
         return found
-    again, watched = _told(once)
+    again, watched = _in_child(once)
     verdict = crash(_signal(found), place, COPY, watched=_is_ours(place))
     if isinstance(again, Leaks):
         return replace(again, verdicts=(*again.verdicts, verdict))
@@ -45,8 +45,8 @@ def apart(whole: Callable[[], Leaks], once: Callable[[], Leaks]) -> Leaks:
     return Leaks((verdict, later), (), 0, 0, 0, 0, 1, 0, 0, 0, 0)
 
 
-def _told(function: Callable[[], Leaks]) -> tuple[Leaks | Unknown, Touch | Unknown]:
-    """What the child found, or why not, and where it stood when it died."""
+def _in_child(function: Callable[[], Leaks]) -> tuple[Leaks | Unknown, Touch | Unknown]:
+    """What the child found, or why not; and where it was when it died."""
     from inspector.facts.wire import from_wire, to_wire
     from inspector.objects import isolation
 
@@ -57,14 +57,14 @@ def _told(function: Callable[[], Leaks]) -> tuple[Leaks | Unknown, Touch | Unkno
             faulthandler.enable(diary, all_threads=False)
             return to_wire(function())
 
-        told = isolation.run(watched, DEADLINE_S, MEMORY_BYTES)
-        return told if isinstance(told, Unknown) else from_wire(Leaks, told), _place(diary)
+        wire = isolation.run(watched, DEADLINE_S, MEMORY_BYTES)
+        return wire if isinstance(wire, Unknown) else from_wire(Leaks, wire), _place(diary)
     finally:
         os.close(diary)
 
 
 def _is_ours(place: Touch | Unknown) -> bool:
-    """Whether it died in our own code: then it may be our fault."""
+    """Whether it died in our own code: then the fault may be ours."""
     own = str(Path(__file__).parents[1])
     return isinstance(place, Touch) and str(place.site.file).startswith(own)
 
@@ -73,7 +73,7 @@ def _signal(found: Leaks | Unknown) -> str:
     reason = found.reason if isinstance(found, Unknown) else ""
     if not reason.startswith(DIED):
         raise InspectorError(
-            f"the code gave no answer in a copy of this process: {reason}.",
+            f"the code returned no answer in a copy of this process: {reason}.",
             slug="not-isolated",
             do="run it without isolate, or as a program: inspector leaks script.py",
         )
@@ -81,11 +81,11 @@ def _signal(found: Leaks | Unknown) -> str:
 
 
 def _place(diary: int) -> Touch | Unknown:
-    """The innermost Python line of what faulthandler wrote."""
+    """The innermost Python line that faulthandler wrote."""
     lines = _LINE.findall(os.pread(diary, DIARY_BYTES, 0))
     if not lines:
         return Unknown("no Python code was running")
     file, line, function = (part.decode(errors="replace") for part in lines[0])
     here = Unknown("it did not return")
-    site = Site(file, int(line), function, Unknown("not told by a crash"), "")
+    site = Site(file, int(line), function, Unknown("a crash does not record it"), "")
     return Touch("unbalanced", "", "", "", here, here, site, 0)

@@ -1,4 +1,4 @@
-"""The verb leaks on a program that is launched: its own Python opens the ledger, and judges at its end."""
+"""The verb leaks on a launched program: its own Python opens the ledger, and judges when it ends."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from inspector.report import Report
 
 CRASHES: Final = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
-"""Signals by which native code ends its own process."""
-NOT_TOLD: Final = Unknown("where a signal ended the program is not known: inspector debug shows it")
+"""Signals of a crash in native code."""
+NO_PLACE: Final = Unknown("the place of the crash is not known: inspector debug shows it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ class Judged:
     code: int
     """Its exit code; -N: signal N."""
     notes: tuple[str, ...]
-    """What of it was not watched, a sentence each."""
+    """What was not watched, one sentence each."""
 
     @property
     def report(self) -> Report:
-        """The verdicts as they are shown."""
+        """The verdicts as a Report."""
         from inspector.report import Report
 
         return Report("leaks", {"leaks": self.fact})
@@ -50,10 +50,10 @@ class Judged:
 def launch(command: Sequence[str], *modules: str, children: bool = False, quiet: bool = False) -> Judged:
     """Run `command`, a program that is or embeds Python, under the ledger.
 
-    Its Python opens the ledger at its start, as `trace_launched.launch` begins a trace, and judges when it ends, or
-    when the process exits without ending it. What the program itself obtains by the C-API is watched too
-    where no module is named. `children`, `quiet`: as `trace_launched.launch` takes them. Raises InspectorError
-    `no-program`, `no-python`, `python-isolated`, `no-build`, `no-verdicts`, and what `leaks` raises.
+    Its Python opens the ledger at its start, as `trace_launched.launch` begins a trace, and judges when it
+    ends, or when the process exits without finalizing it. If no module is named, references that the program
+    itself obtains by the C-API are watched too. `children`, `quiet`: as for `trace_launched.launch`. Raises
+    InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, `no-verdicts`, and `leaks`'s.
     """
     folder = Path(tempfile.mkdtemp(prefix="inspector-leaks-"))
     try:
@@ -62,8 +62,8 @@ def launch(command: Sequence[str], *modules: str, children: bool = False, quiet:
         ended, pid = trace_launched.ran(command, asked, quiet)
         if unknown := trace_launched.told(folder, "unknown", pid):
             raise InspectorError(unknown["what"], slug=unknown["slug"], do="name a module that it imports")
-        told = trace_launched.told(folder, "leaks", pid)
-        fact = from_wire(Leaks, told) if told is not None else _not_told(command[0], ended.code)
+        wire = trace_launched.told(folder, "leaks", pid)
+        fact = from_wire(Leaks, wire) if wire is not None else _without_ledger(command[0], ended.code)
         return Judged(fact, ended.code, trace_launched.others(folder))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -74,17 +74,17 @@ def _folder(package: str) -> str:
     return str(Path(spec.origin).parent) if spec is not None and spec.origin else ""
 
 
-def _not_told(program: str, code: int) -> Leaks:
-    """A crash is a verdict; any other end without one is an error."""
+def _without_ledger(program: str, code: int) -> Leaks:
+    """The facts for a missing ledger: a crash is a verdict; any other end raises."""
     from inspector.verdicts.leaks import crash
 
     name = signal.Signals(-code).name if code < 0 else ""
     if name in CRASHES:
-        return Leaks((crash(name, NOT_TOLD, "the program", watched=True),), (), 0, 0, 0, 0, 1, 0, 0, 0, 0)
+        return Leaks((crash(name, NO_PLACE, "the program", watched=True),), (), 0, 0, 0, 0, 1, 0, 0, 0, 0)
     left = f"left with code {code}, past its exit handlers"
     how = f"was ended by signal {-code} ({name})" if name else left
     raise InspectorError(
-        f"{program[:60]} {how}: its ledger went with it.",
+        f"{program[:60]} {how}: its ledger is lost.",
         slug="no-verdicts",
         why="counts and owners are judged in the program itself, when its Python or its process ends",
         do="let it end by itself: no kill, os._exit or exec",
@@ -92,9 +92,9 @@ def _not_told(program: str, code: int) -> Leaks:
 
 
 def begin(settings: dict[str, Any]) -> None:
-    """In the program: open the ledger, from now to the end of its Python or of its process."""
+    """In the program: keep the ledger open until the end of its Python or of its process."""
     from inspector import _native
-    from inspector.ledger import suspects  # noqa: F401 - before the ledger opens, and not as the process ends
+    from inspector.ledger import suspects  # noqa: F401 - imported now, not when the process ends
     from inspector.sessions.leaks import Leaked
     from inspector.verdicts import leaks  # noqa: F401
 
@@ -116,7 +116,7 @@ def begin(settings: dict[str, Any]) -> None:
 
 
 def _bring(package: str, folder: str) -> None:
-    """Make a package in pure Python importable, unless this Python has one: symbols are read by it."""
+    """Make a pure-Python package importable, unless this Python has it: symbols are read with it."""
     if folder and find_spec(package) is None:
         spec = spec_from_file_location(
             package, Path(folder, "__init__.py"), submodule_search_locations=[folder]
@@ -127,14 +127,14 @@ def _bring(package: str, folder: str) -> None:
 
 
 def _leave(folder: Path, fact: Leaks, modules: tuple[str, ...]) -> None:
-    """The verdicts; or that a module never came."""
+    """Write the verdicts, or the error that a module was never imported."""
     from inspector.tracing.arm.targets import Targets
 
-    name, told = "leaks", to_wire(fact)
+    name, wire = "leaks", to_wire(fact)
     try:
         Targets(modules, buffers=False).require()
     except InspectorError as error:
-        name, told = "unknown", {"what": error.what, "slug": error.slug}
+        name, wire = "unknown", {"what": error.what, "slug": error.slug}
     part = folder / f"{name}.part"
-    part.write_text(json.dumps(told), encoding="utf-8")
+    part.write_text(json.dumps(wire), encoding="utf-8")
     part.replace(folder / f"{name}-{os.getpid()}.json")

@@ -1,4 +1,4 @@
-"""The verb `leaks`, of memory outside objects: lost blocks become verdicts, growing ones a table."""
+"""The verb `leaks` for raw memory: lost blocks become verdicts, growing places a table."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def judged(fact: Leaks, last: Found, raw_memory: RawMemory) -> Leaks:
-    """The fact with what was found outside objects, certain verdicts first. `last`: of the last run."""
+    """Add the findings in raw memory to the fact, certain verdicts first. `last`: of the last run."""
     from inspector.ledger.suspects import site_of
     from inspector.verdicts.raw_memory import of_raw_memory
 
     blocks = raw_memory.found(last.methods, partial(site_of, last))
-    told = (*fact.verdicts, *(one for some in blocks for one in of_raw_memory(some)))
+    found = (*fact.verdicts, *(one for some in blocks for one in of_raw_memory(some)))
     return replace(
         fact,
-        verdicts=tuple(sorted(told, key=lambda one: not one.certain)),
+        verdicts=tuple(sorted(found, key=lambda one: not one.certain)),
         raw_memory=blocks,
         scan_ns=fact.scan_ns + raw_memory.scan_ns,
         scanned_bytes=fact.scanned_bytes + raw_memory.scanned_bytes,

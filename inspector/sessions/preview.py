@@ -1,4 +1,4 @@
-"""The verbs of what would happen: `conversions(x)`, and what an expression would copy."""
+"""The verbs that predict: `conversions(x)`, and what an expression would copy."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from inspector.objects.preview.consumers import Consumer
 
 CHILD_S: Final = 30.0
-"""For a child in all: it may have to import the library, and hooks its functions."""
+"""For a child in all: it may have to import the library, and it hooks the library's functions."""
 MEMORY_BYTES: Final = 4 << 30
 
 
 def conversions(x: Any, to: str | tuple[str, ...] | list[str] = ()) -> Previews:
-    """What handing `x` to each library would do: share, copy, change values, materialize or fail; and why.
+    """Return what converting `x` for each library would do: copy, lose values, materialize, fail; and why.
 
-    `to`: an import name or several, also "bytes" and "memoryview"; () for the libraries that are imported.
-    The conversion is tried in a forked child within 2 s and 4 GB, a large object by its beginning; nothing
-    changes here. Where a fork is not safe (torch, polars or jax is loaded, threads run), tested rules answer,
-    marked as such. Raises InspectorError `unknown-consumer`. Example: `inspector.conversions(x, "numpy")`
+    `to`: one or more import names, also "bytes" and "memoryview"; () for all imported libraries. The real
+    conversion runs in a forked child, within 2 s and 4 GB; a large object by its first part; nothing changes
+    here. Where a fork is not safe (torch, polars or jax loaded, threads running) rules answer, and `found`
+    says so. Raises InspectorError `unknown-consumer`. Example: `conversions(x, to="torch")`.
     """
     from inspector.objects.preview.consumers import chosen, installed, unsafe
 
@@ -37,23 +37,23 @@ def conversions(x: Any, to: str | tuple[str, ...] | list[str] = ()) -> Previews:
 
 
 def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:
-    """What evaluating `expression` in a copy of `names` would copy, and what would become of `x`.
+    """Return what evaluating `expression` in a copy of `names` would copy, and whether it materializes `x`.
 
-    It runs in a forked child within 2 s, traced; Unknown where a fork is not safe. Raises InspectorError
+    It runs traced in a forked child, within 2 s; Unknown where a fork is not safe. Raises InspectorError
     `not-an-expression`.
     """
     from inspector.objects.preview.consumers import unsafe
 
     why, code = unsafe(), _compiled(expression)
-    told = Unknown(why) if why else _forked(lambda: _evaluated(x, code, dict(names)))
-    if isinstance(told, Unknown):
-        untold = Unknown(_said(told.reason))
-        return Prediction(expression, untold, "", "", untold)
+    found = Unknown(why) if why else _forked(lambda: _evaluated(x, code, dict(names)))
+    if isinstance(found, Unknown):
+        unknown = Unknown(_reason(found.reason))
+        return Prediction(expression, unknown, "", "", unknown)
     from inspector.facts.conversion import Copy
     from inspector.facts.wire import from_wire
 
-    copies = tuple(from_wire(Copy, copy) for copy in told["copies"])
-    return Prediction(expression, copies, told["materializes"], told["fails"], told["wall_ns"])
+    copies = tuple(from_wire(Copy, copy) for copy in found["copies"])
+    return Prediction(expression, copies, found["materializes"], found["fails"], found["wall_ns"])
 
 
 def _compiled(expression: str) -> CodeType:
@@ -70,7 +70,7 @@ def _compiled(expression: str) -> CodeType:
 
 
 def _evaluated(x: Any, code: CodeType, names: dict[str, Any]) -> dict[str, Any]:
-    """In the child: its copies, and the change of state, as plain values."""
+    """In the child: the copies, and the new state of `x` if it changed, as plain values."""
     from inspector.facts.wire import to_wire
     from inspector.objects.preview.trying import bounded
     from inspector.sessions.trace import trace
@@ -115,25 +115,25 @@ def _one(x: Any, name: str, consumer: Consumer, unsafe: str) -> Preview:
         part, times = part_of(x, size)
         return {**tried(part, consumer, is_table, _state, partial(_traced, library)), "times": times}
 
-    told = _forked(try_it)
-    if isinstance(told, Unknown):
-        return _by_rule(x, name, function, _said(told.reason))
-    return _preview(name, function, told)
+    found = _forked(try_it)
+    if isinstance(found, Unknown):
+        return _by_rule(x, name, function, _reason(found.reason))
+    return _preview(name, function, found)
 
 
 def _forked(function: Callable[[], Any]) -> Any | Unknown:
-    """What `function` gives in the child; a thread that runs just now is waited for, a moment."""
+    """The result of `function` in a forked child; waits a moment for a running thread to end."""
     from inspector.objects import isolation
 
     return isolation.run(function, CHILD_S, MEMORY_BYTES)
 
 
-def _said(reason: str) -> str:
+def _reason(reason: str) -> str:
     return "it takes longer than 2 s" if "SIGALRM" in reason else reason
 
 
 def _traced(library: str, call: Callable[[], Any]) -> list[tuple[str, str, int]]:
-    """In the child: the call, traced."""
+    """In the child: trace the call; return (reason, how to avoid it, bytes) of each copy."""
     from inspector.sessions.trace import trace
 
     with trace(library) as traced:
@@ -141,16 +141,16 @@ def _traced(library: str, call: Callable[[], Any]) -> list[tuple[str, str, int]]
     return [(copy.reason, copy.avoid, copy.copied_bytes) for copy in traced.copies]
 
 
-def _preview(name: str, function: str, told: dict[str, Any]) -> Preview:
-    found: Found = "tried" if told["times"] == 1 else "tried on a part"
-    if "fails" in told:
+def _preview(name: str, function: str, trial: dict[str, Any]) -> Preview:
+    found: Found = "tried" if trial["times"] == 1 else "tried on a part"
+    if "fails" in trial:
         failed = Unknown("the conversion fails")
-        return Preview(name, function, failed, failed, failed, failed, "", told["fails"], "", True, found)
+        return Preview(name, function, failed, failed, failed, failed, "", trial["fails"], "", True, found)
     copied: int | Unknown = (
-        Unknown(told["unknown"]) if "unknown" in told else round(told["copied"] * told["times"])
+        Unknown(trial["unknown"]) if "unknown" in trial else round(trial["copied"] * trial["times"])
     )
-    lost = told["lost"]
-    reason, avoid = told["why"] if copied != 0 else ("", "")
+    lost = trial["lost"]
+    reason, avoid = trial["why"] if copied != 0 else ("", "")
     return Preview(
         consumer=name,
         function=function,
@@ -158,7 +158,7 @@ def _preview(name: str, function: str, told: dict[str, Any]) -> Preview:
         copied_bytes=copied,
         loses=Unknown(lost) if isinstance(lost, str) else tuple(lost[1]),
         losses=Unknown(lost) if isinstance(lost, str) else lost[0],
-        materializes=told["materializes"],
+        materializes=trial["materializes"],
         reason=reason,
         avoid=avoid,
         fails=False,

@@ -1,4 +1,4 @@
-"""Promises for tests: a block in which nothing is copied, or nothing materializes, or it raises."""
+"""The verbs `no_copy` and `no_materialize`: blocks that raise if bytes are copied or data materializes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 class NoCopy(Traced):
-    """A trace whose end raises where bytes were copied."""
+    """A trace that raises at its end if bytes were copied."""
 
     def __init__(self, recorder: Recorder, least_bytes: int) -> None:
         super().__init__(recorder, name="no_copy")
@@ -37,9 +37,9 @@ class NoCopy(Traced):
 
 
 def no_copy(*modules: str | ModuleType, least_bytes: int = 1) -> NoCopy:
-    """A block, or a decorated function, that raises InspectorError `copied` if it copies bytes.
+    """Return a block, also a decorator, that raises InspectorError `copied` if bytes are copied in it.
 
-    `modules` as in `trace`; results under `least_bytes` are allowed. Example: `with no_copy("numpy"): f(x)`
+    `modules` as in `trace`; smaller copies than `least_bytes` pass. Example: `with no_copy("numpy"): ...`.
     """
     from inspector.sessions.chosen_modules import names_of
     from inspector.tracing.record.recorder import Recorder
@@ -48,32 +48,32 @@ def no_copy(*modules: str | ModuleType, least_bytes: int = 1) -> NoCopy:
 
 
 class NoMaterialize:
-    """A block, or a decorated function, in which no data may come to be."""
+    """A block, also a decorator, in which no data may be materialized."""
 
     def __init__(self, least_bytes: int) -> None:
         from inspector.tracing.arm.materializing import Materializations
 
         self._least_bytes = least_bytes
-        self._told = Materializations()
+        self._recorder = Materializations()
         self.materialized: tuple[Materialized, ...] = ()
-        """What came to be in the block."""
+        """The data materialized in the block."""
 
     def __enter__(self) -> NoMaterialize:
-        self._told.rows.clear()
-        self._told.begin()
+        self._recorder.rows.clear()
+        self._recorder.begin()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._told.end()
-        self.materialized = tuple(self._told.rows)
+        self._recorder.end()
+        self.materialized = tuple(self._recorder.rows)
         breaches = [row for row in self.materialized if _is_least(row, self._least_bytes)]
         if error is None and breaches:
             raise _materialized(breaches)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """The function, in such a block at each call."""
+        """Return `function` wrapped: each call runs in such a block."""
 
         @functools.wraps(function)
         def promised(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -84,11 +84,10 @@ class NoMaterialize:
 
 
 def no_materialize(*, least_bytes: int = 1) -> NoMaterialize:
-    """A block, or a decorated function, that raises InspectorError `materialized` if lazy data is computed.
+    """Return a block, also a decorator, that raises InspectorError `materialized` if data is materialized.
 
-    Seen are lazy vectors, pandas' RangeIndex, xarray's cache, Pillow's load, awkward's virtual buffers,
-    dask's compute and h5py's reads, of libraries imported before. Data known to be under `least_bytes` is
-    allowed.
+    Covers lazy vectors, pandas' RangeIndex, xarray's cache, Pillow's load, awkward's virtual buffers, dask's
+    compute and h5py's reads, if the library was imported before. Data known to be under `least_bytes` passes.
     """
     return NoMaterialize(least_bytes)
 
@@ -105,7 +104,7 @@ def _materialized(breaches: list[Materialized]) -> InspectorError:
         f"{first.type_name} materialized {amount} bytes at {first.site.file}:{first.site.line}{more}.",
         slug="materialized",
         why=f"{first.cause}: {first.site.text or 'no source'}",
-        do="ask for a part of it, or materialize it before the block",
+        do="use a part of it, or materialize it before the block",
     )
 
 
@@ -117,5 +116,5 @@ def _copied(breaches: list[Copy]) -> InspectorError:
         f" at {first.site.file}:{first.site.line}{more}.",
         slug="copied",
         why=f"{first.reason} ({first.function}: {first.source} → {first.result})",
-        do=first.avoid or "share the bytes where nobody writes",
+        do=first.avoid or "share the bytes where no code writes to them",
     )

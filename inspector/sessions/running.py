@@ -1,4 +1,4 @@
-"""The verbs on running programs: breakpoints here, in a program launched, in another process; its stacks."""
+"""The verbs on running programs: breakpoints in this, a launched or another process; stacks; crashes."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ def breakpoints(
 ) -> Breakpoints:
     """Record each hit of native functions in a block: `with breakpoints("PyFloat_FromDouble") as found:`.
 
-    Afterwards `found.hits` has arguments and stacks. A place is a function, a C++ function by its base name,
-    file.c:line, a pattern ("PyArray_From*") or a prototype ("PyObject *probe(PyObject *x)"), each with
-    " if CONDITION". `preset` adds the places of a library. `record` is "full", "stacks", "python", "native",
-    "arguments" or "count". With "stacks" or "count" up to four exported functions need no gdb: the processor
-    traps, a hit costs some 20 us. At most `budget` hits are recorded, with `depth` native frames. Only the
-    thread that enters is watched, unless `all_threads`. `fast` makes hits four times cheaper, but a gdb that
-    is killed in the middle may take this process with it. The process stands still while gdb attaches.
-    Raises InspectorError where the system refuses.
+    A place is a function, a C++ function by its base name, file.c:line, a pattern ("PyArray_From*") or a
+    prototype ("PyObject *probe(PyObject *x)"), each with an optional " if CONDITION"; `preset` adds places of
+    a library. `record`: "full", "stacks", "python", "native", "arguments" or "count". "stacks" and "count" of
+    at most four exported functions use hardware breakpoints (perf_event_open(2)): a hit costs about 20 us and
+    nothing stops; where the system refuses them, gdb is used. At most `budget` hits are recorded, with
+    `depth` native frames. Only the entering thread is watched, unless `all_threads`. `fast` uses gdb's own
+    stepping: hits are four times cheaper, but a gdb that is killed meanwhile may crash this process. gdb
+    attaches on entry, which stops the process for a moment, and detaches on exit. Raises InspectorError if it
+    cannot.
     """
     from inspector.debugger.session import Breakpoints
 
@@ -60,11 +61,11 @@ def breakpoints(
 
 
 def debug(function: Callable[[], None], *places: str) -> Forked:
-    """Run `function` in a forked child under gdb, stopped at `places` and at crashes, to be stepped.
+    """Run `function` in a forked child under gdb that stops at `places` and at crashes and can be stepped.
 
-    This process lives on; what the child changes does not come back. What crosses there between Python and
-    native code is recorded: `last_calls` tells it after a crash. Raises InspectorError fork-unsafe, and what
-    attaching raises.
+    A crash does not end this process; changes in the child are lost. Calls between Python and native code are
+    recorded there: `last_calls` returns them after a crash. Raises InspectorError fork-unsafe, and the errors
+    of attaching.
     """
     import tempfile
 
@@ -75,19 +76,20 @@ def debug(function: Callable[[], None], *places: str) -> Forked:
 
 
 def _recorded(function: Callable[[], None], folder: str) -> None:
-    """In the child: the rings stay in the folder, whatever ends it."""
+    """In the child: record into rings in the folder, which survive any end of the child."""
     from inspector.sessions.trace import trace
 
-    with contextlib.suppress(InspectorError):  # the process that was forked is traced already
+    with contextlib.suppress(InspectorError):  # the parent process is already traced
         trace(keep=folder).__enter__()
     function()
 
 
 def guard(on: bool) -> None:
-    """Guard this process against a gdb that is killed while it has breakpoints here; nested calls count.
+    """Guard this process against a gdb that is killed while it has breakpoints here; calls nest.
 
-    SIGTRAP of a left-over breakpoint puts the byte back (native/watch/breakpoint_guard.c). Sessions of this process guard it
-    themselves; a kernel is guarded for those from outside. Nothing on other processors than x86-64.
+    The SIGTRAP handler restores the byte of a left-over breakpoint (native/watch/breakpoint_guard.c).
+    Sessions of this process guard it themselves; a kernel is guarded for sessions from outside. Does nothing
+    on processors other than x86-64.
     """
     from inspector import _native
 
@@ -98,11 +100,11 @@ def guard(on: bool) -> None:
 
 
 def step(pid: int, *places: str) -> Live:
-    """Another live process, stopped at `places` and at crashes, to be stepped; its other threads run on.
+    """Attach to another live process and stop it at `places` and at crashes; its other threads run on.
 
-    What it does while it is stopped is its own: a kernel's cells wait, its heartbeat answers. Leaving takes
-    every breakpoint away and lets it go on. `.guarded`: whether it would outlive a gdb that is killed, which
-    a kernel with our magics does. Raises InspectorError where attaching cannot be.
+    While a kernel is stopped, its cells wait and its heartbeat still answers. Leaving removes every
+    breakpoint and lets the process continue. `.guarded`: whether it would survive a killed gdb; a kernel with
+    our magics does. Raises InspectorError if attaching fails.
     """
     from inspector.debugger.live import Live
 
@@ -110,7 +112,7 @@ def step(pid: int, *places: str) -> Live:
 
 
 def last_calls(child: Forked, reason: str) -> Crash | None:
-    """The last calls of a child that stopped for `reason`; None where that is no crash, or none is known."""
+    """Return the last calls of a child stopped by `reason`; None if that is no crash or no call is known."""
     from inspector.tracing.ask.last_calls import remains
 
     if not reason.startswith("SIG"):
@@ -132,11 +134,11 @@ def launch(
     record_into: str = "",
     **options: Any,
 ) -> tuple[Hits, int]:
-    """Run a program with breakpoints from its start: what they collected, and its exit code (-N: signal N).
+    """Run a program with breakpoints from its start; return (hits, exit code, or -N for signal N).
 
-    The places are those of `breakpoints`; crashes (SIGSEGV, SIGABRT, SIGBUS, SIGFPE) are recorded too.
-    `options`: mode, budget, depth. With `quiet` what the program prints goes to stderr. `record_into` is a
-    folder into which its Python records what crosses between it and native code, for `crash` to read.
+    `places` as in `breakpoints`; crashes (SIGSEGV, SIGABRT, SIGBUS, SIGFPE) are recorded too. `options`:
+    mode, budget, depth. With `quiet` the program's output goes to stderr. `record_into`: folder into which
+    its Python records the calls between Python and native code; `crash` reads it.
     """
     from inspector.debugger.launch import launched
     from inspector.debugger.presets.places import asked
@@ -146,7 +148,7 @@ def launch(
 
 
 def _recording(folder: str) -> dict[str, str]:
-    """The environment of a program whose Python records into a folder from its start."""
+    """The environment that makes a program's Python record into a folder from its start."""
     from inspector.sessions.trace_launched import FIRST, settings
     from inspector.tracing.record.launch import environment
 
@@ -161,7 +163,7 @@ def watch(
     prototypes: Sequence[str] = (),
     **options: Any,
 ) -> Hits:
-    """What process `pid` reaches within `seconds`: as `breakpoints`, for all its threads; then it is left."""
+    """Return the hits of process `pid` within `seconds`, as `breakpoints`, in all its threads."""
     from inspector.debugger.launch import watched
     from inspector.debugger.presets.places import asked
 
@@ -169,7 +171,7 @@ def watch(
 
 
 def stacks(pid: int) -> Stacks:
-    """The threads of another process now, native and Python frames in one order; gdb is not needed.
+    """Return the stacks of another process's threads, native and Python frames merged; without gdb.
 
     Raises InspectorError: pystack-missing, ptrace-forbidden, already-traced, no-stacks; TargetGone:
     no-process.
@@ -180,12 +182,13 @@ def stacks(pid: int) -> Stacks:
 
 
 def attach(pid: int) -> Visited:
-    """Another live Python: `.inspect(path)`, `.owners(path)`, `.stacks()`, `.sample(s)`, `.trace(s)`.
+    """Open another live Python: `.inspect(path)`, `.owners(path)`, `.stacks()`, `.sample(s)`, `.trace(s)`.
 
-    A path is names, attributes and constant indexes: 'app.cache["k"][3]'. All but `trace` read its memory
-    from outside; it stands still for some milliseconds, for `sample` not at all. `trace` loads the extension
-    there at a safe point. Raises InspectorError ptrace-forbidden, already-traced, not-python; the questions
-    raise no-such-path, not-a-path, not-stopped, and TargetGone no-process.
+    All but `.trace` only read its memory and run nothing in it. A path is names, attributes and constant
+    indexes, as "a.b[0]". The process is stopped while it is read (a few ms; for owners as long as the
+    search), except for `sample`. `trace` loads the extension there for `s` seconds, at a safe point. Raises
+    InspectorError: ptrace-forbidden, already-traced, not-python; the methods: no-such-path, not-a-path,
+    not-stopped; TargetGone: no-process.
     """
     from inspector.sessions.trace_attached import Visited
 
@@ -195,13 +198,13 @@ def attach(pid: int) -> Visited:
 def writes(x: Any, part: str = "bytes", budget: int = 1000) -> WriteWatch:
     """Record each write to the memory of `x` in a block: `with writes(x[3:4]) as found:`, then iterate.
 
-    `part`: "bytes" (of an array, tensor or buffer), "refcount", or ".name" for a stored attribute. Each write
-    has the value before and after, the native and the Python stack. All threads are watched. Up to 32 bytes
-    the processor watches (perf_event_open(2)): some 20 us a write. A wider range, up to 256 MiB, is watched
-    by protected pages (userfaultfd(2), Linux 6.7): some 50 us a write to them, 15 us each other page fault;
-    one pass over neighbours is one record. `budget` writes are recorded, the rest is counted; a wide range
-    ends after `budget` records or 50 times as many stores. Writes of the operating system (read(2)) are
-    noticed at the end. Raises InspectorError too-wide, nothing-to-watch, writes-refused, watch-running.
+    `part`: "bytes" (of an array, tensor or buffer), "refcount", or ".name", a stored attribute. All threads
+    are watched, and those they start. Up to 32 bytes use hardware watchpoints (perf_event_open(2)): nothing
+    stops, only a write costs time, about 20 us; `budget` writes are recorded, the rest counted. A wider
+    range, up to 256 MiB, uses protected pages (userfaultfd(2), Linux 6.7): a write to one of them costs about
+    50 us, any other page fault of a thread about 15; one pass over neighbouring bytes is one record; after
+    `budget` records, or 50 times as many stores, the watch ends. A change by the kernel (read(2)) is found at
+    the end. Raises InspectorError: too-wide, nothing-to-watch, and on entering writes-refused, watch-running.
     """
     from inspector.debugger.watch.writes import WriteWatch
 
@@ -214,7 +217,7 @@ def _without_core(left: Remains) -> Crash:
 
 
 def crash(*paths: str) -> Crash:
-    """What a process that died left: a core file, a folder that `trace(keep=FOLDER)` used, or both.
+    """Return what a dead process left: in a core file, a folder of `trace(keep=FOLDER)`, or both.
 
     Raises InspectorError: pystack-missing, bad-core, no-remains, bad-option, unreadable-file.
     """

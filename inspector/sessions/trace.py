@@ -1,4 +1,4 @@
-"""What `inspector.trace(...)` gives: a context manager and decorator, and afterwards the trace as facts."""
+"""The verb `trace`: a context manager and decorator that afterwards returns the trace as facts."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ R = TypeVar("R")
 
 
 class Traced:
-    """One trace: `with` it, decorate a function with it; then ask it. Its answers are facts."""
+    """One trace: a context manager and decorator; afterwards its attributes are facts (else they raise)."""
 
     copies_wanted = True
     out: str | Path | None = None
-    """Where the trace is saved when its block ends."""
+    """File into which the trace is saved when its block ends."""
 
     def __init__(self, recorder: Recorder | None, events: Events | None = None, name: str = "trace") -> None:
         self._recorder, self._events, self.name = recorder, events, name
@@ -69,7 +69,7 @@ class Traced:
             self.save(self.out)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """The function, traced at each call; the last call's trace is kept here."""
+        """Return `function` wrapped: each call is traced, and this object keeps the last call's trace."""
 
         @functools.wraps(function)
         def traced(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -110,12 +110,12 @@ class Traced:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The call tree; calls that are alike are one, counted."""
+        """The call tree; equal calls are merged and counted."""
         return self.fact.calls
 
     @property
     def conversions(self) -> tuple[Conversion, ...]:
-        """The C-API conversions, folded by call."""
+        """The C-API conversions, merged by call."""
         return self._asked().conversions()
 
     @property
@@ -126,7 +126,7 @@ class Traced:
     def copies_during(
         self, parts: Mapping[str, Sequence[tuple[int, int, int]]]
     ) -> dict[str, tuple[Copy, ...]]:
-        """Copies of parts: name -> its (thread, first, last) in CLOCK_MONOTONIC ns; "": those of no part."""
+        """Copies by part; `parts`: name -> (thread, first, last) in CLOCK_MONOTONIC ns. "": in no part."""
         from inspector.tracing.ask.query import Query
         from inspector.tracing.events.time_window import during
         from inspector.verdicts.copies import copied
@@ -137,9 +137,9 @@ class Traced:
         return {name: copied(Query(events).evidence()) for name, events in cut.items()}
 
     def of(self, x: Any) -> tuple[Copy, ...] | Unknown:
-        """What became of the bytes that a live object holds: a Copy for each block, by the call that made it.
+        """Where the bytes of a live object come from: a Copy for each block, with the call that made it.
 
-        Where none did (an index), its memory tells: given during the trace, or there before.
+        Bytes that no call made (an index) are told apart by their memory: allocated in the trace, or before.
         """
         from inspector.verdicts.copies import verdicts
 
@@ -147,62 +147,62 @@ class Traced:
 
     @property
     def events(self) -> int:
-        """Records kept."""
+        """Number of records kept."""
         return len(self._recorded())
 
     @property
     def zero_copy(self) -> tuple[Copy, ...]:
-        """Results whose bytes are an argument's."""
+        """Results that use an argument's bytes."""
         return tuple(copy for copy in self.fact.copies if copy.verdict in ("shared", "in place"))
 
     @property
     def losses(self) -> tuple[Loss, ...] | Unknown:
-        """Conversions that changed a value, with the first one before and after; found by comparing."""
+        """Conversions that changed values, found by comparing, each with the first value before and after."""
         return self.fact.losses
 
     @property
     def crossings(self) -> tuple[Crossing, ...]:
-        """Per Python line: how often control crossed, and the time that took."""
+        """Per Python line: calls into native code, and their time in ns."""
         return self.fact.crossings
 
     @property
     def hosted(self) -> Hosted:
-        """What a program that embeds Python asked of it, in order; of a launched program."""
+        """The C-API calls of a launched program that embeds Python, in order."""
         return self.fact.hosted
 
     @property
     def materialized(self) -> tuple[Materialized, ...]:
-        """Data that came to be: lazy vectors, caches, files read; in the order it happened."""
+        """Data that was materialized: lazy vectors, caches, files read; in order of time."""
         return self._recorded().materialized
 
     @property
     def seen(self) -> tuple[Seen, ...]:
-        """Per module: how much of it could be hooked."""
+        """Per module: how many of its functions and slots could be hooked."""
         return self.fact.seen
 
     @property
     def dropped(self) -> int:
-        """Records for which there was no room."""
+        """Number of records dropped because a buffer was full."""
         return self._recorded().dropped
 
     @property
     def report(self) -> Report:
-        """The trace drawn: terminal, HTML, SVG, JSON."""
+        """The trace as a Report, for terminal, HTML, SVG, JSON."""
         from inspector.report import Report
 
         return Report(self.name, {"trace": self.fact})
 
     def only(self, *patterns: str, thread: int = 0, least_bytes: int = 0, least_ns: int = 0) -> Trace:
-        """The part of the trace that is asked for: functions by name or pattern, a thread, large, slow calls.
+        """Return the part that matches: functions by name or pattern, a thread, large calls, slow calls.
 
-        A module's name takes its functions in. `least_bytes` is of a call's largest argument or result.
+        A module's name matches its functions. `least_bytes` applies to a call's largest argument or result.
         """
         from inspector.verdicts.traces import Chosen, chosen
 
         return chosen(self.fact, Chosen(patterns, thread, least_bytes, least_ns))
 
     def __sub__(self, earlier: Traced) -> Report:
-        """What this trace calls and copies otherwise than an earlier one."""
+        """Return how the calls and copies differ from those of an earlier trace."""
         from inspector.report import Report
         from inspector.verdicts.traces import difference
 
@@ -211,17 +211,17 @@ class Traced:
         return Report("difference", {"trace_difference": difference(earlier.fact, self.fact)})
 
     def tree(self) -> str:
-        """The whole report as text, nothing folded."""
+        """Return the whole report as text, nothing collapsed."""
         return self.report.drawn(everything=True).to_text()
 
     def table(self) -> Mapping[str, Any]:
-        """The records as columns: name -> NumPy array, one row a record, with names instead of numbers."""
+        """Return the records as columns (name -> NumPy array), one row a record, with names for numbers."""
         from inspector.tracing.events.table import columns
 
         return columns(self._recorded())
 
     def timeline(self, begin_ns: int = 0, end_ns: int = 0) -> Timeline:
-        """What is seen in a window of time, short events merged and counted; without a window, of all."""
+        """Return the events of a time window in ns (default: all), short events merged and counted."""
         if self._clock is None:
             from inspector.tracing.ask.timeline import Clock
 
@@ -229,7 +229,7 @@ class Traced:
         return self._clock.window(begin_ns, end_ns)
 
     def save(self, path: str | Path) -> None:
-        """Write the trace; `inspector.load(path)` opens it, on any machine. A name in .parquet: Parquet."""
+        """Write the trace for `inspector.load(path)`, on any machine; as Parquet for a path in .parquet."""
         if str(path).endswith(".parquet"):
             self.to_parquet(path)
             return
@@ -238,15 +238,15 @@ class Traced:
         save(self._recorded(), path)
 
     def to_arrow(self) -> Any:
-        """All records as a pyarrow.Table, one row a record. Raises InspectorError `no-pyarrow`."""
+        """Return all records as a pyarrow.Table, one row a record. Raises InspectorError `no-pyarrow`."""
         from inspector.tracing.ask.arrow import to_arrow
 
         return to_arrow(self._recorded())
 
     def stream(self, parts: Mapping[str, Sequence[tuple[int, int, int]]], limit: int) -> tuple[bytes, int]:
-        """The last `limit` records as an Arrow IPC stream, and how many earlier ones were left out.
+        """Return the last `limit` records as an Arrow IPC stream, and the number of earlier ones left out.
 
-        `parts` as in `copies_during`: the column `part` names the one in which a record's call began.
+        `parts` as in `copies_during`: the column `part` names the part in which a record's call began.
         Raises InspectorError `no-pyarrow`.
         """
         from inspector.tracing.ask.part_columns import stream
@@ -254,7 +254,7 @@ class Traced:
         return stream(self._recorded(), parts, limit)
 
     def to_parquet(self, path: str | Path) -> None:
-        """Write all records as Parquet, for DuckDB and its like; `inspector.load(path)` reads it back whole.
+        """Write all records as Parquet, for DuckDB and others; `inspector.load(path)` reads it without loss.
 
         Raises InspectorError `no-pyarrow`, `unwritable-file`.
         """
@@ -263,7 +263,7 @@ class Traced:
         write(self._recorded(), path)
 
     def to_perfetto(self, path: str | Path) -> int:
-        """Write it for ui.perfetto.dev; how many of the shortest conversions had no room in the file."""
+        """Write the trace for ui.perfetto.dev; return how many of the shortest conversions were left out."""
         from inspector.tracing.ask.perfetto import write
 
         return write(self._recorded(), path)
@@ -291,8 +291,8 @@ class Traced:
             raise InspectorError(
                 "the trace is not finished.",
                 slug="trace-not-finished",
-                why="it is read after its block",
-                do="ask it after `with inspector.trace(...) as t:`",
+                why="it can be read only after its block",
+                do="read it after `with inspector.trace(...) as t:`",
             )
         return self._events
 
@@ -312,21 +312,21 @@ def trace(
 ) -> Traced:
     """Trace what crosses between Python and native code: a `with` block or a decorated function.
 
-    `modules`: "numpy" or the module (with its submodules), "math.gcd", "pandas.*"; none: every imported
-    package with an extension module. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`, `.crossings`
-    and `.conversions` hold the facts, `.dropped` counts lost records.
-    `grade`: "count" keeps sums, "record" values, "deep" types and reference counts too. `copies=False` looks
-    for no copies. `native` adds the C functions of each conversion and copy (the grade is deep then).
-    `pointers` adds calls by pointers that dlsym gave a library.
-    `mode`: "ring" keeps the last half million records of each thread; "stream" keeps all, 64 bytes a record,
-    in a file beside `out` or where temporary files go; "sample" keeps one of `every` calls from Python.
-    `out` saves the trace when the block ends. `keep` is a folder where the last records outlive a crash
-    (`inspector crash FOLDER`). `cells` maps file names to numbers of notebook cells. `told` is called with
-    records and seconds, first after one second, then twice a second.
-    Raises InspectorError `unknown-module`, `trace-running`, `bad-option`.
-    Example: `with inspector.trace("numpy") as t: ...`, then `t.copies[0].reason`
+    `modules`: "numpy" or the module (with submodules), "math.gcd", "pandas.*"; none: every imported package
+    with an extension module. Afterwards `.copies`, `.zero_copy`, `.losses`, `.calls`, `.crossings` and
+    `.conversions` are the facts, `.dropped` the number of lost records. `copies=False` looks for no copies;
+    `out`: file to save the trace in when the block ends; `keep`: folder in which the last records survive a
+    crash (`inspector crash FOLDER`). `cells`: file name -> number of a notebook cell. `told(records,
+    seconds)` is called from a thread of its own, after one second and then twice a second. `mode`: "ring"
+    keeps the last half million records of each thread; "stream" keeps all, in a file of 64 bytes a record
+    beside `out` (else among the temporary files) until they are read; "sample" keeps one of `every` calls
+    from Python, with all that it called. `native` adds the C functions of each conversion, and those that
+    allocated a copy's memory; it implies grade "deep". `pointers` also hooks calls through function pointers
+    that libraries got from dlsym and keep in their data: in the named modules; if none is named (or ctypes or
+    cffi is), in libraries that import nothing of Python. Raises InspectorError `unknown-module`,
+    `trace-running`, `bad-option`.
     """
-    from inspector.tracing.events import decode  # noqa: F401 - NumPy is imported before, not in the trace
+    from inspector.tracing.events import decode  # noqa: F401 - imports NumPy before the trace begins
     from inspector.tracing.record.recorder import Recorder
 
     recorder = Recorder(named := names_of(modules), grade, cells or {}, allocations=copies)
@@ -342,7 +342,7 @@ def trace(
 
 
 def load(path: str | Path) -> Traced | Report:
-    """The trace or the report that was saved at `path`.
+    """Return the trace or the report saved at `path`.
 
     Raises InspectorError: `unreadable-trace`, `bad-report`, `newer-report`, `unreadable-file`.
     """
@@ -365,9 +365,9 @@ def load(path: str | Path) -> Traced | Report:
 
 
 def records_of(streams: Iterable[tuple[str, bytes]], told: Callable[[str, str], Mapping[str, str]]) -> Any:
-    """What several `Traced.stream` gave as one pyarrow.Table.
+    """Return the results of several `Traced.stream` as one pyarrow.Table.
 
-    `told(name of a stream, part)` gives the columns for `part`. Raises InspectorError `no-pyarrow`.
+    `told(name of a stream, part)` returns the columns for `part`. Raises InspectorError `no-pyarrow`.
     """
     from inspector.tracing.ask.part_columns import joined
 
@@ -375,21 +375,21 @@ def records_of(streams: Iterable[tuple[str, bytes]], told: Callable[[str, str], 
 
 
 def write_records(table: Any, path: str | Path) -> None:
-    """Write such a table as Parquet. Raises InspectorError `unwritable-file`."""
+    """Write the table of `records_of` as Parquet. Raises InspectorError `unwritable-file`."""
     from inspector.tracing.ask.part_columns import write
 
     write(table, path)
 
 
 def left(folder: Path, pid: int, grade: str = "record") -> Traced:
-    """The trace that process `pid` kept in a folder, until it or the process ended."""
+    """Return the trace that process `pid` left in a folder; it ends with the trace or the process."""
     from inspector.tracing.record.folder import read
 
     return Traced(None, read(folder, pid, grade))
 
 
 def part(trace: Any, options: Any) -> Report:
-    """The report of what the options of arguments.ONLY ask for; of all where they ask for nothing."""
+    """Return the report of what the options of arguments.ONLY select; without them, of the whole trace."""
     from inspector.report import Report
 
     least_ns = round(options.min_us * 1000)

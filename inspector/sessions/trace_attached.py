@@ -1,4 +1,4 @@
-"""The verb trace on another live process: the extension loaded there at a safe point, and put away again."""
+"""The verb trace on another live process: loads the extension there at a safe point, and stops it again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 DEADLINE_S: Final = 2.0
 LEAVE_S: Final = 20.0
-"""For ending a trace more patience is had than for beginning one."""
+"""Ending a trace may take longer than beginning one."""
 _VISIT: Final = Path(__file__).parents[1] / "faces" / "startup" / "visit.py"
 _PAUSE_S: Final = 0.02
 _SAMPLED_S_MIN: Final = 0.5
@@ -37,23 +37,23 @@ try:
 except BaseException:
     pass
 """
-"""No name is bound in __main__, and nothing is raised."""
+"""Binds no name in __main__, and raises nothing."""
 
 
 class Visited(Attached):
-    """Another live Python: read from outside, and traced from inside where it can be."""
+    """Another live Python: read from outside, and traced from inside if possible."""
 
     notes: tuple[str, ...] = ()
-    """What the last trace left there, a sentence each; nothing when all went as it should."""
+    """What the last trace left in the process, one sentence each; () if nothing."""
 
     def trace(
         self, seconds: float, *modules: str | ModuleType, deadline_s: float = DEADLINE_S
     ) -> Trace | Samples:
-        """What crosses between Python and native code there for `seconds`, as `inspector.trace` tells it.
+        """Trace that process for `seconds`, as `inspector.trace` does, and return the trace.
 
-        The extension is loaded there once a safe point comes within `deadline_s`: a thread at a system
-        call, or Python's own. Where none comes, or the process's Python has no build of ours, its stacks
-        are sampled from outside instead, and `Samples.instead` says why. Raises what `sample` raises.
+        The extension is loaded there if a safe point comes within `deadline_s`: a thread in a system call, or
+        Python's own safe point. If none comes, or there is no build for that Python, returns samples of its
+        stacks instead, and `Samples.instead` says why. Raises what `sample` raises.
         """
         check_seconds(seconds)
         named = names_of(modules)
@@ -88,14 +88,14 @@ class Visited(Attached):
 
 
 def _give(folder: Path, pid: int) -> None:
-    """The folder to the process's user, when we are another one (root)."""
+    """Give the folder to the process's user, if that is not ours (root)."""
     owner = Path(f"/proc/{pid}").stat()
     if owner.st_uid != folder.stat().st_uid:
         shutil.chown(folder, owner.st_uid, owner.st_gid)
 
 
 def _begun(there: Doors, folder: Path, modules: Sequence[str], deadline_s: float) -> str:
-    """Begin the trace there: "" or why it could not be."""
+    """Begin the trace there; "" or why that failed."""
     from inspector.sessions import trace_launched
 
     said = _run(there, folder, {"do": "begin", "modules": list(modules)}, deadline_s, "began", "refused")
@@ -111,17 +111,17 @@ def _begun(there: Doors, folder: Path, modules: Sequence[str], deadline_s: float
 
 
 def _ended(there: Doors, folder: Path) -> tuple[str, ...]:
-    """End it there, if the process lives; a safe point came once, so it is waited for again."""
+    """End the trace there, if the process lives; wait for a safe point, since one came before."""
     if not proc.alive(there.pid):
         return ("the process ended while it was traced",)
     said = _run(there, folder, {"do": "end"}, LEAVE_S, "ended")
     if said is None or not proc.alive(there.pid):
         return ()
-    return (f"the trace is left running there, to end when its first thread next runs Python: {said}",)
+    return (f"the trace still runs there, and ends when the first thread next runs Python: {said}",)
 
 
 def _run(there: Doors, folder: Path, asked: dict[str, Any], deadline_s: float, *ends: str) -> str | None:
-    """None when it was run and told one of `ends`; else why not."""
+    """None if it ran and wrote one of the files `ends`; else why not."""
     from inspector.sessions import trace_launched
 
     settings = trace_launched.settings(folder, (), "record") | {"library": there.library} | asked
@@ -135,7 +135,7 @@ def _run(there: Doors, folder: Path, asked: dict[str, Any], deadline_s: float, *
         return any(trace_launched.told(folder, name, there.pid) is not None for name in ends)
 
     if not said["pending"]:
-        nothing = "what was run there told nothing: its files cannot be read or written there"
+        nothing = "the code that ran there wrote nothing: it cannot read or write our files"
         return None if over() else nothing
     _until(over, deadline_s)
     done = over()

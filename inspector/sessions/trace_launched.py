@@ -1,4 +1,4 @@
-"""The verb trace on a program that is launched: begun by its own Python, read here when it is over."""
+"""The verb trace on a launched program: its own Python begins the trace; this process reads it afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Launched:
     code: int
     """Its exit code; -N: signal N."""
     notes: tuple[str, ...]
-    """What of it was not traced, a sentence each."""
+    """What was not traced, one sentence each."""
 
 
 def launch(
@@ -41,15 +41,14 @@ def launch(
     every: int = 10,
     told: Callable[[int, float], None] | None = None,
 ) -> Launched:
-    """Run `command`, a program that is or embeds Python, and give its trace.
+    """Run `command`, a program that is or embeds Python, and return its trace.
 
-    Its Python begins the trace at its start, by a `sitecustomize` of ours before the program's own; Pythons
-    that it starts are counted. With `children` they are traced too, and where the launched program is no
-    Python, the first of them is what is given. `quiet`: what it prints goes to stderr. `told` hears, from a
-    thread of its own, records and seconds so far, as `trace` tells them. `mode` and `every` are those of
-    `trace`; a stream is refused. A program that is killed leaves what was written. Raises
-    InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, `bad-option`, and what `trace`
-    raises.
+    Its Python begins the trace at its start, by our `sitecustomize` before the program's own; Pythons that it
+    starts are counted. With `children` they are traced too; if the launched program is no Python, the trace
+    is that of the first of them. `quiet`: its output goes to stderr. `told(records, seconds)`, `mode` and
+    `every` as in `trace`; mode "stream" is refused. A killed program leaves the records written so far.
+    Raises InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, `bad-option`, and what
+    `trace` raises.
     """
     from inspector.tracing.record.modes import recorded_elsewhere
 
@@ -66,9 +65,10 @@ def launch(
 
 
 def ran(command: Sequence[str], settings: dict[str, Any], quiet: bool) -> tuple[Ended, int]:
-    """Run a program whose Python does what `settings` tell: how it ended, and the process that did it.
+    """Run a program whose Python obeys `settings`; return how it ended, and the pid of the traced process.
 
-    Raises InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, and what was refused.
+    Raises InspectorError `no-program`, `no-python`, `python-isolated`, `no-build`, and the error of a refused
+    trace.
     """
     from inspector.tracing.record import launch as launching
 
@@ -82,7 +82,7 @@ def ran(command: Sequence[str], settings: dict[str, Any], quiet: bool) -> tuple[
 
 @contextmanager
 def _telling(folder: Path, told: Callable[[int, float], None] | None) -> Iterator[None]:
-    """Say how far the trace in a folder is while it grows."""
+    """Report the progress of the trace in a folder while it grows."""
     from inspector.tracing.record.folder import recorded
     from inspector.tracing.record.heartbeat import Pulse
 
@@ -97,7 +97,7 @@ def _telling(folder: Path, told: Callable[[int, float], None] | None) -> Iterato
 
 
 def begin(settings: dict[str, Any]) -> Callable[[], None]:
-    """In the traced program: trace from now to the end of its Python, or until what comes back is called."""
+    """In the traced program: trace until its Python ends or the returned function is called."""
     import atexit
 
     from inspector.tracing.record.into_folder import Leaving
@@ -118,7 +118,7 @@ def begin(settings: dict[str, Any]) -> Callable[[], None]:
 def settings(
     folder: Path, modules: Sequence[str], grade: str, children: bool = False, every: int = 1
 ) -> dict[str, Any]:
-    """What the traced program's Python is told."""
+    """The settings for the traced program's Python."""
     from importlib.metadata import version
 
     package = str(Path(__file__).parents[1])
@@ -135,28 +135,28 @@ def settings(
 
 
 def told(folder: Path, name: str, pid: int | str) -> dict[str, Any] | None:
-    """What a process told in a folder: "began", "refused", "ended"."""
+    """The JSON that a process wrote into a folder under a name ("began", "refused", "ended"); or None."""
     path = folder / f"{name}-{pid}.json"
     found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
     return found
 
 
 def _first(folder: Path, pid: int) -> int | None:
-    """The process whose trace is given: the launched one, else the first that began; None: there is none."""
+    """The pid of the trace to return: the launched process, else the first that began; or None."""
     began = sorted(folder.glob("began-*.json"), key=lambda path: path.stat().st_mtime_ns)
     pids = [int(path.stem.rpartition("-")[2]) for path in began]
     return pid if pid in pids else next(iter(pids), None)
 
 
 def _refused(folder: Path, ended: Any, command: Sequence[str]) -> InspectorError:
-    """What kept the trace from beginning."""
+    """The error for a trace that did not begin."""
     refused = told(folder, "refused", ended.pid)
     if refused is None:
         return _no_python(command[0], ended.python_seen, len(list(folder.glob("other-*.json"))))
     if refused["slug"] == "no-build":
         return no_build(refused)
     return InspectorError(
-        f"it was not begun: {refused['what']}", slug=refused["slug"], do="mend that and run it again"
+        f"the trace did not begin: {refused['what']}", slug=refused["slug"], do="correct it and run again"
     )
 
 
@@ -180,7 +180,7 @@ def _no_python(program: str, seen: bool, others: int) -> InspectorError:
 
 
 def no_build(said: dict[str, Any]) -> InspectorError:
-    """The error for a Python that none of our builds is for."""
+    """The error for a Python for which we have no build."""
     version, where = said["version"], said["executable"] or said["prefix"]
     return InspectorError(
         f"the program's Python is {version} ({where}), for which there is no build of inspector here.",
@@ -191,7 +191,7 @@ def no_build(said: dict[str, Any]) -> InspectorError:
 
 
 def others(folder: Path) -> tuple[str, ...]:
-    """A sentence on Pythons of which nothing is known."""
+    """One sentence on Pythons that were not watched, if any."""
     count = len(list(folder.glob("other-*.json")))
     return (f"Pythons that it started and that were not watched: {count}",) if count else ()
 
@@ -201,5 +201,5 @@ def _notes(folder: Path, pid: int) -> list[str]:
 
     found = list(others(folder))
     if count := forked(folder, pid):
-        found.append(f"its other processes that recorded too, which are not shown: {count}")
+        found.append(f"its other processes that recorded too and are not shown: {count}")
     return found

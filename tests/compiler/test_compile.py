@@ -348,7 +348,7 @@ def test_a_crash_without_gdb_says_why_the_place_is_not_known(monkeypatch: pytest
     monkeypatch.setenv("PATH", "")
     result, fact, _ = inspector.call_c(module.crash, {"x": np.ones(1)}, isolate=True)
     assert isinstance(result, Unknown) and isinstance(fact.died, Unknown)
-    assert fact.died.reason.startswith("where is not known: gdb is not installed")
+    assert fact.died.reason.startswith("the place is not known: gdb is not installed")
 
 
 LOSES = """

@@ -125,6 +125,6 @@ def test_a_program_tells_them_at_its_end_or_why_not(
     ran = command("trace", "--json", "--", sys.executable, str(path), folder, *how)
     told: Any = from_text(ran.stdout, "stdout").trace.counted
     if how:
-        assert told == Unknown("the program ended before it told them")
+        assert told == Unknown("the program ended before it reported them")
     else:
         assert set(told) >= FOUND

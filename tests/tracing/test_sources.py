@@ -178,4 +178,4 @@ def test_a_process_without_thunks_says_what_is_not_hooked(specimens: ModuleType,
     assert ended.stderr == ""
     hooked, imports, note = ended.stdout.strip().split("|")
     assert (hooked, imports) == ("0", "3")
-    assert note.startswith("3 import slots of gcd_module are not hooked: this process used all there are;")
+    assert note.startswith("3 import slots of gcd_module are not hooked: this process has used all")

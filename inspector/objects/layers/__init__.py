@@ -1,1 +1,1 @@
-"""Floor 2: the layers of one object, from what its adapter says, its buffers, their mappings and pages."""
+"""The layers of one object, from its adapter, its buffers, their mappings and pages."""

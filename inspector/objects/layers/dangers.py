@@ -1,4 +1,4 @@
-"""Dangers that the layers show whatever the library: each under its slug (facts/finding.py)."""
+"""Dangers that the layers show for any library, each under its slug (facts/finding.py)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.layers.stack import Places, Stack
 
 LARGE_BASE = 10
-"""A view that keeps more than this many times its own bytes alive is told about."""
+"""A view that keeps more than this many times its own bytes alive is reported."""
 LARGE_BASE_BYTES = 100_000
 MOST_FILES = 8
 
 
 def dangers(of: Stack, retained_bytes: int | Unknown) -> Iterator[Finding]:
-    """What the library itself said first, then what follows from titles, extents and files."""
+    """First the dangers that the adapter reports, then those that follow from titles, extents and files."""
     yield from of.told.findings
     said = {found.slug for found in of.told.findings}
     titles = [layer.title for layer in of.layers if layer.spans]
@@ -42,7 +42,7 @@ def _is_large(own: int, retained: int) -> bool:
 
 
 def _truncated(span: Range, places: Places) -> Iterator[Finding]:
-    """A file that has become shorter than its mapping: a read behind its end is SIGBUS."""
+    """A file shorter than its mapping: a read behind its end raises SIGBUS."""
     found = places(span)
     if not isinstance(found, Mapping) or isinstance(found.file, Unknown):
         return

@@ -1,4 +1,4 @@
-"""One object's state at a glance: the word and the share that is in memory, for the table of names."""
+"""One object's state in short: the word and the share in memory, for the table of names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector.objects.layers.stack import Places, stack
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What a row says of an object's materialization."""
+    """The materialization of an object, for one row."""
 
     state: str
     """"?" where it is unknown."""
@@ -25,12 +25,12 @@ class Glance:
 
 
 def glance(x: Any, adapter: Adapter, places: Places | None = None) -> Glance:
-    """The state of `x`; an adapter that fails leaves "?" in its row, and the table stands."""
+    """The state of `x`; "?" if its adapter fails, so that the table survives."""
     try:
         of = stack(x, adapter, places)
         pages = residency(of.spans, 0, of.places)
         state = headline(of, pages)
-    except Exception as error:  # an adapter is a stranger's code
+    except Exception as error:  # an adapter may be third-party code
         return Glance("?", Unknown(f"the adapter failed with {type(error).__name__}"), ())
     share: float | Unknown = NO_BYTES
     if not isinstance(pages, Unknown):

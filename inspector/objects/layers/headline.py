@@ -1,4 +1,4 @@
-"""The one word for an object, from the answers of its layers; the first rule that fits decides."""
+"""The state word of an object, from the values of its layers; the first matching rule decides."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ OF_VALUE: Final[dict[Value, State]] = {
     "pending": "pending",
     "abstract": "abstract",
 }
-"""Answers to the first question that decide alone, wherever in the stack they stand."""
+"""Values of a layer that decide alone, in any layer of the stack."""
 
 OF_TITLE: Final[tuple[tuple[str, State], ...]] = (
     ("borrowed", "borrowed"),
     ("cow", "copy-on-write pending"),
 )
 RESERVED_BYTES = 1 << 16
-"""A smaller block is never called reserved or zero-page: malloc's own pages come and go."""
+"""A smaller block is never called reserved or zero-page: malloc's own pages change too often."""
 
 
 def headline(of: Stack, pages: Residency | Unknown) -> State | Unknown:
-    """The state of the object: what the adapter says, else the first that fits."""
+    """The state of the object: as the adapter reports, else by the first matching rule."""
     if of.told.state is not DERIVED:
         return of.told.state
     return _of_values(of.layers) or _of_bytes(of, pages)
@@ -44,7 +44,7 @@ def _of_values(layers: Sequence[Layer]) -> State | None:
 
 
 def _value(layers: Sequence[Layer]) -> Value:
-    """The wrapper's answer; where it claims that the elements exist and no part has any, the parts'."""
+    """The wrapper's value; but the parts' if it claims that the elements exist and no part has any."""
     known = [layer.value for layer in layers if not isinstance(layer.value, Unknown)]
     first, *parts = known or ["computed"]
     if first == "computed" and parts and "computed" not in parts:
@@ -83,7 +83,7 @@ def _plain(titles: Iterable[object]) -> State | Unknown:
 
 
 def is_virtual(blocks: Sequence[Elements]) -> bool:
-    """Whether an axis of more than one element takes no step in memory (strides of 0)."""
+    """Whether an axis of more than one element has stride 0."""
     return any(
         length > 1 and stride == 0 and block.size
         for block in blocks

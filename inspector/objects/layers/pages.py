@@ -1,6 +1,6 @@
 """Which pages of some ranges are in memory: PAGEMAP_SCAN, else pagemap, else smaps; never mincore.
 
-mincore(2) tells of the page cache, not of this process (docs/reference/materialization.md#pages).
+mincore(2) reports the page cache, not this process (docs/materialization.md#pages).
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from inspector.objects.layouts.overlap import merged
 
 Find = Callable[[Range], Mapping | Unknown]
 KINDS = {"file": 1, "shared file": 1, "shared memory": 2}
-"""Kind of mapping (mappings.kind_of) -> how its pages are counted; others are anonymous."""
+"""Kind of mapping (mappings.kind_of) -> kind of its pages for _native.residency; others are anonymous."""
 MOST_RANGES = 4096
-"""Ranges whose mapping is asked one by one; of more, the first one's stands for all."""
+"""Most ranges whose mapping is looked up singly; with more, the first one's counts for all."""
 
 
 def residency(spans: Sequence[Range], cells: int = 0, places: Find = plain_mapping) -> Residency | Unknown:
-    """The pages of `spans`, each byte counted once; `cells` letters in the strip. Brings no page in.
+    """The pages of `spans`, each byte counted once; `cells` letters in the strip. Pages nothing in.
 
-    `places` tells the mapping of a range.
+    `places` returns the mapping of a range.
     """
     asked = _asked(spans, places)
     if not asked:

@@ -1,8 +1,8 @@
 """Objects of the language that need no adapter: builtin values and containers, and instances of classes.
 
-An instance keeps its attributes as plain values before the object until somebody asks for its `__dict__`;
-asking makes the dict, which takes memory and stays. So it is read from the words before the object, and
-believed only where a dict lies at that address.
+An instance keeps its attributes as inline values until code reads its `__dict__`; reading creates the dict,
+which takes memory and stays. So the dict is read from the words before the object, and accepted only if there
+is a dict at that address.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CODE = (
     object,
 )
 _BUILTIN = {id(kind): kind in _CONTAINERS for kind in (*_VALUES, *_CONTAINERS, *_CODE)}
-"""id of a type -> whether its items lie outside the object's struct. By id: no metaclass is asked to hash."""
+"""id of a type -> whether its items are outside the object's struct. By id: runs no metaclass's hash."""
 _FLAGS = type.__dict__["__flags__"].__get__
 _MANAGED_DICT = 1 << 4
 MOST_CLASSES = 32
@@ -45,7 +45,7 @@ class Plain(Defaults):
     """Builtin values, containers and code: computed, and their own."""
 
     def layers(self, x: Any) -> Told:
-        """One layer; a container's items lie in the heap."""
+        """One layer; a container's items are in the heap."""
         from inspector.adapters.told import Layer, Told, of_type
 
         name = type_name(type(x))
@@ -55,7 +55,7 @@ class Plain(Defaults):
 
 
 class Instances(Defaults):
-    """Instances of classes: what their attributes are kept in; what the class means by them is unknown."""
+    """Instances of classes: the storage of their attributes; their meaning to the class is unknown."""
 
     def layers(self, x: Any) -> Told:
         """The instance, its dict, its cached properties."""
@@ -68,14 +68,14 @@ class Instances(Defaults):
 
 
 def plain(kind: type) -> Plain | Instances | None:
-    """Who answers for a type that no adapter knows; None for an opaque type of C."""
+    """The adapter for a type that no library's adapter knows; None for an opaque C type."""
     if id(kind) in _BUILTIN:
         return PLAIN
     return INSTANCES if is_heap_type(kind) and _is_python(kind) else None
 
 
 def _is_python(kind: type) -> bool:
-    """Whether all classes above `kind` but `object` are class statements: no C struct hides bytes."""
+    """Whether all bases of `kind` but `object` are class statements: then no C struct hides bytes."""
     above = [base for base in type_bases(kind)[:MOST_CLASSES] if base is not object]
     rows = (_native.type_layout(_native.Subject(base)) for base in above)
     return all(row is not None and not row["origin"] for row in rows)
@@ -107,12 +107,12 @@ def _dict_layers(x: Any) -> tuple[Layer, ...]:
 
 
 class _Probe:
-    """An instance whose dict is not made until it is asked for."""
+    """An instance whose dict is not created until it is read."""
 
 
 @functools.cache
 def knows_instance_dicts() -> bool:
-    """The self test: no dict is seen before `vars()` made one, and then that one."""
+    """The self test: finds no dict before `vars()` creates one, and then that one."""
     x = _Probe()
     x.a = 1  # type: ignore[attr-defined]
     before = instance_dict(x)
@@ -121,7 +121,7 @@ def knows_instance_dicts() -> bool:
 
 
 def instance_dict(x: Any) -> dict[str, Any] | None:
-    """The dict of an instance with a managed one (PEP 412; 3.11 to 3.14); None where it is not made yet."""
+    """The dict of an instance with a managed one (PEP 412; 3.11 to 3.14); None if not created yet."""
     raw = _native.read(id(x) - 3 * WORD, WORD)
     word = int.from_bytes(raw or b"", "little")
     if not word or word & 1:
@@ -131,7 +131,7 @@ def instance_dict(x: Any) -> dict[str, Any] | None:
 
 
 def _dict_at(word: int) -> dict[str, Any] | None:
-    """The dict at an address, where the memory there begins as one: 3.13's gc visits inline values only."""
+    """The dict at an address, if the memory there begins like one: 3.13's gc visits only inline values."""
     if _native.read(word + WORD, WORD) != id(dict).to_bytes(WORD, "little"):
         return None
     import ctypes
@@ -141,7 +141,7 @@ def _dict_at(word: int) -> dict[str, Any] | None:
 
 
 def _cached(kind: type, attributes: dict[str, Any]) -> tuple[Layer, ...]:
-    """A layer for the cached properties of the class: which of them have been computed."""
+    """A layer for the cached properties of the class: those computed so far."""
     from inspector.adapters.told import Layer, attribute
 
     names = list(_cached_properties(kind))

@@ -1,4 +1,4 @@
-"""Pages by /proc/self/smaps (proc_pid_smaps(5)), where pagemap is closed: whole mappings only."""
+"""Pages by /proc/self/smaps (proc_pid_smaps(5)), for when pagemap is not readable: whole mappings only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PART = Unknown("the bytes are a part of their mapping, and smaps tells of whole 
 
 
 def residency(rows: Sequence[tuple[int, int]], path: str = "/proc/self/smaps") -> Residency | Unknown:
-    """The pages of ranges that are whole mappings but for a page at each end; else unknown."""
+    """The pages of ranges that are whole mappings except one page at each end; else Unknown."""
     try:
         with open(path, errors="replace") as text:  # noqa: PTH123 (pathlib would be imported for it)
             found = dict(_mappings(text.read()))
@@ -33,7 +33,7 @@ def _whole(
 
 
 def _mappings(text: str) -> Iterator[tuple[tuple[int, int], dict[str, int]]]:
-    """((start, stop), field -> bytes) of each mapping; "path" is 1 where it has a file."""
+    """((start, stop), field -> bytes) of each mapping; "path" is 1 if it has a file."""
     span, fields = (0, 0), {"path": 0}
     for line in text.splitlines():
         words = line.split()
@@ -71,7 +71,7 @@ def _summed(amounts: list[dict[str, int]], span_bytes: int) -> Residency:
 
 
 def word(resident: int, zero: int, absent: int, swapped: int) -> Residence:
-    """The word of the largest amount; "resident" where they are equal."""
+    """The word for the largest amount; "resident" if equal."""
     if not (zero or absent or swapped):
         return "resident"
     amounts: list[tuple[int, Residence]] = [

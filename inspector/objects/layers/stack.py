@@ -1,4 +1,4 @@
-"""The stack of layers: what the adapter tells, and the buffers it leaves to be derived."""
+"""The stack of layers: those that the adapter reports, and the buffers derived from it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ STORAGE: dict[str, Storage] = {
     "shared file": "file-mapped",
     "shared memory": "shared-memory",
 }
-"""Kind of mapping -> the word; all others are the heap."""
+"""Kind of mapping -> storage word; all others are "heap"."""
 
 
 class Places:
-    """The mappings of one object's ranges, each asked for once; `find` tells one."""
+    """The mappings of one object's ranges, each looked up once by `find`."""
 
     __slots__ = ("_find", "_found")
 
@@ -46,21 +46,21 @@ class Places:
 
 @dataclass(slots=True)
 class Stack:
-    """What is known of one object before its pages are asked about."""
+    """What is known of one object before its pages are read."""
 
     told: Told
     layers: list[Layer]
     blocks: tuple[Elements, ...]
     spans: tuple[Range, ...]
-    """Of all layers."""
+    """The ranges of all layers."""
     left_out: int
     holders: list[Any]
-    """Objects that keep its bytes alive, nearest first: dropped with the stack."""
+    """Objects that keep its bytes alive, nearest first; references owned by the stack."""
     places: Places
 
 
 def stack(x: Any, adapter: Adapter, places: Places | None = None) -> Stack:
-    """The layers of `x` as its adapter tells them, with a buffer layer where it names no bytes itself."""
+    """The layers of `x` as its adapter reports them, with a buffer layer if those have no bytes."""
     told = adapter.layers(x)
     blocks = adapter.elements(x)
     holders = list(held(x))
@@ -74,7 +74,7 @@ def stack(x: Any, adapter: Adapter, places: Places | None = None) -> Stack:
 
 
 def _placed(x: Any, layer: Layer, places: Places) -> Layer:
-    """The layer with the mapping of its first range, where its adapter said no more than "heap"."""
+    """The layer with the mapping of its first range, if its adapter reported only "heap"."""
     if not layer.spans or layer.storage != "heap":
         return layer
     storage, place = storage_of(x, layer.spans[0], places)
@@ -108,7 +108,7 @@ def _derived(
     told: Told,
     places: Places,
 ) -> Iterator[Layer]:
-    """Wrapper and buffers of an object whose adapter says no more than where its bytes are."""
+    """Wrapper and buffers of an object whose adapter reports only its byte ranges."""
     if not told.layers:
         yield Layer(
             "wrapper", type_name(type(x)), evidence=(Evidence("type", "type(x)", type_name(type(x))),)
@@ -129,7 +129,7 @@ def _derived(
 
 
 def _spans(x: Any, adapter: Adapter, blocks: tuple[Elements, ...]) -> tuple[Range, ...]:
-    """`adapter.spans(x)`; where that is only the ranges of its elements, without asking for them again."""
+    """`adapter.spans(x)`; if that is only the ranges of its elements, from `blocks`."""
     if type(adapter).spans is not Defaults.spans:
         return adapter.spans(x)
     ranges = (block.range for block in blocks)
@@ -143,7 +143,7 @@ def _described(blocks: tuple[Elements, ...], spans: tuple[Range, ...]) -> str:
 
 
 def title_of(x: Any, adapter: Adapter, holders: list[Any]) -> tuple[Title | Unknown, tuple[Evidence, ...]]:
-    """Who frees the bytes, by what the adapter says of owner and holders."""
+    """The title (who frees the bytes), from the adapter's owner and holders."""
     owns = adapter.owns(x)
     if isinstance(owns, Unknown):
         return owns, ()
@@ -160,13 +160,13 @@ def title_of(x: Any, adapter: Adapter, holders: list[Any]) -> tuple[Title | Unkn
 
 
 def _owns_nothing(holder: Any) -> bool:
-    """Whether a holder is itself only a pointer: a view over a cast keeps nobody alive."""
+    """Whether a holder is only a pointer: a view over a cast keeps nothing alive."""
     adapter = adapter_of(type(holder))
     return adapter is not None and adapter.owns(holder) is False
 
 
 def storage_of(x: Any, span: Range, places: Places) -> tuple[Storage | Unknown, tuple[Evidence, ...]]:
-    """Where a range lies: in the object's own struct, or in which mapping."""
+    """The storage of a range: the object's own struct, or a mapping."""
     if id(x) <= span.start < id(x) + _basic_size(type(x)):
         return "inline", (Evidence("address", f"{span.start:#x}", "in the object's own struct"),)
     found = places(span)
@@ -183,7 +183,7 @@ def _basic_size(kind: type) -> int:
 
 
 def retained_bytes(x: Any, of: Stack) -> int:
-    """Bytes it keeps alive, its bases' included, each once."""
+    """Bytes it keeps alive, including its bases', each counted once."""
     rows: list[tuple[int, int]] = [(span.start, span.stop) for span in of.spans]
     for owner in of.holders:
         adapter = adapter_of(type(owner))

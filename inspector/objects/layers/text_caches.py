@@ -1,7 +1,7 @@
-"""What a str has computed beside its text: its hash, and its UTF-8 form (PyUnicode_AsUTF8) for C.
+"""The caches of a str: its hash, and its UTF-8 form (PyUnicode_AsUTF8) for C.
 
-Both lie in the object's struct (CPython: Include/cpython/unicodeobject.h, PyASCIIObject and
-PyCompactUnicodeObject); `wstr` stood between them until 3.12. An ASCII text is its own UTF-8.
+Both are in the object's struct (CPython: Include/cpython/unicodeobject.h, PyASCIIObject and
+PyCompactUnicodeObject); `wstr` was between them until 3.12. An ASCII text is its own UTF-8.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ WORD = 8
 HASH = 3 * WORD
 UTF8 = (6 if sys.version_info >= (3, 12) else 7) * WORD
 NOT_COMPUTED = 2**64 - 1
-"""-1, which no hash is."""
+"""-1, which is never a hash."""
 
 
 def evidence(x: str) -> tuple[Evidence, ...]:
-    """What is cached in an exact str; nothing where this interpreter keeps it elsewhere."""
+    """The caches of an exact str; () if this interpreter stores them elsewhere."""
     from inspector.adapters.told import field
 
     if not knows():
@@ -37,7 +37,7 @@ def evidence(x: str) -> tuple[Evidence, ...]:
 
 @functools.cache
 def knows() -> bool:
-    """The self test: hash() fills one word; a class's name is asked for as UTF-8, which fills the other."""
+    """The self test: hash() fills one word; reading a class's name as UTF-8 fills the other."""
     x = "".join(("\u00e9", "tat"))
     before = (_word(x, HASH), _word(x, UTF8))
     type(x, (), {})

@@ -1,1 +1,1 @@
-"""Structs and strides: what words of memory mean in torch, R and CPython; overlap by arithmetic."""
+"""Structs and strides: decode the memory of torch, R and CPython; compute overlap by arithmetic."""

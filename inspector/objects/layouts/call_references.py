@@ -1,4 +1,4 @@
-"""The references that the call itself holds, left out of the count of the object it brought."""
+"""Subtract the references that a call itself holds from the count of the object it passes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ CALLS: Final = {"CALL": 0, "PRECALL": 0, "CALL_KW": 1}
 
 
 def leave_out_call(subject: _native.Subject) -> None:
-    """Leave the references of the call that brought the object to the caller's function out of its count.
+    """Subtract the references of the call that passed the object to the caller's function.
 
-    A call from Python moves its arguments and holds none. A call by way of C code (functools.partial) leaves
+    A call from Python moves its arguments and holds none. A call through C code (functools.partial) leaves
     them on the stack of the Python function that began it: those slots are counted.
     """
     if not _native.entered_from_c(1):
         return
     try:
         began = sys._getframe(2)
-    except ValueError:  # C code called the api with no Python above it
+    except ValueError:  # C code called the API without a Python frame above
         return
     first, stop = argument_slots(began.f_code, began.f_lasti)
     subject.leave_out(_native.stack_slots(subject, 2, first, stop))

@@ -1,13 +1,13 @@
 """Exact overlap of strided byte sets: how many bytes two blocks have in common, by arithmetic alone.
 
-A block is brought into a nested form: a solid run of bytes, repeated at a stride, that repeated at a larger
-stride, and so on, where no repetition reaches into the next. Overlapping windows, reversed and broadcast
-axes become such forms too. Two nested sets are intersected level by level: the pairs of repetitions that can
-meet at all lie at a few distances (multiples of the strides' gcd), and how often each distance occurs is a
-linear congruence. So `x[::2, ::2]` against `x[::3, ::3]` takes a few dozen steps, whatever the size of x.
+A block is brought into a nested form: a contiguous run of bytes, repeated at a stride, that repeated at a
+larger stride, and so on, where no repetition reaches into the next. Overlapping windows, reversed and
+broadcast axes become such forms too. Two nested sets are intersected level by level: the pairs of repetitions
+that can meet at all lie at a few distances (multiples of the strides' gcd), and how often each distance
+occurs is a linear congruence. So `x[::2, ::2]` against `x[::3, ::3]` takes a few dozen steps for any x.
 
 Sets without a nested form (rare, made by as_strided) are written out as intervals while they are small.
-What would take more than WORK steps is not proved: TooLong.
+A proof of more than WORK steps is given up: TooLong.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from math import gcd
 from inspector.facts.record import dataclass
 
 WORK = 20_000
-"""Steps a proof may take, some 20 ms."""
+"""Most steps of a proof, about 20 ms."""
 WRITTEN_OUT = 4_096
 """Elements of a set without a nested form that are written out."""
 
@@ -52,7 +52,7 @@ class Nested:
 
 
 def nested(address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Nested | None:
-    """The bytes of a strided block in nested form; None where its axes reach into each other."""
+    """The bytes of a strided block in nested form; None if its axes reach into each other."""
     if 0 in shape or not itemsize:
         return Nested(address, (), 0)
     moving = [(n, s) for n, s in zip(shape, strides, strict=True) if n > 1 and s]
@@ -78,7 +78,7 @@ def common_bytes(a: Nested, b: Nested) -> int:
 
 
 class _Proof:
-    """One intersection: its steps are counted, its partial results kept."""
+    """One intersection: counts its steps, caches its partial results."""
 
     def __init__(self) -> None:
         self.steps = 0
@@ -98,7 +98,7 @@ class _Proof:
         return self.known[key]
 
     def _by_levels(self, a: Axes, a_run: int, b: Axes, b_run: int, shift: int) -> int:
-        """Take the outermost level off both, or off one, or make their steps equal: what costs least."""
+        """Remove the outermost level of both, or of one, or make their steps equal, by least cost."""
         (a_count, a_step), *_ = a
         (b_count, b_step), *_ = b
         both = (_extent(a[1:], a_run) + _extent(b[1:], b_run)) // gcd(a_step, b_step) + 1
@@ -164,7 +164,7 @@ def solutions(p: int, p_count: int, q: int, q_count: int, distance: int) -> int:
 
 
 def _inside(axes: Axes, run: int, low: int, high: int) -> int:
-    """Bytes of the set (at 0) in [low, high): whole repetitions are counted, the two cut ones looked into."""
+    """Bytes of the set (at 0) in [low, high): whole repetitions are counted, the two cut ones intersected."""
     if not axes:
         return max(0, min(run, high) - max(0, low))
     (count, step), *inner = axes
@@ -189,7 +189,7 @@ def _extent(axes: Axes, run: int) -> int:
 
 
 def written_out(address: int, shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Spans:
-    """Sorted disjoint intervals of a block's bytes; raises TooLong where there are too many elements."""
+    """Sorted disjoint intervals of a block's bytes; raises TooLong for too many elements."""
     starts = [address]
     for n, s in zip(shape, strides, strict=True):
         if n * len(starts) > WRITTEN_OUT:

@@ -1,4 +1,4 @@
-"""R's objects read from memory: the header of every SEXPREC, whoever holds it.
+"""Read R's objects from memory: the header of any SEXPREC.
 
 Offsets are those of R 4 (src/include/Defn.h): an 8-byte sxpinfo, attrib, two gc links, then either three
 pointers (pairlists, symbols, ALTREP) or length, true length and the elements.
@@ -20,9 +20,9 @@ DATA = 48
 """Elements of a plain vector begin here."""
 NOT_MUTABLE = 0xFFFF
 PAIRLIST, ENVIRONMENT, LIST, POINTER = 2, 4, 19, 22
-"""SEXPTYPE numbers that the code asks for."""
+"""SEXPTYPE numbers used here."""
 SLOTS_MAX, STEPS_MAX = 4096, 8
-"""Of a hash table, and bindings in one of its chains."""
+"""Most slots of a hash table, and most bindings in one of its chains."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Header:
 
 
 def header(address: int) -> Header | None:
-    """The header of the R object at an address; None where it cannot be read."""
+    """The header of the R object at an address; None if it cannot be read."""
     raw = _native.read(address, 56)
     if raw is None:
         return None
@@ -54,14 +54,14 @@ def header(address: int) -> Header | None:
 
 
 def references_text(head: Header) -> str:
-    """REF, and what R does before it writes."""
+    """REF, and whether R copies before a write."""
     if head.references == NOT_MUTABLE:
         return f"{head.references}: not mutable, R copies before it writes"
     return f"{head.references}{', R copies before it writes' if head.references > 1 else ''}"
 
 
 def symbol_name(address: int) -> str:
-    """A symbol's name: its PRINTNAME is a CHARSXP; "?" where it is no symbol."""
+    """A symbol's name: its PRINTNAME is a CHARSXP; "?" if it is no symbol."""
     symbol = header(address)
     name = header(symbol.first) if symbol is not None and symbol.type == 1 else None
     if name is None or name.type != 9:
@@ -99,7 +99,7 @@ def bound(environment: Header, name: str) -> Header | None:
 
 
 def text_of_na() -> int:
-    """Where the C text of `NA_character_` begins, which is one object of its own; 0 where no R runs here."""
+    """Address of the C text of `NA_character_`, a single object; 0 if no R runs in this process."""
     import ctypes
     import os
 
@@ -111,7 +111,7 @@ def text_of_na() -> int:
 
 
 def console_width() -> int:
-    """`getOption("width")` of the R that runs here; 0 where it cannot be asked: R has one thread."""
+    """`getOption("width")` of the R in this process; 0 in other threads: R has one thread."""
     import ctypes
     import os
     import threading

@@ -1,7 +1,7 @@
-"""How high a frame's evaluation stack is before and after each instruction, from its bytecode alone.
+"""The height of a frame's evaluation stack before and after each instruction, from its bytecode.
 
-While a frame runs C code, the interpreter keeps the height in a register; the compiler worked it out by
-the same rules (`dis.stack_effect`), following every path.
+While a frame runs C code, the interpreter keeps the height in a register; the compiler computed it by the
+same rules (`dis.stack_effect`), following every path.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ENDS: Final = frozenset(
         "JUMP_BACKWARD_NO_INTERRUPT",
     )
 )
-"""Instructions that the next one does not follow."""
+"""Instructions after which execution does not continue at the next one."""
 
 RESUMED: Final = 0x20 | 0x80 | 0x200
 """CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR: up to 3.12 the resumed frame starts with one value."""
@@ -36,7 +36,7 @@ RESUMED: Final = 0x20 | 0x80 | 0x200
 def heights(code: CodeType) -> dict[int, tuple[int, int]]:
     """Instruction offset -> (height before, height after), in slots.
 
-    Empty where a path ends below 0, or returns at another height than 1: this bytecode is not understood.
+    Empty where a path ends below 0, or returns at another height than 1: then this bytecode is unknown here.
     """
     import dis
 
@@ -65,7 +65,7 @@ def effect(step: Instruction, jump: bool = False) -> int:
 
 
 def _starts(code: CodeType) -> Iterator[tuple[int, int]]:
-    """The first instruction, and each exception handler with what it finds on the stack."""
+    """The first instruction, and each exception handler with its stack height."""
     import dis
     import sys
 

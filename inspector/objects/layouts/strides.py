@@ -1,4 +1,4 @@
-"""What shape and strides say: contiguity, and the words for an order (transposed, reversed, broadcast)."""
+"""Describe shape and strides: contiguity, and words for the order (transposed, reversed, broadcast)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ Integers = tuple[int, ...]
 
 
 def is_contiguous(shape: Integers, strides: Integers, itemsize: int, order: str) -> bool:
-    """Whether elements lie without gaps in C ("C") or Fortran ("F") order (NumPy's relaxed rule:
-    axes of length 1 say nothing, and an empty array is both)."""
+    """Whether elements are without gaps in C ("C") or Fortran ("F") order (NumPy's relaxed rule:
+    axes of length 1 do not count, and an empty array is both)."""
     if 0 in shape:
         return True
     step = itemsize
@@ -20,7 +20,7 @@ def is_contiguous(shape: Integers, strides: Integers, itemsize: int, order: str)
 
 
 def words(shape: Integers, strides: Integers, itemsize: int) -> tuple[str, ...]:
-    """What the strides show, in words a user knows; most telling first."""
+    """Words for the strides, most important first."""
     if not shape:
         return ("scalar",)
     if 0 in shape:
@@ -60,7 +60,7 @@ def _gaps(axes: list[tuple[int, int]], itemsize: int) -> tuple[str, ...]:
     if inner != itemsize:
         found.append(every(inner // itemsize) if itemsize and inner % itemsize == 0 else "sliced")
     for count, stride in outer:
-        if stride > n * inner:  # a longer step than the axis inside it needs
+        if stride > n * inner:  # a longer step than its inner axis needs
             found.append("sliced")
         n, inner = count, stride
     return tuple(dict.fromkeys(found))
@@ -73,7 +73,7 @@ def every(n: int) -> str:
 
 
 def overlaps_itself(axes: list[tuple[int, int]], itemsize: int) -> bool:
-    """Whether two elements may share bytes: a step shorter than what lies inside it (no zero strides)."""
+    """Whether two elements may share bytes: a step shorter than its inner extent (no zero strides)."""
     reach = itemsize
     for n, stride in sorted(axes, key=lambda axis: abs(axis[1])):
         if abs(stride) < reach:

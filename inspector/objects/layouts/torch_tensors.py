@@ -1,7 +1,7 @@
-"""torch's C++ structs read from memory: asking a tensor runs subclasses' code, and splits copy-on-write.
+"""Read torch's C++ structs from memory: tensor methods run subclasses' code, and split copy-on-write.
 
 c10::TensorImpl and c10::StorageImpl of torch 2.13 (c10/core/TensorImpl.h, StorageImpl.h) as words of 8 bytes.
-They are nobody's interface: the adapter believes them only after its self test, and each read checks that the
+They are no public interface: the adapter uses them only after its self test, and each read checks that the
 struct begins with a vtable that torch exports under that class's name.
 """
 
@@ -24,7 +24,7 @@ VTABLES = {
 VTABLE_OFFSET = 16
 """An object points behind the vtable's offset to top and type (Itanium C++ ABI)."""
 SPARSE = {"SparseTensorImpl": (24, 25), "SparseCsrTensorImpl": (22, 23, 24)}
-"""Class -> words that point to the tensors it is made of."""
+"""Class -> words that point to its component tensors."""
 COALESCED_WORD = 26
 INLINE_DIMENSIONS = 5
 MOST_DIMENSIONS = 64
@@ -73,7 +73,7 @@ class Tensor:
     version: int | None
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    """In elements."""
+    """Strides in elements."""
     offset: int
     elements: int
     dtype: int
@@ -85,7 +85,7 @@ class Tensor:
 
 
 def tensor(cdata: int) -> Tensor | None:
-    """The TensorImpl at an address; None where there is none."""
+    """The TensorImpl at an address; or None."""
     kind = class_of(cdata)
     raw = _native.read(cdata, 8 * TENSOR_WORDS) if kind.endswith("TensorImpl") else None
     if raw is None:
@@ -111,7 +111,7 @@ def tensor(cdata: int) -> Tensor | None:
 
 
 def storage(address: int) -> Storage | None:
-    """The StorageImpl at an address; None where there is none."""
+    """The StorageImpl at an address; or None."""
     if class_of(address) != "StorageImpl":
         return None
     words = _words(address, STORAGE_WORDS)
@@ -119,14 +119,14 @@ def storage(address: int) -> Storage | None:
 
 
 def class_of(address: int) -> str:
-    """C++ class whose vtable the struct begins with; "" for one that is not known here."""
+    """C++ class whose vtable the struct begins with; "" for an unknown one."""
     (vtable,) = _words(address, 1)
     symbol, offset = _native.exported(vtable) or ("", 0) if vtable else ("", 0)
     return VTABLES.get(symbol, "") if offset == VTABLE_OFFSET else ""
 
 
 def _sizes(words: tuple[int, ...], ranks: int, which: int) -> tuple[int, ...]:
-    """Sizes (0) or strides (1): in the struct up to five dimensions, else one after the other elsewhere."""
+    """Sizes (0) or strides (1): inside the struct up to five dimensions, else in one block on the heap."""
     if not 0 < ranks <= MOST_DIMENSIONS:
         return ()
     if ranks <= INLINE_DIMENSIONS:
@@ -140,6 +140,6 @@ def _signed(word: int) -> int:
 
 
 def _words(address: int, count: int) -> tuple[int, ...]:
-    """Words at an address; zeros where it cannot be read."""
+    """Words at an address; zeros if not readable."""
     raw = _native.read(address, 8 * count) if address else None
     return struct.unpack(f"{count}Q", raw) if raw else (0,) * count

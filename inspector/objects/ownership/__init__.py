@@ -1,1 +1,1 @@
-"""Floor 2: who holds an object, in words: rows of `_native` become named owners."""
+"""Name the owners of an object, from the holder rows of `_native`."""

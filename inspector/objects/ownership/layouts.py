@@ -1,7 +1,7 @@
-"""Where objects keep their references: offsets in C structs, found by looking, not by believing.
+"""Offsets of the references in objects' C structs, measured on samples.
 
-An offset is found on a sample: the word of the sample's struct that is the address of the attribute's value.
-So a layout that CPython or a library changed gives no offset at all, rather than a wrong one.
+The offset is that of the word in the sample's struct that equals the address of the attribute's value. So a
+layout that CPython or a library changed gives no offset instead of a wrong one.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ def _builtin_layouts() -> Layouts:
 
 
 def _code_fields() -> tuple[int, ...]:
-    """Offsets by CPython's header (Include/cpython/code.h): no attribute of Python gives these."""
+    """Offsets by CPython's header (Include/cpython/code.h): no Python attribute returns these."""
     return tuple(
         offset | ITEMS if name == "_co_cached" else offset for name, offset in _native.CODE_FIELDS.items()
     )
 
 
 def _lru_layout() -> Layouts:
-    """The links of `functools.lru_cache`: objects that the gc does not know, each with a key and a result.
+    """The links of `functools.lru_cache`: objects not tracked by the gc, each with a key and a result.
 
-    A bounded cache's links own each other as well, the earlier the later one (Modules/_functoolsmodule.c).
+    In a bounded cache each link also owns the next one (Modules/_functoolsmodule.c).
     """
 
     @lru_cache(maxsize=2)
@@ -92,7 +92,7 @@ def _ndarray_layout(numpy: types.ModuleType) -> Layouts:
 
 
 def layouts() -> Layouts:
-    """Exact types that hold references the gc does not see: (type, offsets of owned fields)."""
+    """Exact types with references invisible to the gc: (type, offsets of owned fields)."""
     numpy = sys.modules.get("numpy")
     if (
         type(numpy) is not types.ModuleType

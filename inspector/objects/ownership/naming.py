@@ -1,4 +1,4 @@
-"""A row becomes an Owner: kind, holder and key as a user would say them. No code of the user's types runs."""
+"""Turn a row into an Owner: kind, holder and key in the user's words. Runs no code of user types."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ _ITEM_TYPES = {"deque", "OrderedDict", "defaultdict", "Counter", "array"}
 
 @dataclass
 class Context:
-    """What is known beside the rows: the user's names for dicts, and names found for holders."""
+    """Knowledge besides the rows: the user's names for dicts, and names found for holders."""
 
     names: Mapping[int, str]
     known: dict[int, str] = field(default_factory=dict)
-    """Address of a holder -> what it is called: "global `cache` of app"."""
+    """Address of a holder -> its name: "global `cache` of app"."""
     kinds: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """Address of a dict -> (kind, holder) of what keeps it: an instance, a class, a thread."""
+    """Address of a dict -> (kind, holder) of its owner: an instance, a class, a thread."""
     climbs_left: int = 4
-    """Environments of R that are still looked for: each takes searches of its own."""
+    """Remaining searches for R environments: each needs several searches of memory."""
 
 
 def module_name(namespace: object) -> str:
-    """Name of the module whose namespace this is; "" where it is no module's."""
+    """Name of the module whose namespace this is; "" if it is no module's."""
     name = entry(namespace, "__name__")
     module = sys.modules.get(name) if type(name) is str else None
     if type(name) is str and is_kind(module, types.ModuleType) and namespace_of(module) is namespace:
@@ -83,12 +83,12 @@ def frame_text(frame: Frame) -> str:
 
 
 def dict_label(namespace: Any, context: Context) -> str:
-    """What a namespace is called: the user's name for it, or its module's; "" for any other dict."""
+    """The name of a namespace: the user's, or its module's; "" for any other dict."""
     return context.names.get(id(namespace)) or module_name(namespace)
 
 
 def known_as(name: KnownName, context: Context) -> str:
-    """How a holder is known: "global `rows` of __main__", "local `rows` of f, app.py:3"."""
+    """The name of a holder: "global `rows` of __main__", "local `rows` of f, app.py:3"."""
     text = plain_name(name.key) or key_text(name.key)
     if name.frame is not None:
         return f"local `{text}` of {frame_text(name.frame)}"
@@ -133,8 +133,8 @@ def owner(row: Row, context: Context) -> Owner | None:
 def _is_interned_table(row: Row) -> bool:
     """Whether the holder is CPython's own table of interned strings, whose references are not counted.
 
-    It is the dict that has a string of ours under itself (Objects/unicodeobject.c). The gc follows every
-    dict from CPython 3.14 on, this one too.
+    That is the dict that maps our string to itself (Objects/unicodeobject.c). From CPython 3.14 on the gc
+    tracks every dict, also this one.
     """
     table = row.holder.get() if row.holder is not None and row.place == "object" else None
     if type(table) is not dict or (gc.is_tracked(table) and sys.version_info < (3, 14)):
@@ -187,7 +187,7 @@ def _native_owner(row: Row, context: Context) -> Owner:
 
 
 def describe(holder: _native.Subject, context: Context) -> str:
-    """A holder in a few words: its type, its size where that is cheap, and what it is known as."""
+    """A holder in a few words: its type, its size if cheap, and its name."""
     value = holder.get()
     kind = type(value)
     if any(kind is sized for sized in (list, tuple, dict, set, frozenset)):
@@ -285,7 +285,7 @@ def _variable_text(row: Row) -> str:
 
 
 def _array_item_owner(row: Row, value: Any, context: Context) -> Owner | None:
-    """An element of an array of objects. An array of numbers holds none, whatever the bits look like."""
+    """An element of an array of objects. An array of numbers holds none, even if bits look like a pointer."""
     assert row.holder is not None
     numpy = sys.modules["numpy"]
     dtype = numpy.ndarray.dtype.__get__(value)
@@ -299,7 +299,7 @@ def _array_item_owner(row: Row, value: Any, context: Context) -> Owner | None:
 
 
 def object_field(dtype: Any, offset: int) -> str | None:
-    """`['a']['b']`: the field of a structured dtype that keeps an object there; None for a number's bytes."""
+    """`['a']['b']`: the field of a structured dtype with an object there; None for a number's bytes."""
     kind = type(dtype)
     names = kind.names.__get__(dtype)
     if names is None:
@@ -344,7 +344,7 @@ def _field_owner(row: Row, value: object, context: Context) -> Owner:
 
 
 def _slot_names(kind: type) -> tuple[str, ...]:
-    """Names under `__slots__` in the classes of a type, where they are plain strings."""
+    """Names under `__slots__` in the classes of a type, if they are plain strings."""
     found: list[str] = []
     for base in type_bases(kind):
         slots = entry(dict(type_namespace(base)), "__slots__")

@@ -1,9 +1,9 @@
-"""R as an owner: the environment by which reticulate holds a Python object, found from a word of R's memory.
+"""R as an owner: find the environment through which reticulate holds a Python object, from a word in memory.
 
 reticulate's PyObjectRef is an R environment with two bindings: `pyobj`, an external pointer to the object,
-and `convert`. From the word the way is climbed: external pointer, binding, frame or hash table, environment.
-Every step is read from memory, nothing of R is called. R keeps the reference until its gc has run the
-finalizer; what R has freed may still lie there, so such an owner is possible, never certain.
+and `convert`. The steps from the word: external pointer, binding, frame or hash table, environment. Every
+step reads memory and calls nothing of R. R keeps the reference until its gc has run the finalizer; objects
+freed by R may still be in memory, so such an owner is possible, never certain.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def is_embedded() -> bool:
 
 
 def r_holder(word: int, climb: bool = True) -> tuple[str, int] | None:
-    """(what R holds it by, address of the R object) for a word that is an external pointer's; else None.
+    """(the holder in R, address of the R object) for a word inside an external pointer; else None.
 
-    Each step of a climb searches memory, 0.1 s and more for an owner; without it the pointer is told.
+    Each step up searches memory, 0.1 s or more for an owner; without `climb` the pointer is reported.
     """
     pointer = header(word - _CAR) if is_embedded() else None
     if pointer is None or pointer.type != _EXTPTRSXP:
@@ -53,7 +53,7 @@ def _environment(pointer: int) -> Header | None:
 
 
 def _of_binding(binding: Header) -> Header | None:
-    """The environment in whose frame, or in whose hash table's chain, a binding stands."""
+    """The environment in whose frame, or in whose hash table's chain, a binding is."""
     for _ in range(_STEPS_MAX):
         frames = _who_has(binding.address, _CAR, _ENVSXP)
         if found := next(frames, None):
@@ -78,7 +78,7 @@ def _who_has(value: int, offset: int, kind: int) -> Iterator[Header]:
 
 
 def _tables(value: int) -> Iterator[Header]:
-    """Lists that have a pointer among their items: the word is at most `_SLOTS_MAX` items behind the head."""
+    """Lists with a pointer among their items: the word is at most `_SLOTS_MAX` items after the header."""
     hits, *_ = _native.scan_words([(value, value + 1)], limit=_SLOTS_MAX)
     for word, _ in hits:
         for place in range(word - _ITEMS, word - _ITEMS - 8 * _SLOTS_MAX, -8):

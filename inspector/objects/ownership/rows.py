@@ -1,4 +1,4 @@
-"""The rows that `_native` gives about holders, with names for their fields."""
+"""The holder rows of `_native`, with names for their fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.objects.classes import type_bases
 
 
 class Frame(NamedTuple):
-    """A running frame: its code object (never a frame object: making one would keep its locals)."""
+    """A running frame: its code object (never a frame object: creating one would keep its locals alive)."""
 
     code: CodeType
     line: int
@@ -44,7 +44,7 @@ class Row(NamedTuple):
 
 
 class KnownName(NamedTuple):
-    """Under which name a holder is known: a key of a namespace, or a variable of a frame."""
+    """The name of a holder: a key of a namespace, or a variable of a frame."""
 
     holder: _native.Subject
     namespace: _native.Subject | None
@@ -63,14 +63,14 @@ def known_names(found: list[Any]) -> list[KnownName]:
 
 
 def is_kind(value: object, *bases: type) -> bool:
-    """Whether the C type of a value is one of these or inherits from one; no user code is asked."""
+    """Whether the C type of a value is one of these or inherits from one; runs no user code."""
     return any(entry is base for entry in type_bases(type(value)) for base in bases)
 
 
 def entry(namespace: object, name: str) -> object:
-    """What an exact dict has under a str, among its first entries; None where there is none.
+    """The value of an exact dict for a str key, among its first entries; or None.
 
-    Keys are compared as strings only: a key of a user's type is not asked.
+    Keys are compared as strings only: runs no code of a user's key type.
     """
     if type(namespace) is not dict:
         return None
@@ -79,14 +79,14 @@ def entry(namespace: object, name: str) -> object:
 
 
 def key_text(key: _native.Subject | None) -> str:
-    """A dict key or a name as Python writes it; only its type where writing it would run user code."""
+    """A dict key or a name as Python writes it; only its type if its repr would run user code."""
     if key is None:
         return ""
     return _native.preview(key, ()) or f"<{type_name(key)}>"
 
 
 def plain_name(key: _native.Subject | None) -> str:
-    """A name without quotes, "" where the key is no identifier."""
+    """A name without quotes, "" if the key is no identifier."""
     text = key_text(key)
     return text[1:-1] if text[:1] in "'\"" and text[1:-1].isidentifier() else ""
 

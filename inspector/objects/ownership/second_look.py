@@ -1,6 +1,6 @@
-"""Who holds the holders: what makes a dict an instance's attributes, a cell a variable, a list a global.
+"""Find the holders of holders: they show that a dict is an instance's, a cell a variable, a list a global.
 
-One search for all holders at once, and a second one where the first found only a step in between: the tuple
+One search for all holders at once, and a second one if the first found only an intermediate holder: the tuple
 of a function's cells, the dict of a cache.
 """
 
@@ -32,7 +32,7 @@ LRU = type(functools.lru_cache(maxsize=1)(len))
 def look(
     found: Sequence[Row], context: Context, own_prefix: str, leave_out: Sequence[tuple[int, int]]
 ) -> int:
-    """Fill `context` with what the holders of `found` are called; gives the nanoseconds it took."""
+    """Fill `context` with the names of the holders of `found`; return the nanoseconds spent."""
     wanted = _unnamed(found, context)
     if not wanted:
         return 0
@@ -58,10 +58,10 @@ def _search(
     leave_out: Sequence[tuple[int, int]],
     boxes: Mapping[int, int],
 ) -> tuple[list[Row], int]:
-    """Who holds these. `boxes`: address -> how many Subjects of ours hold the object there.
+    """The holders of these. `boxes`: address -> number of our Subjects that hold the object there.
 
-    A search that knows them ends when all owners are found. Not for a dict: that it is a thread's, a
-    `_localdummy` says, which only borrows it.
+    With them a search ends when all owners are found. Not for a dict: a thread's dict is recognised by a
+    `_localdummy`, which only borrows it.
     """
     ends = all(type(subject.get()) is not dict for subject in subjects)
     found, did = _native.find_holders(
@@ -102,7 +102,7 @@ def _unnamed(found: Sequence[Row], context: Context) -> list[_native.Subject]:
 
 
 def _leads_on(target: _native.Subject, row: Row) -> bool:
-    """Whether a holder is only a step: a function's tuple of cells, the table of a cache."""
+    """Whether a holder is only intermediate: a function's tuple of cells, the table of a cache."""
     assert row.holder is not None
     kind, outer = type(target.get()), type(row.holder.get())
     if kind is tuple:
@@ -113,7 +113,7 @@ def _leads_on(target: _native.Subject, row: Row) -> bool:
 
 
 def _rank(row: Row) -> int:
-    """What names a holder best is learned last: a global over a local over a part of something."""
+    """Sort key: the best name is learned last: a global over a local over a part of something."""
     if row.place == "frame":
         return 2
     if row.place != "object" or row.holder is None:
@@ -122,12 +122,12 @@ def _rank(row: Row) -> int:
 
 
 def _learn(target: _native.Subject, row: Row, outer: dict[int, list[Row]], context: Context) -> None:
-    """What one row says of a holder: it is a variable, an entry, or a part of something."""
+    """Add the name that one row gives a holder: a variable, an entry, or a part of something."""
     if row.place == "frame" and row.slot == "local" and row.frame is not None:
         context.known[target.address] = f"local `{plain_name(row.key)}` of {frame_text(row.frame)}"
     if row.place != "object" or row.holder is None:
         return
-    if not row.certain and type_name(row.holder) != "_localdummy":  # it only borrows, and says whose it is
+    if not row.certain and type_name(row.holder) != "_localdummy":  # which borrows, and shows the owner
         return
     value = target.get()
     if type(value) is dict and _learn_dict(target, row, context):
@@ -175,7 +175,7 @@ def _dict_offset(kind: type) -> int:
 
 
 def cache_text(wrapper: object) -> str:
-    """The cache of which function: read from the wrapper's own dict."""
+    """The name of the cached function, read from the wrapper's own dict."""
     kept = object.__getattribute__(wrapper, "__dict__")
     function = entry(kept, "__wrapped__")
     name = function.__qualname__ if type(function) is types.FunctionType else ""
@@ -197,7 +197,7 @@ def _learn_step(target: _native.Subject, row: Row, step: Row, context: Context) 
 
 
 def _part_text(row: Row, context: Context) -> str:
-    """A holder as a part of what holds it: "global `rows` of app", "attribute .rows of <Table>"."""
+    """A holder as a part of its own holder: "global `rows` of app", "attribute .rows of <Table>"."""
     assert row.holder is not None
     value = row.holder.get()
     name = plain_name(row.key)

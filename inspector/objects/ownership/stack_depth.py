@@ -1,4 +1,4 @@
-"""How much of a running frame's evaluation stack is live: worked out from its bytecode (stack_height.py)."""
+"""The live part of a running frame's evaluation stack, computed from its bytecode (stack_height.py)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from inspector.objects.ownership.rows import Frame
 def live_slots(frame: Frame) -> tuple[int, int]:
     """(certainly live, possibly live) slots of a running frame's stack.
 
-    A call of a C function leaves its arguments on the stack until it returns; a Python function has taken
-    them. (0, co_stacksize) where the code was not understood.
+    A call of a C function leaves its arguments on the stack until it returns; a Python function has moved
+    them. (0, co_stacksize) for unknown bytecode.
     """
     found = heights(frame.code)
     at = max((offset for offset in found if offset <= frame.last_byte), default=None)

@@ -1,1 +1,1 @@
-"""What a conversion would do, before it is done: by trying it where nothing is lost, or by rule."""
+"""Predict a conversion: by trying it in a forked child, or by rule."""

@@ -1,4 +1,4 @@
-"""How an object is handed to each library: the call its users write."""
+"""The conversion call of each library, as its users write it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from inspector.errors import InspectorError
 
 
 class Consumer(NamedTuple):
-    """A library, and the call that makes its own of an object."""
+    """A library, and the call that converts an object to its type."""
 
     module: str
     function: str
-    """The call for anything that is no table."""
+    """The call for anything but a table."""
     table: str = ""
-    """The call for tables: a DataFrame, two dimensions; "" as for the rest."""
+    """The call for tables: a DataFrame, two dimensions; "": the same call."""
 
 
 CONSUMERS: Final = {
@@ -31,7 +31,7 @@ CONSUMERS: Final = {
     "bytes": Consumer("builtins", "bytes"),
 }
 FORK_UNSAFE: Final = ("torch", "polars", "jax", "cupy")
-"""Libraries whose threads or devices a forked child must not touch, once they are loaded."""
+"""Libraries whose threads or devices a forked child must not touch, once loaded."""
 
 
 def chosen(names: tuple[str, ...]) -> dict[str, Consumer]:
@@ -47,7 +47,7 @@ def chosen(names: tuple[str, ...]) -> dict[str, Consumer]:
 
 
 def installed() -> tuple[str, ...]:
-    """Consumers whose library is imported; those of the language too."""
+    """Consumers whose library is imported, and the builtin ones."""
     return tuple(name for name, one in CONSUMERS.items() if one.module.partition(".")[0] in sys.modules)
 
 
@@ -70,6 +70,6 @@ def function(consumer: Consumer, is_table: bool) -> Callable[[Any], Any]:
 
 
 def unsafe() -> str:
-    """Why no child may be forked to try it; "" where one may."""
+    """Why a fork is not safe; "" if it is."""
     loaded = [name for name in FORK_UNSAFE if name in sys.modules]
     return f"{loaded[0]} is loaded: a fork of it may hang" if loaded else ""

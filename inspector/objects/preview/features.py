@@ -1,4 +1,4 @@
-"""What a rule looks at: the kind of an object, its elements and their layout; runs no user code."""
+"""The inputs of a rule: the kind of an object, its elements and their layout; runs no user code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLES: Final = ("DataFrame", "Arrow table", "polars DataFrame", "dict")
 
 
 def features(x: Any) -> Given:
-    """Of what kind `x` is, by its type's bases, and its one block of elements."""
+    """The kind of `x`, by its type's bases, and its one block of elements."""
     kind = next(
         (KINDS[key] for base in type_bases(type(x)) if (key := _key(base)) in KINDS), type_name(type(x))
     )

@@ -13,9 +13,9 @@ from inspector.objects.preview.consumers import Consumer, function
 from inspector.objects.preview.values import elements, lost
 
 DEADLINE_S: Final = 2.0
-"""Of the conversion alone: what is imported and hooked before has longer."""
+"""For the conversion alone; importing and hooking before may take longer."""
 PART_BYTES: Final = 64 << 20
-"""A larger object is tried by its beginning."""
+"""Of a larger object only the beginning is tried."""
 
 Outcome = dict[str, Any]
 Traces = Callable[[Callable[[], Any]], list[tuple[str, str, int]]]
@@ -23,7 +23,7 @@ Traces = Callable[[Callable[[], Any]], list[tuple[str, str, int]]]
 
 
 def tried(x: Any, consumer: Consumer, is_table: bool, state: Callable[[Any], str], traces: Traces) -> Outcome:
-    """What the conversion does to `x`. `state` says in words whether its data is there."""
+    """What the conversion does to `x`. `state` returns its state of materialization in words."""
     importlib.import_module(consumer.module)
     before, given = state(x), _blocks(x)
     made: list[Any] = []
@@ -42,7 +42,7 @@ def tried(x: Any, consumer: Consumer, is_table: bool, state: Callable[[Any], str
 
 
 def bounded(call: Callable[[], Any]) -> Any:
-    """What the call gives; the child dies of SIGALRM where it takes longer than DEADLINE_S."""
+    """The result of the call; SIGALRM kills the child after DEADLINE_S."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, DEADLINE_S)
     try:
@@ -52,7 +52,7 @@ def bounded(call: Callable[[], Any]) -> Any:
 
 
 def _copied(given: list[tuple[int, int, int]], made: list[tuple[int, int, int]], same: bool) -> Outcome:
-    """Bytes of the result that lie in none of the object's blocks."""
+    """Bytes of the result outside the object's blocks."""
     if same:
         return {"copied": 0}
     if not made:

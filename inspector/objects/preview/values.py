@@ -6,13 +6,13 @@ from itertools import islice
 from typing import Any, Final
 
 MOST: Final = 100_000
-"""Elements compared: the first."""
+"""Most elements compared: the first ones."""
 SHOWN: Final = 3
 _LISTS: Final = ("to_pylist", "to_list", "tolist")
 
 
 def elements(x: Any) -> list[Any] | None:
-    """The first elements, nested ones flattened; None where the object has no list of them."""
+    """The first elements, nested ones flattened; None if it has no list of them."""
     part = _beginning(x)
     for name in _LISTS:
         if callable(method := getattr(part, name, None)):
@@ -24,7 +24,7 @@ def elements(x: Any) -> list[Any] | None:
 
 
 def _beginning(x: Any) -> Any:
-    """The first ones of a sequence; what cannot be cut (a dict, an array without axes) as it is."""
+    """The first items of a sequence; what cannot be cut (a dict, an array without axes) as it is."""
     if not hasattr(type(x), "__getitem__") or hasattr(type(x), "columns"):
         return x
     try:
@@ -42,7 +42,7 @@ def _flat(items: Any) -> Any:
 
 
 def lost(before: list[Any] | None, after: list[Any] | None) -> tuple[int, list[str]] | str:
-    """(how many differ, the first ones in words); why they could not be compared."""
+    """(how many differ, the first ones in words), or why they could not be compared."""
     if before is None or after is None:
         return "its elements cannot be listed"
     if len(before) != len(after):
@@ -52,7 +52,7 @@ def lost(before: list[Any] | None, after: list[Any] | None) -> tuple[int, list[s
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Two NaNs are the same; what does not say whether it equals (pandas.NA, an array) does not."""
+    """Whether two values are equal; two NaNs are, values that do not tell (pandas.NA, an array) are not."""
     try:
         return one is other or bool(one == other) or bool(one != one and other != other)
     except Exception:  # of any library

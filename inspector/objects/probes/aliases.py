@@ -1,7 +1,7 @@
 """All objects over one range of bytes, across libraries, by address intervals.
 
-Candidates are what the gc's objects and the running frames refer to, of types that some adapter knows. An
-object that only native code holds is not met: the owners scan finds such holders.
+Candidates are the referents of the gc's objects and of running frames, of types that an adapter knows. An
+object that only native code holds is not found: the owners scan finds such holders.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ BOOKS = {
     "torch": "a write through another does not move tensor._version: autograd trusts the old values",
     "jax": "a write through another changes an array that jax holds for immutable",
 }
-"""Libraries that keep books about writes -> what they miss."""
+"""Libraries that count writes -> the writes that they miss."""
 
 Spans = list[tuple[int, int]]
 
 
 def aliases(subject: _native.Subject, names: Mapping[int, str] | None = None) -> Aliases:
-    """The objects that have bytes in common with the subject's; `names`: id -> what the user calls it."""
+    """The objects that have bytes in common with the subject's; `names`: id -> the user's name."""
     x = subject.get()
     adapter = adapter_of(type(x))
     own = _spans(x, adapter) if adapter is not None else []
@@ -81,7 +81,7 @@ def _everything() -> Iterator[Any]:
 
 
 def _with_untracked(objects: list[Any]) -> Iterator[Any]:
-    """The objects, and what lies in tuples and dicts the gc does not track: no cycle is in them."""
+    """The objects, and the items of tuples and dicts that the gc does not track: these have no cycles."""
     for held in objects:
         yield held
         kind = type(held)
@@ -93,7 +93,7 @@ def _spans(x: Any, adapter: Adapter) -> Spans:
     """Its payload as merged intervals; an adapter that fails has none."""
     try:
         return merged([(span.start, span.stop) for span in adapter.spans(x)])
-    except Exception:  # an adapter is a stranger's code
+    except Exception:  # an adapter may be third-party code
         return []
 
 

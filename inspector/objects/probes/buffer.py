@@ -1,4 +1,4 @@
-"""Where an object's bytes are, who owns them, and which protocols would hand them out."""
+"""The place and owner of an object's bytes, and the protocols that export them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inspector.adapters.registry import adapter_of
 from inspector.adapters.told import DERIVED
 from inspector.facts.unknown import Address, Unknown
 
-if TYPE_CHECKING:  # most objects lay no bytes open: the facts of those that do are imported when one comes
+if TYPE_CHECKING:  # imported only for an object that exports bytes
     from inspector.facts.buffer import Buffer, Exposure, Holder, Spoken
 
 PROTOCOLS = {
@@ -23,16 +23,16 @@ PROTOCOLS = {
     "__arrow_c_array__": "Arrow C data",
     "__arrow_c_stream__": "Arrow C stream",
 }
-"""Attribute on the type -> how the protocol is called."""
+"""Attribute on the type -> name of the protocol."""
 
 MOST_HOLDERS = 16
 NOT_ASKED = Unknown("not asked")
 
 
 def buffer(subject: _native.Subject, ask: bool = False) -> Buffer | None:
-    """The column `buffer`; None where the object lays no bytes open, so that the column does not apply.
+    """The column `buffer`; None if the object exports no bytes, so that the column does not apply.
 
-    Nothing of the user's is run. `ask=True` asks each protocol in turn and releases what it answers.
+    Runs no user code, unless `ask=True`, which calls each protocol and releases its result.
     """
     kind = type(subject.get())
     adapter = adapter_of(kind)
@@ -77,7 +77,7 @@ def _compose(
 def _logical(
     subject: _native.Subject, adapter: Adapter | None, answers: Sequence[Exposure], many: int
 ) -> int | Unknown:
-    """The blocks' sum; what the adapter says where it looked at some of the blocks only."""
+    """The sum of the blocks; the adapter's number if it reported only some of the blocks."""
     if adapter is not None and many > max(1, len(answers)):
         told = adapter.layers(subject.get()).logical_bytes
         if told is not DERIVED:
@@ -88,8 +88,8 @@ def _logical(
 def _spoken(
     subject: _native.Subject, kind: type, blocks: tuple[Elements, ...], asking: bool
 ) -> tuple[Spoken, ...]:
-    """Protocols found in the type's struct, its classes' namespaces and the object's own attributes, where
-    NumPy and others look too; called only when `asking`."""
+    """Protocols found in the type's struct, its classes' namespaces and the object's own attributes, as
+    NumPy and others do; called only when `asking`."""
     found = [(name, name) for name in ("buffer",) if _native.speaks_buffer(kind)]
     own = _native.own_attributes(subject.get(), tuple(PROTOCOLS))
     found += [row for row in PROTOCOLS.items() if row[0] in own or type_attribute(kind, row[0]) is not None]
@@ -112,7 +112,7 @@ def _asked(subject: _native.Subject, attribute: str) -> Exposure | Unknown:
 
 
 def exposure(block: Elements) -> Exposure:
-    """A block as the fact of what a protocol says."""
+    """A block as the fact of what a protocol exports."""
     from inspector.binaries.mappings import mapping
     from inspector.facts.buffer import Exposure
 
@@ -144,7 +144,7 @@ def holders(subject: _native.Subject) -> tuple[Holder, ...]:
 
 
 def _held_by(subject: _native.Subject, seen: set[int]) -> list[tuple[str, _native.Subject]]:
-    """Each holder that was not seen yet, in its one Subject, so that its refcount can be told exactly."""
+    """Each holder not seen yet, in its only Subject, so that its refcount is exact."""
     adapter = adapter_of(type(subject.get()))
     held: list[tuple[str, _native.Subject]] = []
     for relation, owner in adapter.holds(subject.get()) if adapter else ():

@@ -20,7 +20,7 @@ def chain(subject: _native.Subject, names: Mapping[int, str]) -> Chain:
     """Owners from a root to the object, each holding the next; of several shortest paths one.
 
     Roots: namespaces and state of loaded modules, variables and globals of running functions, what threads
-    keep, and the namespaces of `names` (id of a dict -> how the user knows it). The namespace of an instance,
+    keep, and the namespaces of `names` (id of a dict -> the user's name). The namespace of an instance,
     a class or a module is one with it: `bus.callback` is one step. The tool's own frames are no roots.
     """
     steps, seen, walk_ns, _ = _native.chain(subject, tuple(names), _FOLDER)

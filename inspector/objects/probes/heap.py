@@ -18,8 +18,8 @@ def heap(retained: int = 0) -> Heap:
     """Count the live objects by type, with their own bytes; most bytes first.
 
     Counted: every object in the gc's lists, and every object those refer to (strings, numbers, code ...).
-    Not counted: what only C code holds, and the tool's own facts. Types of one name share a row.
-    `retained` asks for the retained bytes of that many types, the heaviest first.
+    Not counted: objects that only C code holds, and the tool's own facts. Types of one name share a row.
+    `retained`: for how many types, largest first, the retained bytes are computed.
     """
     rows, _, walk_ns, _ = _native.census(_OURS)
     merged: dict[str, tuple[int, int]] = {}
@@ -39,7 +39,7 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
     """The heap and the names of a namespace now.
 
     `names` is a namespace itself (an exact dict: its references count as the user's own) or a dict of
-    name -> Subject, whose own reference is taken out. Names that are not strings are left out.
+    name -> Subject, whose own reference is subtracted. Names that are not strings are left out.
     """
     if type(names) is not dict:
         raise InspectorError(
@@ -48,7 +48,7 @@ def snapshot(names: Mapping[str, Any]) -> Snapshot:
             why="only a plain dict can be read without running its code",
             do="snapshot(dict(names))",
         )
-    resident = _resident_bytes()  # first: it imports what the next snapshot would count as born
+    resident = _resident_bytes()  # first: its imports would count as new objects
     return Snapshot(heap(), tuple(_held(row) for row in _native.names(names)), resident)
 
 

@@ -1,4 +1,4 @@
-"""What an object refers to: its items by key, its other references as its type reports them (tp_traverse)."""
+"""The referents of an object: its items by key, other references as its type reports them (tp_traverse)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from inspector.objects.ownership.rows import key_text, type_name
 from inspector.objects.referents import referents
 
 MOST: Final = 60
-"""Edges of one object; the rest is counted."""
+"""Most edges of one object; the rest is counted."""
 
 
 def held(subject: Subject) -> Step:
-    """The objects that this one refers to; runs no user code and keeps none of them."""
+    """The objects that this one refers to; runs no user code and keeps no reference to them."""
     x = subject.get()
     kind = type(x)
     if kind is dict:
@@ -35,7 +35,7 @@ def held(subject: Subject) -> Step:
 
 
 def _said(kind: type, value: Any) -> str:
-    """The one thing that is known of a reference which only `tp_traverse` tells of."""
+    """The text for a reference that only `tp_traverse` reports."""
     return "its type" if value is kind else ".__dict__" if type(value) is dict else ""
 
 
@@ -60,11 +60,11 @@ def _edge(key: str, other: Subject, kind: str) -> Edge:
 
 
 def tracked(address: int) -> Subject | None:
-    """The live object at an address, if the garbage collector has one there."""
+    """The live object at an address, if the gc tracks one there."""
     return next((Subject(one) for one in gc.get_objects() if id(one) == address), None)
 
 
 def at(address: int, kind: str) -> Subject | None:
-    """The same, if its type is still called `kind`."""
+    """The same, if its type still has the name `kind`."""
     found = tracked(address)
     return found if found is not None and type_name(found) == kind else None

@@ -1,4 +1,4 @@
-"""How an object's elements lie in memory, and the first few of them where that touches nothing new."""
+"""The memory layout of an object's elements, and the first few if their pages are in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.adapters.registry import adapter_of
 from inspector.facts.unknown import Unknown
 from inspector.objects.layouts import strides
 
-if TYPE_CHECKING:  # imported when an object with a layout comes
+if TYPE_CHECKING:  # imported for an object with a layout
     from inspector.facts.layout import Layout
 
 MOST_SHOWN = 6
@@ -20,7 +20,7 @@ MOST_BYTES_AT_ONCE = 256
 
 
 def layout(subject: _native.Subject) -> Layout | Unknown | None:
-    """The column `layout`; None where it does not apply, unknown for several blocks of bytes."""
+    """The column `layout`; None if it does not apply, Unknown for several blocks of bytes."""
     adapter = adapter_of(type(subject.get()))
     blocks = adapter.elements(subject.get()) if adapter is not None else ()
     if adapter is None or not blocks:
@@ -71,7 +71,7 @@ def _ends(block: Elements) -> tuple[int, int]:
 
 
 def _raw_elements(addresses: list[int], itemsize: int) -> Iterator[bytes | None]:
-    """The bytes of each element, as far as its page is in memory; neighbours are read at once."""
+    """The bytes of each element, None if its page is not in memory; neighbours are read at once."""
     first, total = addresses[0], len(addresses) * itemsize
     if total <= MOST_BYTES_AT_ONCE and addresses == list(range(first, first + total, itemsize)):
         raw = _native.read_present(first, total)

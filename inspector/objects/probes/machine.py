@@ -1,4 +1,4 @@
-"""Ask this machine what it allows: each ability is tried, for a moment, and left as it was found."""
+"""Check what this machine allows: each ability is tried for a moment, and the state restored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCAN: Final = struct.Struct("<12Q")
 
 
 def checks() -> tuple[Check, ...]:
-    """The checks that need nothing but this process."""
+    """The checks that need only this process."""
     return (extension(), attach(), writes(), residency(), symbols(), libraries())
 
 
@@ -60,7 +60,7 @@ def attach() -> Check:
 
 
 def _seize_parent() -> int:
-    """0, or the errno; the kernel lets go when the tracing process ends. Does not stop the traced one."""
+    """0, or the errno; the kernel detaches when the tracing process ends. Does not stop the parent."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.ptrace.argtypes = [ctypes.c_long] * 4
     libc.ptrace.restype = ctypes.c_long
@@ -101,7 +101,7 @@ def writes() -> Check:
 
 
 def _pages() -> str:
-    """Whether ranges wider than those can be watched."""
+    """Whether wider ranges can be watched."""
     try:
         from inspector import _native
     except ImportError:
@@ -123,7 +123,7 @@ def _watch(number: int, address: int) -> tuple[int, int]:
 
 
 def residency() -> Check:
-    """Whether the kernel tells which pages are in memory, and how."""
+    """Whether the kernel reports which pages are in memory, and by which interface."""
     place = ctypes.create_string_buffer(1)
     start = ctypes.addressof(place) & -4096
     query = bytearray(_SCAN.pack(_SCAN.size, 0, start, start + 4096, 0, 0, 0, 0, 0, 0, 0, 0))
@@ -143,7 +143,7 @@ def residency() -> Check:
 
 
 def symbols() -> Check:
-    """How much the symbol tables of the interpreter and of numpy tell."""
+    """The symbols in the symbol tables of the interpreter and of numpy."""
     try:
         interpreter = _interpreter_file()
     except ImportError:
@@ -176,7 +176,7 @@ def _grade(path: str) -> str:
 
 
 def libraries() -> Check:
-    """Versions of the libraries that adapters exist or are planned for; none is imported."""
+    """Versions of the libraries with existing or planned adapters; imports none."""
     found = {name: _version(name) for name in LIBRARIES}
     here = [f"{name} {version}" for name, version in found.items() if version]
     absent = [name for name, version in found.items() if not version]

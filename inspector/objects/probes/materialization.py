@@ -1,4 +1,4 @@
-"""Is the data there? The column `materialization`: an object's layers, its pages, its dangers."""
+"""The column `materialization`: an object's layers, its pages, its dangers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ STRIP_CELLS = 48
 
 
 def materialization(subject: _native.Subject) -> Materialization:
-    """What there is of the object: read from its fields, its mappings and the kernel's page tables.
+    """How far the object's data exists, from its fields, mappings and the kernel's page tables.
 
-    Nothing is computed, brought in, or called that is the user's.
+    Computes nothing, pages nothing in, runs no user code.
     """
     x = subject.get()
     adapter = adapter_of(type(x))
@@ -56,7 +56,7 @@ def _of_stack(x: Any, of: Stack) -> Materialization:
 
 
 def _resident(layer: Layer, of: Stack, pages: Residency | Unknown) -> Layer:
-    """The layer with its pages; those of an object's only buffer are the object's."""
+    """The layer with its pages; an object's only buffer has the object's pages."""
     if not layer.spans:
         return layer
     own = pages if layer.spans == of.spans else residency(layer.spans, 0, of.places)
@@ -97,7 +97,7 @@ def _logical(of: Stack) -> int | Unknown:
 
 
 def _amounts(of: Stack, pages: Residency | Unknown) -> dict[str, Any]:
-    """The six amounts and their sums; all 0 for an object whose elements do not exist or lie elsewhere."""
+    """The six amounts and their sums; all 0 for an object whose elements do not exist or are elsewhere."""
     if isinstance(pages, Residency):
         span_bytes, resident_bytes = pages.span_bytes, pages.resident_bytes
         return _named(
@@ -125,7 +125,7 @@ def _named(
 
 
 def _broken(kind: type) -> str:
-    """Why the adapter of the type's library was left out; "" where it was not."""
+    """Why the adapter of the type's library is not used; "" if it is."""
     library = type_module(kind).partition(".")[0]
     found = (problem.reason for problem in problems() if problem.library == library)
     return next((f"the adapter of {library} is left out: {reason}" for reason in found), "")

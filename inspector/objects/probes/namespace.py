@@ -1,7 +1,7 @@
 """A namespace as a table: what each name holds, and which names share bytes. Runs no user code.
 
-Bytes come from the adapters as address ranges; names whose ranges overlap form a group. Every value is looked
-at through a Subject that is dropped at once, so no reference outlives the look at one name.
+Adapters report bytes as address ranges; names whose ranges overlap form a group. Every value is inspected
+through a Subject that is dropped at once, so no reference outlives the inspection of one name.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from inspector.objects.layers.stack import Places
 from inspector.objects.layouts.overlap import Nested, TooLong, common_bytes, merged, nested
 
 LIMIT = 30
-"""Names shown before the rest is only counted."""
+"""Names shown; the rest is only counted."""
 
 _COUNTED = (list, dict, set, frozenset, tuple, collections.deque)
 _ATOMS = (int, float, complex, bool, str, bytes, type(None))
-"""Types whose one value many names hold by accident: two names for it are not worth a bracket."""
+"""Types whose values many names share by accident: not worth a bracket."""
 _CODE = (
     type,
     types.ModuleType,
@@ -45,22 +45,22 @@ _CODE = (
     types.CodeType,
 )
 MOST_GLANCES = 500
-"""Rows whose state is asked for; beyond, owned or view as the adapter says."""
+"""Rows whose state is determined; others show owned or view, as the adapter reports."""
 SPANS_A_NAME = 16
-"""Blocks of a name whose range a row says."""
+"""Most blocks of a name whose ranges a row shows."""
 _STEPS_A_NAME = 500
 _ITEMS_A_CONTAINER = 1_000
 _NEVER_FREED = 500_000_000
 """3.11 gives static objects 999,999,999 references (_PyObject_IMMORTAL_REFCNT, internal/pycore_object.h)."""
 _PROOFS = 500
-"""Pairs of strided blocks whose overlap is proved; beyond, extents that overlap count as sharing."""
+"""Most pairs of strided blocks whose overlap is proved; in others, overlapping extents count as sharing."""
 _HAS_GC = 1 << 14
 _LENGTH_OF = operator.attrgetter("__len__")
 _FLAGS = type.__dict__["__flags__"].__get__
 
 
 _NameRow = tuple[str, str, int, int | None, int]
-"""What the namespace says of a name: name, type, address, references, own bytes."""
+"""A row of `_native.names`: name, type, address, references, own bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class _Look:
 
 @dataclass(slots=True)
 class _Budget:
-    """Steps left for looking into objects, and the namespace's own dict, where that looking stops."""
+    """Steps left for reading inside objects, and the namespace's dict, at which reading stops."""
 
     namespace: int
     steps: int = 20_000
@@ -87,10 +87,10 @@ class _Budget:
 def namespace(
     mapping: dict[str, Any], *, hidden: Collection[str] = (), limit: int | None = LIMIT
 ) -> Namespace:
-    """The names of `mapping` (an exact dict) but the `hidden` ones: heaviest first, sharers side by side.
+    """The names of `mapping` (an exact dict) except `hidden`: largest first, sharing ones side by side.
 
-    At most `limit` rows, and no modules, classes or functions: those are counted in `left_out`. None: all
-    rows. `total_bytes` counts each byte once, whoever shares it, over all names.
+    At most `limit` rows, without modules, classes and functions, which are counted in `left_out`. None: all
+    rows. `total_bytes` counts each byte of all names once, even if shared.
     """
     places = Places(MappingTable())
     budget = _Budget(id(mapping))
@@ -118,7 +118,7 @@ def _look(known: _NameRow, mapping: dict[str, Any], budget: _Budget) -> _Look | 
     name, _, _, count, own = known
     try:
         subject = Subject(mapping[name])
-    except KeyError:  # gone meanwhile: another thread's doing
+    except KeyError:  # deleted meanwhile by another thread
         return None
     kind = type(subject.get())
     adapter = adapter_of(kind)
@@ -143,20 +143,20 @@ def _look(known: _NameRow, mapping: dict[str, Any], budget: _Budget) -> _Look | 
 
 
 def _title(kind: type, blocks: tuple[Elements, ...]) -> str:
-    """The type's name and, of one block, its element type as the array interface spells it: "ndarray f8"."""
+    """The type's name and, for one block, its element type in the array interface: "ndarray f8"."""
     bare = len(blocks) != 1 or any(kind is one for one in (bytes, bytearray))
     element = "" if bare else blocks[0].typestr.lstrip("<>|=")
     return f"{type_name(kind)} {element}".rstrip()
 
 
 def _may_hold(kind: type) -> bool:
-    """Whether the table looks for arrays inside: not in a plain container, which says its items instead."""
+    """Whether the table searches arrays inside: not in a plain container, which shows its items."""
     plain = any(base is held for base in type_bases(kind) for held in _COUNTED)
     return bool(_FLAGS(kind) & _HAS_GC) and not plain and not _is_code(kind)
 
 
 def _held(subject: Subject, budget: _Budget) -> tuple[Elements, ...]:
-    """Blocks of the arrays an object keeps in its attributes and in containers there, by `tp_traverse` only.
+    """Blocks of the arrays in an object's attributes and in containers there, by `tp_traverse` only.
 
     Stops at modules, types, functions, frames and other namespaces' dicts, at large containers, and when the
     budget is spent.
@@ -191,7 +191,7 @@ def _holding(held: tuple[Elements, ...]) -> str:
 
 
 def _seen(row: Row, mapping: dict[str, Any], places: Places) -> Row:
-    """The row with the state of what its name holds, where an adapter tells."""
+    """The row with the state of its object, if an adapter reports it."""
     try:
         subject = Subject(mapping[row.name])
     except KeyError:
@@ -222,12 +222,12 @@ def _is_atom(kind: type) -> bool:
 
 
 def _is_code(kind: type) -> bool:
-    """A module, a class, a function: what a notebook has many of and a user rarely looks for by weight."""
+    """Whether it is a module, class or function: frequent in notebooks and rarely of interest by size."""
     return any(base is code for base in type_bases(kind) for code in _CODE)
 
 
 def _groups(looks: list[_Look]) -> list[list[_Look]]:
-    """Looks that share bytes, or are the same object, in one list; the owner first."""
+    """Groups of names that share bytes, or are the same object; the owner first."""
     parents = list(range(len(looks)))
 
     def root(i: int) -> int:
@@ -249,7 +249,7 @@ def _heaviest_first(group: list[_Look]) -> tuple[bool, int, str]:
 
 
 def _overlaps(looks: list[_Look]) -> Iterable[tuple[int, int]]:
-    """Pairs of looks that share bytes, enough to connect all that do."""
+    """Pairs of names that share bytes, enough to connect all that do."""
     pieces = [(piece.start, piece.stop, i, piece) for i, look in enumerate(looks) for piece in look.pieces]
     cluster: list[tuple[int, Nested]] = []
     furthest, proofs = 0, _PROOFS
@@ -264,7 +264,7 @@ def _overlaps(looks: list[_Look]) -> Iterable[tuple[int, int]]:
 
 
 def _links(cluster: list[tuple[int, Nested]], proofs: int) -> Iterable[tuple[int, int]]:
-    """Pairs in a run of overlapping extents: solid ones meet their neighbours, strided ones are proved."""
+    """Pairs in a run of overlapping extents: contiguous ones overlap neighbours, strided ones are proved."""
     if any(piece.axes for _, piece in cluster) and len(cluster) ** 2 // 2 <= proofs:
         for (i, a), (j, b) in combinations(cluster, 2):
             if i != j and _meet(a, b):
@@ -276,7 +276,7 @@ def _links(cluster: list[tuple[int, Nested]], proofs: int) -> Iterable[tuple[int
 def _meet(a: Nested, b: Nested) -> bool:
     try:
         return common_bytes(a, b) > 0
-    except TooLong:  # not proved either way: drawn together
+    except TooLong:  # not decided: shown together
         return True
 
 
@@ -293,7 +293,7 @@ def _owner_first(look: _Look) -> tuple[bool, int, str]:
 
 
 def _numbered(groups: list[list[_Look]]) -> Iterable[int]:
-    """1, 2, ... for the groups of several names, 0 for a name alone."""
+    """1, 2, ... for groups of several names, 0 for a single name."""
     number = 0
     for group in groups:
         number += len(group) > 1
@@ -311,7 +311,7 @@ def _rows(number: int, group: list[_Look]) -> Iterable[Row]:
 
 
 def _distinct_bytes(group: list[_Look]) -> int:
-    """Bytes of a group, each once; where two strided views meet outside all solid ones, twice."""
+    """Bytes of a group, each once; twice where two strided views overlap outside all contiguous ones."""
     pieces = {piece for look in group for piece in look.pieces}
     solid = merged([(piece.start, piece.stop) for piece in pieces if not piece.axes])
     strided = (piece.bytes - _covered(piece, solid) for piece in pieces if piece.axes)
@@ -328,6 +328,6 @@ def _covered(piece: Nested, solid: list[tuple[int, int]]) -> int:
 
 
 def _piece(block: Elements) -> Nested:
-    """The bytes of a block; of one without a nested form its whole extent."""
+    """The bytes of a block; without a nested form its whole extent."""
     found = nested(block.address, block.shape, block.strides_bytes, block.itemsize_bytes)
     return found or Nested(block.range.start, (), block.range.bytes)

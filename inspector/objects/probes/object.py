@@ -1,4 +1,4 @@
-"""What an object is made of: identity, type, header, size, a glance at its value. No user code runs."""
+"""An object's identity, type, header, size and a preview of its value. Runs no user code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MODULE_SLOT_VALUES = {
     ("Py_mod_gil", 0): "Py_MOD_GIL_USED",
     ("Py_mod_gil", 1): "Py_MOD_GIL_NOT_USED",
 }
-"""Slots of a PyModuleDef that hold a number (Include/moduleobject.h)."""
+"""Slots of a PyModuleDef with a number (Include/moduleobject.h)."""
 
 
 def object_(subject: _native.Subject, *, reveal: bool = False) -> Object:
@@ -53,9 +53,9 @@ def preview(subject: _native.Subject, *, reveal: bool = False) -> str | Unknown:
 
 
 def details(subject: _native.Subject) -> dict[str, Type | Module | Builtin]:
-    """What a type, a module or a builtin function is made of, under "type", "module" or "builtin".
+    """The C structure of a type, module or builtin function, under "type", "module" or "builtin".
 
-    Empty for any other object. Judged by the C type, never by `__class__`.
+    Empty for any other object. Decided by the C type, never by `__class__`.
     """
     if type_row := _native.type_layout(subject):
         return {"type": _type(type_row)}

@@ -1,4 +1,4 @@
-"""The columns of a table, one by one, as far as a bound: the cost does not grow with their number."""
+"""The columns of a table one by one, up to a limit, so the cost is bounded."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from inspector.adapters.base import Column
 from inspector.adapters.registry import adapter_of
 from inspector.facts.unknown import Address, Unknown
 
-if TYPE_CHECKING:  # imported when a table comes
+if TYPE_CHECKING:  # imported for a table
     from inspector.facts.parts import Part, Parts
 
 MOST_COLUMNS = 40
 
 
 def parts(subject: _native.Subject) -> Parts | None:
-    """The column `parts`; None for what is no table."""
+    """The column `parts`; None unless the object is a table."""
     adapter = adapter_of(type(subject.get()))
     told = adapter.columns(subject.get(), MOST_COLUMNS) if adapter is not None else None
     if told is None:

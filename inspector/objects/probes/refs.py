@@ -1,4 +1,4 @@
-"""Who holds an object: the true refcount, its owners by name, and the gap between the two."""
+"""The true reference count of an object, its owners by name, and the gap between the two."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from inspector.objects.ownership.second_look import look, module_namespaces
 Progress = Callable[[int, int], object]
 
 GLANCE_WORDS = 60_000
-"""Words the default card looks at in frames, namespaces and what they name: some 50 microseconds."""
+"""Words that the default card reads in frames, namespaces and what they name: about 50 microseconds."""
 HITS_MAX = 1 << 17
 SHOWN_SLOTS = 3
-"""Places of one holder told apart; more become one owner."""
+"""Most places of one holder shown separately; more become one owner."""
 SAMPLE_BYTES = 4 << 20
 PASSES = 5.3
-"""Readings of memory for one answer, at most: hits, blocks, both again for the holders, and where references
-are left one more at the places where no pointer is aligned, which takes as long as 1.3 others."""
+"""Most passes over memory for one result: hits, blocks, both again for the holders, and, if references
+remain, one at the unaligned positions, which takes as long as 1.3 others."""
 NOT_SEARCHED = Unknown("memory was not searched: ask for the owners")
 
 _OWN_CODE = __file__.rpartition("objects/probes/")[0]
 _BORROWING = ("stack", "unknown holder")
-"""Kinds whose pointers mostly borrow, or are left over: they explain no gap."""
+"""Kinds whose pointers are mostly borrowed or stale: they explain no gap."""
 
 
 def refs(
@@ -51,7 +51,7 @@ def refs(
 
 
 def weakrefs(subject: _native.Subject) -> int | Unknown:
-    """Live weak references to the object; unknown where its type cannot have any."""
+    """Live weak references to the object; Unknown if its type cannot have any."""
     kind = type(subject.get())
     if not type.__dict__["__weakrefoffset__"].__get__(kind):
         return Unknown("objects of this type cannot be weakly referenced")
@@ -67,13 +67,13 @@ def owners(
 ) -> Owners:
     """The owners of an object.
 
-    Without `scan` what is cheap to see: frames, namespaces, and what those name directly. With it the
-    process's private writable memory is searched, without the ranges `leave_out` (start, stop), and
-    `progress(bytes done, bytes in all)` may stop it by returning False. `names`: id of a dict -> what the
-    user calls it.
+    Without `scan` only the cheap ones: frames, namespaces, and what those name directly. `scan` searches the
+    process's private writable memory, without the ranges `leave_out` (start, stop);
+    `progress(bytes done, total bytes)` may stop it by returning False. `names`: id of a dict -> the user's
+    name for it.
     """
     context = Context(names or {})
-    references = _count(subject)  # before there are rows: a row may hold the subject itself, as a key
+    references = _count(subject)  # before rows exist: a row may hold the subject as a key
     glanced = _glance(subject, context)
     if scan:
         del glanced
@@ -93,7 +93,7 @@ def owners(
 
 
 def _namespaces(context: Context) -> list[dict[str, Any]]:
-    """What the user's names live in: `__main__`, and the dicts in it that the context knows."""
+    """The dicts with the user's names: `__main__`, and those in it that the context knows."""
     main = sys.modules.get("__main__")
     first = [vars(main)] if type(main) is type(sys) else []
     known = [value for space in first for value in tuple(space.values()) if type(value) is dict]
@@ -101,7 +101,7 @@ def _namespaces(context: Context) -> list[dict[str, Any]]:
 
 
 def _payloads(context: Context) -> list[tuple[int, int]]:
-    """Ranges of the numeric buffers the user has a name for: no reference to an object lies in them."""
+    """Ranges of numeric buffers with a user's name: they contain no references."""
     from inspector.adapters.spans import numeric_spans
 
     values = (value for space in _namespaces(context) for value in tuple(space.values()))
@@ -118,7 +118,7 @@ def _certain(found: Sequence[Owner]) -> int:
 
 
 def _glance(subject: _native.Subject, context: Context) -> list[Row]:
-    """The cheap rows; what names their holders goes into `context`."""
+    """The rows of the quick referrers; the names of their holders go into `context`."""
     namespaces = [*_namespaces(context), vars(sys)]
     seen, known, _complete = _native.quick_referrers(
         subject, tuple(namespaces), layouts(), _OWN_CODE, GLANCE_WORDS
@@ -128,7 +128,7 @@ def _glance(subject: _native.Subject, context: Context) -> list[Row]:
 
 
 def _owners(found: Sequence[Row], context: Context) -> tuple[Owner, ...]:
-    """Rows as owners, many places of one holder as one, certain ones first."""
+    """Rows as owners, certain ones first; many places of one holder become one owner."""
     made = [one for row in found if (one := owner(row, context)) is not None]
     groups: dict[tuple[Any, ...], list[Owner]] = {}
     for one in made:
@@ -194,7 +194,7 @@ def _searched(
 
 @contextmanager
 def _may_be_stopped() -> Iterator[None]:
-    """A search that its progress ended, or a handler of signals that raises nothing: one sentence."""
+    """Turn the interruption of a search, by progress or a signal handler, into one clear error."""
     try:
         yield
     except InterruptedError as stopped:
@@ -212,7 +212,7 @@ def _unaligned(
     progress: Progress | None,
     leave_out: Sequence[tuple[int, int]],
 ) -> tuple[tuple[Owner, ...], _native.SearchRow]:
-    """Owners that keep the object at no multiple of 8 bytes: packed C structs, records without padding."""
+    """Owners with an unaligned pointer to the object: packed C structs, records without padding."""
     with _may_be_stopped():
         seen, did = _native.find_holders(
             (subject,), leave_out, layouts(), _OWN_CODE, HITS_MAX, progress, unaligned=True
@@ -222,7 +222,7 @@ def _unaligned(
 
 
 def _both(first: _native.SearchRow, then: _native.SearchRow) -> _native.SearchRow:
-    """What two searches did together; the count is that of the first."""
+    """The statistics of two searches added; the count is that of the first."""
     return {
         **first,
         "scanned_bytes": first["scanned_bytes"] + then["scanned_bytes"],
@@ -237,7 +237,7 @@ def _both(first: _native.SearchRow, then: _native.SearchRow) -> _native.SearchRo
 
 @dataclass(frozen=True, slots=True)
 class _Gap:
-    """What the certain owners leave unexplained."""
+    """The references that the certain owners do not explain."""
 
     native: int | Unknown
     unstored: int | Unknown
@@ -245,7 +245,7 @@ class _Gap:
 
 
 def _gap(references: int | ImmortalType, found: Sequence[Owner], truncated: bool) -> _Gap:
-    """What the certain owners leave unexplained: stored by native code as far as that fits, else nowhere."""
+    """The references that certain owners do not explain: stored by native code if that fits, else nowhere."""
     if isinstance(references, ImmortalType):
         none = Unknown("an immortal object has no count to explain")
         return _Gap(none, none)
@@ -292,13 +292,13 @@ def searchable_bytes() -> int:
 
 
 def _estimated_ns() -> int | Unknown:
-    """What a search would take, at the speed of the last one or of a sample read now."""
+    """Estimated nanoseconds of a search, at the speed of the last one or of a sample read now."""
     speed = _native.scan_bandwidth() or _sampled_speed()
     return int(searchable_bytes() / speed * PASSES * 1e9) if speed else NOT_MEASURED
 
 
 @cache
 def _sampled_speed() -> float:
-    """Bytes a second of a reading of the first few megabytes, once a process."""
+    """Bytes per second when reading the first few megabytes, measured once a process."""
     read, ns, _sum = _native.read_all(SAMPLE_BYTES)
     return read / ns * 1e9 if ns else 0.0

@@ -1,4 +1,4 @@
-"""What only one object keeps alive: freed together with it."""
+"""The objects that only one object keeps alive: they are freed together with it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from inspector.facts.refs import Retained
 
 
 def retained(subject: _native.Subject) -> Retained:
-    """Objects and own bytes that would go if every reference to the object went; the object included.
+    """Objects and own bytes that would be freed with the object, itself included.
 
-    Exact for what the garbage collector can see; a reference that a type does not report to it counts as one
-    from outside, so the answer is never too large. The Subject's own reference plays no part.
+    Exact for references that the gc can see; others count as references from outside, so the result is never
+    too large. The Subject's own reference does not count.
     """
     rows, _, _ = _native.retained(subject)
     by_type: dict[str, tuple[int, int]] = {}

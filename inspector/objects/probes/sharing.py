@@ -14,7 +14,7 @@ from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layouts import overlap
 
 MOST_PROOFS = 10_000
-"""Pairs of blocks that one call proves; what is beyond is told as unknown."""
+"""Most pairs of blocks that one call proves; others are Unknown."""
 
 Blocks = tuple[Elements, ...]
 Meeting = tuple[Elements, Elements]
@@ -64,7 +64,7 @@ def _meetings(objects: Sequence[Blocks]) -> dict[tuple[int, int], list[Meeting]]
     found: dict[tuple[int, int], list[Meeting]] = {}
     open_now: list[tuple[int, int, Elements]] = []
     for start, stop, n, block in extents:
-        open_now = [row for row in open_now if row[0] > start]  # all that stay meet this block
+        open_now = [row for row in open_now if row[0] > start]  # the remaining ones overlap this block
         for _, other, there in open_now:
             if other != n:
                 meeting = (there, block) if other < n else (block, there)

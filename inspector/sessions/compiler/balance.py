@@ -1,9 +1,9 @@
-"""What one call did to the reference counts of its arguments, and of what they hold one level down.
+"""The change by one call of the reference counts of its arguments, and of what they hold, one level deep.
 
-The rule of CPython's documentation ("Reference Count Details") read backwards: a function that only borrows
-its arguments leaves their counts as they were, but for the references that can be found in its result. One
-fewer, and a borrowed reference was released or stolen; one more, and C keeps it or lost it. The dtype and
-the base of an array count too, since `PyArray_Empty` and its like steal a dtype.
+From CPython's documentation ("Reference Count Details"): a function that only borrows its arguments leaves
+their counts unchanged, except for references in its result. One fewer: it released or stole a borrowed
+reference; one more: C keeps it or lost it. The dtype and the base of an array count too, since
+`PyArray_Empty` and similar functions steal a dtype.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from inspector.facts.unknown import Unknown
 from inspector.objects.referents import referents
 
 _HOLDERS: Final = 2
-"""Of an argument during the call: the mapping of names, and the tuple of values."""
+"""Our holders of an argument during the call: the mapping of names, and the tuple of values."""
 
 
 class Balance:
     """Counts taken before a call; `rows(box)` compares them with those after it.
 
-    What holds the arguments for the call itself, `arguments` and the tuple made of it, is taken out.
+    References that only the call itself needs, in `arguments` and the tuple made of it, are subtracted.
     """
 
     def __init__(self, arguments: Mapping[str, Any]) -> None:
@@ -38,7 +38,7 @@ class Balance:
         self._before = [subject.refcount() for _, subject, _ in self._rows]
 
     def rows(self, box: list[Any]) -> tuple[Balanced, ...]:
-        """One row an object. `box` holds the result, and is its only holder; empty after an exception."""
+        """One row for each object. `box` is the only holder of the result; empty after an exception."""
         found, unsure = _found(box, {subject.address for _, subject, _ in self._rows})
         return tuple(
             _row(*row, before, found, unsure) for row, before in zip(self._rows, self._before, strict=True)
@@ -52,7 +52,7 @@ def _with_held(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _held(x: Any) -> Iterator[tuple[str, Any]]:
-    """What an array holds, by NumPy's own getters: a subclass is not asked."""
+    """What an array holds, by NumPy's own getters, not those of a subclass."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(x, numpy.ndarray):
         yield "dtype", numpy.ndarray.dtype.__get__(x)
@@ -64,7 +64,7 @@ def _held(x: Any) -> Iterator[tuple[str, Any]]:
 def _found(box: list[Any], known: set[int]) -> tuple[list[int], set[int]]:
     """Addresses of the results and of what they refer to; and of what only older results refer to.
 
-    A result that nobody else holds was made by the call. An argument's contents were counted before it.
+    A result without another holder was created by the call. An argument's contents were counted before it.
     """
     items = _items(box)
     counts = [item.refcount() for item in items]  # before anything else holds them
@@ -79,7 +79,7 @@ def _found(box: list[Any], known: set[int]) -> tuple[list[int], set[int]]:
 
 
 def _items(box: list[Any]) -> list[Subject]:
-    """The result, or what a tuple of results has. One that only the box or the tuple holds is new."""
+    """The result, or the items of a tuple of results. One that only the box or the tuple holds is new."""
     if box and type(box[0]) is tuple:
         return [Subject(box[0][number]) for number in range(len(box[0]))]
     return [Subject(box[number]) for number in range(len(box))]
@@ -96,7 +96,7 @@ def _row(
     after, held = subject.refcount(), found.count(subject.address)
     shown = _shown(subject.get())
     if before is None or after is None:
-        immortal = Unknown("immortal: its count does not move (PEP 683)")
+        immortal = Unknown("immortal: its count does not change (PEP 683)")
         return Balanced(name, shown, immortal, immortal, held, immortal)
     before, after = before - ours, after - ours
     if subject.address in unsure and after - before != held:
@@ -110,7 +110,7 @@ def _verdict(unexplained: int) -> Verdict:
 
 
 def _shown(x: Any) -> str:
-    """Its type; of a dtype its name, which NumPy gives."""
+    """Its type; for a dtype its name, from NumPy."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(x, numpy.dtype):
         return f"dtype('{x.name}')"

@@ -1,4 +1,4 @@
-"""The compiler: found, run with a deadline, and its complaints told by the lines of the cell."""
+"""Find the compiler, run it with a deadline, and report its messages by the lines of the cell."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What a build made: the library beside its sources, its functions, and what was typed."""
+    """The result of a build: the library beside its sources, its functions, and the command."""
 
     library: Path
     functions: tuple[Prototype, ...]
     warnings: tuple[str, ...]
     command: tuple[str, ...]
     module: str = ""
-    """The module that the cell's own PyInit_ makes; "" where the method table is ours."""
+    """The module of the cell's own PyInit_; "" if the method table is ours."""
     structs: tuple[CompiledStruct, ...] = ()
 
 
 def compiler() -> str:
-    """Path of the C compiler; the Debian package is said where there is none."""
+    """Path of the C compiler; the error without one names the Debian package."""
     found = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
     if found is None:
         raise InspectorError(
@@ -70,7 +70,7 @@ def compiler() -> str:
 
 @functools.cache
 def compiler_name(path: str) -> str:
-    """The first line of its --version: part of the key."""
+    """The first line of its --version, which is part of the key."""
     told = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, check=False)
     return f"{path} {(told.stdout or told.stderr).partition(chr(10))[0]}"
 
@@ -117,7 +117,7 @@ def _includes(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _shown(command: tuple[str, ...], recipe: Recipe) -> tuple[str, ...]:
-    """A command as it may be shown to others: where Python's and NumPy's headers lie is this machine's."""
+    """A command without private paths: those of Python's and NumPy's headers are this machine's."""
     names = dict(zip(_includes(recipe), ("-I$PYTHON", *recipe.include_dirs, "-I$NUMPY"), strict=False))
     names.update({f"-I{folder}": f"-I{folder}" for folder in recipe.include_dirs})
     return tuple(names.get(word, word) for word in command)
@@ -159,7 +159,7 @@ def _complaint(line: str) -> Complaint | None:
 
 
 def _inside(complaint: Complaint, recipe: Recipe) -> Complaint:
-    """What the compiler met in our text after a section left open is the fault of the section's last line."""
+    """Move a message about our text after an unclosed section to the section's last line."""
     section = _sections(recipe).get(complaint.file)
     last = complaint.line if section is None else max(1, len(section.splitlines()))
     if complaint.line <= last:

@@ -1,4 +1,4 @@
-"""Folders by key: a module built once is found again by any process; the oldest go when there are many."""
+"""Cache folders by key: any process finds a module built once; the oldest are removed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Final
 
 KEPT_MAX: Final = 256
-"""Modules kept; beyond it those go that were loaded longest ago."""
+"""Most modules kept; those loaded longest ago are removed first."""
 
 
 def root() -> Path:
-    """Where they lie: `$XDG_CACHE_HOME/native-inspector/c`, by default under ~/.cache."""
+    """The cache folder: `$XDG_CACHE_HOME/native-inspector/c`, by default under ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "native-inspector" / "c"
 
 
 def found(key: str) -> Path | None:
-    """The folder kept under `key`; None where there is none."""
+    """The folder kept under `key`, or None."""
     folder = root() / key
     if not (folder / "done").exists():
         return None
@@ -31,13 +31,13 @@ def found(key: str) -> Path | None:
 
 
 def made(key: str, build: Callable[[Path], None]) -> Path:
-    """The folder `build` fills, under `key`. It appears whole or not at all, whoever else builds the same."""
+    """The folder under `key`, filled by `build`; created atomically, also with other builders at work."""
     root().mkdir(parents=True, exist_ok=True)
     unfinished = Path(tempfile.mkdtemp(prefix="unfinished-", dir=root()))
     try:
         build(unfinished)
         (unfinished / "done").touch()
-        with contextlib.suppress(OSError):  # another process was faster: its folder serves
+        with contextlib.suppress(OSError):  # another process was faster: use its folder
             unfinished.rename(root() / key)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""One call of a compiled function, looked at: here with references counted, or apart in a forked child."""
+"""One inspected call of a compiled function: here with references counted, or in a forked child."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN_MAX: Final = 60
 def here(
     function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> tuple[Any, CellCall, Exception | None]:
-    """Call it in this process: its result (None after an exception), what it did, and the exception."""
+    """Call it in this process; return the result (None after an exception), the facts, and the exception."""
     values = tuple(arguments.values())
     balance = Balance(arguments)
     box: list[Any] = []
@@ -38,14 +38,14 @@ def here(
 def apart(
     function: Callable[..., Any], arguments: Mapping[str, Any], deadline_s: float = DEADLINE_S
 ) -> tuple[Any, CellCall]:
-    """Call it in a forked child: a crash there costs nothing here. Arrays come back as copies."""
+    """Call it in a forked child: a crash there does no harm here. Arrays come back as copies."""
     values = tuple(arguments.values())
     start = time.perf_counter_ns()
-    told = isolation.run(lambda: _packed(function(*values)), deadline_s, MEMORY_LIMIT_BYTES)
+    packed = isolation.run(lambda: _packed(function(*values)), deadline_s, MEMORY_LIMIT_BYTES)
     ns = time.perf_counter_ns() - start
-    if isinstance(told, Unknown):
-        return told, _fact(function, ns, True, None, told, ())
-    result = _unpacked(told)
+    if isinstance(packed, Unknown):
+        return packed, _fact(function, ns, True, None, packed, ())
+    result = _unpacked(packed)
     return result, _fact(function, ns, True, None, _shown(result), ())
 
 
@@ -58,7 +58,7 @@ def _fact(
 
 
 def _packed(result: Any) -> Any:
-    """`result` in plain values: an array as ("array", type code, shape, bytes)."""
+    """`result` as plain values: an array as ("array", type code, shape, bytes)."""
     import numpy
 
     if isinstance(result, tuple):
@@ -68,10 +68,10 @@ def _packed(result: Any) -> Any:
     return ("plain", result)
 
 
-def _unpacked(told: Any) -> Any:
+def _unpacked(packed: Any) -> Any:
     import numpy
 
-    kind, *rest = told
+    kind, *rest = packed
     if kind == "tuple":
         return tuple(_unpacked(one) for one in rest[0])
     if kind == "array":
@@ -81,7 +81,7 @@ def _unpacked(told: Any) -> Any:
 
 
 def _shown(result: Any) -> str:
-    """Bounded text of a result; of an array its type and shape, since it may be large."""
+    """Bounded text of a result; for an array its type and shape, since it may be large."""
     import numpy
 
     if isinstance(result, tuple):

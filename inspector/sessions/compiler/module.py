@@ -1,4 +1,4 @@
-"""From a recipe to a loaded module: found by its key, or built; its plain C functions added through cffi."""
+"""Load the module of a recipe: from the cache by its key, or built; adds plain C functions through cffi."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from inspector.sessions.compiler.recipe import Recipe
 
 _numbers = itertools.count(1)
 _made_before: dict[str, ModuleType] = {}
-"""Library -> its module: CPython makes a single-phase module whole only once."""
+"""Library -> its module: CPython initializes a single-phase module fully only once."""
 
 
 def compiled(recipe: Recipe) -> tuple[ModuleType, Compiled]:
-    """The module of `recipe`, and what is known of its build. Loaded once a process, however often asked."""
+    """Return the module of `recipe` and the facts of its build. A process loads it only once."""
     _check(recipe)
     start = time.perf_counter_ns()
     key = recipe.key(compiler_name(compiler()))
@@ -88,7 +88,7 @@ def _kept(built: Built) -> dict[str, Any]:
 
 
 def _imported(name: str, library: Path) -> ModuleType:
-    """The module that a cell makes itself: `import NAME` finds it; a changed cell takes its place."""
+    """The module that a cell defines itself: `import NAME` finds it; a changed cell replaces it."""
     known = sys.modules.get(name)
     if known is not None and "__compiled__" not in vars(known):
         raise InspectorError(
@@ -108,7 +108,7 @@ def _executed(name: str, library: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, library, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
-    loader.exec_module(module)  # the cell's init runs here, and its exception is the user's own
+    loader.exec_module(module)  # runs the cell's init; its exception is the user's
     return module
 
 
@@ -153,7 +153,7 @@ def _fact(
 
 
 def _shortened(folder: Path) -> str:
-    """A folder as it may be shown to others: the user's home is "~"."""
+    """A folder without private names: the user's home becomes "~"."""
     return str(folder).replace(str(Path.home()), "~", 1)
 
 

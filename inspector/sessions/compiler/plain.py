@@ -1,4 +1,4 @@
-"""Functions of plain C, called through cffi: numbers by value, buffers by address, the GIL let go."""
+"""Functions of plain C, called through cffi: numbers by value, buffers by address, the GIL released."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _FORMATS: Final = {
     "int": "i", "unsigned int": "I", "long int": "lq", "long unsigned int": "LQ", "long long int": "ql",
     "long long unsigned int": "QL", "float": "f", "double": "d", "_Bool": "?",
 }  # fmt: skip
-"""C type -> the buffer formats (struct module) that have it on x86-64."""
+"""C type -> its buffer formats (struct module) on x86-64."""
 
 
 def plain(library: Path, functions: tuple[Prototype, ...]) -> dict[str, Callable[..., Any]]:
-    """Name -> callable, for the functions that speak of no Python object."""
+    """Name -> callable, for the functions without Python objects."""
     from cffi import FFI
 
     ffi = FFI()
@@ -49,7 +49,7 @@ def _caller(ffi: Any, address: Any, function: Prototype) -> Callable[..., Any]:
 
 
 def _argument(ffi: Any, function: Prototype, parameter: Parameter, value: Any) -> Any:
-    """`value` as cffi takes it: a buffer for a pointer goes by address, uncopied, if its elements fit."""
+    """`value` for cffi: a buffer for a pointer is passed by address, not copied, if its elements fit."""
     element = parameter.type.removesuffix(" *")
     if element not in _FORMATS or element == parameter.type or isinstance(value, ffi.CData):
         return value.encode() if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""The functions an object file defines, with the types of their arguments, as its debug information has them.
+"""The functions that an object file defines, with the types of their arguments, from its debug information.
 
 DWARF (https://dwarfstd.org, sections 3.3 and 5) is read by pyelftools: what the compiler understood needs no
 parser of ours, and a macro or a typedef cannot mislead it.
@@ -34,7 +34,7 @@ class Prototype:
 
     @property
     def speaks_python(self) -> bool:
-        """Whether Python objects go in or come out: it is then called with the GIL held."""
+        """Whether arguments or result are Python objects: then it is called with the GIL held."""
         types = (self.result, *(one.type for one in self.parameters))
         return OBJECT in types or ARRAY in types
 
@@ -56,7 +56,7 @@ def prototypes(path: Path) -> tuple[Prototype, ...]:
 
 
 def _exported(elf: Any) -> frozenset[str]:
-    """By the symbol table: of functions with the same code the debug information gives one an address."""
+    """By the symbol table: debug information has an address for only one of functions with equal code."""
     symbols = elf.get_section_by_name(".symtab").iter_symbols()
     return frozenset(
         one.name
@@ -87,13 +87,13 @@ def _line(die: Any) -> int:
 
 
 def die_name(die: Any) -> str:
-    """Its DW_AT_name; "" where it has none."""
+    """Its DW_AT_name, or ""."""
     found = die.attributes.get("DW_AT_name")
     return found.value.decode() if found else ""
 
 
 def die_type(die: Any) -> str:
-    """The C type of a die, as cffi and the method table spell it."""
+    """The C type of a die, in the spelling of cffi and the method table."""
     target = resolved(die)
     if target is None:
         return VOID

@@ -1,4 +1,4 @@
-"""What decides how a C cell is built: everything here goes into the key, and nothing else does."""
+"""The recipe of a C cell's build: everything here is part of the key, and nothing else is."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 FORMAT: Final = 3
-"""Raised whenever the text written around a cell changes."""
+"""To be increased when the text written around a cell changes."""
 
 FLAGS: Final = ("-O2", "-g", "-fPIC", "-std=gnu11", "-fno-omit-frame-pointer", "-Wall", "-Wno-unused")
-"""Of every compilation; the user's own arguments come after them and win."""
+"""For every compilation; the user's arguments follow and take precedence."""
 
 EXTENSION_FLAGS: Final = ("-fno-eliminate-unused-debug-types",)
-"""Of a cell with a PyInit_ of its own: a type's struct may occur in nothing but a sizeof."""
+"""For a cell with its own PyInit_: a type's struct may occur only in a sizeof."""
 
 _NUMPY_WORDS: Final = ("PyArray", "npy_", "NPY_", "numpy/")
 
@@ -54,17 +54,17 @@ class Recipe:
 
     @property
     def is_cached(self) -> bool:
-        """Whether a module of this recipe may be kept and found again."""
+        """Whether a module of this recipe may be cached."""
         return self.cache_version != ()
 
     @property
     def needs_numpy(self) -> bool:
-        """Whether NumPy's C-API is made ready for it: its arrays are arguments, or its names occur."""
+        """Whether it needs NumPy's C-API: arrays are arguments, or names of NumPy occur."""
         everything = "\n".join((self.code, self.support, self.init, self.cleanup))
         return self.is_body or any(word in everything for word in _NUMPY_WORDS)
 
     def key(self, compiler: str) -> str:
-        """16 hex digits: the same for the same text, arguments, `compiler`, Python and NumPy."""
+        """16 hex digits, equal for equal text, arguments, `compiler`, Python and NumPy."""
         numpy = importlib.metadata.version("numpy") if self.needs_numpy else ""
         around = (FORMAT, FLAGS, compiler, sys.version, sysconfig.get_config_var("SOABI"), numpy)
         return hashlib.sha256(repr((self, around)).encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
-"""Structs of an object file that begin with an object's head: an instance of a C type, field by field.
+"""Structs of an object file that begin with PyObject_HEAD: the instances of C types, field by field.
 
 CPython's PyObject_HEAD is a member `ob_base` of type PyObject at offset 0 (Include/object.h). Structs of
-Python's own headers are left out: only what the cell's own lines declare is told.
+Python's own headers are left out: only structs that the cell's own lines declare are reported.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OWN_FILES: Final = ("cell", "support")
 
 
 def object_structs(path: Path) -> tuple[CompiledStruct, ...]:
-    """Of the object file at `path`, compiled with -g; a struct of a typedef has the typedef's name."""
+    """The structs of the object file at `path`, compiled with -g; a typedef's struct has its name."""
     from elftools.elf.elffile import ELFFile
 
     with path.open("rb") as file:
@@ -36,7 +36,7 @@ def _of_unit(dwarf: Any, unit: Any) -> Iterator[CompiledStruct]:
         if target is None or target.tag != "DW_TAG_structure_type":
             continue
         if die.tag == "DW_TAG_typedef" and die_name(target):
-            continue  # told under its own name
+            continue  # reported under its own name
         fields = tuple(_fields(target))
         if fields and fields[0].name == "ob_base":
             yield CompiledStruct(die_name(die), _attribute(target, "DW_AT_byte_size"), fields)

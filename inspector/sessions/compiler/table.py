@@ -1,4 +1,4 @@
-"""The method table of a cell's functions: C that takes Python's arguments apart and gives the result back."""
+"""The method table of a cell's functions: C that parses Python's arguments and returns the result."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PyMODINIT_FUNC PyInit_{module}(void)
 
 
 def callable_by_table(function: Prototype) -> bool:
-    """Whether the table can call it: Python objects are involved, and every type has a conversion."""
+    """Whether the table can call it: it uses Python objects, and every type has a conversion."""
     kinds = (*_SIGNED, *_NATURAL, *_FLOATING, "_Bool", OBJECT, TEXT)
     inside = all(one.type in (*kinds, ARRAY) for one in function.parameters)
     return function.speaks_python and inside and function.result in (*kinds, ARRAY, VOID)
@@ -111,7 +111,7 @@ def _conversion(function: Prototype, n: int, parameter: Parameter) -> str:
 
 
 def _result(function: Prototype, call: str) -> str:
-    """Lines that return what `call` gives as a new reference; a C result with an exception set fails."""
+    """Lines that return the result of `call` as a new reference; with an exception set, NULL."""
     kind = function.result
     if kind in (OBJECT, ARRAY):
         return f"    return (PyObject *){call};"

@@ -1,4 +1,4 @@
-"""The C that stands around a cell: headers before it, and for a body the function it is the body of."""
+"""The C text around a cell: headers, and for a body the function around it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from inspector.sessions.compiler.recipe import Recipe
 
 CELL: Final = "cell"
-"""The file name of the user's lines: in the compiler's complaints, in debuggers and in stacks."""
+"""The file name of the user's lines: in compiler messages, debuggers and stacks."""
 
 _HEAD = """#define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -58,14 +58,14 @@ int inspector_init(void)
 
 
 def head(recipe: Recipe, imports_numpy: bool) -> str:
-    """The headers; `imports_numpy` in the one file that fills NumPy's table of functions."""
+    """The headers; `imports_numpy` only in the one file that fills NumPy's function table."""
     if not recipe.needs_numpy:
         return _HEAD
     return _HEAD + _NUMPY.format(no_import="" if imports_numpy else "#define NO_IMPORT_ARRAY\n")
 
 
 def written(recipe: Recipe) -> str:
-    """The C file of a recipe. The lines of the cell keep their numbers, in the file called `cell`."""
+    """The C file of a recipe. The cell's lines keep their numbers, under the file name `cell`."""
     parts = [head(recipe, imports_numpy=recipe.is_extension)]  # its PyInit_ calls import_array() itself
     if recipe.support:
         parts.append(f'#line 1 "support"\n{recipe.support}\n')
@@ -88,7 +88,7 @@ def _body(recipe: Recipe) -> str:
 
 
 def _result(recipe: Recipe) -> str:
-    """The outputs as one result; one that the body left NULL is an error, not a None."""
+    """C that returns the outputs as one result; an output left NULL is an error, not None."""
     if not recipe.outputs:
         return "inspector_ret = Py_NewRef(Py_None);"
     rows = [

@@ -1,1 +1,1 @@
-"""What a trace hooks: import slots, callables, type slots, tables of functions, allocators."""
+"""The targets that a trace hooks: import slots, callables, type slots, tables of functions, allocators."""

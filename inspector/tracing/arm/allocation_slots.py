@@ -1,4 +1,4 @@
-"""The slots through which libraries ask for memory, and Python's own allocators: armed, told, restored."""
+"""The slots through which libraries allocate memory, and Python's allocators: patched, named, restored."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from inspector import _native
 from inspector.tracing.events.name_tables import library_of
 
 PYTHON: Final = "Python"
-"""Who asks where a block comes from Python's own allocators."""
+"""The allocating library for a block of Python's own allocators."""
 Images = dict[int, tuple[int, str]]
 """First address of a loaded file's code -> where it ends, library."""
 
 
 def caller(address: int) -> str:
-    """Who asked Python's allocators and gets its answer at `address`, while the libraries are loaded."""
+    """The library that called Python's allocators, by its return address, while the libraries are loaded."""
     image, python = _native.image(address), _native.image(id(int))
     ours = {python[0] if python else "", _native.__file__}
     return PYTHON if image is None or image[0] in ours else library_of(image[0])
 
 
 def images() -> Images:
-    """What `caller` would say of all code that is loaded, for who reads the records elsewhere."""
+    """The table behind `caller` for all loaded code, for a process that reads the records elsewhere."""
     rows = [row for row in _native.maps() if "x" in row[2] and row[-1].startswith("/")]
     return {row[0]: (row[1], caller(row[0])) for row in rows}
 
 
 def caller_among(found: Mapping[int, tuple[int, str]]) -> Callable[[int], str]:
-    """`caller`, as a process told it that is no more."""
+    """`caller` by the saved table of another process."""
     starts = sorted(found)
 
     def named(address: int) -> str:
@@ -42,14 +42,14 @@ def caller_among(found: Mapping[int, tuple[int, str]]) -> Callable[[int], str]:
 
 
 class AllocationSlots:
-    """The slots through which libraries ask for memory, and Python's own allocators, while hooked."""
+    """The slots through which libraries allocate memory, and Python's own allocators, while hooked."""
 
     def __init__(self) -> None:
         self.armed = self.outdone = False
         self._patched = 0
 
     def begin(self) -> None:
-        """Hook what is loaded. Raises RuntimeError in a second interpreter."""
+        """Hook the loaded libraries. Raises RuntimeError in a second interpreter."""
         atexit.register(self.end)
         self.armed = True
         try:
@@ -59,13 +59,13 @@ class AllocationSlots:
             raise
 
     def widen(self) -> bool:
-        """Hook what has been loaded since; whether that was anything."""
+        """Hook libraries loaded since; return whether there were any."""
         new = _native.allocations_arm()[0] if self.armed else 0
         self._patched += new
         return new > 0
 
     def end(self) -> None:
-        """Put everything back; a second call does nothing."""
+        """Restore everything; a second call does nothing."""
         if self.armed:
             self.armed = False
             _native.allocations_open(False)

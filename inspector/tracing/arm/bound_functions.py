@@ -1,8 +1,8 @@
-"""The C function that an author's own became, where a binding calls all of them by one function of its own.
+"""Find the author's C function where a binding calls all functions through one of its own.
 
-That one's line says nothing: of Cython it is the vectorcall, of pybind11 `dispatcher`, of nanobind
-`nb_func_vectorcall`. What is read of their structs is the same in Cython 3.0 to 3.3, pybind11 2.13 to 3.1
-and nanobind 2.2 to 3.1.
+The line of the binding's function is of no use: in Cython it is the vectorcall, in pybind11 `dispatcher`, in
+nanobind `nb_func_vectorcall`. The struct fields read here are the same in Cython 3.0 to 3.3, pybind11 2.13 to
+3.1 and nanobind 2.2 to 3.1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from inspector.objects.classes import full_name, type_name
 
 _basicsize = type.__dict__["__basicsize__"].__get__
 _METHOD_AT: Final = 16
-"""Of PyCFunctionObject: `m_ml`. Cython's function begins so; by the limited API a PyCFunction is there."""
+"""Of PyCFunctionObject: `m_ml`. Cython's function begins like it; with the limited API it is one."""
 _CALLED_AT: Final = 8
 """Of PyMethodDef: `ml_meth`."""
 _TYPE_AT: Final = 8
@@ -29,7 +29,7 @@ _NANOBIND_IMPL_AT: Final = 32
 
 
 def authored(function: Any) -> int:
-    """Its address; 0 where the function's own pointer is the author's already."""
+    """The address of the author's function; 0 if the function's own pointer is the author's already."""
     kind = type(function)
     if kind is BuiltinFunctionType:
         return _by_pybind11(function.__self__)

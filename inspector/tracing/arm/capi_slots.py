@@ -1,10 +1,10 @@
-"""The C-API slots of chosen modules: armed, widened as modules are imported, restored on every way out.
+"""The C-API slots of chosen modules: patched, extended as modules are imported, restored on every exit.
 
     with CapiSlots(("numpy",), "record"):
         ...
 
-What it records lies in the rings (native/trace/record/ring.h); a session of rings is begun and ended by who uses this.
-Function pointers are the process's own, so one at a time, and only in the main interpreter.
+Records go into the rings (native/trace/record/ring.h); the caller begins and ends the session of rings.
+Function pointers belong to the process, so only one can exist at a time, and only in the main interpreter.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from inspector.tracing.arm.targets import COMPILED, fits
 Grade = Literal["count", "record", "deep", "ledger"]
 GRADES: Final[dict[str, int]] = {"count": 0, "record": 1, "deep": 2, "ledger": 3}
 _OF_HOSTS: Final = {GRADES["record"]: GRADES["deep"]}
-"""A host's own grade, where it is another: Python knows nothing of its calls, so all there is to know."""
+"""The grade of a host's slots, if different: Python cannot see its calls, so more is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What came of the patched slots when they were disarmed."""
+    """How many patched slots were restored, and why others were not."""
 
     restored: int
     foreign: int
-    """Left alone: another tracer patched them after us."""
+    """Not restored: another tracer patched them after us."""
     gone: int
-    """Of modules that were unloaded meanwhile."""
+    """Slots of modules unloaded meanwhile."""
     read_only: int
 
 
 class CapiSlots:
     """The slots through which modules call Python; `modules` as in `inspector.trace`, none: every module.
 
-    With `hosts` also those of the program, and of libraries, that embed this Python; `pointers` finds those
-    that lie in libraries' own data. `also` gets the files.
+    `hosts` adds the program and libraries that embed this Python; `pointers` adds function pointers in
+    libraries' own data. `also` receives the files.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class CapiSlots:
         """Names and files of extensions: in sys.modules only when their body runs (multi-phase init)."""
 
     def begin(self) -> None:
-        """Patch. Raises InspectorError `trace-subinterpreter` in another interpreter than the main one."""
+        """Patch. Raises InspectorError `trace-subinterpreter` in any interpreter but the main one."""
         self._original = ExtensionFileLoader.create_module
         atexit.register(self.end)
         try:
@@ -92,12 +92,12 @@ class CapiSlots:
             raise
 
     def choose(self, modules: Iterable[str]) -> None:
-        """Patch these modules' slots from now on, those of them that are loaded already too."""
+        """Patch these modules' slots from now on, including modules already loaded."""
         self.modules, self._paths = tuple(modules), frozenset()
         self._widen()
 
     def look_again(self) -> None:
-        """Patch pointers that libraries put into their data since: they do so at any time, untold."""
+        """Patch pointers that libraries stored in their data since: no event announces them."""
         if self.pointers is not None:
             self.pointers.widen(self._wanted(frozenset(_native.got_objects())))
 
@@ -124,7 +124,7 @@ class CapiSlots:
         self.end()
 
     def _watch(self) -> None:
-        """Stand before the loader of extensions: a new module's slots are patched before its body runs."""
+        """Wrap the loader of extensions: a new module's slots are patched before its body runs."""
         original = self._original
 
         def create_module(loader: ExtensionFileLoader, spec: ModuleSpec) -> ModuleType:
@@ -139,13 +139,13 @@ class CapiSlots:
         setattr(ExtensionFileLoader, "create_module", create_module)  # noqa: B010
 
     def without_trampoline(self) -> dict[str, int]:
-        """Path of each object that is wanted -> import slots for which the process had no thunk left."""
+        """Path of each chosen object -> number of import slots without a free trampoline."""
         found = dict(_native.got_without_trampoline())
         wanted = self._wanted(frozenset(found)) | (self.hosts or frozenset())
         return {path: count for path, count in found.items() if path in wanted}
 
     def _widen(self) -> None:
-        """Patch what has been loaded since; slots that are patched already stay as they are."""
+        """Patch objects loaded since; patched slots stay as they are."""
         loaded = frozenset(_native.got_objects())
         fresh = loaded - self._paths
         new = self._wanted(fresh) if fresh else frozenset()
@@ -160,7 +160,7 @@ class CapiSlots:
             self._widen_hosts()
 
     def _widen_hosts(self) -> None:
-        """Patch what embeds this Python."""
+        """Patch the objects that embed this Python."""
         self.hosts = frozenset(_native.got_hosts()) | (self.hosts or frozenset())
         self.hosts |= frozenset(_native.hosts_arm(self.hosts))
         self.numpy.widen(self.hosts)
@@ -169,7 +169,7 @@ class CapiSlots:
             self.armed += armed
 
     def _wanted(self, paths: frozenset[str]) -> frozenset[str]:
-        """Those that are a chosen module's file, or lie in a chosen package."""
+        """Those of `paths` that are a chosen module's file or in a chosen package."""
         places = [str(place) for place in self._places()]
         files, folders = frozenset(places), tuple(f"{place}/" for place in places)
         return (
@@ -177,7 +177,7 @@ class CapiSlots:
         )
 
     def _places(self) -> list[Path]:
-        """Files and folders of the chosen modules, as far as they are imported."""
+        """Files and folders of the chosen modules that are imported."""
         coming = self._coming.items()
         found = [Path(file) for name, file in coming if any(fits(name, one) for one in self.modules)]
         for name, module in list(sys.modules.items()):

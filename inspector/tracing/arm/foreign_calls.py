@@ -1,4 +1,4 @@
-"""Calls made by ctypes and cffi: hooked in their own libraries, and named by the address that was called."""
+"""Calls by ctypes and cffi: hooked in their own libraries, and named by the called address."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from inspector.tracing.events.name_tables import library_of
 
 LIBRARIES: Final = ("_ctypes", "_cffi_backend")
 PATTERNS: Final = frozenset(("ctypes", "_ctypes", "cffi", "_cffi_backend"))
-"""Modules whose choice means these calls; so does choosing none."""
+"""Choosing one of these modules, or none at all, includes these calls."""
 
 
 class ForeignSlots:
@@ -23,14 +23,14 @@ class ForeignSlots:
         self.paths = frozenset[str]()
 
     def widen(self) -> None:
-        """Hook what has been loaded since. Raises RuntimeError in a second interpreter."""
+        """Hook libraries loaded since. Raises RuntimeError in a second interpreter."""
         found = frozenset(p for p in _native.got_objects() if library_of(p) in LIBRARIES)
         if self.wanted and found - self.paths:
             _native.foreign_arm(found - self.paths)
             self.paths |= found
 
     def end(self) -> None:
-        """Put the slots back; a second call does nothing. Those of the GIL go with the C API's."""
+        """Restore the slots; a second call does nothing. CapiSlots restores those of the GIL."""
         _native.foreign_open(False)
         if self.paths:
             self.paths = frozenset()
@@ -38,7 +38,7 @@ class ForeignSlots:
 
 
 def names() -> tuple[dict[int, str], dict[int, str]]:
-    """(number of a C function -> "libm.so.6:cos", -> its library), of all that were called."""
+    """(number of a C function -> "libm.so.6:cos", -> its library), for all called functions."""
     called, modules = {}, {}
     for number, address in _native.foreign_functions().items():
         called[number], modules[number] = named(address)
@@ -46,7 +46,7 @@ def names() -> tuple[dict[int, str], dict[int, str]]:
 
 
 def named(address: int) -> tuple[str, str]:
-    """("libm.so.6:cos", "libm.so.6"); an offset where only a symbol before the function is known."""
+    """("libm.so.6:cos", "libm.so.6"); with an offset if only a symbol before the function is known."""
     from inspector.binaries.addresses import place
 
     at = place(address)
@@ -61,5 +61,5 @@ def named(address: int) -> tuple[str, str]:
 
 
 def _plainness(name: str) -> tuple[int, str]:
-    """cos before cosf64."""
+    """Sort key: cos before cosf64."""
     return len(name), name

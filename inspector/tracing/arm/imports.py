@@ -1,4 +1,4 @@
-"""Tells when an import is over, or a library loaded: what comes while a trace runs is hooked as it comes."""
+"""Report the end of an import or the load of a library, so that a running trace hooks new modules."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class ImportWatch:
         self._depth = 0
 
     def begin(self) -> None:
-        """Stand before importlib's own function."""
+        """Replace importlib's function by a wrapper."""
         self._original = _bootstrap._find_and_load
         _bootstrap._find_and_load = self._find_and_load
 
     def end(self) -> None:
-        """Put it back, unless somebody else stands before it now."""
+        """Restore it, unless other code has replaced it since."""
         if _bootstrap._find_and_load == self._find_and_load:
             _bootstrap._find_and_load = self._original
 
@@ -34,7 +34,7 @@ class ImportWatch:
             return self._original(name, import_)
         finally:
             if self._depth == 1:
-                self._done()  # what this imports itself belongs to the same import
+                self._done()  # imports made by `done` belong to the same import
             self._depth -= 1
 
 
@@ -44,10 +44,10 @@ class LoadWatch:
     def __init__(self, done: Callable[[], None]) -> None:
         self._done = done
         self._replaced: dict[tuple[str, str], tuple[Any, Any]] = {}
-        """Module and name -> the original, and what stands there instead."""
+        """(module, name) -> (the original, our wrapper)."""
 
     def widen(self) -> None:
-        """Stand before those that are imported by now."""
+        """Wrap the functions of the modules imported by now."""
         for module, name in (("ctypes", "_dlopen"), ("_cffi_backend", "load_library")):
             table = vars(sys.modules[module]) if module in sys.modules else {}
             if name in table and (module, name) not in self._replaced:
@@ -64,7 +64,7 @@ class LoadWatch:
         return load
 
     def end(self) -> None:
-        """Put them back, unless somebody else stands before them now; a second call does nothing."""
+        """Restore them, unless other code has replaced them since; a second call does nothing."""
         for (module, name), (original, ours) in self._replaced.items():
             if (table := vars(sys.modules[module])).get(name) is ours:
                 table[name] = original

@@ -1,8 +1,8 @@
-"""Ctrl-C around a trace: it ends the traced code as ever, and never the arming and the putting back.
+"""Ctrl-C around a trace: it interrupts the traced code as usual, but never the patching and restoring.
 
-An interrupt is raised where Python looks for signals next: that may be the first instruction of the
-`__exit__` that is to put everything back (after `c = a @ b`, an operator that does not look). So while a
-trace runs SIGINT leads here: what comes during our own steps waits until they are done.
+Python raises KeyboardInterrupt where it next checks for signals: that may be the first instruction of the
+`__exit__` that restores everything (after `c = a @ b`, an operator without a check). So while a trace runs
+this module handles SIGINT, and delays signals that arrive during our own steps until these are done.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import Any
 
 
 class Interrupts:
-    """SIGINT's own handler is put back when the trace is over, and then takes what came meanwhile."""
+    """Handles SIGINT during a trace; then restores the previous handler and passes it delayed signals."""
 
     def __init__(self, *guarded: CodeType) -> None:
         self.guarded = guarded
-        """Code whose very first instruction must not be interrupted."""
+        """Code that must not be interrupted at its first instruction."""
         self.held = True
         self.is_over = False
-        """Ended by a thread that could not put the handler back."""
+        """Ended by a thread that could not restore the handler."""
         self._before: Any = None
         self._came: int | None = None
 
     @contextmanager
     def begun(self) -> Iterator[None]:
-        """Around the arming; where the calling thread can set a handler: the main one (signal.signal)."""
+        """Context of the patching; handles SIGINT only if called in the main thread (signal.signal)."""
         before = _behind(signal.getsignal(signal.SIGINT))
         if _is_main() and callable(before):
             self._before, self._came, self.held, self.is_over = before, None, True, False
@@ -43,7 +43,7 @@ class Interrupts:
 
     @contextmanager
     def over(self) -> Iterator[None]:
-        """Around the putting back. Raises KeyboardInterrupt at its end where one came meanwhile."""
+        """Context of the restoring. Raises KeyboardInterrupt at its end if SIGINT arrived meanwhile."""
         self.held = True
         try:
             yield
@@ -61,7 +61,7 @@ class Interrupts:
             before(self._came, None)
 
     def _pass_on(self) -> None:
-        """Another thread ends it, which may set no handler: ours stays, and gives all to the one before."""
+        """An end in another thread, which may set no handler: ours stays and passes all to the previous."""
         self.is_over = True
         if self._before is not None and self._came is not None:
             signal.raise_signal(self._came)
@@ -78,6 +78,6 @@ def _is_main() -> bool:
 
 
 def _behind(hears: Any) -> Any:
-    """The handler that one of ours which is over stands before."""
+    """The previous handler, behind handlers of ours that have ended."""
     ours = getattr(hears, "__self__", None)
     return ours._before if isinstance(ours, Interrupts) and ours.is_over else hears

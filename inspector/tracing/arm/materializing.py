@@ -1,7 +1,7 @@
-"""Tells when data comes to be: lazy vectors by the extension, other libraries by the method that does it.
+"""Report when data is materialized: lazy vectors by the extension, other libraries by the method that does.
 
-A method of a library is replaced on its class while somebody listens, and put back when the last has gone;
-what it gives and raises goes on unchanged. Libraries that are imported later are not heard.
+A library's method is wrapped on its class while a listener exists, and restored after the last one ends; its
+results and exceptions stay unchanged. Libraries that are imported later are not covered.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from inspector.facts.unknown import Unknown
 from inspector.tracing.events.code_places import of_code, of_frame
 
 MOST: Final = 10_000
-"""Events that one listener keeps."""
+"""Most events that one listener keeps."""
 
 
 class Method(NamedTuple):
-    """A method that makes an object's data be there."""
+    """A method that materializes an object's data."""
 
     module: str
     name: str
     """Class and method: "Dataset.__getitem__"."""
     cause: str
     is_waiting: Callable[[Any], bool]
-    """Whether the data of the instance is not there yet."""
+    """Whether the data of the instance is not materialized yet."""
 
 
 def _attribute(x: Any, name: str) -> Any:
@@ -60,14 +60,14 @@ METHODS: Final = (
 
 
 class Materializations:
-    """What came to be between `begin` and `end`; several may listen at once."""
+    """The data materialized between `begin` and `end`; several listeners may exist at once."""
 
     def __init__(self) -> None:
         self.rows: list[Materialized] = []
         self.left_out = 0
 
     def begin(self) -> None:
-        """Listen."""
+        """Begin to listen."""
         with _lock:
             if not _listeners:
                 _native.lazy_tell(_vector)
@@ -75,7 +75,7 @@ class Materializations:
             _listeners.append(self)
 
     def end(self) -> None:
-        """Listen no more; a second call does nothing."""
+        """Stop listening; a second call does nothing."""
         with _lock:
             if self in _listeners:
                 _listeners.remove(self)
@@ -85,7 +85,7 @@ class Materializations:
                     _put_back(*_replaced.pop())
 
     def add(self, row: Materialized) -> None:
-        """Keep one; those above MOST are counted."""
+        """Keep one event; those above MOST are only counted."""
         if len(self.rows) < MOST:
             self.rows.append(row)
         else:
@@ -103,7 +103,7 @@ def _tell(row: Materialized) -> None:
 
 
 def _vector(told: tuple[type, tuple[Any, ...]]) -> None:
-    """A lazy vector of ours materialized (native/lazy/event.c)."""
+    """A lazy vector of ours was materialized (native/lazy/event.c)."""
     kind, (_, cause, code, instruction, _, cell, size, ns) = told
     name = f"{kind.__module__}.{kind.__qualname__}"
     site = of_code(code if isinstance(code, CodeType) else None, instruction, cell)
@@ -111,7 +111,7 @@ def _vector(told: tuple[type, tuple[Any, ...]]) -> None:
 
 
 def _replace(method: Method) -> tuple[type, str, Any, Any] | None:
-    """Stand before a method: (class, name, what stood there, what stands there now); None without it."""
+    """Wrap a method: (class, name, the original, the wrapper); None if the class does not exist."""
     kind_name, name = method.name.split(".")
     module = sys.modules.get(method.module)
     kind = vars(module).get(kind_name) if module is not None else None
@@ -124,7 +124,7 @@ def _replace(method: Method) -> tuple[type, str, Any, Any] | None:
 
 
 def _put_back(kind: type, name: str, original: Any, made: Any) -> None:
-    """The method as it was, unless somebody replaced ours."""
+    """Restore the method, unless other code has replaced our wrapper."""
     if vars(kind).get(name) is made:
         setattr(kind, name, original)
 
@@ -132,13 +132,13 @@ def _put_back(kind: type, name: str, original: Any, made: Any) -> None:
 def _function(original: Any, method: Method) -> Any:
     @functools.wraps(original)
     def told(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _told(method, self, lambda: original(self, *args, **kwargs))
+        return _reported(method, self, lambda: original(self, *args, **kwargs))
 
     return told
 
 
 class _Property:
-    """Stands before a cached property."""
+    """Wraps a cached property."""
 
     def __init__(self, original: Any, method: Method) -> None:
         self._original, self._method = original, method
@@ -147,11 +147,11 @@ class _Property:
         def get() -> Any:
             return self._original.__get__(instance, owner)
 
-        return get() if instance is None else _told(self._method, instance, get)
+        return get() if instance is None else _reported(self._method, instance, get)
 
 
-def _told(method: Method, instance: Any, call: Callable[[], Any]) -> Any:
-    """What the call gives; told of where data came to be by it."""
+def _reported(method: Method, instance: Any, call: Callable[[], Any]) -> Any:
+    """The result of the call; reports the data that it materialized."""
     waiting = _asked(method, instance)
     began = time.monotonic_ns()
     result = call()
@@ -167,12 +167,12 @@ def _told(method: Method, instance: Any, call: Callable[[], Any]) -> Any:
 def _asked(method: Method, instance: Any) -> bool:
     try:
         return method.is_waiting(instance)
-    except Exception:  # a release whose attributes are others: nothing is told, nothing breaks
+    except Exception:  # a release with other attributes: report nothing, break nothing
         return False
 
 
 def _bytes(instance: Any, result: Any) -> int | Unknown:
-    """Of what was made: as the result says, else the instance."""
+    """Bytes materialized, by the result, else by the instance."""
     for one in (result, instance):
         size = _attribute(one, "nbytes")
         if type(size) is int:

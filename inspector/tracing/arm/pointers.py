@@ -1,8 +1,8 @@
-"""Words of libraries' own data through which they call Python: dlsym put it there, or a table of constants.
+"""Function pointers in libraries' own data through which they call Python, from dlsym or a constant table.
 
-A host that opens libpython and asks dlsym for each function imports nothing, so it has no import slots. The
-words of its variables are hooked instead (native/trace/arm/pointers.c), and what it asks for meanwhile is answered with
-a hook (native/trace/arm/lookups.c). What its owner changes while it is hooked is the owner's, and left alone.
+A host that opens libpython and looks up each function by dlsym imports nothing, so it has no import slots.
+Its variables are patched instead (native/trace/arm/pointers.c), and dlsym returns hooks meanwhile
+(native/trace/arm/lookups.c). A word that its owner changes while it is patched is left alone.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _IS_ON, _IS_POINTER, _IS_CHANGED = 6, 11, 12
 
 
 class Pointers:
-    """Hooked while the trace runs: `modules` as in `inspector.trace`, `grade` as `_native.got_arm` takes it.
+    """Patched while the trace runs: `modules` as in `inspector.trace`, `grade` as for `_native.got_arm`.
 
-    Words of the chosen modules' libraries; and of libraries that import nothing of Python where no module is
-    chosen, or ctypes or cffi is. They are given back with the import slots, by `_native.got_disarm`.
+    Words of the chosen modules' libraries; if no module is chosen, or ctypes or cffi is, also of libraries
+    that import nothing of Python. `_native.got_disarm` restores them with the import slots.
     """
 
     def __init__(self, modules: Iterable[str], grade: int) -> None:
@@ -38,13 +38,13 @@ class Pointers:
         self._watch = LoadWatch(self._look)
 
     def widen(self, chosen: frozenset[str]) -> None:
-        """Hook what these libraries, and hosts, hold by now, and what others do as they are loaded."""
+        """Patch the words of these libraries and of hosts, and those of libraries loaded since."""
         self.chosen = chosen
         self._look()
         self._watch.widen()
 
     def end(self) -> None:
-        """Look no more."""
+        """Stop looking for new words."""
         self._watch.end()
 
     def _look(self) -> None:
@@ -56,19 +56,19 @@ class Pointers:
 
 
 def _others() -> frozenset[str]:
-    """Libraries that are no part of the system or of a package: they may become hosts."""
+    """Libraries outside the system and packages: they may become hosts."""
     paths = _native.got_objects()
     return frozenset(p for p in paths if "-packages/" not in p and not p.startswith(_INSTALLED))
 
 
 def hooked() -> list[tuple[int, str]]:
-    """(slot, path of the library) of each word that is hooked now."""
+    """(slot, path of the library) of each word patched now."""
     slots = _native.got_slots()
     return [(slot[0], slot[1]) for slot in slots if slot[_IS_ON] and slot[_IS_POINTER]]
 
 
 def with_pointers(seen: tuple[Seen, ...], words: list[tuple[int, str]]) -> tuple[Seen, ...]:
-    """What was seen, with the words that were hooked, and those their owners changed; asked at its end."""
+    """`seen` with the numbers of patched words and of those their owners changed; called at the end."""
     slots: list[Any] = _native.got_slots() if words else []
     rows = {one.module: one for one in seen}
     names = {path: _package_of(path, rows) for _, path in words}
@@ -81,5 +81,5 @@ def with_pointers(seen: tuple[Seen, ...], words: list[tuple[int, str]]) -> tuple
 
 
 def _package_of(path: str, packages: Iterable[str]) -> str:
-    """The package whose folder it lies in, else the library itself."""
+    """The package whose folder contains it, else the library itself."""
     return next((name for name in packages if f"/{name}/" in path), library_of(path))

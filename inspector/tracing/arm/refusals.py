@@ -1,4 +1,4 @@
-"""What a trace refuses, and why."""
+"""Errors for what a trace refuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from inspector.errors import InspectorError
 
 
 def not_live() -> InspectorError:
-    """A trace that was loaded is to record."""
+    """The error for recording with a loaded trace."""
     return InspectorError(
         "a loaded trace cannot record.", slug="trace-not-finished", do="begin a new one: inspector.trace(...)"
     )

@@ -1,4 +1,4 @@
-"""What of the chosen modules can be hooked: callables with a pointer of their own, and the rest by kind."""
+"""The callables of the chosen modules that can be hooked, and the number of others by kind."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ _OPCODES: Final = {
     "operator": re.compile("BINARY_OP_.*_(INT|FLOAT|UNICODE)|COMPARE_OP_(INT|FLOAT|STR).*"),
     "index": re.compile("(BINARY|STORE)_SUBSCR_(DICT|(LIST|TUPLE|STR)_INT)|UNPACK_SEQUENCE_.*(LIST|TUPLE)"),
 }
-"""Opcodes that CPython specialises (PEP 659) and that then carry out C of builtins themselves."""
+"""Opcodes that CPython specialises (PEP 659) and that then run C code of builtins directly."""
 _BYTES_METHODS = ("join",)
-"""Of bytes, whose methods are called everywhere, the one that gathers others' bytes."""
+"""Only this method of bytes is hooked: it copies others' bytes; the rest are called everywhere."""
 LEFT_OUT: Final = frozenset(("inspector", "zmq", "tornado", "psutil", "debugpy", "_pydevd_bundle", "pydevd"))
-"""What a kernel runs on its own, and this tool; traced when it is named."""
+"""This tool and what a kernel runs by itself; traced only if named."""
 MOST: Final = 16_000
-"""Callables hooked at once: the extension has 16,384 thunks in all."""
+"""Most callables hooked at once: the extension has 16,384 trampolines in all."""
 COMPILED: Final = {"pytensor": ("cutils_ext", "lazylinker_ext")}
-"""Package -> modules it compiles as it runs, each in a folder beside those of what users compile by it."""
+"""Package -> its modules that it compiles at run time, in folders beside those of its users' modules."""
 
 
 @dataclass(slots=True)
 class Targets:
-    """What is to be hooked: patterns of modules, and what has been found of them so far."""
+    """The callables to hook: patterns of modules, and the callables found so far."""
 
     patterns: tuple[str, ...] = ()
     """"numpy" (its submodules too), "pandas.*", "math.gcd"; none: every installed package with extensions."""
@@ -60,15 +60,15 @@ class Targets:
     """The module that each callable belongs to."""
     types: list[type] = field(default_factory=list)
     unseen: dict[str, Counter[str]] = field(default_factory=dict)
-    """Module -> kind -> how many have no pointer to replace."""
+    """Module -> kind -> number of callables without a pointer to patch."""
     left_out: int = 0
     buffers: bool = True
-    """Whether types that hand bytes on are hooked whatever the patterns say."""
+    """Whether types that pass on bytes are hooked for any patterns."""
     _seen: set[int] = field(default_factory=set)
     _walked: set[str] = field(default_factory=set)
 
     def look(self) -> None:
-        """Find the callables of modules that are imported by now and were not looked at before."""
+        """Find the callables of modules imported since the last call."""
         for pattern in self.patterns or _packages():
             self._add(pattern)
         for kind in _buffers() if self.buffers else ():
@@ -78,11 +78,11 @@ class Targets:
                 self._methods("builtins", kind, _BYTES_METHODS if kind is bytes else None)
 
     def wants_stdlib(self) -> bool:
-        """Whether a pattern names a module of the standard library, whose own calls of bytes count then."""
+        """Whether a pattern names a module of the standard library; then its own calls of bytes count."""
         return any(_package(pattern) in sys.stdlib_module_names for pattern in self.patterns)
 
     def require(self) -> None:
-        """Raise InspectorError `unknown-module` for a pattern that fits nothing."""
+        """Raise InspectorError `unknown-module` for a pattern that matches nothing."""
         for pattern in self.patterns:
             head = pattern.rpartition(".")[0]
             known = any(fits(name, pattern) for name in list(sys.modules)) or _single(pattern)
@@ -95,11 +95,11 @@ class Targets:
                 )
 
     def packages(self) -> tuple[str, ...]:
-        """The packages that something was found in, where no pattern names any."""
+        """The packages with callables found, if no pattern names any."""
         return tuple(dict.fromkeys(_package(module) for module in self.modules))
 
     def unseen_of(self, package: str) -> dict[str, int]:
-        """Kind -> how many of a package have no pointer to replace."""
+        """Kind -> number of a package's callables without a pointer to patch."""
         total: Counter[str] = Counter(specialised() if package == "builtins" else {})
         for module, kinds in self.unseen.items():
             if _package(module) == package:
@@ -107,7 +107,7 @@ class Targets:
         return dict(total)
 
     def _add(self, pattern: str) -> None:
-        """Add what one pattern names and is there."""
+        """Add the imported callables that match one pattern."""
         modules = [name for name in list(sys.modules) if name not in self._walked and fits(name, pattern)]
         for name in sorted(modules, key=_publicness):
             self._walked.add(name)
@@ -130,7 +130,7 @@ class Targets:
         for key, function in _compiled_by_cffi(value):
             self._seen.add(id(function))
             self._keep(module, f"{name}.{key}", function)
-        if issubclass(type(value), type):  # isinstance asks the value for its __class__
+        if issubclass(type(value), type):  # isinstance would read the value's __class__
             self._type(module, value)
         elif _is_hookable(value) and _belongs(value, module) and not name.endswith("__new__"):
             self._seen.add(id(value))
@@ -168,7 +168,7 @@ class Targets:
 
 
 def _single(dotted: str) -> tuple[str, str, Any] | None:
-    """(module, name in it, value) of "math.gcd" or "numpy.ndarray.copy"; None where there is none."""
+    """(module, name in it, value) of "math.gcd" or "numpy.ndarray.copy"; None if it does not exist."""
     head, _, name = dotted.rpartition(".")
     if type(sys.modules.get(head)) is ModuleType and name in (table := vars(sys.modules[head])):
         return head, name, table[name]
@@ -180,7 +180,7 @@ def _single(dotted: str) -> tuple[str, str, Any] | None:
 
 
 def _buffers() -> list[type]:
-    """Types that hand bytes on whatever module they came from: making one is always traced."""
+    """Types that pass on bytes of any module: creating one is always traced."""
     array = sys.modules.get("array")
     found: list[type] = [bytes, bytearray, memoryview]
     return [*found, vars(array)["array"]] if type(array) is ModuleType else found
@@ -191,7 +191,7 @@ def _package(name: str) -> str:
 
 
 def _packages() -> list[str]:
-    """Top-level packages with an extension module, but the library, us, the kernel's own; and ctypes."""
+    """ctypes and the top-level packages with an extension module, except stdlib, us and the kernel's own."""
     suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)
     found = set()
     for name, module in list(sys.modules.items()):
@@ -202,7 +202,7 @@ def _packages() -> list[str]:
 
 
 def fits(name: str, pattern: str) -> bool:
-    """A name takes its submodules in, and the extension beside it: "cffi" is _cffi_backend too."""
+    """Whether a pattern matches: a name includes its submodules and extension ("cffi": _cffi_backend)."""
     package = _package(name)
     beside = (f"_{pattern}", f"{pattern}_core", f"{pattern}lib", *COMPILED.get(pattern, ()))
     is_beside = package.startswith(f"_{pattern}_") or package in beside
@@ -226,7 +226,7 @@ def _can_come(pattern: str) -> bool:
 
 
 def _publicness(name: str) -> tuple[int, int, str]:
-    """Public modules first: a function is called by the name its users know."""
+    """Sort key: public modules first, so that a function gets the name that users know."""
     parts = name.split(".")
     return sum(part.startswith("_") for part in parts), len(parts), name
 
@@ -240,7 +240,7 @@ def _is_hookable(value: Any) -> bool:
 
 
 def _belongs(value: Any, module: str) -> bool:
-    """Whether it is of the module's own package: `from math import gcd` is not, nor a pattern's `match`."""
+    """Whether the module's package defines it: not so for `from math import gcd`, or a pattern's `match`."""
     if not issubclass(type(value), BuiltinFunctionType):  # a method that knows its class has a type below
         return True
     if isinstance(value.__module__, str):
@@ -254,7 +254,7 @@ def _belongs(value: Any, module: str) -> bool:
 
 
 def specialised() -> dict[str, int]:
-    """Kind -> how many specialised opcodes of this Python run C of builtins without any pointer."""
+    """Kind -> number of specialised opcodes of this Python that run C of builtins without a pointer."""
     import opcode
 
     families: dict[str, list[str]] = vars(opcode)["_specializations"]
@@ -264,7 +264,7 @@ def specialised() -> dict[str, int]:
 
 
 def subclasses(kinds: Iterable[type]) -> list[type]:
-    """The types and every subclass of them, each once."""
+    """The types and all their subclasses, each once."""
     waiting, seen = list(kinds), dict[type, None]()
     while waiting:
         kind = waiting.pop()
@@ -275,7 +275,7 @@ def subclasses(kinds: Iterable[type]) -> list[type]:
 
 
 def _compiled_by_cffi(value: Any) -> list[tuple[str, Any]]:
-    """The functions of a library that cffi compiled a module for: made as their first use makes them."""
+    """The functions of a library in a module compiled by cffi: created here as on first use."""
     if type_name(type(value)) != "Lib" or _module_of(type(value)) != "_cffi_backend":
         return []
     return [(name, one) for name, one in value.__dict__.items() if callable(one)]

@@ -1,7 +1,7 @@
-"""Where a type's C code lies, for types whose name does not say so.
+"""Find the file of a type's C code, for types whose name does not show it.
 
-CPython takes `__module__` of a static type from its `tp_name`: "_box.Box" of a type in package._box, and
-nothing but "Box" of many others, which so count as builtins.
+CPython takes `__module__` of a static type from its `tp_name`: "_box.Box" for a type in package._box, and
+only "Box" for many others, which therefore appear as builtins.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _METHOD_AT: Final = 40
 
 
 def lies_in(kind: type, home: Any, module: str) -> bool:
-    """Whether the type is in the module's own file, where `home`, its `__module__`, is no module there."""
+    """Whether the type is in the module's own file; for a `home`, its `__module__`, that names no module."""
     if not isinstance(home, str) or (home != "builtins" and home.partition(".")[0] in sys.modules):
         return False
     file = vars(sys.modules[module]).get("__file__")
@@ -28,7 +28,7 @@ def lies_in(kind: type, home: Any, module: str) -> bool:
 
 
 def _address(kind: type) -> int:
-    """Of the type itself, where it is static; else of a row of its methods. 0: it has none."""
+    """Address of the type, if static; else of a row of its methods; 0: it has none."""
     if not is_heap_type(kind):
         return id(kind)
     methods = (value for value in _dict_of(kind).values() if type(value) is MethodDescriptorType)

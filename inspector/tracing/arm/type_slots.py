@@ -1,4 +1,4 @@
-"""Type slots of the chosen modules, by an allow list, and the destructors of capsules: armed and put back."""
+"""Type slots of the chosen modules, by an allow list, and capsules' destructors: patched and restored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CAPSULES = "destructor of a capsule"
 
 
 class TypeSlots:
-    """Slots armed in types, and in the subclasses that share the pointer."""
+    """Slots patched in types, and in the subclasses that share the pointer."""
 
     def __init__(self, for_ledger: bool = False) -> None:
         self._for_ledger = for_ledger
@@ -22,7 +22,7 @@ class TypeSlots:
         self._known: set[int] = set()
 
     def widen(self, types: Sequence[type]) -> None:
-        """Arm the types found since, then the subclasses of all."""
+        """Patch the types found since, then the subclasses of all."""
         if not self.names and not self._for_ledger:
             number = _native.type_slots_capsules()
             self.names[number], self.modules[number] = CAPSULES, "builtins"
@@ -39,7 +39,7 @@ class TypeSlots:
             self.names[number] = f"{self.modules[number]}.{_name_of(kind)}.{slot}".removeprefix("builtins.")
 
     def end(self) -> None:
-        """Take our thunks out of classes that copied them; calls_disarm, which comes next, does the rest."""
+        """Remove our trampolines from classes that inherited them; calls_disarm must follow for the rest."""
         if self._types:
             _native.type_slots_settle(subclasses(self._types))
             self._types, self._known = [], set()

@@ -1,1 +1,1 @@
-"""Questions to a trace that has ended: calls, conversions, losses, lines; and its files."""
+"""Query a trace that has ended: calls, conversions, losses, lines; read and write its files."""

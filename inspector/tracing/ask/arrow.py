@@ -1,8 +1,8 @@
 """A trace as an Arrow table, and in a Parquet file: all records, with names for other tools to read.
 
 The table has one row a record: `kind`, `name`, `line`, `thread`, `start_ns` and `duration_ns` for readers,
-then the record's own fields, and `site`. What the numbers lead to is JSON in the schema's metadata, under
-"inspector.trace"; so a file is read back whole (Parquet: https://parquet.apache.org/docs/file-format/).
+then the record's own fields, and `site`. The tables for the numbers are JSON in the schema's metadata, under
+"inspector.trace"; so nothing is lost (Parquet: https://parquet.apache.org/docs/file-format/).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from inspector.tracing.events.table import columns
 KEY: Final = b"inspector.trace"
 MAGIC: Final = b"PAR1"
 LEVEL: Final = 6
-"""Of zstd."""
+"""Compression level of zstd."""
 ROWS: Final = 1 << 20
-"""Of a row group."""
+"""Rows of a row group."""
 _CLOCK: Final = "record_start"
-"""Its values are all different: byte planes are packed better than a dictionary of them."""
+"""All its values differ: splitting into byte streams compresses better than a dictionary."""
 _NAMES: Final = ("kind", "name", "line")
 _DERIVED: Final = ("start_ns", "duration_ns")
-"""Left out of the file: start and duration times tick_ps tell them."""
+"""Left out of the file: computed from start, duration and tick_ps."""
 
 
 def to_arrow(events: Events) -> Any:
@@ -93,14 +93,14 @@ def read(path: str | Path) -> Events:
 
 
 def named(arrow: Any, column: Rows) -> Any:
-    """A column of few different texts, many rows."""
+    """A dictionary column: few different texts, many rows."""
     known: dict[str, int] = {}
     number = [known.setdefault(text, len(known)) for text in column.tolist()]
     return arrow.DictionaryArray.from_arrays(np.array(number, np.int32), arrow.array(list(known), "str"))
 
 
 def pyarrow() -> Any:
-    """The library. Raises InspectorError `no-pyarrow`."""
+    """The module pyarrow. Raises InspectorError `no-pyarrow`."""
     from importlib import import_module
 
     try:

@@ -1,4 +1,4 @@
-"""Continuations read as values: arguments, results, and the bytes behind them."""
+"""Decode continuation records into values: arguments, results, and their bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ C_TYPES = (
     *("void", "int", "float", "double", "long double", "uint8", "int8", "uint16", "int16", "uint32", "int32"),
     *("uint64", "int64", "struct", "pointer", "complex"),
 )
-"""By libffi's number of the type (include/ffi.h)."""
+"""By libffi's type number (include/ffi.h)."""
 _C_LETTERS = "IUFPVN"
 PLAIN: Final = KINDS.get("PLAIN", -1)
 _WORDS: Final = ("start", "obj", "val", "aux")
@@ -24,7 +24,7 @@ _CONTIGUOUS: dict[int, Any] = {0: "", SPAN_C: "C", SPAN_F: "F", SPAN_C | SPAN_F:
 
 
 def read(events: Events, call: int, stop: int) -> tuple[tuple[Value, ...], Value | Unknown]:
-    """(arguments, result) told by the record in row `call` and its continuations, which end before `stop`."""
+    """(arguments, result) in the record of row `call` and its continuations, which end before row `stop`."""
     arguments: dict[int, list[Any]] = {}
     plain = compact_records.values(events, call) if is_compact(events.records[call]) else {}
     result: list[Any] = []
@@ -48,7 +48,7 @@ def is_compact(record: Any) -> bool:
 
 
 def _plain(row: Any) -> Iterator[tuple[int, Value]]:
-    """(number of the argument or RESULT, value) of the numbers that lie in one record."""
+    """(number of the argument or RESULT, value) for the numbers in one record."""
     letters, numbers = (int(row[field]).to_bytes(4, "little", signed=True) for field in ("refs", "lasti"))
     for at in range(int(row["func"])):
         letter = chr(letters[at])
@@ -57,7 +57,7 @@ def _plain(row: Any) -> Iterator[tuple[int, Value]]:
 
 
 def _value(events: Events, rows: list[Any]) -> Value:
-    """One value: its VALUE record first, then its spans, and those of the items in it."""
+    """One value from its VALUE record, then its spans and those of its items."""
     head = rows[0]
     spans = tuple(_span(row) for row in rows if row["kind"] != KINDS["VALUE"])
     letter = chr(head["func"]) if head["kind"] == KINDS["VALUE"] else "o"
@@ -75,7 +75,7 @@ def _value(events: Events, rows: list[Any]) -> Value:
 
 
 def finalized(events: Events, row: int, stop: int) -> tuple[Value, ...]:
-    """The object whose finalizer ran: a capsule has a name."""
+    """The object whose finalizer ran, and a capsule's name."""
     head = events.records[row]
     named = [capi_rows.text_of(one) for one in events.records[row + 1 : stop] if one["kind"] == KINDS["TEXT"]]
     kind = type_name(events, int(head["type"]))
@@ -110,7 +110,7 @@ def _span(row: Any) -> Span:
 
 
 def _text(letter: str, row: Any) -> str:
-    """The value itself, where a record holds it."""
+    """The value itself, if a record holds it."""
     if letter == "i" and row["aux"]:
         return f"an int of {int(row['aux'])} digits"
     if letter in record_words.PLAIN_TYPES:

@@ -1,4 +1,4 @@
-"""C-API records as conversions: those of one call and one function are one, counted."""
+"""C-API records as conversions, merged and counted by call and function."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_MODULE = Unknown("a tail call left no return address, or the import slot is 
 
 
 def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conversion, ...]]:
-    """Group of like calls -> its conversions, in the order of their first; TOP: those outside any call."""
+    """Group of equal calls -> its conversions, by first occurrence; TOP: those outside any call."""
     records = events.records[nesting.heads]
     passed_over = (records["kind"] == KINDS["CALLBACK"]) & ~nesting.is_call
     chosen = np.flatnonzero((records["kind"] == KINDS["CAPI"]) | passed_over)
@@ -50,7 +50,7 @@ def by_group(events: Events, nesting: Nesting, ns: Rows) -> dict[int, tuple[Conv
 
 
 def _bytes(events: Events, rows: Rows, group: Rows) -> list[Rows]:
-    """Bytes of arrays that each group made, copied and shared; told behind the record of the call."""
+    """Bytes of arrays that each group made, copied and shared, from continuations of the call's record."""
     behind = events.records[np.minimum(rows + 1, len(events.records) - 1)]
     told = behind["kind"] == KINDS.get("BYTES", -1)
     return [np.bincount(group, weights=behind["val"] * (told & (behind["func"] == one))) for one in _BECAME]
@@ -80,7 +80,7 @@ def _conversion(
 
 
 def own_values(events: Events, row: int, stop: int) -> dict[str, Any]:
-    """Format and values of the first one: those of its format, else its own."""
+    """Format and values of the first conversion: those by its format, else its own value."""
     found: list[str] = []
     for record in events.records[row + 1 : stop]:
         if record["kind"] == KINDS["VALUE"]:
@@ -95,7 +95,7 @@ def own_values(events: Events, row: int, stop: int) -> dict[str, Any]:
 
 
 def _put_text(found: list[str], text: str) -> None:
-    """A text belongs to the value before it."""
+    """Attach a text to the value before it."""
     if found and not found[-1]:
         found[-1] = text
     else:

@@ -1,4 +1,4 @@
-"""The GIL as records tell it: where it was given up, for how long, and who crossed the border meanwhile."""
+"""GIL releases in a trace: where, for how long, and which threads made records meanwhile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NO_CLOCK = Unknown("no clock was read")
 
 
 def released(events: Events, nesting: Nesting, name_of: Callable[[int], str]) -> tuple[Released, ...]:
-    """For each group of like calls and each thread, the times between giving the GIL up and asking for it."""
+    """For each group of equal calls and each thread, the times from release of the GIL to its request."""
     gave, asked = _pairs(events, nesting)
     if not len(gave):
         return ()
@@ -46,7 +46,7 @@ def released(events: Events, nesting: Nesting, name_of: Callable[[int], str]) ->
 
 
 def _pairs(events: Events, nesting: Nesting) -> tuple[Rows, Rows]:
-    """Heads that give the GIL up, and for each the next one of its thread, which asks for it."""
+    """Heads that release the GIL, and for each the next head of its thread, which requests it."""
     records = events.records[nesting.heads]
     heads = np.flatnonzero((records["kind"] == KINDS["GIL"]) & (records["func"] <= ASKED_FOR))
     says, thread = records["func"][heads], events.thread[nesting.heads[heads]]
@@ -55,7 +55,7 @@ def _pairs(events: Events, nesting: Nesting) -> tuple[Rows, Rows]:
 
 
 def _owners(events: Events, nesting: Nesting, gave: Rows, asked: Rows) -> Rows:
-    """The call that gave it up: the one it is in, else the foreign call of its thread that it was for."""
+    """The call that released it: the enclosing one, else the foreign call of its thread that needed it."""
     owner = nesting.owner[gave].copy()
     rows, kinds = nesting.heads, events.records["kind"][nesting.heads]
     foreign = np.flatnonzero(kinds == KINDS["FOREIGN"])
@@ -71,7 +71,7 @@ def _owners(events: Events, nesting: Nesting, gave: Rows, asked: Rows) -> Rows:
 
 
 def _meanwhile(events: Events, nesting: Nesting, began: Rows, ended: Rows, thread: Rows) -> dict[int, Rows]:
-    """Thread -> how many of its records began in each interval of another one."""
+    """Thread -> number of its records that began in each interval of another thread."""
     starts = events.records["start"][nesting.heads].astype(np.int64)
     found = {}
     for number, ident in enumerate(events.threads):

@@ -17,17 +17,17 @@ from inspector.tracing.events import capi_rows
 from inspector.tracing.events.decode import FLAGS, KINDS, Events, Rows
 
 SHOWN: Final = 2_000
-"""Calls that become facts at the beginning and at the end; of the middle only those that something ailed."""
+"""Calls that become facts at the beginning and at the end; of the middle only faulty ones."""
 FORGETS: Final = ("PyErr_Clear", "PyErr_Fetch", "PyErr_GetRaisedException")
 ASKS: Final = ("PyErr_Occurred", "PyErr_ExceptionMatches", "Py_DecRef", "Py_IncRef")
-"""Calls that may come between."""
+"""Calls that may come in between."""
 NUMBERS: Final = ("PyLong_AsLong", "PyLong_FromLong", "PyBool_FromLong")
 MASKS: Final = ("PyLong_AsUnsignedLongMask", "PyLong_AsUnsignedLongLongMask")
 TEXT: Final = "PyUnicode_AsUTF8"
 TO_TEXT: Final = "PyUnicode_FromString"
-"""Functions whose values may not be kept."""
+"""Functions whose values may be changed."""
 GONE: Final = -(1 << 15)
-"""What `refs_delta` says of an object that may be gone (native/trace/record/event.h)."""
+"""`refs_delta` of an object that may be freed (native/trace/record/event.h)."""
 NO_GIL: Final = Unknown("the thread did not hold the GIL")
 NO_OBJECT: Final = Unknown("it is about no object")
 R_BITS: Final = 31
@@ -35,7 +35,7 @@ R_BITS: Final = 31
 
 
 def hosted(events: Events, nesting: Nesting) -> Hosted:
-    """What hosts asked."""
+    """The calls of hosts."""
     if not events.hosts:
         return NOT_HOSTED
     records = events.records[nesting.heads]
@@ -44,11 +44,11 @@ def hosted(events: Events, nesting: Nesting) -> Hosted:
     chosen = _chosen(events, nesting, heads)
     calls = _cleared([_call(events, nesting, int(head)) for head in chosen])
     hosts = sorted({events.import_modules[slot] for slot in events.hosts})
-    return Hosted(tuple(hosts), tuple(_folded(calls)), len(heads) - len(chosen), len(heads))
+    return Hosted(tuple(hosts), tuple(_merged(calls)), len(heads) - len(chosen), len(heads))
 
 
 def _chosen(events: Events, nesting: Nesting, heads: Rows) -> Rows:
-    """The first, the last, and between them what failed, lost or had no GIL, with the call after it."""
+    """The first and last calls, and those between that failed, lost a value or had no GIL, with the next."""
     records = events.records[nesting.heads[heads]]
     flags = records["flags"]
     without = (flags & FLAGS["NO_GIL"] != 0) & (flags & FLAGS["ENTRY"] == 0)
@@ -60,7 +60,7 @@ def _chosen(events: Events, nesting: Nesting, heads: Rows) -> Rows:
 
 
 def _may_lose(events: Events, nesting: Nesting, heads: Rows) -> Rows:
-    """Which calls `_lost` has to look at, by columns: a trace of R has a hundred thousand of them."""
+    """The calls that `_lost` must check, by columns: a trace of R has a hundred thousand calls."""
     rows = nesting.heads[heads]
     records = events.records[rows]
     number = records["val"].astype(np.int64)
@@ -118,7 +118,7 @@ def _references(record: Any, function: str, entry: bool) -> tuple[int | Unknown,
 
 
 def _lost(events: Events, host: str, name: str, record: Any, values: tuple[str, ...]) -> str:
-    """What the function, or what its host is known to make of the number, does not keep."""
+    """The loss by the function, or by what its host is known to do with the number."""
     word, more = int(record["val"]), int(record["aux"])
     if name in MASKS and more:
         return "wrapped without an error: negative, or over 64 bits"
@@ -142,7 +142,7 @@ def _lost_in_r(name: str, number: int) -> str:
 
 
 def _c_bytes(shown: str) -> int:
-    """Bytes of a shown text; a cut one counts as whole."""
+    """Bytes of a shown text; a shortened one counts as complete."""
     return 1 << 62 if shown.endswith("…") else len(ast.literal_eval(shown).encode())
 
 
@@ -156,8 +156,8 @@ def _cleared(calls: list[HostCall]) -> list[HostCall]:
     return calls
 
 
-def _folded(calls: list[HostCall]) -> list[HostCall]:
-    """Calls in a row that are alike become one."""
+def _merged(calls: list[HostCall]) -> list[HostCall]:
+    """Merge equal calls in a row."""
     if not calls:
         return []
     found = [calls[0]]

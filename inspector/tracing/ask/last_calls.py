@@ -1,7 +1,7 @@
-"""What a kept trace tells of a process that died: its last calls.
+"""The last calls of a process that died, from a trace that it kept in a folder.
 
-With `trace(keep=FOLDER)` a trace is written into a folder while it runs (folder.py): what was recorded is
-there whatever ends the process, SIGKILL too. A trace that ends by itself takes its files away.
+`trace(keep=FOLDER)` writes a trace into a folder while it runs (inspector/tracing/record/folder.py), so
+records survive any end of the process, also SIGKILL. A trace that ends normally removes its files.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _RING: Final = re.compile(r"ring-(\d+)-\d+\.events$")
 
 
 class Remains(NamedTuple):
-    """Of one process."""
+    """What one process left."""
 
     pid: int
     last: tuple[LastCall, ...]
-    """The last calls of all threads, the oldest first."""
+    """The last calls of all threads, oldest first."""
     recorded: int
     sources: tuple[str, ...]
 
@@ -38,7 +38,7 @@ class Remains(NamedTuple):
 def keeping(
     folder: str | Path, modules: tuple[str, ...], grade: Grade, cells: Mapping[str, int], copies: bool
 ) -> Recorder:
-    """A recorder that keeps all in a folder, which is made. Raises InspectorError unwritable-file."""
+    """A recorder that writes all into a folder, which it creates. Raises InspectorError unwritable-file."""
     from inspector.tracing.record.into_folder import Leaving
 
     try:
@@ -57,7 +57,7 @@ def keeping(
 
 
 def take_away(folder: str) -> None:
-    """Remove this process's files: its trace has ended by itself."""
+    """Remove this process's files, after a trace that ended normally."""
     pid = os.getpid()
     for pattern in (f"ring-{pid}-*.events", f"tables-{pid}.jsonl", f"names-{pid}.journal"):
         for file in Path(folder).glob(pattern):
@@ -66,7 +66,7 @@ def take_away(folder: str) -> None:
 
 
 def remains(folder: str | Path) -> Remains:
-    """The last calls of the process that wrote to a folder last. Raises InspectorError no-remains."""
+    """The last calls of the process that last wrote to a folder. Raises InspectorError no-remains."""
     from inspector.tracing.record.folder import read
 
     files = sorted(Path(folder).glob("ring-*.events"), key=lambda file: file.stat().st_mtime)

@@ -1,4 +1,4 @@
-"""Per Python line: how often control crossed the border, and the time that crossing took."""
+"""Per Python line: the number of calls into native code, and their time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NO_CONVERSIONS = Unknown("no conversion was recorded")
 
 
 def crossings(events: Events, nesting: Nesting, ns: Rows) -> tuple[Crossing, ...]:
-    """The lines in the order they first called; time of calls counts the outermost only."""
+    """The lines, by first call; time counts only the outermost calls."""
     site = _sites(events, nesting)
     outermost = nesting.is_call & (nesting.owner == TOP)
     is_capi = events.records["kind"][nesting.heads] == KINDS["CAPI"]
@@ -37,7 +37,7 @@ def crossings(events: Events, nesting: Nesting, ns: Rows) -> tuple[Crossing, ...
 
 
 def _own(nesting: Nesting, ns: Rows) -> Rows:
-    """The time of each record without that of the records directly in it."""
+    """The time of each record without that of its directly nested records."""
     inner = nesting.parent != TOP
     within = np.bincount(nesting.parent[inner], weights=ns[inner], minlength=len(ns))
     found: Rows = np.maximum(ns - within, 0)
@@ -45,7 +45,7 @@ def _own(nesting: Nesting, ns: Rows) -> Rows:
 
 
 def _sites(events: Events, nesting: Nesting) -> Rows:
-    """The line of each record; a conversion without one has its call's."""
+    """The line of each record; a conversion without a line gets that of its call."""
     site = events.site[nesting.heads].copy()
     is_callback = events.records["kind"][nesting.heads] == KINDS["CALLBACK"]
     borrowed = ((site == 0) | is_callback) & (nesting.owner != TOP)

@@ -1,4 +1,4 @@
-"""LOSS records as evidence: which elements a call did not keep, and what became of the first."""
+"""LOSS records as evidence: the elements that a call changed, and the first one before and after."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from inspector.tracing.events.decode import KINDS, Events
 _WORDS: Final = {"embedded_nul": "embedded NUL"}
 _KEPT: Final = _native.LOSS_RULES.index("kept")
 _SHOWN: Final = 8
-"""Characters of a text that a record holds."""
+"""Characters of a text in a record."""
 
 
 def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
-    """One for each loss of like calls, in the order of the first; not again for a call that hands it on.
+    """One for each loss of equal calls, by first occurrence; not again for a call that passes it on.
 
-    What the C API lost of a number in a call that kept them all, by another reading, is none.
+    A number changed by a C-API call does not count if the surrounding call kept it by another read.
     """
     rows = events.of_kind("LOSS")
     heads = np.searchsorted(nesting.heads, rows, side="right") - 1
@@ -52,7 +52,7 @@ def losses(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
 def _asked(
     events: Events, nesting: Nesting, head: int, handed: set[tuple[int, Any]], key: tuple[int, ...]
 ) -> tuple[str, ...]:
-    """First arguments that are texts, of a call and of those that hand on what it made."""
+    """First text arguments of a call and of the calls that pass its result on."""
     found = {_first_text(events, nesting, head)}
     while (head := int(nesting.owner[head])) != TOP and (head, key) in handed:
         found.add(_first_text(events, nesting, head))
@@ -68,7 +68,7 @@ def _first_text(events: Events, nesting: Nesting, head: int) -> str:
 
 
 def _alike(events: Events, nesting: Nesting, head: int) -> tuple[int, int, int]:
-    """Calls that are alike; C-API functions by their line, and in like calls."""
+    """Key of equal calls; C-API functions by line and enclosing group."""
     owner = int(nesting.owner[head])
     record = events.records[nesting.heads[head]]
     if nesting.is_call[head]:

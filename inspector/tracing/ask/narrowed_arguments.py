@@ -1,7 +1,7 @@
-"""Numbers that ctypes hands to narrower words of C: what the C API read beside what the function was given.
+"""Numbers that ctypes narrows: the value that the C API read compared with the argument of the C function.
 
-ctypes reads an int by a conversion that keeps 64 bits, and stores as many as the argument's type has. The two
-are recorded one after the other. A word counts only where it is exactly the low bits of what was read.
+ctypes reads an int with a 64-bit conversion and stores as many bits as the argument's type has. The two
+are recorded one after the other. A word counts only if it is exactly the low bits of the value read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from inspector.tracing.events.capi_rows import as_signed
 from inspector.tracing.events.decode import FLAGS, KINDS, Events
 
 LOOKED_BACK: Final = 64
-"""Records before a call among which its conversions are."""
+"""Records before a call that are searched for its conversions."""
 _READING: Final = frozenset(
     row
     for row, told in enumerate(getattr(_native, "CAPI_ROWS", ()))
@@ -29,7 +29,7 @@ WIDE_BYTES: Final = 8
 
 
 def narrowed(events: Events, nesting: Nesting) -> tuple[LossEvidence, ...]:
-    """One for each number of like calls that a C function did not get as it was."""
+    """One for each number of equal calls that a C function received changed."""
     kinds = events.records["kind"][nesting.heads]
     found: dict[Any, Loss] = {}
     times: Counter[Any] = Counter()
@@ -68,7 +68,7 @@ def _of_call(events: Events, nesting: Nesting, head: int) -> Iterator[Loss]:
 
 
 def _read_before(events: Events, nesting: Nesting, head: int) -> list[int]:
-    """What the C API read of ints since the call before, in order."""
+    """The ints that the C API read since the previous call, in order."""
     found = []
     thread = events.thread[nesting.heads[head]]
     for one in range(head - 1, max(head - LOOKED_BACK, -1), -1):

@@ -1,4 +1,4 @@
-"""Which call each record is nested in, and which calls are alike: by columns, without a loop over records."""
+"""The call that encloses each record, and groups of equal calls: by columns, without a loop over records."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _LEVELS_MAX = 64
 
 @dataclass(frozen=True, slots=True)
 class Nesting:
-    """Rows of calls and conversions, the call that each is in, and groups of calls that are alike."""
+    """Rows of calls and conversions, their enclosing calls, and groups of equal calls."""
 
     heads: Rows
-    """Row numbers of all records that are no continuation."""
+    """Row numbers of all records except continuations."""
     stops: Rows
     """For each head, the row number after its last continuation."""
     is_call: Rows
     parent: Rows
-    """For each head, the index into `heads` of the record that it is in; TOP where there is none."""
+    """For each head, the index into `heads` of the enclosing record; TOP without one."""
     owner: Rows
-    """For each head, the index into `heads` of the call that it is in; TOP where there is none."""
+    """For each head, the index into `heads` of the enclosing call; TOP without one."""
     group: Rows
     """For each head that is a call, the number of its group; -1 for others."""
     group_parent: Rows
-    """For each group, the group that it is nested in, or TOP."""
+    """For each group, the enclosing group, or TOP."""
     group_first: Rows
     """For each group, the index into `heads` of its first call."""
 
 
 def nested(events: Events) -> Nesting:
-    """The nesting of a trace. Calls are alike that are in like calls, in one line, of one place."""
+    """The nesting of a trace. Equal calls are in equal calls, on one line, of one patched place."""
     records = events.records
     heads = np.flatnonzero((records["flags"] & FLAGS["CONTINUATION"]) == 0)
     stops = np.append(heads[1:], len(records)).astype(np.int64)
@@ -48,7 +48,7 @@ def nested(events: Events) -> Nesting:
 
 
 def _into_libraries(events: Events, heads: Rows) -> Rows:
-    """Callbacks into Python code of installed packages, which are passed over as their frames are."""
+    """Callbacks into Python code of installed packages, which are skipped like their frames."""
     is_callback = events.records["kind"][heads] == KINDS["CALLBACK"]
     is_library = np.array([_is_library(site) for site in events.sites] or [False])
     found: Rows = is_callback & is_library[events.site[heads]]
@@ -56,7 +56,7 @@ def _into_libraries(events: Events, heads: Rows) -> Rows:
 
 
 def _is_library(site: Site) -> bool:
-    """As native/trace/values/call_values.c chooses the line of a call."""
+    """The same rule by which native/trace/values/call_values.c chooses the line of a call."""
     file = site.file
     if isinstance(file, Unknown):
         return True
@@ -66,7 +66,7 @@ def _is_library(site: Site) -> bool:
 
 
 def _parents(events: Events, heads: Rows) -> Rows:
-    """For each head the next one of its thread that is less deep and began no later: it returned later."""
+    """For each head the next one of its thread with less depth and no later start: it returned later."""
     depth = events.records["depth"][heads].astype(np.int32)
     thread, start = events.thread[heads], events.records["start"][heads]
     parent = np.full(len(heads), TOP, np.int64)
@@ -95,7 +95,7 @@ def _owners(parent: Rows, is_call: Rows) -> Rows:
 
 
 def _groups(events: Events, heads: Rows, is_call: Rows, owner: Rows) -> tuple[Rows, Rows, Rows]:
-    """Calls that are alike: level by level, since likeness of the outer ones comes first."""
+    """Group equal calls level by level, since the outer calls must be equal too."""
     rows = heads[is_call]
     group = np.full(len(heads), TOP, np.int64)
     parents: list[Rows] = []
@@ -127,7 +127,7 @@ def _groups(events: Events, heads: Rows, is_call: Rows, owner: Rows) -> tuple[Ro
 
 
 def _place_keys(events: Events, rows: Rows) -> Rows:
-    """A number for each (patched place, kind, line): equal for those alike; callbacks by line."""
+    """A number for each (patched place, kind, line): equal for equal ones; callbacks by line."""
     records = events.records[rows]
     slot = np.where(records["kind"] == KINDS["CALLBACK"], 0, records["slot"]).astype(np.int64)
     place = slot * len(KINDS) + records["kind"]

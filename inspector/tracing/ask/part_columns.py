@@ -1,4 +1,4 @@
-"""The records of a trace with the part that each fell in, as an Arrow IPC stream of plain columns."""
+"""The records of a trace with the part of each, as an Arrow IPC stream of plain columns."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from inspector.tracing.events.time_window import Interval, began_ns, fell_in
 def stream(events: Events, parts: Mapping[str, Sequence[Interval]], limit: int) -> tuple[bytes, int]:
     """(the last `limit` records, how many earlier ones were left out). Raises InspectorError `no-pyarrow`.
 
-    Columns: part (name of an interval's; "" in none), began (UTC), and those of `Traced.table()`. Zstandard
-    packs it, https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc
+    Columns: part (its name; "" in no part), began (UTC), and those of `Traced.table()`. Compressed by
+    Zstandard,
+    https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc
     """
     arrow = pyarrow()
     kept = slice(max(len(events) - limit, 0), None)
@@ -48,8 +49,8 @@ def _columns(events: Events, parts: Mapping[str, Sequence[Interval]]) -> Mapping
 
 
 def joined(streams: Iterable[tuple[str, bytes]], told: Callable[[str, str], Mapping[str, str]]) -> Any:
-    """One pyarrow.Table of several streams, each with a name; `told(name, part)` gives the columns that stand
-    for `part`. Raises InspectorError `no-pyarrow`.
+    """One pyarrow.Table of several named streams; `told(name, part)` returns the columns that replace
+    `part`. Raises InspectorError `no-pyarrow`.
     """
     arrow = pyarrow()
     tables = [_table(arrow, name, stream, told) for name, stream in streams]
@@ -69,5 +70,5 @@ def _table(arrow: Any, name: str, stream: bytes, told: Callable[[str, str], Mapp
 
 
 def write(table: Any, path: str | Path) -> None:
-    """A Parquet file. Raises InspectorError `unwritable-file`."""
+    """Write a Parquet file. Raises InspectorError `unwritable-file`."""
     written(table, path, compression="zstd")

@@ -15,11 +15,11 @@ from inspector.tracing.events.decode import CALL_KINDS, KINDS, Events
 from inspector.tracing.events.table import columns
 
 MOST = 200_000
-"""Events written; calls go first, the longest conversions after them."""
+"""Most events written: calls first, then the longest conversions."""
 
 
 def write(events: Events, path: str | Path) -> int:
-    """Write the file; how many events had no room in it."""
+    """Write the file; return the number of events left out."""
     table = columns(events)
     kind = events.records["kind"]
     timed = np.flatnonzero((table["start_ns"] >= 0) & (table["duration_ns"] > 0))

@@ -1,4 +1,4 @@
-"""Questions to a trace: its call tree, the evidence about its bytes, its lines; each answer is facts."""
+"""Queries of a trace: its call tree, the evidence about bytes, its lines; each returns facts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspector.tracing.ask.result_owner import Belonging
 
 GROUPS_SHOWN: Final = 5_000
-"""Groups of like calls that become facts; the rest are counted."""
+"""Groups of equal calls that become facts; the rest are counted."""
 Kind = Literal["method", "vectorcall", "slot", "foreign", "callback", "finalizer"]
 _KINDS: Final[dict[int, Kind]] = {
     KINDS["METHOD"]: "method",
@@ -28,14 +28,14 @@ _KINDS: Final[dict[int, Kind]] = {
     KINDS["FINALIZE"]: "finalizer",
 }
 MANY_ITEMS: Final = 8
-"""A shorter list tells nothing about macros."""
+"""A shorter list does not indicate macros."""
 _NO_CLOCK = Unknown("no clock was read")
 _NO_RESULT = Unknown("a callback's words are not recorded, and a finalizer gives nothing")
 _WITHOUT_VALUES: Final = (KINDS["CALLBACK"], KINDS["FINALIZE"])
 
 
 class Query:
-    """The answers, each computed once."""
+    """The results, each computed once."""
 
     def __init__(self, events: Events) -> None:
         self.events = events
@@ -49,7 +49,7 @@ class Query:
         self._outermost: list[Call] = []
 
     def calls(self) -> tuple[Call, ...]:
-        """The call tree: what Python called, and what nested in it."""
+        """The call tree: calls from Python and their nested calls."""
         children: dict[int, list[int]] = {}
         for group in range(self.shown):
             children.setdefault(int(self.nesting.group_parent[group]), []).append(group)
@@ -60,7 +60,7 @@ class Query:
         return tuple(call for call in self._outermost if call.kind != "finalizer")
 
     def finalized(self) -> tuple[Call, ...]:
-        """Finalizers that ran outside any call that was recorded: nobody called them."""
+        """Finalizers that ran outside any recorded call."""
         if not self._calls:
             self.calls()
         return tuple(call for call in self._outermost if call.kind == "finalizer")
@@ -95,7 +95,7 @@ class Query:
         )
 
     def _name(self, row: int) -> str:
-        """The name under which the place is known; a Python function tells its own, a capsule its name."""
+        """The name of the patched place; a Python function has its own, a capsule its name."""
         record = self.events.records[row]
         if record["kind"] == KINDS["CALLBACK"]:
             function = self.events.sites[self.events.site[row]].function
@@ -126,14 +126,14 @@ class Query:
     def _macro_reads(
         self, arguments: tuple[Any, ...], found: tuple[Conversion, ...], inner: tuple[Call, ...]
     ) -> int:
-        """Items of list and tuple arguments for which no conversion was seen: at least these were macros."""
+        """Items of list and tuple arguments without a recorded conversion: at least these used macros."""
         items = max((value.items for value in arguments if value.item_type), default=0)
         read = max((one.times for one in found), default=0)
         seen = self.events.hooked_imports and self.events.grade != "count" and not inner
         return items if seen and items >= MANY_ITEMS and read < items // 2 else 0
 
     def evidence(self) -> tuple[ByteEvidence, ...]:
-        """For each group of calls, and each way its results lie in memory, what a verdict needs."""
+        """What a verdict needs, for each group of calls and each memory relation of its results."""
         from inspector.tracing.ask.spans import weighed
 
         if not self._calls:
@@ -141,7 +141,7 @@ class Query:
         return weighed(self.events, self.nesting, self._calls)
 
     def belonging(self) -> Belonging:
-        """Asks which call made the bytes of an object that is alive."""
+        """Finds the call that made the bytes of a living object."""
         from inspector.tracing.ask.result_owner import Belonging
 
         if not self._calls:
@@ -149,29 +149,29 @@ class Query:
         return Belonging(self.events, self.nesting, self._calls)
 
     def losses(self) -> tuple[LossEvidence, ...]:
-        """Elements that results do not hold as their sources did, each told once: by the innermost call."""
+        """Elements that differ between sources and results, each reported once: for the innermost call."""
         from inspector.tracing.ask.losses import losses
 
         return losses(self.events, self.nesting)
 
     def crossings(self) -> tuple[Crossing, ...]:
-        """Per Python line: how often control crossed, and how long the crossing took."""
+        """Per Python line: calls into native code, and their time."""
         from inspector.tracing.ask.lines import crossings
 
         return crossings(self.events, self.nesting, self.ns)
 
     def hosted(self) -> Hosted:
-        """What a program that embeds this Python asked of it, in order."""
+        """The C-API calls of a program that embeds this Python, in order."""
         from inspector.tracing.ask.host_calls import hosted
 
         return hosted(self.events, self.nesting)
 
     def released(self) -> tuple[Released, ...]:
-        """Where the GIL was given up, and who crossed the border meanwhile."""
+        """Where the GIL was released, and which threads made records meanwhile."""
         from inspector.tracing.ask.gil import released
 
         return released(self.events, self.nesting, self._name)
 
     def conversions(self) -> tuple[Conversion, ...]:
-        """All conversions, folded by call."""
+        """All conversions, merged by call."""
         return tuple(one for found in self._conversions.values() for one in found)

@@ -1,4 +1,4 @@
-"""Which recorded call made the bytes that an object holds now, or handed them on: asked after a trace."""
+"""After a trace, find the recorded call that made, or passed on, the bytes that an object holds now."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SITE: Final = Site(_NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE, "")
 
 
 class Belonging:
-    """The results of a trace beside the memory of objects that are alive."""
+    """Compares the results of a trace with the memory of living objects."""
 
     def __init__(self, events: Events, nesting: Nesting, calls: dict[int, Call]) -> None:
         self._events, self._calls = events, calls
@@ -38,9 +38,9 @@ class Belonging:
         self._judged: dict[int, ByteEvidence] = {}
 
     def of(self, x: Any) -> tuple[ByteEvidence | Copy, ...] | Unknown:
-        """For each block of the object what is known of the call that its bytes came from.
+        """For each block of the object, what is known of the call that its bytes came from.
 
-        Blocks that lie in one result (columns of a frame made of a matrix) are told once, as that.
+        Blocks in one result (columns of a frame made from a matrix) are reported once, as that result.
         """
         rows = reported_spans.spans(x)
         rows = reported_spans.lent(x) if rows is None else rows
@@ -61,8 +61,8 @@ class Belonging:
     def _of_block(
         self, x: int, row: reported_spans.Row, others: reported_spans.Others
     ) -> ByteEvidence | Copy | Unknown:
-        """The last call that put bytes there. Where none did: memory given during the trace tells for itself;
-        of other memory the last call that handed it on.
+        """The last call that wrote bytes there. Without one: what allocated the memory, if during the trace;
+        for other memory the last call that passed it on.
         """
         records = self._events.records
         low, high = np.uint64(row[0]), np.uint64(row[0] + row[1])
@@ -74,7 +74,7 @@ class Belonging:
         judged = [self._evidence(number) for number in near[::-1].tolist()]
         fresh = [one for one in judged if _put_bytes(one)]
         one = (fresh or judged)[0] if fresh or (judged and not given) else None
-        one = self._told_in_part(x, row) if one is None and not given else one
+        one = self._reported_in_part(x, row) if one is None and not given else one
         if one is None:
             return self._unseen(row, others)
         if not one.partial:
@@ -82,8 +82,8 @@ class Belonging:
         held = others.hold(row[0], row[1])
         return _by_memory(row, _ANOTHERS, _HELD_BY_ANOTHER) if held else _TOO_MANY
 
-    def _told_in_part(self, x: int, row: reported_spans.Row) -> ByteEvidence | None:
-        """What is known of other blocks by the call that gave the object, where it has too many to tell."""
+    def _reported_in_part(self, x: int, row: reported_spans.Row) -> ByteEvidence | None:
+        """What the call that returned the object implies for further blocks, if it has too many to report."""
         if not row[5] & SPAN_TOLD:
             return None
         records, rows = self._events.records, self._all.results
@@ -91,7 +91,7 @@ class Belonging:
         return replace(self._evidence(int(mine[-1])), partial=True) if len(mine) else None
 
     def _ended(self) -> Rows:
-        """Ticks at the end of each result's call."""
+        """Ticks at the return of each result's call."""
         calls = self._events.records[self._all.heads]
         coarse = (calls["flags"] & FLAGS["COARSE"]) != 0
         ended: Rows = calls["start"] + calls["duration"].astype(np.uint64) * np.where(
@@ -100,7 +100,7 @@ class Belonging:
         return ended
 
     def _evidence(self, number: int) -> ByteEvidence:
-        """Of one result; the same object each time."""
+        """The evidence of one result, cached."""
         if number not in self._judged:
             way, here = int(self._all.ways[number]), np.array([number])
             found = self._all.results[here], self._all.heads[here]
@@ -108,7 +108,7 @@ class Belonging:
         return self._judged[number]
 
     def _unseen(self, row: reported_spans.Row, others: reported_spans.Others) -> Copy | Unknown:
-        """No recorded call knows the bytes: an operator, an index, code without a hook."""
+        """For bytes of no recorded call: from an operator, an index, code without a hook."""
         start, span_bytes = row[:2]
         if self._blocks.is_mapped_file(start, span_bytes):
             return _by_memory(row, _A_FILES, A_MAPPED_FILES)
@@ -128,7 +128,7 @@ class Belonging:
 
 
 def _by_memory(row: reported_spans.Row, giver: str | Unknown, why: str, verdict: Verdict = "shared") -> Copy:
-    """Bytes that no call told of, by who gave their memory; `why` where that was nobody in the trace."""
+    """For bytes of no call, by what allocated their memory; `why` if no record in the trace did."""
     fresh = not isinstance(giver, Unknown)
     return Copy(
         verdict="copied" if fresh else verdict,
@@ -147,5 +147,5 @@ def _by_memory(row: reported_spans.Row, giver: str | Unknown, why: str, verdict:
 
 
 def _put_bytes(one: ByteEvidence) -> bool:
-    """Whether a call made these bytes, or wrote an argument's into them."""
+    """Whether a call created these bytes, or wrote an argument's bytes into them."""
     return one.was_filled or not (one.same_object or one.overlaps or one.was_kept)

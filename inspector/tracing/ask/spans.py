@@ -1,4 +1,4 @@
-"""Where the results of calls lie: the bytes of each beside those of its arguments, by columns."""
+"""Compare the memory of calls' results with that of their arguments, by columns."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _SAMPLES: tuple[Literal["", "different", "equal"], ...] = ("", "different", "equ
 SMALL_TEXT = (ord("U"), ord("S"))
 LEVELS_UP = 8
 LOOKED_AT = 8
-"""Results of like calls whose memory is looked for."""
+"""Most results of equal calls whose allocation is searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Records of results that have bytes, and how each lies: columns of one length."""
+    """Records of results with bytes, and their memory relation: columns of equal length."""
 
     results: Rows
     heads: Rows
-    """Row of the call that gave each."""
+    """Row of the call that returned each."""
     ways: Rows
-    """(group, is an argument, shares bytes with one, was written, may share bytes that were not told) and
-    what its sample told, as one number."""
+    """(group, is an argument, shares bytes with one, was written, may share unreported bytes) and the
+    result of its sample, as one number."""
 
 
 def weighed(events: Events, nesting: Nesting, calls: dict[int, Call]) -> tuple[ByteEvidence, ...]:
-    """One ByteEvidence for each group of calls and each way its results lie."""
+    """One ByteEvidence for each group of calls and each memory relation of its results."""
     one, blocks = weigh(events, nesting, calls), Blocks(events)
     different, inverse = np.unique(one.ways, return_inverse=True)
     return tuple(
@@ -45,7 +45,7 @@ def weighed(events: Events, nesting: Nesting, calls: dict[int, Call]) -> tuple[B
 
 
 def weigh(events: Events, nesting: Nesting, calls: dict[int, Call]) -> Weighed:
-    """Each result with bytes once: by the innermost call that gave it."""
+    """Each result with bytes once: for the innermost call that returned it."""
     rows = events.of_kind("SPAN")
     owner = _call_of(nesting, rows)
     output = (events.records["flags"][rows] & FLAGS["OUTPUT"]) != 0
@@ -72,8 +72,8 @@ def _by_who_was_given(
 ) -> tuple[Rows, Rows]:
     """Results with the call that each is judged by, in the order of the calls.
 
-    What a call inside was handed as a bare address (the Arrow C interface), and its object does not free,
-    came from the call around it that was given bytes: with those it is compared.
+    A result whose object does not free its bytes, of a nested call that got only a bare address (the Arrow C
+    interface), is compared with the arguments of the enclosing call that was passed bytes.
     """
     words = records["refs"][results]
     owned = (words & (SPAN_OWNED | SPAN_LINKED)) != 0
@@ -88,7 +88,7 @@ def _by_who_was_given(
 
 
 def _above(nesting: Nesting, made_by: Rows, given_to: Rows) -> Rows:
-    """For each call the innermost around it that was given bytes; TOP where none was."""
+    """For each call the innermost enclosing one that was passed bytes; TOP without one."""
     was_given = np.zeros(len(nesting.heads) + 1, bool)
     was_given[given_to] = True
     at = nesting.owner[made_by]
@@ -98,7 +98,7 @@ def _above(nesting: Nesting, made_by: Rows, given_to: Rows) -> Rows:
 
 
 def _compared(records: Rows, results: Rows, made_by: Rows, given: Rows, given_to: Rows) -> tuple[Rows, Rows]:
-    """For each result: is it one of its call's arguments, and does it share bytes with one."""
+    """For each result: whether it is one of its call's arguments, and whether it shares bytes with one."""
     first, behind = (np.searchsorted(made_by, given_to, side=side) for side in ("left", "right"))
     many = behind - first
     target = np.repeat(behind - np.cumsum(many), many) + np.arange(many.sum())
@@ -115,14 +115,14 @@ def _compared(records: Rows, results: Rows, made_by: Rows, given: Rows, given_to
 
 
 def _may_be_more(records: Rows, results: Rows, made_by: Rows, given: Rows, given_to: Rows) -> Rows:
-    """Which results that an adapter told of came from a call with an argument of which not all was told."""
+    """Which adapter-reported results come from a call with an argument that was not fully reported."""
     more = given_to[in_part(records, given, given_to)]
     found: Rows = np.isin(made_by, more) & ((records["refs"][results] & SPAN_TOLD) != 0)
     return found
 
 
 def in_part(records: Rows, spans: Rows, owner: Rows) -> Rows:
-    """Which spans are the last of their object at a call that owns them, and the object has still more."""
+    """Which spans are the last reported of their object at the owning call, though the object has more."""
     has_more: Rows = (records["refs"][spans] & SPAN_MORE) != 0
     if not has_more.any():
         return has_more
@@ -132,9 +132,9 @@ def in_part(records: Rows, spans: Rows, owner: Rows) -> Rows:
 
 
 def _passed_on(records: Rows, nesting: Nesting, results: Rows, made_by: Rows, lent: Rows) -> Rows:
-    """Which results a call inside made and the call only handed on: they are told of once, inside.
+    """Which results a nested call made and the call only passed on: reported once, for the nested call.
 
-    The same object and the same bytes: where an object was freed inside another may lie at its address.
+    Object and bytes must be the same: another object may be at the address of one freed inside.
     """
     outer = nesting.owner[made_by]
     inner = np.flatnonzero((outer >= 0) & ~lent)
@@ -147,7 +147,7 @@ def _passed_on(records: Rows, nesting: Nesting, results: Rows, made_by: Rows, le
 
 
 def _sampled(masks: Rows) -> Rows:
-    """0 nothing could be compared, 1 all that was is different, 2 an argument's elements are equal."""
+    """0: nothing could be compared, 1: all compared elements differ, 2: they equal an argument's."""
     compared = (masks & SAMPLES_COMPARED) != 0
     equal = (masks & SAMPLES_EQUAL) != 0
     return np.where(compared, np.where(equal, 2, 1), 0)
@@ -156,7 +156,7 @@ def _sampled(masks: Rows) -> Rows:
 def evidence(
     events: Events, calls: dict[int, Call], blocks: Blocks, code: int, results: Rows, heads: Rows
 ) -> ByteEvidence:
-    """Of results that lie alike."""
+    """The evidence of results with one memory relation."""
     way, sample = divmod(code, 3)
     first, allocator = events.records[results[0]], _allocator(events, blocks, results, heads)
     seen = _seen_before(events, int(results[0]), int(heads[0]))
@@ -180,7 +180,7 @@ def evidence(
 
 
 def _allocator(events: Events, blocks: Blocks, results: Rows, heads: Rows) -> str | Unknown:
-    """Who asked for the memory of the results; they are alike, so the first that is known tells."""
+    """What allocated the memory of the results; they are alike, so the first known one counts."""
     said: str | Unknown = Unknown("no result was recorded")
     for result, head in zip(results[:LOOKED_AT], heads[:LOOKED_AT], strict=True):
         said = blocks.giver(events.records[result], events.records[head])
@@ -190,17 +190,17 @@ def _allocator(events: Events, blocks: Blocks, results: Rows, heads: Rows) -> st
 
 
 def _seen_before(events: Events, result: int, head: int) -> Literal["", "in part", "whole"]:
-    """Whether a call that was given no bytes handed on what an argument held: of an earlier call in its line,
-    or of a call inside it.
+    """Whether a call without bytes in its arguments passed on an argument's bytes of an earlier call on its
+    line, or of a nested call.
 
-    So do lazy plans, DLPack, `__array_interface__` and the Arrow C interface, whose arguments are bare
-    addresses, or methods of a class of the user's. Only the last record of the memory counts, and of the same
-    line: what was freed meanwhile may have been given again. An object that frees the memory itself was
-    handed nothing on. In part: an argument there has blocks that were not told.
+    Lazy plans, DLPack, `__array_interface__` and the Arrow C interface, whose arguments are bare addresses,
+    do so, and methods of the user's classes. Only the last record of the memory counts, on the same line:
+    memory freed meanwhile may have been allocated again. An object that frees the memory itself got it from
+    no other. In part: an argument there has unreported blocks.
     """
     records = events.records
     if result < head:
-        return ""  # judged by a call around its own, which was given bytes
+        return ""  # judged by an enclosing call that was passed bytes
     told = records[head + 1 : result]
     given = (told["kind"] == KINDS["SPAN"]) & (told["flags"] & FLAGS["OUTPUT"] == 0)
     told_or_lent = records["refs"][result] & SPAN_TOLD or not records["refs"][result] & SPAN_OWNED
@@ -227,7 +227,7 @@ def _head_of(records: Rows, row: int) -> int:
 
 
 def _is_near(events: Events, one: int, other: int) -> bool:
-    """Whether two calls are of one line, or the one whose record is earlier ran inside the other."""
+    """Whether two calls are on one line, or the one with the earlier record ran inside the other."""
     a, b = events.sites[events.site[one]], events.sites[events.site[other]]
     if a is b or (isinstance(a.line, int) and (a.file, a.line) == (b.file, b.line)):
         return True

@@ -1,11 +1,11 @@
-"""A trace in a file: columns, each compressed on its own; the tables beside them as JSON.
+"""A trace in a file: columns, each compressed separately, and the tables as JSON.
 
-Form 2: a zip archive (NumPy's .npz) of `form`, of `head`, JSON in UTF-8 (names, types, sites, threads), and
-of one array of bytes a field of the record: the column, compressed by `form`'s codec. The clock alone is
-changed first: of records that are no continuation the differences of their ends, then the words of the
-continuations. A stream of one column finds repeated addresses far back, which differences would hide: 2.2 to
-2.7 bytes a record where zlib of differences took 6. Form 1, which is read still, has the columns themselves,
-four of them as differences. Needs NumPy only, not the extension's own build.
+Form 2: a zip archive (NumPy's .npz) of `form`, `head` (JSON in UTF-8: names, types, sites, threads), and one
+array of bytes for each field of the record: the column, compressed by `form`'s codec. Only the clock is
+transformed first: the differences of the ends of records that are no continuation, then the words of the
+continuations. Whole columns let the codec find repeated addresses far back, which differences would hide: 2.2
+to 2.7 bytes a record, against 6 for zlib of differences. Form 1, still readable, has plain columns, four of
+them as differences. Needs only NumPy, not the extension.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _ZERO: Final = np.uint64(0)
 FORM: Final = 2
 LZMA, ZLIB = 1, 2
 PRESET: Final = 1
-"""Of lzma: a second a million records; the next one takes twice that for 4 % less."""
+"""Of lzma: 1 s for a million records; the next preset takes twice that and saves 4 %."""
 _BESIDE: Final = {"thread": np.dtype(np.int32), "site": np.dtype(np.int32)}
-"""Columns that are no field of a record."""
+"""Columns that are not fields of a record."""
 _DIFFERENCES: Final = ("start", "obj", "val", "aux")
-"""Fields that form 1 keeps as differences to the record before."""
+"""Fields that form 1 stores as differences to the previous record."""
 try:  # a Python may be built without it
     import lzma
 
@@ -80,13 +80,13 @@ def _is_head(records: Rows) -> Rows:
 
 
 def _ends(records: Rows) -> Rows:
-    """The clock: ends come in order, as records do."""
+    """Encode the clock by ends, which are ordered like the records."""
     heads, start = _is_head(records), records["start"]
     return np.concatenate([np.diff(start[heads] + records["duration"][heads], prepend=_ZERO), start[~heads]])
 
 
 def _starts(column: Rows, records: Rows) -> Rows:
-    """The clock again; the records have their flags and durations."""
+    """Decode the clock; the records have their flags and durations already."""
     heads = _is_head(records)
     count = int(np.count_nonzero(heads))
     start = np.empty(len(records), np.uint64)
@@ -96,7 +96,7 @@ def _starts(column: Rows, records: Rows) -> Rows:
 
 
 def head_of(events: Events) -> dict[str, Any]:
-    """All of a trace but its records, as JSON values."""
+    """All of a trace except its records, as JSON values."""
     return {
         "schema": SCHEMA,
         "kind": "trace",
@@ -163,9 +163,9 @@ def _of_form_2(file: Any) -> Events:
 
 
 def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
-    """The trace of which `head_of` told the head; a column for each field of the records.
+    """The trace of a head from `head_of` and a column for each field of the records.
 
-    Raises ValueError, LookupError or TypeError where it is none.
+    Raises ValueError, LookupError or TypeError if they are no trace.
     """
     if head.get("schema") != SCHEMA or head.get("kind") != "trace":
         raise ValueError(f"its schema is {head.get('schema')!r}")

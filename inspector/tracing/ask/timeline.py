@@ -1,4 +1,4 @@
-"""A window of a trace as boxes: long events one by one, short ones merged by column; by arrays, no loop."""
+"""A time window of a trace as boxes: long events single, short ones merged by pixel column; no loop."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from inspector.tracing.events.decode import CALL_KINDS, FLAGS, KINDS, Events, Ro
 
 COLUMNS: Final = 400
 DRAWN: Final = (KINDS["CAPI"], KINDS["NAMED"], *CALL_KINDS)
-"""Kinds of events that are a time: an allocation is not."""
+"""Kinds of events with a duration: an allocation has none."""
 MOST_BOXES: Final = 1_500
 DEEPEST: Final = 15
 """Deeper events are drawn at this depth."""
 
 
 class Clock:
-    """The timed events of a trace as columns; made once, asked for many windows.
+    """The timed events of a trace as columns; created once, used for many windows.
 
-    They stand by duration, short to long, so that no window sorts them again.
+    They are sorted by duration, short to long, so that no window needs to sort.
     """
 
     def __init__(self, events: Events) -> None:
@@ -32,7 +32,7 @@ class Clock:
         timed = heads[records["start"][heads] > 0]
         self.untimed = len(heads) - len(timed)
         durations = events.durations_ns()
-        timed = timed[::-1]  # of equals the first is drawn
+        timed = timed[::-1]  # of equal ones the first is drawn
         timed = timed[np.argsort(durations[timed], kind="stable")]
         self.duration: Rows = durations[timed]
         start = records["start"][timed].astype(np.int64)
@@ -42,7 +42,7 @@ class Clock:
         self.whole_ns = int((self.start + self.duration).max()) if len(timed) else 0
 
     def window(self, begin_ns: int, end_ns: int) -> Timeline:
-        """What is seen between two times; a window that is none is the whole."""
+        """The boxes between two times; an empty window means the whole trace."""
         if not 0 <= begin_ns < end_ns:
             begin_ns, end_ns = 0, max(self.whole_ns, 1)
         inside = np.flatnonzero((self.start < end_ns) & (self.start + self.duration >= begin_ns))
@@ -64,7 +64,7 @@ class Clock:
         key = self.depth[short] * (COLUMNS + 1) + column
         times = np.bincount(key)
         longest = np.zeros(len(times), dtype=np.int64)
-        longest[key] = short  # of those that fall together the last stays
+        longest[key] = short  # the last of several at one key stays
         found = [self._box(longest[at], int(times[at]), int(width)) for at in np.flatnonzero(times)]
         return found, int(times[times > 1].sum())
 
@@ -74,7 +74,7 @@ class Clock:
 
 
 def _named(events: Events, rows: Rows) -> tuple[Rows, list[str]]:
-    """For each row a number, and the names under these numbers."""
+    """For each row a number, and the names by these numbers."""
     records = events.records
     is_capi = records["kind"][rows] == KINDS["CAPI"]
     number = np.where(is_capi, -1 - records["func"][rows].astype(np.int64), records["slot"][rows])

@@ -1,1 +1,1 @@
-"""The records of a trace as columns, and the tables that name what their numbers mean."""
+"""The records of a trace as columns, and the tables for their numbers."""

@@ -1,4 +1,4 @@
-"""Rings and tables become the events of a trace: of this process, or of one that left them in files."""
+"""Assemble rings and tables into the events of a trace, of this process or from files."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Calls of the C API that are counted, and not recorded: in grade count all of them.
-
-In grade record those in which no value crosses (native/trace/capi/capi.def says QUESTION or UPKEEP, or has no row).
+"""Calls of the C API that are only counted: in grade count all, in grade record those without a value
+(QUESTION or UPKEEP in native/trace/capi/capi.def, or no row there).
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from inspector.facts.unknown import Unknown
 from inspector.tracing.events import capi_rows
 from inspector.tracing.events.name_tables import library_of
 
-NOT_TOLD: Final = Unknown("the program ended before it told them")
+NOT_REPORTED: Final = Unknown("the program ended before it reported them")
 NOT_SAVED: Final = Unknown("the trace was saved by an inspector that did not keep them")
 
 
 class Counts:
-    """What is counted from now on."""
+    """The calls counted from now on."""
 
     def __init__(self, everything: bool) -> None:
-        """`everything`: nothing is recorded; else the calls through NumPy's table are, and need no count."""
+        """`everything`: nothing is recorded; else calls through NumPy's table are recorded, not counted."""
         _native.got_clear_counts()
         self._everything = everything
         self._before = _of_numpy()
 
     def so_far(self, slots: Iterable[Sequence[Any]]) -> tuple[Counted, ...]:
-        """One a function and extension that called it, the most frequent first; `slots` of `got_slots`."""
+        """One for each function and calling extension, most frequent first; `slots` from `got_slots`."""
         times: Counter[tuple[str, str]] = Counter()
         for _, path, name, row, _, count, *_ in slots:
             times[capi_rows.name(row) if row >= 0 else name, library_of(path)] += count

@@ -1,4 +1,4 @@
-"""The rows of the hooked C-API functions: how a record's words read as values."""
+"""The rows of the hooked C-API functions: decode a record's words as values."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ _TEXT_FORMATS: Final = "szyUSY"
 
 
 def name(row: int) -> str:
-    """The function's name as it is written in C: PY_SSIZE_T_CLEAN turns some into `_name_SizeT` behind it."""
+    """The function's name in C source: PY_SSIZE_T_CLEAN turns some into `_name_SizeT`."""
     said = ROWS[row][0] if row < len(ROWS) else f"function {row}"
     return said.removeprefix("_").removesuffix("_SizeT") if said.endswith("_SizeT") else said
 
 
 def direction(row: int) -> Literal["to native", "to Python", ""]:
-    """Which way it converts."""
+    """The direction of its conversion."""
     return _DIRECTIONS.get(ROWS[row][10], "") if row < len(ROWS) else ""
 
 
 def takes_format(row: int) -> bool:
-    """Whether its values follow a format, which its first text is."""
+    """Whether its values follow a format, its first text."""
     return row < len(ROWS) and "format" in ROWS[row][2]
 
 
 def owned(row: int) -> str:
-    """Who owns what it returns: new, borrowed, scalar; "" for anything else."""
+    """Ownership of its result: new, borrowed, scalar; "" for anything else."""
     return _OWNED.get(ROWS[row][8], "") if row < len(ROWS) else ""
 
 
 def value_text(row: int, word: int) -> str:
-    """The record's `val` as the function's C type reads it; "" for pointers and where it has none."""
+    """The record's `val` by the function's C type; "" for pointers and without a type."""
     kind = _value_type(ROWS[row]) if row < len(ROWS) else ""
     if not kind or "*" in kind or kind in ("void", "int status"):
         return ""
@@ -51,7 +51,7 @@ def value_text(row: int, word: int) -> str:
 
 
 def _value_type(row: tuple[str, ...]) -> str:
-    """The C type of what the `val` column names: the result, or a parameter."""
+    """The C type of the result or parameter that the `val` column names."""
     if row[4] == "result":
         return "" if row[8] in ("STATUS", "NOTHING", "NEW", "BORROWED", "POINTER") else row[1]
     found = re.search(rf"([\w ]+[ *]+){re.escape(row[4])}\b", row[2])

@@ -1,4 +1,4 @@
-"""Where in Python something happened: the innermost line of the user's own code, from a frame or a code."""
+"""Find the innermost line of the user's code, from a frame or a code object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OTHERS = ("site-packages/", "dist-packages/", "<frozen ", "/inspector/tracing/"
 
 
 def of_frame(frame: FrameType | None) -> Site:
-    """The innermost frame that is not an installed package's; the innermost of all where there is none."""
+    """The innermost frame outside installed packages; else the innermost of all."""
     innermost = frame
     while frame is not None and any(other in frame.f_code.co_filename for other in _OTHERS):
         frame = frame.f_back
@@ -44,5 +44,5 @@ def position(code: CodeType, instruction: int) -> tuple[int | None, ...] | None:
 
 
 def site(code: CodeType, instruction: int, cells: Mapping[str, int]) -> Site:
-    """The line of Python at an offset of its bytecode; `cells`: file name -> number of the notebook cell."""
+    """The Python line at a bytecode offset; `cells`: file name -> number of the notebook cell."""
     return of_code(code, instruction, cells.get(code.co_filename, -1))

@@ -1,4 +1,4 @@
-"""Values that lie in the record of their own call (native/trace/values/compact_record.h): most calls need no other."""
+"""Values inside the record of their own call (native/trace/values/compact_record.h), as in most calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOW: Final = (1 << 32) - 1
 
 
 def values(events: Events, row: int) -> dict[int, Value]:
-    """By the number of the argument, or RESULT."""
+    """The values by number of the argument, or RESULT."""
     record = events.records[row]
     shape = int(record["refs_delta"]) & 0xFFFF
     left = iter((record["obj"], record["val"], record["aux"]))

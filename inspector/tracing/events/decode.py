@@ -1,4 +1,4 @@
-"""Records as columns: the reader is made from the field table that the extension exports."""
+"""Records as columns, read by the field table that the extension exports."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def record_type() -> np.dtype[Any]:
 
 @dataclass(slots=True)
 class Events:
-    """The records of a trace, thread after thread, and the tables that their numbers lead to."""
+    """The records of a trace, thread after thread, and the tables for their numbers."""
 
     records: Rows
     thread: Rows
@@ -67,22 +67,22 @@ class Events:
     import_modules: dict[int, str] = field(default_factory=dict)
     """Import slot -> extension that it belongs to."""
     askers: dict[int, str] = field(default_factory=dict)
-    """Import slot -> library that asks for memory through it."""
+    """Import slot -> library that allocates memory through it."""
     callers: dict[int, str] = field(default_factory=dict)
     """Return address in a record of Python's own allocators -> library, or "Python"."""
     givers: tuple[str, ...] = ()
     outdone: bool = False
-    """Another tracer took slots through which memory is asked for: blocks are missing."""
-    """Functions that give memory, by the number in an ALLOCATION record; empty: none was recorded."""
+    """Another tracer took slots through which memory is allocated: blocks are missing."""
+    """Functions that allocate memory, by the number in an ALLOCATION record; empty: none was recorded."""
     materialized: tuple[Materialized, ...] = ()
     hosts: dict[int, str] = field(default_factory=dict)
     """Import slot of a host that embeds Python -> function that it calls through it."""
     stacks: dict[int, tuple[Place, ...]] = field(default_factory=dict)
-    """Number in a STACK record -> native frames, innermost first; empty where none were asked for."""
+    """Number in a STACK record -> native frames, innermost first; empty if not requested."""
     skipped: int = 0
     """Calls from Python that a sample left out."""
     constants: dict[int, str] = field(default_factory=dict)
-    """Address of a C text -> what it means to a host, beside its letters."""
+    """Address of a C text -> its special meaning to a host."""
     hooked_imports: int = 0
     """Import slots of extensions that were hooked; 0: no C-API function was recorded."""
     counted: tuple[Counted, ...] | Unknown = ()
@@ -92,7 +92,7 @@ class Events:
         return len(self.records)
 
     def flagged(self, name: str) -> Rows:
-        """Which records have a flag."""
+        """Mask of the records with a flag."""
         found: Rows = (self.records["flags"] & FLAGS[name]) != 0
         return found
 
@@ -110,7 +110,7 @@ class Events:
 
 
 def joined(rings: Sequence[tuple[Any, ...]]) -> tuple[Rows, Rows, tuple[int, ...], int]:
-    """(records, thread of each, thread identifiers, dropped) of what `ring_end` gave."""
+    """(records, thread of each, thread identifiers, dropped) from the rows of `ring_end`."""
     parts = [np.frombuffer(ring[-1], record_type()) for ring in rings]
     records = np.concatenate(parts) if parts else np.empty(0, record_type())
     thread = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])

@@ -1,4 +1,4 @@
-"""What the numbers in records lead to, beside types and lines: names of calls, libraries of import slots."""
+"""Tables for the numbers in records, besides types and lines: names of calls, libraries of import slots."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from inspector.facts.conversion import Counted, Seen
 from inspector.facts.unknown import Unknown
 
 NAMED: Final = -1
-"""Row of a function of the C API that native/trace/capi/capi.def does not have; below it are those of allocators."""
+"""Row of a C-API function that is not in native/trace/capi/capi.def; smaller rows are allocators."""
 
 
 @dataclass(slots=True)
 class Tables:
-    """One trace's tables; the same whether its process lives or left them in a file."""
+    """One trace's tables, from a living process or from files."""
 
     names: dict[int, str] = field(default_factory=dict)
     """Patched place -> name of the call."""
@@ -25,17 +25,17 @@ class Tables:
     hosts: dict[int, str] = field(default_factory=dict)
     """Import slot of a host that embeds Python -> function that it calls through it."""
     constants: dict[int, str] = field(default_factory=dict)
-    """Address of a C text -> what it means to a host, beside its letters."""
+    """Address of a C text -> its special meaning to a host."""
     hooked_imports: int = 0
     seen: tuple[Seen, ...] = ()
     counted: tuple[Counted, ...] | Unknown = ()
     """Calls of the C API so far that are counted and not recorded."""
     askers: dict[int, str] = field(default_factory=dict)
-    """Import slot -> library that asks for memory through it."""
+    """Import slot -> library that allocates memory through it."""
     givers: tuple[str, ...] = ()
-    """Functions that give memory, by the number in a record; empty: none is hooked."""
+    """Functions that allocate memory, by the number in a record; empty: none is hooked."""
 
 
 def library_of(path: str) -> str:
-    """ "_multiarray_umath" of its path."""
+    """The library's short name from its path, as "_multiarray_umath"."""
     return path.rpartition("/")[2].partition(".")[0]

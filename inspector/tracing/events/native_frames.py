@@ -1,4 +1,4 @@
-"""Native frames of records: the C functions between the call from Python and what it called of the C API."""
+"""Native frames of records: the C functions between the call from Python and the C-API function."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from inspector.facts.native import Place
 from inspector.tracing.events.decode import Events, Rows
 
 STACKS_MAX = 1 << 13
-"""Numbers are less than this (native/trace/record/stacks.c)."""
+"""Upper limit of the numbers (native/trace/record/stacks.c)."""
 
 
 def named(stacks: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[Place, ...]]:
-    """Return addresses as places: each lies behind its call, whose own address is one less."""
+    """Places of return addresses: the call's own address is the return address minus one."""
     known = cache(lambda address: place(address - 1))
     return {number: tuple(map(known, frames)) for number, frames in stacks.items()}
 
 
 def of_records(events: Events, rows: Rows) -> Rows:
-    """For each of these records, no continuations, the number of its frames, or 0.
+    """For each of these records (no continuations) the number of its frames, or 0.
 
-    Frames of the same functions have one number, from wherever in them the calls came.
+    Frames of the same functions have one number, whatever the calling addresses in them.
     """
     if not events.stacks:
         return np.zeros(len(rows), np.int64)

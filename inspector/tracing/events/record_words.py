@@ -1,4 +1,4 @@
-"""The 64-bit words of a record as the text of the value that they hold."""
+"""Decode the 64-bit words of a record into the text of their value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_TEXT = 24
 
 
 def plain(letter: str, word: Any) -> str:
-    """A number, a truth or None."""
+    """The text of a number, a bool or None."""
     if letter == "f":
         return repr(struct.unpack("<d", word.tobytes())[0])
     if letter == "b":
@@ -24,7 +24,7 @@ def plain(letter: str, word: Any) -> str:
 
 
 def of_c(letter: str, word: Any) -> str:
-    """A word of C: a number, an address; "" for a struct and where there is none."""
+    """The text of a C word: a number or address; "" for a struct and for void."""
     if letter == "F":
         return repr(struct.unpack("<d", word.tobytes())[0])
     if letter == "P":
@@ -33,7 +33,7 @@ def of_c(letter: str, word: Any) -> str:
 
 
 def quoted(letter: str, raw: bytes, size: int) -> str:
-    """The first 16 characters of a str in ASCII, or of bytes, of so many."""
+    """The first 16 characters of an ASCII str, or of bytes; `size` is the full length."""
     if letter == "y":
         return f"{raw[: min(size, 16)]!r}{'…' if size > 16 else ''}"[:LONGEST_TEXT]
     shown = raw[: min(size, 16)].decode("ascii", "replace")

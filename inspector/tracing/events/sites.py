@@ -1,4 +1,4 @@
-"""Where in Python: code object and instruction become file, line, cell and source text."""
+"""Turn code object and instruction into file, line, cell and source text."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from inspector.tracing.events.decode import Rows
 def resolved(
     records: Rows, located: Rows, interned: Sequence[Any], cells: Mapping[str, int]
 ) -> tuple[tuple[Site, ...], Rows]:
-    """The different sites of the `located` records, and which of them each record has (0: none).
+    """The distinct sites of the `located` records, and the index of each record's site (0: none).
 
-    A call is two instructions in CPython 3.11, and stands at one until it is hot and at the other afterwards:
-    instructions of one expression are one site.
+    A call is two instructions in CPython 3.11; its position is at one until it is specialised, then at the
+    other: so instructions of one expression are one site.
     """
     numbers = np.zeros(len(records), np.int32)
     pairs = records["code"][located].astype(np.int64) << 32 | records["lasti"][located].astype(np.int64)

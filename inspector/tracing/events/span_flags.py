@@ -1,4 +1,4 @@
-"""The flags of a span as native/objects/spans.h numbers them: what is known of the bytes that a record tells of."""
+"""The flags of a span (native/objects/spans.h): what is known of the bytes in a record."""
 
 from typing import Final
 
@@ -8,10 +8,10 @@ SPAN_READONLY: Final = 4
 SPAN_OWNED: Final = 8
 """Its object frees the bytes."""
 SPAN_LINKED: Final = 16
-"""They come from an allocator linked into its library, which no hook sees."""
+"""They come from an allocator linked into its library, which cannot be hooked."""
 SPAN_TOLD: Final = 32
-"""An adapter told of them."""
+"""An adapter reported them."""
 SPAN_LINKS: Final = 64
-"""Its library has such an allocator, whether or not these bytes come from it."""
+"""Its library has such an allocator; these bytes need not come from it."""
 SPAN_MORE: Final = 128
-"""Its object has more blocks than those that are told."""
+"""Its object has more blocks than those reported."""

@@ -1,4 +1,4 @@
-"""A trace as columns with names instead of numbers: what `Traced.table()` gives and the store writes."""
+"""A trace as columns with names instead of numbers, for `Traced.table()` and the store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a trace that ran in given threads at given times: a trace again, to be asked like the whole."""
+"""Cut a trace to given threads and times; the result is a trace again."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Interval = tuple[int, int, int]
 
 
 def during(events: Events, intervals: Iterable[Interval], *, outside: bool = False) -> Events:
-    """The calls that began in one of the intervals, with what nested in them; or those in none (`outside`).
+    """The calls that began in one of the intervals, with nested records; or those in none (`outside`).
 
-    Of a trace of this machine since it was booted, with clocks.
+    Needs a trace with clocks, made on this machine since its boot.
     """
     inside = fell_in(events, list(intervals)) >= 0
     rows = inside ^ outside

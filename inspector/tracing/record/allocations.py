@@ -1,4 +1,4 @@
-"""Blocks of 4 KiB and more, with who asked for them: found again under a result."""
+"""Blocks of 4 KiB and more and their allocating code, looked up by a result's address."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from inspector.tracing.record import reported_spans
 
 LEAST_BYTES: Final = 4096
 LINKED: Final = "its own allocator"
-"""What gives a block that no hook saw, of a library that has an allocator linked into it."""
+"""The allocator of an unrecorded block of a library that has an allocator linked into it."""
 _CPP: Final = "_Zn"
 _LEAST_ADDRESS: Final = 1 << 16
-"""A smaller number in a block's record is a file's."""
+"""A smaller number in a block's record belongs to a file."""
 _NOT_RECORDED: Final = Unknown("allocations were not recorded")
 _OUTDONE: Final = Unknown("another tracer took the functions through which memory is asked for")
 _SMALL: Final = Unknown("blocks under 4 KiB are not recorded")
@@ -32,16 +32,16 @@ _NOT_GIVEN: Final = Unknown(
 
 
 def callers(records: Rows, named: Callable[[int], str]) -> dict[int, str]:
-    """Return addresses told by Python's own allocators -> who asked, as `named` knows."""
+    """Return address in records of Python's own allocators -> allocating library, by `named`."""
     asked = (records["kind"] == KINDS["ALLOCATION"]) & (records["aux"] >= _LEAST_ADDRESS)
     told = np.unique(records["aux"][asked])
     return {address: named(address) for address in told.tolist()}
 
 
 def _first_given(rows: Rows) -> Rows:
-    """Ticks when each block was first given: one that grew is what it was before; 0: there before the trace.
+    """Ticks of each block's first allocation: realloc keeps it; 0: allocated before the trace.
 
-    `rows` by time. A block that grew out of a small one, or of one whose size cannot be told, is new.
+    `rows` are in order of time. A block that grew from a small one, or one of unknown size, is new.
     """
     first = rows["start"].copy()
     upper, lower = (rows[name].astype(np.uint32).astype(np.uint64) for name in ("refs", "lasti"))
@@ -57,7 +57,7 @@ def _first_given(rows: Rows) -> Rows:
 
 
 class Blocks:
-    """The recorded blocks of a trace, by time."""
+    """The recorded blocks of a trace, in order of time."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -72,7 +72,7 @@ class Blocks:
         self._packages: frozenset[str] | None = None
 
     def giver(self, result: Any, call: Any) -> str | Unknown:
-        """Who asked for the memory that a result of a call lies in: "_multiarray_umath (malloc)"."""
+        """The allocating library and function of a result's memory: "_multiarray_umath (malloc)"."""
         if not self._events.givers:
             return _NOT_RECORDED
         if result["aux"] < LEAST_BYTES and not result["refs"] & SPAN_LINKED:
@@ -87,17 +87,17 @@ class Blocks:
         return _OUTDONE if self._events.outdone else _NOT_GIVEN
 
     def _linker(self, call: Any) -> str:
-        """Whose own allocator gave memory: the function's package has one, or makes use of one that has."""
+        """The package with an allocator of its own: that of the function, or one it uses."""
         linking = self._linking()
         return next(iter(linking)) if len(linking) == 1 and not self._links(call) else self._package(call)
 
     def is_new(self, result: Any, call: Any) -> bool:
-        """Whether a result of a call lies in a block that was given since the call began."""
+        """Whether a result is in a block allocated since its call began."""
         block = self._block(result, call) if call["start"] else None
         return block is not None and bool(self._first[block] >= call["start"])
 
     def frames(self, result: Any, call: Any) -> tuple[Place, ...]:
-        """The native frames that asked for the memory of a result, innermost first; () where none are."""
+        """The native frames that allocated a result's memory, innermost first; () if not recorded."""
         block = self._block(result, call) if self._events.stacks and call["start"] else None
         return () if block is None else self._events.stacks.get(int(self._frames[block]), ())
 
@@ -109,7 +109,7 @@ class Blocks:
         return self._package(call) in self._linking()
 
     def _linking(self) -> frozenset[str]:
-        """Packages that have an allocator of their own: of whose objects one was met, or that are there."""
+        """Packages with an allocator of their own: imported ones, and those of recorded objects."""
         if self._packages is None:
             spans = self._events.records[self._events.of_kind("SPAN")]
             types = np.unique(spans["type"][(spans["refs"] & SPAN_LINKS) != 0])
@@ -122,17 +122,17 @@ class Blocks:
         return self._packages
 
     def given(self, start: int, size: int) -> str | Unknown:
-        """Who asked for the memory during the trace; unknown where no record holds it."""
+        """What allocated the memory during the trace; Unknown if no record contains it."""
         found = self._holding(start, size)
         return self._name(self._rows[found]) if found is not None else _NOT_GIVEN
 
     def since(self, start: int, size: int) -> int:
-        """Ticks when the memory was given for the last time; 0 where no record holds it."""
+        """Ticks of the memory's last allocation; 0 if no record contains it."""
         found = self._holding(start, size)
         return int(self._start_ticks[found]) if found is not None else 0
 
     def has_grown(self, start: int, size: int) -> bool:
-        """Whether the memory is a block from before the trace that grew, and moved at most."""
+        """Whether the memory is a block from before the trace that realloc has grown, and perhaps moved."""
         found = self._holding(start, size)
         return found is not None and not self._first[found] and not self._events.dropped
 
@@ -142,11 +142,11 @@ class Blocks:
         return int(found[-1]) if len(found) else None
 
     def was_there(self, result: Any, call: Any) -> Literal["", "certain", "likely"]:
-        """Whether the memory of a result was given before its call: something keeps it.
+        """Whether a result's memory was allocated before its call, so that something else keeps it.
 
-        Certain of objects that own a block of a hooked allocator (ndarray, bytes, ...) of 4 KiB and more; of
-        views likely, for an allocator linked into a library may have given their memory during the call: ""
-        where the function's own library has one, and the object is not its own that says it is lent.
+        "certain" for objects that own a block of a hooked allocator (ndarray, bytes, ...) of 4 KiB and more;
+        "likely" for views, because an allocator linked into a library may have allocated their memory during
+        the call. "" if the function's own library has such an allocator, unless its object reports a borrow.
         """
         is_whole = self._events.givers and not self._events.outdone and not self._events.dropped
         can_tell = is_whole and call["start"]
@@ -164,12 +164,12 @@ class Blocks:
         return "likely" if lent_by_another else ""
 
     def shows_file(self, result: Any, call: Any) -> bool:
-        """Whether a result of a call lies in a file that was mapped during the trace."""
+        """Whether a result is in a file mapped during the trace."""
         block = self._block(result, call) if call["start"] else None
         return block is not None and self._is_mapped_file(block)
 
     def is_mapped_file(self, start: int, size: int) -> bool:
-        """Whether the bytes are those of a file that was mapped during the trace."""
+        """Whether the bytes are those of a file mapped during the trace."""
         found = self._holding(start, size)
         return found is not None and self._is_mapped_file(found)
 
@@ -178,7 +178,7 @@ class Blocks:
         return bool(row["aux"]) and self._events.givers[int(row["func"])].startswith("mmap")
 
     def _block(self, result: Any, call: Any) -> int | None:
-        """Index of the last block given by the end of the call that holds the result's bytes."""
+        """Index of the last block, allocated before the call's end, that contains the result's bytes."""
         ticks = int(call["duration"]) * (COARSE_TICKS if call["flags"] & FLAGS["COARSE"] else 1)
         before = np.searchsorted(self._rows["start"], int(call["start"]) + ticks, side="right")
         low, high = result["val"], result["val"] + result["aux"]

@@ -1,10 +1,10 @@
-"""A trace in a folder, written while it runs: rings, journal and tables of each process; read afterwards.
+"""Read a trace that was written into a folder while it ran: rings, journal and tables of each process.
 
     ring-PID-N.events   the records of a thread (native/trace/record/ring.h)
-    names-PID.journal   what interned numbers mean (native/trace/record/journal.c)
+    names-PID.journal   the meaning of interned numbers (native/trace/record/journal.c)
     tables-PID.jsonl    what is hooked, one object a line: each adds to those before it
 
-All of it is written as it comes to be known, so that a process that is killed leaves a whole trace.
+Everything is written as soon as it is known, so that a killed process leaves a complete trace.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.arm.allocation_slots import caller_among
 from inspector.tracing.events.assembling import assembled
-from inspector.tracing.events.call_counts import NOT_TOLD
+from inspector.tracing.events.call_counts import NOT_REPORTED
 from inspector.tracing.events.decode import FLAGS, RECORD_BYTES, Events, record_type
 from inspector.tracing.events.name_tables import Tables
 from inspector.tracing.record.allocations import callers
@@ -36,7 +36,7 @@ _TEXTS: Final = {1: "latin-1", 2: "utf-16", 4: "utf-32"}
 
 
 def read(folder: Path, pid: int, grade: str) -> Events:
-    """What process `pid` recorded, until its trace or it ended."""
+    """The events of process `pid`, until its trace or the process ended."""
     heads = [_head(path.read_bytes()) for path in sorted(folder.glob(f"ring-{pid}-*.events"))]
     lines = list(_lines(folder / f"tables-{pid}.jsonl"))
     tick_ps = next((head["tick_ps"] for head, _ in heads), 1)
@@ -54,7 +54,7 @@ def read(folder: Path, pid: int, grade: str) -> Events:
 
 
 def forked(folder: Path, pid: int) -> int:
-    """How many other processes recorded something; those that `pid` forked have no tables of their own."""
+    """Number of other processes that recorded; children forked by `pid` have no tables of their own."""
     numbers = {path.name.split("-")[1] for path in folder.glob("ring-*.events")}
     return len(numbers - {str(pid)})
 
@@ -87,7 +87,7 @@ def _ring(head: dict[str, int], content: bytes) -> tuple[Any, ...]:
 
 
 def _last_ns(heads: list[tuple[dict[str, int], bytes]]) -> int:
-    """From the beginning to the last record that has a clock; 0 without one."""
+    """Nanoseconds from the beginning to the last record with a clock; 0 without one."""
     last = 0
     for head, content in heads:
         kept = min(head["head"], head["capacity"])
@@ -98,7 +98,7 @@ def _last_ns(heads: list[tuple[dict[str, int], bytes]]) -> int:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a file whose last line may be cut."""
+    """The JSON objects of a file whose last line may be incomplete."""
     for line in path.read_text().splitlines() if path.exists() else ():
         try:
             yield json.loads(line)
@@ -130,8 +130,8 @@ def _tables(lines: list[dict[str, Any]]) -> Tables:
 
 
 def _counted(lines: list[dict[str, Any]]) -> tuple[Counted, ...] | Unknown:
-    """Told when the trace is over; a program that is killed tells none."""
-    told = next((line["counted"] for line in lines if "counted" in line), to_wire(NOT_TOLD))
+    """Written when the trace ends; Unknown for a killed program."""
+    told = next((line["counted"] for line in lines if "counted" in line), to_wire(NOT_REPORTED))
     found: tuple[Counted, ...] | Unknown = from_wire(tuple[Counted, ...] | Unknown, told)
     return found
 
@@ -140,13 +140,13 @@ def _counted(lines: list[dict[str, Any]]) -> tuple[Counted, ...] | Unknown:
 
 
 def _interned(path: Path) -> list[str | CodeType]:
-    """By number; "" where the journal had no room."""
+    """The interned objects by number; "" where the journal was full."""
     found = dict(_entries(path.read_bytes())) if path.exists() else {}
     return [found.get(number, "") for number in range(max(found, default=0) + 1)]
 
 
 def _entries(content: bytes) -> Iterator[tuple[int, str | CodeType]]:
-    """The entries of a journal (its form is told in native/trace/record/journal.c)."""
+    """The entries of a journal (format: native/trace/record/journal.c)."""
     at, end = 16, 16 + struct.unpack_from("=Q", content)[0]
     while at < end:
         number, kind = struct.unpack_from("=Ic", content, at)
@@ -167,7 +167,7 @@ def _text(content: bytes, at: int) -> tuple[str, int]:
 
 
 def _code(content: bytes, at: int) -> tuple[CodeType, int]:
-    """A code object of the same lines, which is never run."""
+    """A code object with the same lines, never executed, and the offset after it."""
     (first,) = struct.unpack_from("=i", content, at)
     file, at = _text(content, at + 4)
     name, at = _text(content, at)
@@ -179,4 +179,4 @@ def _code(content: bytes, at: int) -> tuple[CodeType, int]:
 
 
 def _NOTHING() -> None:
-    """The code object that is made another's."""
+    """Its code object is the template of `_code`."""

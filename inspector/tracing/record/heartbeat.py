@@ -1,4 +1,4 @@
-"""Tells how far a running trace is, from a thread of its own that records nothing."""
+"""Report the progress of a running trace, from a thread of its own that records nothing."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import Final
 from inspector import _native
 
 FIRST_S: Final = 1.0
-"""A shorter trace is not told of."""
+"""A shorter trace is not reported."""
 EVERY_S: Final = 0.5
 
 Told = Callable[[int, float], None]
-"""Takes records so far and seconds since the start."""
+"""Called with the records so far and the seconds since the start."""
 
 
 class Pulse:
-    """Calls `told` from `begin` to `end`; afterwards never again. `written` counts the records so far."""
+    """Calls `told` between `begin` and `end`, never after. `written` returns the records so far."""
 
     def __init__(self, told: Told, written: Callable[[], int] = _native.ring_written) -> None:
         self._told, self._written = told, written
         self._over = threading.Event()
-        context = contextvars.copy_context()  # in which a notebook knows the cell that output belongs to
+        context = contextvars.copy_context()  # by it a notebook finds the cell of the output
         self._thread = threading.Thread(
             target=context.run, args=(_native.unrecorded, self._beat), name="inspector-pulse", daemon=True
         )
 
     def begin(self) -> None:
-        """Before anything is hooked: starting a thread is no part of the trace."""
+        """Start the thread; call it before hooking, so that the start is not traced."""
         self._began = time.monotonic()
         self._thread.start()
 
     def end(self) -> None:
-        """When all is put back."""
+        """Stop the thread; call it after everything is restored."""
         self._over.set()
         self._thread.join()
 

@@ -1,4 +1,4 @@
-"""What is hooked now, as the tables that name it; and how much of each package that is."""
+"""The tables that name the hooked slots and callables, and how much of each package is hooked."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def told(
     border: Collection[str] = (),
     without_trampoline: Mapping[str, int] = {},
 ) -> Tables:
-    """The tables of what is hooked now; `slots` as `_native.got_slots()` gives them, those in use.
+    """The tables of what is hooked now; `slots`: those rows of `_native.got_slots()` that are in use.
 
-    `border`: libraries of which only the slots at the border are hooked, not those that convert.
-    `without_trampoline`: path of a library -> its slots that cannot be hooked, which are not among `slots`.
+    `border`: libraries of which only the border slots are hooked, not those that convert.
+    `without_trampoline`: path of a library -> number of slots that cannot be hooked, not in `slots`.
     """
     return Tables(
         names=dict(zip(numbers, found.names, strict=False)),
@@ -36,7 +36,7 @@ def told(
 
 
 def _constants() -> dict[int, str]:
-    """R's NA of text: a text of its own, which C cannot tell from another "NA"."""
+    """R's NA string: an object of its own, which C cannot distinguish from another "NA"."""
     found = text_of_na()
     return {found: "R's NA"} if found else {}
 
@@ -47,7 +47,7 @@ def _seen(
     slots: Sequence[tuple[Any, ...]],
     without_trampoline: Mapping[str, int],
 ) -> tuple[Seen, ...]:
-    """Per package: functions hooked, those that cannot be by kind, import slots hooked."""
+    """Per package: functions hooked, functions that cannot be hooked by kind, import slots hooked."""
     packages = dict.fromkeys(name.partition(".")[0] for name in found.modules)
     imports = [slot for slot in slots if slot[3] >= NAMED and not slot[11]]
     return tuple(
@@ -68,7 +68,7 @@ def _seen(
 
 
 def _paths_of(package: str, paths: Collection[str]) -> set[str]:
-    """Libraries that lie in a folder of the package or of what is installed beside it, or are itself it."""
+    """Libraries in the package's folders or beside them, or the package's own file."""
     return {
         path
         for path in paths

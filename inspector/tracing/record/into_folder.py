@@ -1,4 +1,4 @@
-"""Record into a folder, so that another process reads the trace: what a launched program does."""
+"""Record into a folder, in a launched program; another process reads the trace."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _Told = TypeVar("_Told")
 
 
 class Leaving:
-    """A recorder that writes all it knows as it comes to know it; NumPy is not needed here."""
+    """A recorder that writes all tables as soon as they are known; needs no NumPy."""
 
     def __init__(self, folder: Path, modules: tuple[str, ...], grade: Grade, every: int = 1) -> None:
-        hosts = not modules  # a chosen module's calls only, or all there are
+        hosts = not modules  # with modules chosen, only their calls
         self.folder = folder
         self.tables = folder / f"tables-{os.getpid()}.jsonl"
         self.told, self.images = Tables(), Images()
@@ -35,11 +35,11 @@ class Leaving:
         )
 
     def begin(self) -> None:
-        """Arm. Raises InspectorError as a trace does, OSError where the folder takes no files."""
+        """Patch. Raises InspectorError as a trace does, OSError if the folder cannot be written."""
         self.recorder.start()
 
     def end(self) -> None:
-        """Disarm; a process that does not come here has left a whole trace too."""
+        """Restore; a process that ends before leaves a complete trace too."""
         if self.recorder.running and str(os.getpid()) in self.tables.name:
             wall_ns = self.recorder.leave()
             called, modules = names()
@@ -48,7 +48,7 @@ class Leaving:
             self._write({"wall_ns": wall_ns, **told})
 
     def _told(self, tables: Tables) -> None:
-        """One line of what is new."""
+        """Write one line with the new entries."""
         before, self.told = self.told, tables
         self._write(
             {
@@ -66,7 +66,7 @@ class Leaving:
         )
 
     def _loaded(self) -> Images:
-        """Code that has been loaded since the last look."""
+        """Code loaded since the last call."""
         before, self.images = self.images, images()
         return _new(self.images, before)
 

@@ -1,4 +1,4 @@
-"""Run a program whose Python begins the trace by itself, and watch whether there is any Python in it."""
+"""Run a program whose Python begins the trace itself, and check whether it contains a Python."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from inspector.errors import InspectorError
 
 SETTINGS: Final = "INSPECTOR_TRACE"
 STARTED_BY: Final = (b"Py_InitializeFromConfig", b"Py_InitializeEx", b"Py_BytesMain", b"Py_RunMain")
-"""Names that stand in a program that holds libpython, or is linked to it."""
+"""Symbols in a program that contains libpython or is linked to it."""
 FIRST_S, EVERY_S = 0.02, 0.2
-"""Pauses between looks at the running program: short ones in its first second."""
+"""Seconds between checks of the running program; the short ones in its first second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of a launched program."""
+    """How a launched program ended."""
 
     pid: int
     code: int
     """Exit code; -N: signal N."""
     python_seen: bool
-    """A libpython was mapped, or the program itself holds one."""
+    """Whether a libpython was mapped, or the program itself contains one."""
 
 
 def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: bool) -> Ended:
-    """Run `command` with the folder `first` before its PYTHONPATH; `quiet`: what it prints goes to stderr.
+    """Run `command` with the folder `first` before its PYTHONPATH; `quiet`: its output goes to stderr.
 
     Raises InspectorError `no-program`.
     """
@@ -46,13 +46,13 @@ def run(command: Sequence[str], settings: dict[str, Any], first: str, quiet: boo
         raise _cannot_run(command[0], error) from None
     seen = _holds_python(command[0])
     while True:
-        with contextlib.suppress(KeyboardInterrupt):  # the terminal's reaches the program too: it decides
+        with contextlib.suppress(KeyboardInterrupt):  # the program gets SIGINT too, and decides
             seen = _watched(child, seen)
             return Ended(child.pid, child.wait(), seen)
 
 
 def environment(settings: dict[str, Any], first: str) -> dict[str, str]:
-    """Of a child of this process whose Python is to begin a trace at its start."""
+    """The environment of a child whose Python begins a trace at its start."""
     found = dict(os.environ)
     settings = {**settings, "parent": os.getpid(), "pythonpath": found.get("PYTHONPATH")}
     found[SETTINGS] = json.dumps(settings)
@@ -61,7 +61,7 @@ def environment(settings: dict[str, Any], first: str) -> dict[str, str]:
 
 
 def _watched(child: subprocess.Popen[bytes], seen: bool) -> bool:
-    """Whether Python was seen in it by its end."""
+    """Wait for its end; return whether a Python was seen in it."""
     began = time.monotonic()
     while not seen:
         seen = _maps_python(child.pid)
@@ -88,7 +88,7 @@ def _holds_python(program: str) -> bool:
 
 
 def _names_start(path: Path) -> bool:
-    """Whether a program's names tell that it starts an interpreter."""
+    """Whether a program's symbols show that it starts an interpreter."""
     try:
         content = path.read_bytes()
     except OSError:

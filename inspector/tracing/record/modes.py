@@ -1,4 +1,4 @@
-"""How much of a long run a trace keeps: the last records, all of them, or those of some calls."""
+"""The modes of a trace: keep the last records, all of them, or those of a sample of calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GRADES = ("count", "record", "deep")
 
 
 def choose(recorder: Recorder, mode: Mode, every: int, out: str | Path | None, native: bool) -> None:
-    """Have it record in a mode, and with native frames. Raises InspectorError `bad-option`."""
+    """Set the recorder's mode, and native frames. Raises InspectorError `bad-option`."""
     one_of = recorded_of(mode, every)
     if recorder.grade not in GRADES:
         raise _refused(f"grade is {recorder.grade!r}", "count, record or deep")
@@ -31,7 +31,7 @@ def choose(recorder: Recorder, mode: Mode, every: int, out: str | Path | None, n
 
 
 def recorded_of(mode: Mode, every: int) -> int:
-    """One of so many calls is recorded. Raises InspectorError `bad-option`."""
+    """N, if one of N calls is recorded. Raises InspectorError `bad-option`."""
     if mode not in get_args(Mode):
         raise _refused(f"mode is {mode!r}", "ring, stream or sample")
     if type(every) is not int or every < 1:
@@ -40,7 +40,7 @@ def recorded_of(mode: Mode, every: int) -> int:
 
 
 def recorded_elsewhere(mode: Mode, every: int) -> int:
-    """The same in another process, whose rings are files. Raises InspectorError `bad-option`."""
+    """The same for another process, whose rings are files. Raises InspectorError `bad-option`."""
     if mode == "stream":
         raise _refused("a launched program writes no stream", "mode='sample', or trace() in its own code")
     return recorded_of(mode, every)

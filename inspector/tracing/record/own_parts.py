@@ -1,4 +1,4 @@
-"""Objects that belong to one object alone: what it holds, and nobody else does."""
+"""Objects that belong to one object alone: it holds them and nothing else does."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, Module
 from typing import Any, Final
 
 MOST_PARTS: Final = 10_000
-"""Objects that are followed; what lies beyond counts as another's."""
+"""Most objects that are followed; others count as shared."""
 _SHARED_KINDS: Final = (type, ModuleType, FunctionType, BuiltinFunctionType, CodeType, FrameType)
 _OURS: Final = 2
-"""References to a part while it is counted: of the table of parts, of the question itself."""
+"""Our references to a part while it is counted: the table of parts and the argument."""
 
 
 def own_parts(x: Any) -> frozenset[int]:
-    """Ids of `x` and of all it holds, but for what is also held from elsewhere, and what that holds.
+    """Ids of `x` and of all it holds, except objects that are also held elsewhere, and what these hold.
 
-    References are weighed against each other as Python's collector does. A library that holds a part by a
-    pointer which the collector is not shown lets it count as another's.
+    Counts references as Python's cyclic gc does. A part that a library holds by a pointer invisible to the gc
+    counts as shared.
     """
     found = _held(x)
     inside: Counter[int] = Counter()
@@ -30,7 +30,7 @@ def own_parts(x: Any) -> frozenset[int]:
 
 
 def _held(x: Any) -> dict[int, Any]:
-    """Everything that is reached from `x`, without classes, modules and code."""
+    """Everything reachable from `x`, except classes, modules and code."""
     found, waiting = {id(x): x}, [x]
     while waiting and len(found) < MOST_PARTS:
         for one in gc.get_referents(waiting.pop()):
@@ -41,7 +41,7 @@ def _held(x: Any) -> dict[int, Any]:
 
 
 def _reached(found: dict[int, Any], begin: list[int], without: int) -> set[int]:
-    """Ids of those among `found` that are reached from some of them, not through `without`."""
+    """Ids of the objects in `found` that are reachable from `begin`, not through `without`."""
     reached, waiting = set(begin), list(begin)
     while waiting:
         for one in gc.get_referents(found[waiting.pop()]):

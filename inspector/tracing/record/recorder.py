@@ -1,4 +1,4 @@
-"""A trace while it runs: sources are armed, events recorded, and everything put back on every way out."""
+"""A running trace: patch the sources, record events, and restore everything on every exit."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 Grade = Literal["count", "record", "deep"]
 CAPACITY: Final = 1 << 19
-"""Records a thread's ring holds: 32 MiB, of which only what is written is touched."""
+"""Records in a thread's ring: 32 MiB; pages are touched only when written."""
 ALL_RINGS_BYTES: Final = 128 << 20
 BOTH_CLOCKS: Final = 2
 ALLOCATOR: Final = -2
-"""Row that `got_slots` gives for a slot through which memory is asked for."""
+"""Row in `got_slots` of a slot through which memory is allocated."""
 JOURNAL_BYTES: Final = 16 << 20
 NOTHING_YET: Final = ("",)
-"""A pattern that fits no module: no package with an extension is imported so far."""
+"""A pattern that matches no module, for when no package with an extension is imported yet."""
 _one_at_a_time = threading.Lock()
 
 
 def take_turn() -> None:
-    """Raise InspectorError `trace-running` where a trace or a ledger runs; else the turn is the caller's."""
+    """Reserve the hooks for the caller. Raises InspectorError `trace-running` if a trace or a ledger runs."""
     if not _one_at_a_time.acquire(blocking=False):
         raise InspectorError(
             "another trace is running.",
@@ -55,19 +55,19 @@ def take_turn() -> None:
 
 
 def turn_is_over() -> None:
-    """Let others have their turn."""
+    """Release the reservation of `take_turn`."""
     _one_at_a_time.release()
 
 
 @dataclass(slots=True)
 class Recorder:
-    """Arms the sources that a trace asks for; `stop` disarms them and gives the events."""
+    """Patches the sources that a trace needs; `stop` restores them and returns the events."""
 
     modules: tuple[str, ...]
     grade: Grade = "record"
     cells: Mapping[str, int] = field(default_factory=dict)
     allocations: bool = True
-    """Record who asked for the memory that results lie in; never with grade count."""
+    """Record what allocated the results' memory; never with grade count."""
     found: Targets = field(init=False)
     numbers: list[int] = field(init=False)
     imports: CapiSlots | None = None
@@ -78,29 +78,29 @@ class Recorder:
     running: bool = False
     began_ns: int = 0
     hosts: bool = False
-    """Record what a program that embeds this Python asks of it."""
+    """Record the C-API calls of a program that embeds this Python."""
     pointers: bool = False
-    """Hook also the words of libraries' own data through which they call Python."""
+    """Hook also function pointers to Python in libraries' own data."""
     directory: str = ""
-    """Where the rings' files are made: what is left of a process that is killed. "": in memory only."""
+    """Folder of the rings' files, which survive a killed process. "": in memory only."""
     journal: str = ""
-    """The file beside them, in which is written what interned numbers mean."""
+    """File beside them for the meaning of interned numbers."""
     native: bool = False
-    """Record the native frames of conversions and blocks; the grade is deep then."""
+    """Record the native frames of conversions and blocks; implies grade deep."""
     every: int = 1
-    """Record one of so many calls from Python, whole."""
+    """Record one of so many calls from Python, with all nested records."""
     stream: Stream | None = None
-    """The file that takes every record; None: the last ones stay in memory."""
+    """The file for every record; None: the last records stay in memory."""
     materialized: Materializations = field(init=False)
     armed: Callable[[Tables], None] | None = None
-    """Told what is hooked, each time that more is."""
+    """Called with the tables each time that more is hooked."""
     told: Told | None = None
-    """Told how far it is, from another thread."""
+    """Called with the progress, from another thread."""
     pulse: Pulse | None = None
     counts: Counts | None = None
 
     def start(self) -> None:
-        """Arm. Raises InspectorError `trace-running` while another trace runs."""
+        """Patch. Raises InspectorError `trace-running` while another trace runs."""
         self.found, self.numbers = Targets(self.modules), []
         self.foreign, self.slots = ForeignSlots(self.modules), TypeSlots()
         self.materialized = Materializations()
@@ -152,7 +152,7 @@ class Recorder:
         self.running = True
 
     def _arm(self) -> bool:
-        """Hook the functions that have been imported since; whether there is more to tell."""
+        """Hook functions imported since; return whether there are new ones."""
         known = len(self.found.names)
         more = self.blocks is not None and self.blocks.widen()
         self._arm_foreign()
@@ -163,15 +163,15 @@ class Recorder:
         return more or len(self.found.names) > known
 
     def _arm_foreign(self) -> None:
-        """The calls of ctypes and cffi: before the C API's own slots, which then have the last word."""
+        """Hook the calls of ctypes and cffi, before the C API's slots, which then take precedence."""
         if self.grade != "count":
             self.foreign.widen()
 
     def _widen(self) -> None:
-        """An import is over."""
+        """Called when an import has ended."""
         packages = self.found.packages()
         if _native.unrecorded(reported_spans.prepare):
-            _native.ask_spans(reported_spans.asker())  # which forgets what no adapter knew so far
+            _native.ask_spans(reported_spans.asker())  # clears the types that no adapter knew before
         more = self._arm()
         if not self.modules and self.imports is not None and self.found.packages() != packages:
             self.imports.choose(self.found.packages())
@@ -185,7 +185,7 @@ class Recorder:
             self.armed(self._told())
 
     def _told(self) -> Tables:
-        """What the numbers in records lead to, as far as it is known now."""
+        """The tables for the numbers in records, as known now."""
         hosts = self.imports.hosts if self.imports is not None else None
         slots, askers = self._slots()
         without_trampoline = self.imports.without_trampoline() if self.imports is not None else {}
@@ -199,8 +199,8 @@ class Recorder:
         return tables
 
     def stop(self) -> Events:
-        """Disarm, and read what was recorded."""
-        _native.calls_open(False)  # what is read from here on is ours
+        """Restore, and return the recorded events."""
+        _native.calls_open(False)  # calls from here on are our own
         try:
             tables, words = self._told(), hooked() if self.pointers else []
             wall_ns, rings = self._disarm()
@@ -213,17 +213,17 @@ class Recorder:
             self._forget()
 
     def leave(self) -> int:
-        """Disarm, and read nothing: the rings lie in files. Nanoseconds since the start."""
-        _native.calls_open(False)  # what is told is ours
+        """Restore without reading the rings, which are files; return nanoseconds since the start."""
+        _native.calls_open(False)  # calls from here on are our own
         try:
             if self.watch is not None:
-                self._tell()  # libraries that no import brought
+                self._tell()  # libraries loaded without an import
             return self._disarm()[0]
         finally:
             self._forget()
 
     def _disarm(self) -> tuple[int, tuple[Any, ...]]:
-        """Put every pointer back: nanoseconds since the start, and the rings."""
+        """Restore every pointer; return nanoseconds since the start, and the rings."""
         _native.allocations_open(False)
         _native.calls_open(False)
         wall_ns = time.monotonic_ns() - self.began_ns
@@ -248,7 +248,7 @@ class Recorder:
 
     @staticmethod
     def _slots() -> tuple[list[Any], dict[int, str]]:
-        """(import slots in use, those through which memory is asked for: which library asks)."""
+        """(import slots in use, allocating slots: number -> library)."""
         patched = [slot for slot in _native.got_slots() if slot[6]]
         slots = [slot for slot in patched if slot[3] > ALLOCATOR]
         return slots, {slot[0]: library_of(slot[1]) for slot in patched if slot[3] == ALLOCATOR}
@@ -278,7 +278,7 @@ _module_of = type.__dict__["__module__"].__get__
 
 
 def _meant(one: Any) -> str | CodeType:
-    """A code object itself; of a type its full name, as its struct says it."""
+    """A code object as it is; for a type its full name, from its struct."""
     if isinstance(one, CodeType):
         return one
     if not isinstance(one, type):

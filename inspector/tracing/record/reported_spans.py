@@ -1,4 +1,4 @@
-"""What the hooks ask of objects whose struct the extension does not know: the adapters' answer, as rows."""
+"""The spans that adapters report to the hooks, as rows, for objects with a struct unknown to C."""
 
 from __future__ import annotations
 
@@ -26,28 +26,29 @@ if TYPE_CHECKING:
 
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 8
-"""Blocks told of one object before its call is over (native/trace/record/reported_spans.h)."""
+"""Most blocks reported of one object before its call returns (native/trace/record/reported_spans.h)."""
 MOST_AFTER = 64
-"""Blocks told of one object when it is: tables have one for each column."""
+"""Most blocks reported of one object after the call: tables have one for each column."""
 MOST_OF_ONE = 256
-"""Blocks told of an object that a user names, or that is alive beside it."""
+"""Most blocks reported of an object that a user names, or of other living objects."""
 MOST_OWNERS = 16
 MOST_ASKED = 1000
-"""Living objects of one type, the youngest, that are asked whether they hold some bytes."""
+"""Most living objects of one type, the youngest, that are searched for some bytes."""
 
 AXES_TOLD = 4
 Row = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
-"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags (native/objects/spans.h), the
-element with all indices 0, shape and strides; () where there are more axes than are told."""
+"""Start, extent in bytes, bytes of the elements, bytes of one, NumPy's letter, flags
+(native/objects/spans.h), the address of the element with all indices 0, shape and
+strides; () with more axes than are reported."""
 
 
 def prepare() -> bool:
-    """Wake the adapters of what is imported, unrecorded: self tests call the libraries. Whether any came."""
+    """Load the adapters of imported libraries, unrecorded, as self tests call them; whether any is new."""
     return shared().wake()
 
 
 def spans(x: Any) -> list[Row] | None:
-    """The blocks of `x`; None where no adapter knows its type."""
+    """The blocks of `x`; None if no adapter knows its type."""
     adapter = shared().known(type(x))
     if adapter is None:
         return None
@@ -56,7 +57,7 @@ def spans(x: Any) -> list[Row] | None:
 
 
 def _last_owner(x: Any) -> Any:
-    """What keeps the bytes of `x` alive in the end, where its adapter and those of its owners say so."""
+    """The last owner of the bytes of `x`, if its adapter and those of its owners report it."""
     owner = x
     for _ in range(MOST_OWNERS):
         adapter = shared().known(type(owner))
@@ -68,19 +69,19 @@ def _last_owner(x: Any) -> Any:
 
 
 def linking() -> frozenset[str]:
-    """Libraries here that have an allocator linked into them."""
+    """Imported libraries with an allocator linked into them."""
     return frozenset(one.library for one in shared().awake if one.links_allocator)
 
 
 def _links(x: Any) -> bool:
-    """Whether `x` is of such a library, and no object that adapters know: of those they say it themselves."""
+    """Whether `x` is of such a library and unknown to adapters, which report it for their objects."""
     return type_module(type(x)).partition(".")[0] in linking() and shared().known(type(x)) is None
 
 
 class Others:
-    """The blocks of other living objects, which are no part of `x`.
+    """The blocks of other living objects, which are no part of `x`, an object that a user names.
 
-    For an object that a user names. Those that Python's collector follows, and adapters know, are asked once.
+    Reads each object once that the gc tracks and an adapter knows.
     """
 
     def __init__(self, x: Any) -> None:
@@ -88,7 +89,7 @@ class Others:
         self._extents: list[tuple[int, int]] | None = None
 
     def hold(self, start: int, size: int) -> bool:
-        """Whether one of them holds all these bytes."""
+        """Whether one of them contains all these bytes."""
         if self._extents is None:
             parts = own_parts(self._x)
             rows = (row for one in _living() if id(one) not in parts for row in spans(one) or ())
@@ -97,7 +98,7 @@ class Others:
 
 
 def _living() -> Iterator[Any]:
-    """The youngest of each type that an adapter knows: a type of which there are thousands hides no other."""
+    """The youngest objects of each type that an adapter knows, so that a frequent type hides no other."""
     left: dict[int, int] = {}
     for generation in range(3):
         for one in reversed(gc.get_objects(generation=generation)):
@@ -110,10 +111,11 @@ def _living() -> Iterator[Any]:
 
 
 def asker() -> Callable[..., list[Row] | tuple[Row, ...] | None]:
-    """What the hooks ask: `spans`; a tuple for types whose objects may as well be asked after the call. Asked
-    with a number, the blocks after so many.
+    """The callable for the hooks: `spans`, as a tuple for types that may be read after the call as well.
+    With a number it returns the blocks after that many.
 
-    Good for one trace: adapters are remembered by the id of a type, which lives as long (native/trace/record/interned.h).
+    For one trace only: adapters are cached by a type's id, and the trace keeps the type alive
+    (native/trace/record/interned.h).
     """
     known: dict[int, tuple[Adapter | None, bool]] = {}
 
@@ -133,7 +135,7 @@ def asker() -> Callable[..., list[Row] | tuple[Row, ...] | None]:
 
 
 def _telling(kind: type) -> tuple[Adapter | None, bool]:
-    """The adapter to ask about objects of a type, if they can have elements; whether those are for life."""
+    """The adapter for objects of a type, if they can have elements; whether their spans never change."""
     adapter = shared().known(kind)
     if adapter is None or type_name(kind) in adapter.bare:
         return None, False
@@ -141,7 +143,7 @@ def _telling(kind: type) -> tuple[Adapter | None, bool]:
 
 
 def _rows(adapter: Adapter, x: Any, most: int) -> list[Row]:
-    """The first `most` of its blocks; where there are more, each says so."""
+    """The first `most` of its blocks; if there are more, each has a flag for it."""
     blocks = adapter.elements(x)
     links = adapter.links_allocator
     asks = links and not all(block.linked is not None for block in blocks)
@@ -164,9 +166,9 @@ def _linked(block: Elements, otherwise: int) -> int:
 
 
 def lent(x: Any) -> list[Row] | None:
-    """The block that `x` lends by the buffer protocol, where its type does so in C; None where there is none.
+    """The block that `x` exports by the buffer protocol, if its type does so in C; else None.
 
-    Asked of one object that a user names, never in a hook: what is lent may not be resized meanwhile.
+    Only for an object that a user names, never in a hook: an exported buffer cannot be resized meanwhile.
     """
     import numpy  # not at the top: a launched program may have none
 
@@ -185,7 +187,7 @@ def lent(x: Any) -> list[Row] | None:
 
 
 def own(x: Any) -> list[Row] | None:
-    """The bytes that the struct of `x` tells of: a str lends no buffer."""
+    """The bytes that the struct of `x` describes: a str exports no buffer."""
     row = _native.own_span(x)
     return None if row is None else [row]
 
@@ -207,7 +209,7 @@ def _plain(extent: Range, linked: int) -> Row:
 
 
 def _is_contiguous(block: Elements) -> bool:
-    """In C order; an axis of one element may have any stride."""
+    """Whether it is in C order; an axis of one element may have any stride."""
     step = block.itemsize_bytes
     for length, stride in zip(reversed(block.shape), reversed(block.strides_bytes), strict=True):
         if length > 1 and stride != step:
@@ -217,7 +219,7 @@ def _is_contiguous(block: Elements) -> bool:
 
 
 def _letter(typestr: str) -> str:
-    """NumPy's kind of "<f8", or of a letter of the struct module."""
+    """NumPy's kind letter of "<f8", or of a format of the struct module."""
     if len(typestr) > 1:
         return next((one for one in typestr if one in "biufcSUVOmM"), "V")
     return next((kind for kind, letters in _STRUCT_LETTERS.items() if typestr in letters), "V")

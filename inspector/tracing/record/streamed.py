@@ -1,7 +1,7 @@
-"""A trace of any length: every record goes to a file while it runs, and is read back when it ends.
+"""A trace of any length: every record is written to a file, and read back when the trace ends.
 
-A ring keeps the last half million records of a thread; a stream keeps all of them, as long as the disk takes
-64 bytes a record. What finds no room on it is counted as dropped.
+A ring keeps the last half million records of a thread; a stream keeps all of them, at 64 bytes a record.
+Records that do not fit on the disk count as dropped.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from inspector.errors import InspectorError, InspectorWarning
 from inspector.tracing.events.decode import RECORD_BYTES
 
 _CHUNK: Final = struct.Struct("<4Q")
-"""RING_MAGIC, threading.get_ident(), how many records follow, tid (native/trace/record/ring_drain.c)."""
+"""RING_MAGIC, threading.get_ident(), number of records behind it, tid (native/trace/record/ring_drain.c)."""
 
 
 class Stream:
-    """The file of one trace: it has no name, and is gone with the process or when it has been read."""
+    """The file of one trace: it has no name, and is deleted with the process or after reading."""
 
     def __init__(self, beside: str | Path | None) -> None:
         self.folder = str(Path(beside).absolute().parent) if beside is not None else None
         self._file: BinaryIO | None = None
 
     def begin(self) -> int:
-        """A descriptor to write to, for whoever takes it over. Raises InspectorError unwritable-file."""
+        """A new file descriptor to write to, which the caller owns. Raises InspectorError unwritable-file."""
         try:
             self._file = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115 - until `end`
         except OSError as error:
@@ -46,7 +46,7 @@ class Stream:
     def end(self, rows: Sequence[tuple[Any, ...]], failed: int) -> list[tuple[Any, ...]]:
         """The rows of `_native.ring_end`, each with all its records; the file is closed.
 
-        `failed`: the errno that ended the writing, which is told by an InspectorWarning; 0: none did.
+        `failed`: the errno that ended the writing, reported by an InspectorWarning; 0: none.
         """
         assert self._file is not None
         if failed:
@@ -69,7 +69,7 @@ def _parts(file: BinaryIO) -> dict[tuple[int, int], list[bytes]]:
 
 
 def _chunks(whole: mmap.mmap) -> Iterator[tuple[tuple[int, int], bytes]]:
-    """A last chunk that a full disk cut is left out: its records are still in the ring."""
+    """The chunks, without a last one cut by a full disk: its records are still in the ring."""
     at = 0
     while at + _CHUNK.size <= len(whole):
         magic, ident, count, tid = _CHUNK.unpack_from(whole, at)
