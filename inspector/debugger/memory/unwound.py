@@ -67,7 +67,7 @@ class Unwound:
         for one in variants:
             if one.pick(words) == one.words:
                 self._left += 1
-                return one.told
+                return one.value
         return None
 
     @property
