@@ -80,7 +80,7 @@ def _take_away(before: set[str]) -> None:
 def main() -> None:
     """Do what was asked; once for each of the two calls."""
     package: dict[str, Any] = {"__name__": "package"}
-    with open(os.path.join(SETTINGS["package"], "startup", "package.py"), encoding="utf-8") as file:
+    with open(os.path.join(SETTINGS["package"], "faces", "startup", "package.py"), encoding="utf-8") as file:
         exec(file.read(), package)
     (begin if SETTINGS["do"] == "begin" else end)(SETTINGS, package)
 
