@@ -1,6 +1,7 @@
 """Programs beside Python that the tests need: installed where allowed, else the one command is said.
 
 python3 .ci/system.py           what every row needs
+python3 .ci/system.py compiler  what the wheel needs, and no more: asked by make demo
 python3 .ci/system.py R         R, reticulate, vroom, and what rpy2 links to: asked by the row "R" only
 python3 .ci/system.py swift     what makes a chroot with swiftc: asked by `make seeds`
 python3 .ci/system.py chromium  the browser of tests/browser: asked by a row of all tests
@@ -29,6 +30,7 @@ PACKAGES = {
         ),
     ],
     "swift": [("command -v debootstrap", "debootstrap")],
+    "compiler": [("command -v gcc", "gcc libc6-dev")],
     "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
     "R": [
         ("command -v g++", "g++"),
