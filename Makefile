@@ -7,10 +7,11 @@ BIN := .venv/bin
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: system ## five looks at real objects, then the first notebook run and written as a page
-	@$(PYTHON3) .ci/ready.py test
-	@$(BIN)/python -P notebooks/demo.py
-	@$(BIN)/python -P .ci/page.py notebooks/00_start.ipynb build/00_start.html
+demo: ## five looks at real objects, then the first notebook run and written as a page
+	@$(PYTHON3) .ci/system.py compiler
+	@$(PYTHON3) .ci/ready.py demo
+	@.venv-demo/bin/python -P notebooks/demo.py
+	@.venv-demo/bin/python -P .ci/page.py notebooks/00_start.ipynb build/00_start.html
 
 docs: ## the pages and the tutorials as a site, in build/site; no network is needed to read it
 	@$(PYTHON3) .ci/ready.py test

@@ -29,6 +29,7 @@ SANITIZE = ("-C", "cmake.define.INSPECTOR_SANITIZE=address,undefined", "-C", "cm
 ROOMS = {
     # name: folder, Pythons in order of preference, dependency group, settings of the build
     "test": (".venv", ANY, "dev", ()),
+    "demo": (".venv-demo", ANY, "demo", ()),
     "3.11": (".venv", ("3.11",), "dev", ()),
     "3.12": (".venv-3.12", ("3.12",), "small", ()),
     "3.13": (".venv-3.13", ("3.13",), "small", ()),

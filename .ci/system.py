@@ -1,6 +1,7 @@
 """Install programs that the tests need; where that is not allowed, print the command to type.
 
 python3 .ci/system.py           what every row needs
+python3 .ci/system.py compiler  what the wheel needs, and no more: asked by make demo
 python3 .ci/system.py R         R, reticulate, vroom, and what rpy2 links to: asked by the row "R" only
 python3 .ci/system.py swift     what makes a chroot with swiftc: asked by `make seeds`
 python3 .ci/system.py chromium  the browser of tests/browser: asked by a row of all tests
@@ -29,6 +30,7 @@ PACKAGES = {
         ),
     ],
     "swift": [("command -v debootstrap", "debootstrap")],
+    "compiler": [("command -v gcc", "gcc libc6-dev")],
     "chromium": [("command -v chromium", "chromium fonts-dejavu-core")],
     "R": [
         ("command -v g++", "g++"),

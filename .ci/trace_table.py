@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import ready
 
 PAGE = ready.ROOT / "docs" / "benchmarks.md"
-PROGRAMS = {"corpus": "trace_corpus_further.py", "coverage": "trace_coverage.py"}
+PROGRAMS = {"corpus": "trace_corpus.py", "coverage": "trace_coverage.py"}
 
 
 def main(table):

@@ -1,4 +1,4 @@
-"""Every row of native/trace/capi/capi.def against the function itself: signature, references, ownership, failure.
+"""Every row of capi.def against the function itself: signature, references, ownership, failure.
 
 A row is called on real objects by an extension made from the rows (tests/specimens/capi_calls.py), first as
 it is, then through the hooks. What the row says of references and failure must come out, both times.

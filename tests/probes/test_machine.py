@@ -55,7 +55,8 @@ def test_residency_works_wherever_proc_is_mounted() -> None:
 
 
 def test_the_libraries_are_not_imported() -> None:
-    script = "from inspector.objects.probes import machine; machine.libraries(); import sys; print('numpy' in sys.modules)"
+    script = "import sys; from inspector.objects.probes import machine; machine.libraries()"
+    script += "; print('numpy' in sys.modules)"
     told = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
     assert told.stdout == "False\n"
 

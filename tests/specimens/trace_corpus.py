@@ -1,8 +1,10 @@
-"""Operations of many libraries whose verdicts are known by a second method; more are in trace_corpus_more.py.
+"""Operations of many libraries whose verdicts are known by a second method; they stand in trace_cases.txt.
 
 The second method knows nothing of the trace: every byte of the source is flipped where the library itself
 says that it lies. What is read from the result before and after tells whether it shares those bytes. It is
 run apart, on fresh objects.
+
+As a program it prints the table of all.
 """
 
 from __future__ import annotations
@@ -10,18 +12,23 @@ from __future__ import annotations
 import array
 import ctypes
 import io
+import mmap
 import pickle
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import cffi
 import numpy as np
 
 N = 4096
+
 FFI = cffi.FFI()
+
 DOUBLES = ctypes.POINTER(ctypes.c_double)
 
 
@@ -39,9 +46,6 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.library}: {self.name}"
-
-
-# ----- the second method ----------------------------------------------------------------------------
 
 
 def memory(x: Any) -> Iterator[tuple[int, int]]:
@@ -131,31 +135,15 @@ def shares(case: Case) -> bool:
     return content(result) != before
 
 
-# ----- sources --------------------------------------------------------------------------------------
+# ----- sources ------------------------------------------------------------------------------------
 
 
 def numbers() -> Any:
     return np.random.default_rng(7).random(N) + 1
 
 
-def matrix() -> Any:
-    return numbers().reshape(64, 64)
-
-
-def integers() -> Any:
-    return np.random.default_rng(7).integers(1, 1 << 40, N)
-
-
 def octets() -> Any:
     return bytearray(range(256)) * 32
-
-
-def fixed() -> Any:
-    return bytes(octets())
-
-
-def words() -> Any:
-    return array.array("d", numbers())
 
 
 def bits() -> Any:
@@ -167,57 +155,98 @@ def bits() -> Any:
     return made
 
 
-def series() -> Any:
-    import pandas
-
-    return pandas.Series(numbers())
-
-
-def frame() -> Any:
-    import pandas
-
-    return pandas.DataFrame({"x": numbers(), "y": numbers()})
+def records() -> Any:
+    made = np.zeros(N, [("a", "i4"), ("b", "f8"), ("c", "S4")])
+    made["a"], made["b"] = range(N), numbers()
+    return made
 
 
-def column() -> Any:
-    import pyarrow
-
-    return pyarrow.array(numbers())
-
-
-def table() -> Any:
-    import pyarrow
-
-    return pyarrow.table({"x": column(), "y": column()})
+def mapped() -> Any:
+    """Of a file, which is there before the trace."""
+    with tempfile.NamedTemporaryFile(delete=False) as file:
+        made = np.memmap(file.name, "f8", "w+", shape=(N,))
+    made[:] = numbers()
+    return made
 
 
-def tensor() -> Any:
-    import torch
-
-    return torch.from_numpy(numbers()).clone()
+def pixels() -> Any:
+    return np.random.default_rng(1).integers(0, 255, (64, 128), dtype="u1")
 
 
-def grid() -> Any:
-    return tensor().view(64, 64)
+def image() -> Any:
+    from PIL import Image
+
+    return Image.fromarray(pixels())
 
 
-def polar() -> Any:
-    import polars
+def element() -> Any:
+    from lxml import etree
 
-    return polars.Series("x", numbers())
-
-
-def polars_frame() -> Any:
-    import polars
-
-    return polars.DataFrame({"x": numbers(), "y": numbers()})
+    root = etree.Element("root")
+    etree.SubElement(root, "a").text = "x" * 9000
+    return root
 
 
-def doubles() -> Any:
-    return FFI.new("double[]", numbers().tolist())
+class Struct(ctypes.Structure):
+    """Two numbers and a long array."""
+
+    _fields_ = [("a", ctypes.c_int), ("b", ctypes.c_double), ("c", ctypes.c_double * N)]
 
 
-# ----- operations -----------------------------------------------------------------------------------
+def c_struct() -> Any:
+    made = Struct(1, 2.0)
+    for i in range(N):
+        made.c[i] = i
+    return made
+
+
+# ----- what changes them --------------------------------------------------------------------------
+
+
+def _change(address: int, size: int, step: int = 1) -> None:
+    raw = (ctypes.c_uint8 * size).from_address(address)
+    raw[::step] = bytes(value ^ 1 for value in raw[::step])
+
+
+def change_arrow(array: Any) -> None:
+    """The values: the last buffer of an array of Arrow's; of a dictionary the first byte of each code too."""
+    for chunk in getattr(array, "chunks", [array]):
+        values = chunk.buffers()[-1]
+        if hasattr(chunk, "dictionary"):
+            change_arrow(chunk.dictionary)
+        _change(values.address, values.size, 4 if hasattr(chunk, "indices") else 1)
+
+
+def change_fields(array: Any) -> None:
+    change_arrow(array.field(0))
+    change_arrow(array.field(1))
+
+
+def change_nullable(series: Any) -> None:
+    flip(series.array._data)
+    series.array._mask[:] = ~series.array._mask
+
+
+def change_kinds(series: Any) -> None:
+    codes = series.array.codes
+    _change(codes.__array_interface__["data"][0], codes.nbytes)
+
+
+def change_polars(series: Any) -> None:
+    """Letters of long texts, or the codes of categories."""
+    if series.dtype == _module("polars").Categorical:
+        _change(series._s.as_single_ptr(), len(series) * 4, 4)
+        return
+    for chunk in _module("pyarrow").chunked_array(series).chunks:
+        for buffer in chunk.buffers()[2:]:
+            _change(buffer.address, buffer.size)
+
+
+def change_object(instance: Any) -> None:
+    _change(ctypes.addressof(instance), ctypes.sizeof(instance))
+
+
+# ----- operations ---------------------------------------------------------------------------------
 
 
 def in_thread(work: Callable[[], Any]) -> Any:
@@ -272,366 +301,202 @@ def saved_and_loaded(a: Any) -> Any:
     return np.load(file)
 
 
-Table = dict[str, Callable[[Any], Any]]
-
-NUMPY: Table = {
-    "asarray": lambda a: np.asarray(a),
-    "array": lambda a: np.array(a),
-    "array copy=None": lambda a: np.array(a, copy=None),
-    "ascontiguousarray": lambda a: np.ascontiguousarray(a),
-    "astype f4": lambda a: a.astype("f4"),
-    "astype same": lambda a: a.astype("f8"),
-    "astype copy=False": lambda a: a.astype("f8", copy=False),
-    "reshape": lambda a: a.reshape(64, 64),
-    "ravel": lambda a: a.ravel(),
-    "flatten": lambda a: a.flatten(),
-    "view": lambda a: a.view("u8"),
-    "concatenate": lambda a: np.concatenate([a, a]),
-    "repeat": lambda a: a.repeat(2),
-    "take": lambda a: a.take(range(0, N, 2)),
-    "frombuffer": lambda a: np.frombuffer(a),
-    "sort": lambda a: np.sort(a),
-    "tobytes": lambda a: a.tobytes(),
-    "roll": lambda a: np.roll(a, 5),
-    "where": lambda a: np.where(a > 1.5, a, 0),
-}
-NUMPY_HARD: Table = {
-    "lossy astype i1": lambda a: a.astype("i1"),
-    "astype f4 of T": lambda a: a.reshape(64, 64).T.astype("f4"),
-    "reversed view": lambda a: a[::-1].view(),
-    "reversed copy": lambda a: a[::-1].copy(),
-    "overlapping windows": lambda a: windows(a).view(),
-    "overlapping windows copied": lambda a: windows(a).copy(),
-    "broadcast view": lambda a: np.broadcast_to(a, (2, N)).view(),
-    "broadcast copy": lambda a: np.broadcast_to(a, (2, N)).copy(),
-    "copy in a thread": lambda a: in_thread(a.copy),
-    "view in a thread": lambda a: in_thread(a.view),
-    "copy after an error": lambda a: after_an_error(a.copy, lambda: a.reshape(3, 5)),
-    "view after an error": lambda a: after_an_error(a.view, lambda: a.reshape(3, 5)),
-    "take out=": lambda a: filled(lambda: np.zeros(N), lambda out: np.take(a, np.arange(N), 0, out, "clip")),
-    "copyto": lambda a: filled(lambda: np.zeros(N), lambda out: np.copyto(out, a)),
-    "in place negative": lambda a: np.negative(a, a),
-    "kept by a cache": lambda a: np.asarray(Caching(a)),
-    "ravel of a transposed matrix": lambda a: a.reshape(64, 64).T.ravel(),
-    "ravel F of a transposed matrix": lambda a: a.reshape(64, 64).T.ravel(order="F"),
-    "strided asarray": lambda a: np.asarray(a.reshape(64, 64)[:, ::2]),
-    "strided to bytes": lambda a: a.reshape(64, 64)[:, ::2].tobytes(),
-    "fancy index": lambda a: a[np.arange(0, N, 2)],
-    "mask": lambda a: a[a > 1.2],
-    "big-endian": lambda a: a.astype(">f8"),
-    "byteswap in place": lambda a: a.byteswap(inplace=True),
-    "einsum that only turns": lambda a: np.einsum("ij->ji", a.reshape(64, 64)),
-    "from_dlpack": lambda a: np.from_dlpack(a),
-    "array of a C pointer": lambda a: np.ctypeslib.as_array(a.ctypes.data_as(DOUBLES), (N,)),
-    "pickled and read": lambda a: pickle.loads(pickle.dumps(a)),
-    "pickled out of band": lambda a: out_of_band(a),
-    "nan_to_num copy=False": lambda a: np.nan_to_num(a, copy=False),
-    "np.save, then np.load": lambda a: saved_and_loaded(a),
-    "a field of a structure": lambda a: a.view([("x", "f8"), ("y", "f8")])["y"],
-    "as_strided": lambda a: np.lib.stride_tricks.as_strided(a, (100, 100), (8, 16)),
-    "as_strided, few bytes": lambda a: np.lib.stride_tricks.as_strided(a, (10, 10), (8, 16)),
-    "ndarray over a buffer": lambda a: np.ndarray((100,), "f8", buffer=a, offset=80, strides=(16,)),
-    "diagonal": lambda a: a.reshape(64, 64).diagonal(),
-    "overlapping add": lambda a: np.add(a[:-1], 0, out=a[1:]),
-    "real of complex": lambda a: a.view("c16").real,
-    "lossy to half": lambda a: a.astype("f2"),
-    "after an error, a view": lambda a: after_an_error(lambda: a.reshape(64, 64), lambda: a.reshape(7, 7)),
-    "put": lambda a: filled(lambda: np.zeros(N), lambda out: np.put(out, np.arange(N), a)),
-    "flat": lambda a: a.reshape(64, 64).flat[:],
-    "asarray in the other order": lambda a: np.asarray(a.reshape(64, 64), order="F"),
-    "require F": lambda a: np.require(a.reshape(64, 64), requirements="F"),
-    "asfortranarray of a transposed matrix": lambda a: np.asfortranarray(a.reshape(64, 64).T),
-    "reshape that copies": lambda a: a.reshape(64, 64).T.reshape(-1),
-    "memoryview cast and read": lambda a: np.frombuffer(memoryview(a).cast("B"), "f8"),
-    "asarray of a list": lambda a: np.asarray(a.tolist()),
-    "concatenate out=": lambda a: filled(
-        lambda: np.zeros(2 * N), lambda out: np.concatenate([a, a], out=out)
-    ),
-    "data of a masked array": lambda a: np.ma.array(a).data,
-}
-BYTES: Table = {
-    "bytes": lambda b: bytes(b),
-    "bytearray": lambda b: bytearray(b),
-    "memoryview": lambda b: memoryview(b),
-    "frombuffer": lambda b: np.frombuffer(b, "u1"),
-    "memoryview.tobytes": lambda b: memoryview(b).tobytes(),
-    "memoryview.cast": lambda b: memoryview(b).cast("d"),
-    "join": lambda b: b"".join([b, b]),
-    "replace": lambda b: b.replace(b"a", b"b"),
-    "copy": lambda b: b.copy(),
-    "ctypes from_buffer": lambda b: (ctypes.c_char * len(b)).from_buffer(b),
-    "ctypes from_buffer_copy": lambda b: (ctypes.c_char * len(b)).from_buffer_copy(b),
-    "array of it": lambda b: array.array("B", bytes(b)),
-}
-BYTES_HARD: Table = {
-    "bytes of a slice": lambda b: bytes(memoryview(b)[10:6000]),
-    "slice of a view": lambda b: memoryview(b)[10:6000],
-    "every second byte": lambda b: memoryview(b)[::2].tobytes(),
-    "slice": lambda b: b[10:6000],
-    "sum": lambda b: b + b,
-    "in a thread": lambda b: in_thread(lambda: bytes(b)),
-    "ctypes over it": lambda b: (ctypes.c_char * len(b)).from_buffer(b),
-    "ctypes memmove": lambda b: filled(
-        lambda: (ctypes.c_char * len(b))(),
-        lambda out: ctypes.memmove(out, (ctypes.c_char * len(b)).from_buffer(b), len(b)),
-    ),
-    "decoded and encoded": lambda b: bytes(b).decode("latin-1").encode("latin-1"),
-    "two axes": lambda b: memoryview(b).cast("B", (128, 64)),
-    "buffer of a BytesIO": lambda b: io.BytesIO(b).getbuffer(),
-    "assigned to a view": lambda b: filled(
-        lambda: bytearray(len(b)), lambda out: memoryview(out).__setitem__(slice(None), b)
-    ),
-    "cffi from_buffer": lambda b: FFI.from_buffer("char[]", b),
-    "string_at": lambda b: ctypes.string_at(ctypes.addressof(ctypes.c_char.from_buffer(b)), len(b)),
-}
-FIXED: Table = {
-    "slice of all": lambda b: b[:],
-    "slice": lambda b: b[1:],
-    "join of one": lambda b: b"".join([b]),
-    "value of a BytesIO": lambda b: io.BytesIO(b).getvalue(),
-    "buffer of a BytesIO": lambda b: io.BytesIO(b).getbuffer(),
-    "translate": lambda b: b.translate(fixed()[:256]),
-}
-ARRAY: Table = {
-    "array of an array": lambda w: array.array("d", w),
-    "asarray": lambda w: np.asarray(w),
-    "np.array": lambda w: np.array(w),
-    "memoryview": lambda w: memoryview(w),
-    "bytes": lambda w: bytes(w),
-    "frombuffer": lambda w: np.frombuffer(w),
-    "tobytes": lambda w: w.tobytes(),
-    "copy": lambda w: w.__copy__(),
-    "bytearray": lambda w: bytearray(w),
-    "cast to bytes": lambda w: memoryview(w).cast("B"),
-    "np.array f4": lambda w: np.array(w, "f4"),
-    "ctypes from_buffer": lambda w: (ctypes.c_double * len(w)).from_buffer(w),
-}
-ARRAY_HARD: Table = {
-    "every second": lambda w: w[::2],
-    "times 2": lambda w: w * 2,
-    "strided view": lambda w: np.asarray(memoryview(w)[::2]),
-    "array i": lambda w: np.asarray(w).astype("i4"),
-    "view in a thread": lambda w: in_thread(lambda: np.asarray(w)),
-    "extended by itself": lambda w: filled(lambda: array.array("d"), lambda out: out.extend(w)),
-    "lossy to float": lambda w: array.array("f", w),
-    "frombuffer of tobytes": lambda w: np.frombuffer(w.tobytes()),
-    "cffi from_buffer": lambda w: FFI.from_buffer("double[]", w),
-}
-PANDAS: Table = {
-    "to_numpy": lambda s: s.to_numpy(),
-    "to_numpy copy": lambda s: s.to_numpy(copy=True),
-    "copy": lambda s: s.copy(),
-    "shallow copy": lambda s: s.copy(deep=False),
-    "astype": lambda s: s.astype("float32"),
-    "every second": lambda s: s[::2],
-    "plus 1": lambda s: s + 1,
-    "values": lambda s: s.values,
-    "reset_index": lambda s: s.reset_index(drop=True),
-    "sort_values": lambda s: s.sort_values(),
-    "asarray": lambda s: np.asarray(s),
-    "rename": lambda s: s.rename("other"),
-    "fillna": lambda s: s.fillna(0.0),
-    "array": lambda s: s.array,
-    "iloc": lambda s: s.iloc[10:3000],
-    "Series of an array": lambda s: __import__("pandas").Series(s.to_numpy()),
-    "Series of an array, no copy": lambda s: __import__("pandas").Series(s.to_numpy(), copy=False),
-}
-FRAME: Table = {
-    "to_numpy": lambda d: d.to_numpy(),
-    "copy": lambda d: d.copy(),
-    "column": lambda d: d["x"],
-    "transposed": lambda d: d.T,
-    "iloc": lambda d: d.iloc[10:3000],
-    "mask": lambda d: d[d.x > 1.1],
-    "two of its columns": lambda d: d[["y", "x"]],
-    "astype float32": lambda d: d.astype("float32"),
-    "to arrow": lambda d: __import__("pyarrow").Table.from_pandas(d, preserve_index=False),
-    "to_numpy of two types": lambda d: d.assign(i=1).to_numpy(),
-    "shallow copy": lambda d: d.copy(deep=False),
-    "take": lambda d: d.take(range(2000)),
-}
-ARROW: Table = {
-    "to_numpy": lambda p: p.to_numpy(),
-    "slice": lambda p: p.slice(10, 2000),
-    "cast": lambda p: p.cast("float32"),
-    "take": lambda p: p.take(__import__("pyarrow").array(range(2000))),
-    "to_pandas": lambda p: p.to_pandas(),
-    "concat": lambda p: __import__("pyarrow").concat_arrays([p, p]),
-    "chunked": lambda p: __import__("pyarrow").chunked_array([p, p]),
-    "combined": lambda p: __import__("pyarrow").chunked_array([p, p]).combine_chunks(),
-    "view": lambda p: p.view("int64"),
-    "filter": lambda p: p.filter(__import__("pyarrow.compute").compute.greater(p, 1.3)),
-    "from numpy": lambda p: __import__("pyarrow").array(p.to_numpy()),
-    "buffer": lambda p: p.buffers()[1],
-    "np.array": lambda p: np.array(p),
-}
-ARROW_HARD: Table = {
-    "slice of a cast, in a thread": lambda p: in_thread(lambda: p.cast("float32").slice(5)),
-    "cast after an error": lambda p: after_an_error(lambda: p.cast("float32"), lambda: p.cast("date32")),
-    "lossy cast": lambda p: p.cast("int32", safe=False),
-    "take of a list": lambda p: p.take(list(range(0, N, 2))),
-    "field of a struct": lambda p: __import__("pyarrow").StructArray.from_arrays([p], ["x"]).field(0),
-    "part of its buffer": lambda p: p.buffers()[1].slice(80, 8000),
-    "drop_null": lambda p: p.drop_null(),
-    "to_numpy writable": lambda p: p.to_numpy(zero_copy_only=False, writable=True),
-    "of its buffers": lambda p: __import__("pyarrow").Array.from_buffers(p.type, len(p), p.buffers()),
-    "buffer to bytes": lambda p: p.buffers()[1].to_pybytes(),
-    "from_dlpack": lambda p: np.from_dlpack(p),
-    "of every second": lambda p: __import__("pyarrow").array(p.to_numpy()[::2]),
-}
-ARROW_TABLE: Table = {
-    "select": lambda t: t.select(["x"]),
-    "slice": lambda t: t.slice(10, 2000),
-    "to_pandas": lambda t: t.to_pandas(),
-    "column": lambda t: t["x"],
-    "combine": lambda t: t.combine_chunks(),
-}
-CFFI: Table = {
-    "buffer": lambda c: FFI.buffer(c),
-    "frombuffer": lambda c: np.frombuffer(FFI.buffer(c)),
-    "bytes of a buffer": lambda c: bytes(FFI.buffer(c)),
-    "buffer sliced": lambda c: FFI.buffer(c)[:],
-    "new of a list": lambda c: FFI.new("double[]", list(c)),
-    "from_buffer": lambda c: FFI.from_buffer("double[]", FFI.buffer(c)),
-    "np.array": lambda c: np.array(FFI.buffer(c)),
-    "memoryview": lambda c: memoryview(FFI.buffer(c)),
-    "bytearray": lambda c: bytearray(FFI.buffer(c)),
-    "from_buffer of chars": lambda c: FFI.from_buffer(FFI.buffer(c)),
-    "unpack to bytes": lambda c: FFI.unpack(FFI.cast("char *", c), FFI.sizeof(c)),
-    "memmove": lambda c: filled(
-        lambda: FFI.new("double[]", N), lambda out: FFI.memmove(out, c, FFI.sizeof(c))
-    ),
-}
-CFFI_HARD: Table = {
-    "slice": lambda c: c[10:3000],
-    "astype of a view": lambda c: np.frombuffer(FFI.buffer(c)).astype("f4"),
-    "buffer of a cast": lambda c: FFI.buffer(FFI.cast("char *", c), 8000),
-    "view in a thread": lambda c: in_thread(lambda: np.frombuffer(FFI.buffer(c))[3:]),
-    "gc": lambda c: FFI.buffer(FFI.gc(c, lambda _: None), FFI.sizeof(c)),
-    "unpack to numbers": lambda c: np.array(FFI.unpack(c, N)),
-    "memmove to an array": lambda c: filled(
-        lambda: np.zeros(N), lambda out: FFI.memmove(FFI.from_buffer(out), c, FFI.sizeof(c))
-    ),
-}
-BITARRAY: Table = {
-    "copy": lambda b: b.copy(),
-    "slice": lambda b: b[8:40_000],
-    "tobytes": lambda b: b.tobytes(),
-    "memoryview": lambda b: memoryview(b),
-    "bytes": lambda b: bytes(b),
-    "sum": lambda b: b + b,
-    "invert": lambda b: ~b,
-    "frombuffer": lambda b: np.frombuffer(b, "u1"),
-    "np.array": lambda b: np.array(memoryview(b)),
-    "of a bitarray": lambda b: type(b)(b),
-    "over its buffer": lambda b: type(b)(buffer=b),
-    "xor in place": lambda b: b.__ixor__(b.copy()),
-}
-TORCH: Table = {
-    "clone": lambda t: t.clone(),
-    "float": lambda t: t.float(),
-    "to the same": lambda t: t.to(t.dtype),
-    "numpy": lambda t: t.numpy(),
-    "view": lambda t: t.view(64, 64),
-    "detach": lambda t: t.detach(),
-    "contiguous": lambda t: t.contiguous(),
-    "cat": lambda t: __import__("torch").cat([t, t]),
-    "stack": lambda t: __import__("torch").stack((t, t)),
-    "expand": lambda t: t.expand(3, N),
-    "repeat": lambda t: t.repeat(3),
-    "index_select": lambda t: t.index_select(0, __import__("torch").arange(2000)),
-    "as_tensor": lambda t: __import__("torch").as_tensor(t.numpy()),
-    "tensor": lambda t: __import__("torch").tensor(t.numpy()),
-    "sort": lambda t: t.sort().values,
-}
-TORCH_HARD: Table = {
-    "pickled and read": lambda t: pickle.loads(pickle.dumps(t)),
-    "every second": lambda t: t[::2],
-    "add_": lambda t: t.add_(1),
-    "copy_": lambda t: filled(lambda: __import__("torch").zeros(N, dtype=t.dtype), lambda out: out.copy_(t)),
-    "mask": lambda t: t[t > 1.4],
-    "clone in a thread": lambda t: in_thread(t.clone),
-    "flip": lambda t: t.flip(0),
-    "lossy to int8": lambda t: t.to(__import__("torch").int8),
-    "as_strided": lambda t: __import__("torch").as_strided(t, (10, 100), (1, 2), 3),
-    "overlapping windows": lambda t: t.unfold(0, 64, 1),
-    "into its other half": lambda t: __import__("torch").mul(t[:2000], 2, out=t[2000:4000]),
-    "contiguous of a slice": lambda t: t[::2].contiguous(),
-    "frombuffer": lambda t: __import__("torch").frombuffer(memoryview(t.numpy()), dtype=t.dtype),
-    "from_dlpack": lambda t: __import__("torch").from_dlpack(t),
-    "asarray copy=True": lambda t: __import__("torch").asarray(t.numpy(), copy=True),
-    "set_ to its storage": lambda t: t.new_empty(0).set_(t.untyped_storage()),
-    "new_tensor of a list": lambda t: t.new_tensor(t.tolist()),
-}
-GRID: Table = {
-    "transposed": lambda g: g.T,
-    "transposed contiguous": lambda g: g.T.contiguous(),
-    "reshape of transposed": lambda g: g.T.reshape(-1),
-    "narrow": lambda g: g.narrow(1, 3, 20),
-    "diagonal": lambda g: g.T.narrow(0, 3, 20).clone(),
-}
-POLARS: Table = {
-    "to_numpy": lambda q: q.to_numpy(),
-    "to_numpy writable": lambda q: q.to_numpy(writable=True),
-    "to_arrow": lambda q: q.to_arrow(),
-    "clone": lambda q: q.clone(),
-    "cast": lambda q: q.cast(__import__("polars").Float32),
-    "plus 1": lambda q: q + 1,
-    "slice": lambda q: q.slice(10, 2000),
-    "sort": lambda q: q.sort(),
-    "rename": lambda q: q.rename("other"),
-    "from_arrow": lambda q: __import__("polars").from_arrow(q.to_arrow()),
-    "reverse": lambda q: q.reverse(),
-    "head": lambda q: q.head(3000),
-    "to_frame": lambda q: q.to_frame(),
-    "lazy select": lambda q: q.to_frame("x").lazy().select("x").collect()["x"],
-    "every second": lambda q: q.gather_every(2),
-    "of numpy": lambda q: __import__("polars").Series(q.to_numpy()),
-    "frame of it": lambda q: __import__("polars").DataFrame({"x": q}),
-    "slice of a slice": lambda q: q[10:3000][5:],
-    "to numpy by arrow": lambda q: q.to_arrow().to_numpy(),
-}
-POLARS_FRAME: Table = {
-    "select": lambda q: q.select("x"),
-    "column": lambda q: q["x"],
-    "filter": lambda q: q.filter(__import__("polars").col("x") > 1.3),
-    "to_numpy": lambda q: q.to_numpy(),
-    "to_pandas": lambda q: q.to_pandas(),
-    "frame of its matrix": lambda q: __import__("polars").DataFrame(q.to_numpy()),
-    "through pandas and back": lambda q: __import__("polars").from_pandas(q.to_pandas()),
-    "with a column": lambda q: q.with_columns(z=__import__("polars").col("x") * 2).select("z"),
-}
-
-TABLES: tuple[tuple[str, Callable[[], Any], Table, bool], ...] = (
-    ("numpy", numbers, NUMPY, False),
-    ("numpy", numbers, NUMPY_HARD, True),
-    ("bytes", octets, BYTES, False),
-    ("bytes", octets, BYTES_HARD, True),
-    ("bytes", fixed, FIXED, True),
-    ("array", words, ARRAY, False),
-    ("array", words, ARRAY_HARD, True),
-    ("pandas", series, PANDAS, False),
-    ("pandas", frame, FRAME, True),
-    ("pyarrow", column, ARROW, False),
-    ("pyarrow", column, ARROW_HARD, True),
-    ("pyarrow", table, ARROW_TABLE, False),
-    ("cffi", doubles, CFFI, False),
-    ("cffi", doubles, CFFI_HARD, True),
-    ("bitarray", bits, BITARRAY, True),
-    ("torch", tensor, TORCH, False),
-    ("torch", tensor, TORCH_HARD, True),
-    ("torch", grid, GRID, True),
-    ("polars", polar, POLARS, False),
-    ("polars", polars_frame, POLARS_FRAME, False),
-)
-CASES = tuple(
-    Case(library, f"{make.__name__}: {name}", make, operation, hard)
-    for library, make, operations, hard in TABLES
-    for name, operation in operations.items()
-)
+def scratch() -> str:
+    with tempfile.NamedTemporaryFile(delete=False) as file:
+        return file.name
 
 
-# ----- the trace ------------------------------------------------------------------------------------
+def resized(a: Any) -> Any:
+    made = a.copy()
+    made.resize(2 * N, refcheck=False)
+    return made
+
+
+def locked(a: Any) -> Any:
+    view = a.view()
+    view.flags.writeable = False
+    return view
+
+
+def put_few(a: Any) -> Any:
+    np.put(a, [0, 1, 2], [9.0, 9.0, 9.0])
+    return a
+
+
+def through_file(a: Any) -> Any:
+    path = scratch()
+    a.tofile(path)
+    return np.fromfile(path)
+
+
+def saved(t: Any) -> Any:
+    import torch
+
+    file = io.BytesIO()
+    torch.save(t, file)
+    file.seek(0)
+    return torch.load(file)
+
+
+def written_map(b: Any) -> Any:
+    made = mmap.mmap(-1, len(b))
+    made.write(bytes(b))
+    return memoryview(made)
+
+
+def memcpy(c: Any) -> Any:
+    """By the C library's own function, which no array's library sees."""
+    made = np.zeros(N)
+    ctypes.CDLL(None).memcpy(ctypes.c_void_p(made.ctypes.data), c, ctypes.c_size_t(8 * N))
+    return made
+
+
+def blosc(a: Any) -> Any:
+    import numcodecs
+
+    return numcodecs.Blosc().decode(numcodecs.Blosc().encode(a))
+
+
+def doubled(a: Any) -> Any:
+    import numba
+
+    return numba.njit(lambda x: x * 2)(a)
+
+
+def a_part(a: Any) -> Any:
+    import numba
+
+    return numba.njit(lambda x: x[10:3000])(a)
+
+
+def _module(name: str) -> Any:
+    return __import__(name, fromlist=["*"])
+
+
+def _repaint(picture: Any) -> None:
+    picture.putpixel((0, 0), (picture.getpixel((0, 0)) + 7) % 256)
+
+
+class Lent:
+    """An object of the user's that lends another's memory by one protocol."""
+
+    def __init__(self, source: Any, *names: str) -> None:
+        self.source, self.names = source, names
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.__dict__["names"]:
+            return getattr(self.source, name)
+        raise AttributeError(name)
+
+
+class Stream:
+    """The same for the Arrow C stream, and C array, which are looked up in the class."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.source.__arrow_c_stream__(requested_schema)
+
+
+class Capsules:
+    """An array of Arrow's behind its C interface."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        return self.source.__arrow_c_array__(requested_schema)
+
+
+class Copying:
+    """What it gives is made anew each time."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.source.copy()
+
+
+def grown(b: Any) -> Any:
+    b += b"x" * 5000
+    return b
+
+
+def repeated(b: Any) -> Any:
+    b *= 3
+    return b
+
+
+def one_by_one(b: Any) -> Any:
+    for i in range(5000):
+        b.append(i % 256)
+    return b
+
+
+def widened(b: Any) -> Any:
+    b[10:10] = b[:6000]
+    return b
+
+
+def in_pieces(b: Any) -> Any:
+    made = bytearray()
+    for i in range(0, len(b), 64):
+        made += b[i : i + 64]
+    return made
+
+
+def joined(w: Any) -> Any:
+    made = array.array("d")
+    made += w
+    return made
+
+
+def lengthened(a: Any) -> Any:
+    a.resize(3 * N, refcheck=False)
+    return a
+
+
+# ----- the cases ----------------------------------------------------------------------------------
+
+
+def _read(text: str) -> Iterator[tuple[str, Case]]:
+    """(part, case) of each line that is one; the sources above the first section become functions."""
+    words = globals() | {name: _module(name) for name in ("bz2", "copy", "operator", "zlib")}
+    section: list[str] = []
+    for line in text.splitlines():
+        name, _, expression = line.partition(" :: ")
+        if line.startswith("#"):
+            continue
+        if line.startswith("["):
+            section = [*line[1:-1].split(" | "), ""]
+        elif expression and not section:
+            words[name] = eval(f"lambda: {expression}", words)
+            words[name].__name__ = name
+        elif expression:
+            library, source, part, difficulty, change = section[:5]
+            shown = f"{source}: {name}" if part == "first" else f"{source}, {part}: {name}"
+            yield (
+                part,
+                Case(
+                    library,
+                    shown,
+                    words[source],
+                    eval(f"lambda x: {expression}", words),
+                    difficulty == "hard",
+                    eval(change, words) if change else None,
+                ),
+            )
+
+
+_PARTS = tuple(_read(Path(__file__).with_name("trace_cases.txt").read_text()))
+EVERY = tuple(case for _, case in _PARTS)
+FURTHER = tuple(case for part, case in _PARTS if part == "further")
+"""Of texts, nulls and codes: the bytes of their sources are not those that are read."""
+
+
+# ----- the trace ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -667,7 +532,6 @@ MODULES = {
     "polars": ("polars", "pyarrow"),
     "others": ("lxml", "PIL", "scipy", "h5py", "numcodecs", "msgpack", "zmq", "numba"),
 }
-"""What is traced beside NumPy where it is not the library alone."""
 
 
 def told(case: Case) -> Told:
@@ -706,3 +570,7 @@ def judge(cases: tuple[Case, ...]) -> None:
     print(f"| **all**, {hard} of them hard | {len(answers)} | {sum(answers)} |")
     print(f"\nThe allocator of fresh memory is named in {named} of {fresh}.")
     print("".join(f"\n- not right: {line}" for line in wrong))
+
+
+if __name__ == "__main__":
+    judge(EVERY)

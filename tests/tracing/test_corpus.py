@@ -1,6 +1,6 @@
 """Verdicts on operations of many libraries, against a second method that knows nothing of the trace.
 
-The operations and the second method are in tests/specimens, trace_corpus.py and those beside it. Judged
+The operations are in tests/specimens/trace_cases.txt, the second method in trace_corpus.py beside it. Judged
 is what the operation gave, `trace.of(result)`; what libraries do beside it stands in `trace.copies`.
 """
 
@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trace_corpus import Case, content, flip, numbers, shares, told
-from trace_corpus_further import EVERY, FURTHER
+from trace_corpus import EVERY, FURTHER, Case, content, flip, numbers, shares, told
 
 import inspector
 from inspector.facts.unknown import Unknown

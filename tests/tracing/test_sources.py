@@ -99,7 +99,8 @@ def test_a_package_takes_its_shared_libraries_in(ring: None) -> None:
 
 def test_a_process_that_ends_while_armed_ends_well(gcd: ModuleType) -> None:
     child = (
-        "import sys, json\nfrom inspector import _native\nfrom inspector.tracing.arm.capi_slots import CapiSlots\n"
+        "import sys, json\nfrom inspector import _native\n"
+        "from inspector.tracing.arm.capi_slots import CapiSlots\n"
         "_native.ring_begin('', 4096, 'last', 1, 0, 1 << 26, -1)\n"
         "CapiSlots(grade='deep').begin()\nimport decimal, zlib, numpy\nprint(numpy.arange(3).tolist())\n"
     )
