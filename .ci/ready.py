@@ -1,10 +1,10 @@
-"""Prepare test environments: virtual environments with the project's wheel, rebuilt only after a change.
+"""Make rooms ready: a virtual environment with the project's wheel in it, rebuilt only after a change.
 
-    python3 .ci/ready.py test 3.12 3.13      environments of the table below; prints a line for each step
+    python3 .ci/ready.py test 3.12 3.13      rooms of the table below; prints one line for what it does
 
 Standard library only, and nothing newer than Python 3.8: it runs before anything is installed.
-An environment has two stamps: a hash of what it installs (pyproject.toml, the group, the interpreter), and a
-hash of the wheel's sources. Where both are unchanged nothing is done, in about 0.1 s.
+A room has two stamps: one of what it was asked to install (pyproject.toml, the group, the interpreter),
+one of the wheel's sources by content. Both unchanged: nothing is done, in about 0.1 s.
 """
 
 import contextlib
@@ -43,11 +43,9 @@ ROOMS = {
 
 
 def main(names):
-    """Prepare each named environment; exit with one sentence where that fails."""
-    BUILD.mkdir(exist_ok=True)
-    with (BUILD / "ready.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        for name in names:
+    """Make each named room ready; exit with one sentence when that cannot be."""
+    for name in names:
+        with _locked(ROOMS[name][0]):
             room(name)
 
 
@@ -61,7 +59,7 @@ def _locked(name):
 
 
 def room(name):
-    """The interpreter of a prepared environment."""
+    """The interpreter of a room that is ready."""
     folder, versions, group, settings = ROOMS[name]
     venv = ROOT / folder
     python = venv / "bin" / "python"
@@ -99,17 +97,22 @@ def _packages(venv, group, asked):
 
 
 def _wheel(venv, settings, built):
-    """Install the wheel of the current sources: built once per Python and settings, for all environments."""
+    """The wheel of the sources as they are: built once for a Python and settings, for all rooms."""
     python = venv / "bin" / "python"
     pip = (python, "-m", "pip")
     wheels = BUILD / "wheels" / "-".join((pythons.version(python), _digest([], settings)[:8]))
-    if not _stamped(wheels / ".built", built):
-        shutil.rmtree(str(wheels), ignore_errors=True)
-        made = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", wheels, *settings, ROOT)
-        _run(venv, f"{venv.name}: the wheel", *pip, *made)
-        (wheels / ".built").write_text(built)
-    wheel = next(wheels.glob("*.whl"))
-    _run(venv, "", *pip, "install", "-q", wheel)  # with missing dependencies
+    with _locked(f"-wheel-{wheels.name}"):
+        if not _stamped(wheels / ".built", built):
+            shutil.rmtree(str(wheels), ignore_errors=True)
+            made = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", wheels, *settings, ROOT)
+            _run(venv, f"{venv.name}: the wheel", *pip, *made)
+            (wheels / ".built").write_text(built)
+    return next(wheels.glob("*.whl"))
+
+
+def _install(venv, wheel, built):
+    pip = (venv / "bin" / "python", "-m", "pip")
+    _run(venv, "", *pip, "install", "-q", wheel)  # with what it depends on, where that is missing
     _run(venv, "", *pip, "install", "-q", "--force-reinstall", "--no-deps", wheel)
     (venv / ".built").write_text(built)
 
@@ -129,7 +132,7 @@ def _stamped(stamp, value):
 
 
 def _run(venv, words, *command):
-    """Run a step, its output in a log; print `words` if any; exit with the log's tail where it fails."""
+    """Run a step with its output in a log; say it when it has words; end with the log's tail if it fails."""
     log = BUILD / f"ready{venv.name}.log"
     if words:
         print("· " + words, flush=True)
