@@ -11,14 +11,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON = sorted([*ROOT.glob("inspector/**/*.py"), *ROOT.glob("magics/**/*.py")])
 C = sorted([*ROOT.glob("native/**/*.c"), *ROOT.glob("native/**/*.h")])
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
-EXAMPLES = [
-    page
-    for page in sorted(
-        [ROOT / "README.md", *ROOT.glob("docs/how-to/*.md"), *ROOT.glob("docs/reference/*.md")]
-    )
-    if re.search(r"^```(?:console|pycon|ipython)", page.read_text(), re.M)
-]
-"""Pages whose examples .ci/examples.py runs."""
 
 
 def name(path: Path) -> str:
