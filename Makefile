@@ -54,7 +54,7 @@ lint: ## what CI refuses: ruff, mypy --strict, clang-format, the rules of the ho
 	@$(PYTHON3) .ci/ready.py test
 	@$(BIN)/ruff check --quiet --output-format concise .
 	@$(BIN)/ruff format --quiet --check . || { echo "  do  make format"; exit 1; }
-	@$(BIN)/clang-format --dry-run --Werror native/*.c native/*.h || { echo "  do  make format"; exit 1; }
+	@$(BIN)/clang-format --dry-run --Werror $$(git ls-files native | grep '\.[ch]$$') || { echo "  do  make format"; exit 1; }
 	@mkdir -p build/typed/inspector
 	@ln -sfn $(CURDIR)/inspector/* build/typed/inspector/ && ln -sfn $(CURDIR)/magics build/typed/inspector/magics
 	@cd build/typed && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml -p inspector
@@ -62,7 +62,7 @@ lint: ## what CI refuses: ruff, mypy --strict, clang-format, the rules of the ho
 
 format: ## let ruff and clang-format lay out the sources
 	@$(PYTHON3) .ci/ready.py test
-	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format . && $(BIN)/clang-format -i native/*.c native/*.h
+	@$(BIN)/ruff check --quiet --fix . ; $(BIN)/ruff format . && $(BIN)/clang-format -i $$(git ls-files native | grep '\.[ch]$$')
 
 bench: system ## speed and memory against the peers, into docs/benchmarks.md; ONLY=card renews one table
 	@$(PYTHON3) .ci/bench.py $(if $(ONLY),--only $(ONLY))

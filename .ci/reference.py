@@ -1,7 +1,7 @@
 """Write docs/reference from docstrings, parsers and facts: reference.py [--check].
 
 A page has text written by hand around one part between two marks; only that part is written here. The schema,
-docs/schema/report-1.json, is written whole. --check writes nothing: exit code 1 where a page is not current.
+docs/schema/report-2.json, is written whole. --check writes nothing: exit code 1 where a page is not current.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main(words):
     }
     old = {page: page.read_text(encoding="utf-8") for page in made}
     new = {page: _between(old[page], part()) for page, part in made.items()}
-    schema = ROOT / "docs" / "schema" / "report-1.json"
+    schema = ROOT / "docs" / "schema" / "report-2.json"
     old[schema], new[schema] = schema.read_text(encoding="utf-8"), _schema()
     stale = [page for page in new if new[page] != old[page]]
     if "--check" in words:
@@ -129,8 +129,9 @@ def _flags(action):
 
 def magics():
     """Each magic: what it is for, how it is typed, and the options that no command has."""
-    from inspector.faces.arguments import BREAK, DRAW, LEAKS, LOOK, MODULES, ONLY, PREVIEW, TRACE, WRITE
     from IPython.core.interactiveshell import InteractiveShell
+
+    from inspector.faces.arguments import BREAK, DRAW, LEAKS, LOOK, MODULES, ONLY, PREVIEW, TRACE, WRITE
 
     known = {
         option.flags for option in (*DRAW, *WRITE, *LOOK, *PREVIEW, *TRACE, *ONLY, *BREAK, MODULES, LEAKS[0])

@@ -116,13 +116,13 @@ class Report:
         return to_svg(self.blocks(), self._drawing, f"inspector: {self.name}")
 
     def to_wire(self) -> dict[str, Any]:
-        """The report as plain JSON values (docs/schema/report-1.json)."""
+        """The report as plain JSON values (docs/schema/report-2.json)."""
         from inspector.views.to_json import wire_form
 
         return wire_form(self.name, self.facts)
 
     def to_json(self) -> str:
-        """The report as JSON text (docs/schema/report-1.json)."""
+        """The report as JSON text (docs/schema/report-2.json)."""
         from inspector.views.to_json import to_json
 
         return to_json(self.name, self.facts)
@@ -151,7 +151,8 @@ class Report:
 def load(path: str | Path) -> Report:
     """Return the report saved at `path`; needs neither the extension nor the object.
 
-    Raises InspectorError: `bad-report` for any other file, `newer-report` for a later schema.
+    Raises InspectorError: `bad-report` for any other file, `newer-report` or `older-report` for
+    another schema.
     """
     from pathlib import Path
 
@@ -173,13 +174,8 @@ def from_wire_form(wire: Any, source: str) -> Report:
     """The report that `Report.to_wire` returned; `source` names it in an error."""
     if not isinstance(wire, dict) or wire.get("kind") != "report" or type(wire.get("schema")) is not int:
         raise _bad(source, "it has no kind 'report' and no schema number")
-    if wire["schema"] > SCHEMA:
-        raise InspectorError(
-            f"{source} has schema {wire['schema']}; this inspector reads up to {SCHEMA}.",
-            slug="newer-report",
-            why="it was written by a newer inspector",
-            do="pip install --upgrade native-inspector",
-        )
+    if wire["schema"] != SCHEMA:
+        raise _other_schema(source, wire["schema"])
     facts, name = wire.get("facts"), wire.get("name")
     if not isinstance(facts, dict) or not isinstance(name, str):
         raise _bad(source, "its facts or its name are missing")
@@ -187,6 +183,17 @@ def from_wire_form(wire: Any, source: str) -> Report:
         return Report(name, dict(_facts(facts)))
     except InspectorError as error:
         raise _bad(source, error.what) from None
+
+
+def _other_schema(source: str, schema: int) -> InspectorError:
+    """The refusal of a report that a later or an earlier inspector wrote."""
+    is_newer = schema > SCHEMA
+    return InspectorError(
+        f"{source} has schema {schema}; this inspector reads schema {SCHEMA}.",
+        slug="newer-report" if is_newer else "older-report",
+        why=f"{'a newer' if is_newer else 'an older'} inspector wrote it",
+        do="pip install --upgrade native-inspector" if is_newer else "write it again with this inspector",
+    )
 
 
 def _facts(facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -157,7 +157,7 @@ class Adapter(Protocol):
     def layers(self, x: Any) -> Told:
         """Whether the elements exist, where, who frees them, what would materialize them, and dangers.
 
-        Must not read bytes, call repr, or read an attribute that computes (docs/reference/adapters.md#layers).
+        Must not read bytes, call repr, or read an attribute that computes (adapters.md#layers).
         """
 
 

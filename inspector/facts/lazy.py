@@ -8,7 +8,7 @@ from typing import Literal
 from inspector.facts.unknown import Address, ImmortalType, Unknown
 
 State = Literal["lazy", "partially materialized", "owned", "pending", "view"]
-"""As defined in docs/reference/lazy.md; "pending": another thread is filling it now; "view": a plain input."""
+"""See docs/reference/lazy.md; "pending": another thread is filling it now; "view": a plain input."""
 
 Role = Literal["vector", "data1", "data2"]
 

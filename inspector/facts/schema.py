@@ -1,6 +1,6 @@
 """The JSON Schema of a saved report, generated from the facts' annotations.
 
-`python -m inspector.facts.schema > docs/schema/report-1.json` writes the published copy: one definition
+`python -m inspector.facts.schema > docs/schema/report-2.json` writes the published copy: one definition
 a line.
 """
 
@@ -101,7 +101,7 @@ def _sentence(fact: type) -> str:
 
 
 def published() -> str:
-    """The schema as docs/schema/report-1.json holds it: JSON with one column or definition a line."""
+    """The schema as docs/schema/report-2.json holds it: JSON with one column or definition a line."""
     schema = report_schema()
     columns, definitions = schema["properties"]["facts"].pop("properties"), schema.pop("$defs")
     head = _json(schema)[1:-1].replace(

@@ -16,7 +16,7 @@ from typing import Any
 from inspector.errors import InspectorError
 from inspector.facts.unknown import Address, Immortal, ImmortalType, Unknown
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def to_wire(value: Any, annotation: Any = None) -> Any:

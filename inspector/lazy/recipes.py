@@ -35,7 +35,7 @@ def abs(x: Any, *, freeze: bool = False) -> Vector:
 
     `x` is a lazy vector, or any object with one dimension of numbers in memory; others become an array
     first. It is not copied: if its elements change, so do elements not yet materialized, and `inspect()` says
-    "input changed since" if they had been read. `freeze=True` protects it: see docs/lazy.md.
+    "input changed since" if they had been read. `freeze=True` protects it: see docs/reference/lazy.md.
     """
     if freeze:
         return _protected(*freezing.frozen(x))

@@ -146,7 +146,7 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
     def __array_function__(
         self, func: Any, types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Compute block by block what docs/lazy.md lists as lazy; others get materialized arrays."""
+        """Compute by block what docs/reference/lazy.md lists as lazy; others get materialized arrays."""
         if not all(issubclass(kind, _native.LazyVector | np.ndarray) for kind in types):
             return NotImplemented
         return dispatch.array_function(func, args, kwargs)

@@ -16,7 +16,9 @@ def given_up(released: tuple[Released, ...]) -> Iterator[Block]:
         return
     total = sum(release.released_ns for release in released if not isinstance(release.released_ns, Unknown))
     times = sum(release.times for release in released)
-    head = Line("GIL", text(f"released ×{times:,}, {duration(total)}"), link="docs/reference/traces.md#the-gil")
+    head = Line(
+        "GIL", text(f"released ×{times:,}, {duration(total)}"), link="docs/reference/traces.md#the-gil"
+    )
     rows = tuple(
         (
             place(release.site),

@@ -17,5 +17,5 @@ PUBLISHED = Path(__file__).parents[2] / "docs" / "schema" / f"report-{SCHEMA}.js
 
 def test_the_published_schema_is_up_to_date() -> None:
     assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == report_schema(), (
-        "run: python -m inspector.facts.schema > docs/schema/report-1.json"
+        "run: python -m inspector.facts.schema > docs/schema/report-2.json"
     )

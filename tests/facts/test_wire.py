@@ -21,7 +21,7 @@ from inspector.facts.columns import COLUMNS, fact_class
 from inspector.facts.refs import Refs
 from inspector.facts.schema import report_schema
 from inspector.facts.unknown import Immortal, Unknown
-from inspector.facts.wire import from_wire, to_wire
+from inspector.facts.wire import SCHEMA, from_wire, to_wire
 from inspector.report import Report, from_text
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
@@ -96,7 +96,7 @@ def test_immortal_and_unknown_have_their_own_forms() -> None:
 
 
 def damaged() -> list[Any]:
-    good = {"schema": 1, "kind": "report", "name": "x", "facts": {}}
+    good = {"schema": SCHEMA, "kind": "report", "name": "x", "facts": {}}
     chain = {"found": True, "owners": [], "searched": "all"}
     return [
         "",
@@ -131,10 +131,11 @@ def test_a_damaged_report_is_refused_in_one_sentence(text: str) -> None:
     assert refused.value.why
 
 
-def test_a_newer_schema_is_refused_by_name() -> None:
-    with pytest.raises(InspectorError, match="schema 99") as refused:
-        from_text('{"schema": 99, "kind": "report", "name": "x", "facts": {}}', "x.json")
-    assert refused.value.slug == "newer-report"
+@pytest.mark.parametrize(("schema", "slug"), [(99, "newer-report"), (1, "older-report")])
+def test_another_schema_is_refused_by_name(schema: int, slug: str) -> None:
+    with pytest.raises(InspectorError, match=f"schema {schema}") as refused:
+        from_text(json.dumps({"schema": schema, "kind": "report", "name": "x", "facts": {}}), "x.json")
+    assert refused.value.slug == slug
 
 
 def test_a_report_from_before_a_field_came_is_read() -> None:

@@ -50,8 +50,6 @@ def test_every_link_of_a_view_leads_to_a_section() -> None:
     assert lost == []
 
 
-
-
 def test_every_link_between_pages_leads_somewhere() -> None:
     lost = []
     for page in PAGES:

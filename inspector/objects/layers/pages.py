@@ -1,6 +1,6 @@
 """Which pages of some ranges are in memory: PAGEMAP_SCAN, else pagemap, else smaps; never mincore.
 
-mincore(2) reports the page cache, not this process (docs/materialization.md#pages).
+mincore(2) reports the page cache, not this process (docs/reference/materialization.md#pages).
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from inspector.facts.wire import from_wire, to_wire
 from inspector.tracing.events.call_counts import NOT_SAVED
 from inspector.tracing.events.decode import FLAGS, Events, Rows, record_type
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 _ZERO: Final = np.uint64(0)
 FORM: Final = 2
 LZMA, ZLIB = 1, 2
@@ -168,7 +168,7 @@ def restored(head: dict[str, Any], columns: dict[str, Rows]) -> Events:
     Raises ValueError, LookupError or TypeError if they are no trace.
     """
     if head.get("schema") != SCHEMA or head.get("kind") != "trace":
-        raise ValueError(f"its schema is {head.get('schema')!r}")
+        raise ValueError(f"its schema is {head.get('schema')!r}, and this inspector reads {SCHEMA}")
     records = np.zeros(len(columns["kind"]), record_type())
     for name in records.dtype.names or ():
         records[name] = columns[name]
