@@ -1,4 +1,5 @@
 # Two commands: `make demo` and `make test`. Each does its own set-up, and does it once; `make help` lists the rest.
+# SPDX-License-Identifier: MIT
 .DEFAULT_GOAL := help
 PYTHON3 ?= python3
 BIN := .venv/bin

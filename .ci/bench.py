@@ -6,6 +6,7 @@ A bench prints rows as lines of JSON (tests/bench/bench.py). One that succeeds r
 page; text outside the sections is kept. Standard library only.
 """
 
+# SPDX-License-Identifier: MIT
 import json
 import os
 import subprocess

@@ -3,6 +3,7 @@
 Standard library only.
 """
 
+# SPDX-License-Identifier: MIT
 import ast
 import datetime
 import os

@@ -4,6 +4,7 @@ MkDocs builds the pages of docs/; nbconvert converts each notebook as committed 
 template of page.py. Links between pages and notebooks are changed to those of the site.
 """
 
+# SPDX-License-Identifier: MIT
 import logging
 import re
 import shutil

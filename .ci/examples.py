@@ -11,6 +11,7 @@ Output is compared without numbers and addresses, since times and sizes differ b
 is not compared: it depends on the machine's debug information. --write puts the output into the page.
 """
 
+# SPDX-License-Identifier: MIT
 import doctest
 import os
 import re

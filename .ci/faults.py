@@ -9,6 +9,7 @@ patched where it lies; for C only what changed is compiled again. A fault counts
 or ends the process; a run that could not begin is no find. Run by the Python of the room, not by another.
 """
 
+# SPDX-License-Identifier: MIT
 import os
 import shutil
 import subprocess

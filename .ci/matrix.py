@@ -12,6 +12,7 @@ more in a fresh process; what passes there is printed as FLAKY (docs/decisions/0
 each is one process that waits as often as it computes. Standard library only.
 """
 
+# SPDX-License-Identifier: MIT
 import os
 import random
 import shutil

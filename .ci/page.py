@@ -4,6 +4,7 @@ It runs with widget state (nbclient needs it for output widgets), which is then 
 page would draw widgets by scripts from the network; without it each widget's own HTML is shown.
 """
 
+# SPDX-License-Identifier: MIT
 import sys
 from pathlib import Path
 

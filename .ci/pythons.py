@@ -1,5 +1,6 @@
 """Find the CPythons to test on: by PATH, pyenv or uv; else install them; else print the command to type."""
 
+# SPDX-License-Identifier: MIT
 import os
 import shutil
 import subprocess

@@ -4,6 +4,7 @@ A page has text written by hand around one part between two marks; only that par
 docs/schema/report-2.json, is written whole. --check writes nothing: exit code 1 where a page is not current.
 """
 
+# SPDX-License-Identifier: MIT
 import argparse
 import inspect
 import re

@@ -9,6 +9,7 @@ Three steps must succeed:
 Standard library only.
 """
 
+# SPDX-License-Identifier: MIT
 import os
 import subprocess
 import sys

@@ -7,6 +7,7 @@ python3 .ci/system.py swift     what makes a chroot with swiftc: asked by `make 
 python3 .ci/system.py chromium  the browser of tests/browser: asked by a row of all tests
 """
 
+# SPDX-License-Identifier: MIT
 import os
 import shutil
 import subprocess

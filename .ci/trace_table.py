@@ -6,6 +6,7 @@
 Standard library only.
 """
 
+# SPDX-License-Identifier: MIT
 import os
 import subprocess
 import sys

@@ -1,5 +1,6 @@
 """See what happens where Python meets native code. Names are resolved on first use (PEP 562)."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,6 @@
 """`python -m inspector`: the same as the `inspector` program."""
 
+# SPDX-License-Identifier: MIT
 import sys
 
 from inspector.faces.cli import main

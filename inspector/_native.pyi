@@ -1,5 +1,6 @@
 """The contract of the C extension inspector._native: signatures and docstrings, one block for each C file."""
 
+# SPDX-License-Identifier: MIT
 from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, TypedDict, final

@@ -5,6 +5,7 @@ exactly one reference, and the true count is known. Modules are imported inside 
 report can be drawn where the C extension is missing.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import importlib

@@ -4,6 +4,7 @@ Found by pytest through the entry point `pytest11`; pytest imports this file at 
 nothing of the inspector before a test needs it. Switch it off with `-p no:inspector`.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Generator

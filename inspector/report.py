@@ -1,5 +1,6 @@
 """A report: facts of one object, for a terminal, a notebook, a picture or as JSON."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -4,6 +4,7 @@ Each piece takes some tens of milliseconds of the kernel's event loop. It shows 
 imports no library that the user has not imported, except anywidget where a notebook may draw views.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import asyncio

@@ -4,6 +4,7 @@ IPython runs a cell in its event loop when the transformed cell itself awaits (`
 hides its cell in a string; so our transformer puts `await` before the magic's call where the string awaits.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ast

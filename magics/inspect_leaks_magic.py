@@ -1,5 +1,6 @@
 """`%%inspect_leaks`: run a cell, and show references that native code leaked."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,6 @@
 """`%%inspect_trace`: run a cell, and show what it copied and converted for native code."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

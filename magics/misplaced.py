@@ -1,5 +1,6 @@
 """Refuse `%inspect` options that would have no effect on what is inspected."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -5,6 +5,7 @@ value. Inspecting must not free the user's objects; so the report is displayed, 
 Where the value is used, as in `r = %inspect x`, it is returned and not displayed.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import dis

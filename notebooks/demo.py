@@ -5,6 +5,7 @@
 Run it anywhere the package, NumPy and pandas are installed. Each look is what `inspector show` prints.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import decimal

@@ -1,5 +1,6 @@
 """Fixtures for every test: `fingerprint`, `specimens`."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -1,5 +1,6 @@
 """Overlap of strided blocks: the arithmetic against byte sets written out."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,6 @@
 """The plug-in in a pytest of its own: found by entry point, the card printed when a test fails."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import subprocess

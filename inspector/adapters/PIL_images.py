@@ -1,5 +1,6 @@
 """Pillow: opening an image file reads no pixels; __array_interface__ would decode them."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -4,6 +4,7 @@ Source: arrow/c/abi.h (the C data and the C stream interface). The export refers
 the interface copies nothing. The GIL is held, and only the library's own code runs.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ctypes

@@ -1,5 +1,6 @@
 """awkward: an array as its tree of buffers; virtual buffers are not materialized."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """The adapter interface: what a probe asks about one library's objects, and the default answers."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """PyCapsule: a pointer passed between libraries; consumed, or an R vector if reticulate made it."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

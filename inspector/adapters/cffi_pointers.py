@@ -1,5 +1,6 @@
 """cffi: memory that `new` owns, a cast points to, or `from_buffer` borrows, by exact type and struct."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

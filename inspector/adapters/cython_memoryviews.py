@@ -3,6 +3,7 @@
 Every extension has its own types, which are recognized by name, vtable and size.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

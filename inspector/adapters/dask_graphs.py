@@ -1,5 +1,6 @@
 """dask: collections as graphs; the layers tell which blocks exist, and no layer is expanded."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """duckdb: relations (queries that have not run) and connections. repr runs the query: it is never called."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """Files of the io module: open or closed; a BytesIO shares its initial bytes until a write."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

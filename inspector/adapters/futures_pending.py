@@ -1,5 +1,6 @@
 """concurrent.futures: futures with a pending result."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

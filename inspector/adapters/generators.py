@@ -1,5 +1,6 @@
 """Generators, coroutines, asynchronous generators: recipes that use consumes."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,6 @@
 """h5py: files, groups and datasets; the file's own index tells how much of a dataset is stored."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

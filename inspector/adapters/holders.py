@@ -1,5 +1,6 @@
 """Base class for objects that keep their bytes in ndarrays: sparse matrices, awkward layouts, images."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """ibis: expressions (queries), and memtables, which hold their source data."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """Lazy modules of importlib.util.LazyLoader: reading any attribute loads them."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

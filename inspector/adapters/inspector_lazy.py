@@ -1,5 +1,6 @@
 """The lazy vectors of inspector.lazy: reads their fields; inspecting computes nothing."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

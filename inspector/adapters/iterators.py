@@ -1,5 +1,6 @@
 """Iterators of builtin containers, ranges, dict views: few bytes that describe many elements."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

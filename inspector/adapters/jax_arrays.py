@@ -3,6 +3,7 @@
 The adapter makes no array: the first array starts a backend, whose device is the user's choice.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

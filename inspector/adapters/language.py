@@ -1,5 +1,6 @@
 """bytes, bytearray and memoryview. Taking a buffer of them has no side effects."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,6 @@
 """mmap.mmap: a mapping that counts its exports and cannot be closed while there are any."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import mmap

@@ -4,6 +4,7 @@
 moved to a byte of its own when the metaclass lost the number in its name.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

@@ -1,5 +1,6 @@
 """NumPy's objects that are not arrays: an open .npz file, which reads arrays at each access; an nditer."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

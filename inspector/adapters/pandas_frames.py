@@ -4,6 +4,7 @@ Columns are read through `_mgr.blocks`: `df["a"]` would create a Series, which a
 copy-on-write references. Only labels of exact builtin types are shown.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

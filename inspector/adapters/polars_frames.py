@@ -1,5 +1,6 @@
 """polars: series and frames as buffers, lazy frames as recipes, which are never resolved."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

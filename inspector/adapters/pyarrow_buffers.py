@@ -5,6 +5,7 @@ pool, a NumPy array, another Python object, a mapped file. The self test makes o
 address of its class's virtual table and the offset of the Python owner, to recognize both later.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ctypes

@@ -3,6 +3,7 @@
 The fields of `pybind11::detail::instance` (pybind11/detail/common.h) read here are equal from 2.13 to 3.1.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

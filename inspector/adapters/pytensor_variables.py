@@ -1,5 +1,6 @@
 """pytensor: graphs are recipes; shared variables and compiled functions keep arrays in storage cells."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

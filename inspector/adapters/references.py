@@ -1,5 +1,6 @@
 """Weak references, and functions with an lru_cache."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,6 @@
 """rpy2: R objects by their header in memory. R's lazy (ALTREP) vectors are recognized and never expanded."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

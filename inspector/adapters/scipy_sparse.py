@@ -1,5 +1,6 @@
 """scipy.sparse: matrices in compressed arrays, and linear operators, which are only recipes."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """multiprocessing.shared_memory: a named block that several processes map."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -1,5 +1,6 @@
 """SQLAlchemy: mapped objects whose columns may be expired or deferred, results, and statements."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

@@ -1,5 +1,6 @@
 """sqlite3: connections, cursors, rows, blobs. Inspecting fetches no row."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,6 @@
 """What an adapter reports about materialization; the probe derives everything else."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.finding import Finding, finding

@@ -1,5 +1,6 @@
 """torch.autograd.Function: graph nodes, their saved tensors, and whether backward freed them."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

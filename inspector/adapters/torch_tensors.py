@@ -4,6 +4,7 @@
 must not be read at all.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import array

@@ -1,5 +1,6 @@
 """The self test of an adapter with a sample: its answers must be true of that object."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

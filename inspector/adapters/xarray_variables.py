@@ -1,5 +1,6 @@
 """xarray: a variable as a chain of lazy wrappers down to a file, a dask array or an ndarray."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """zarr: arrays as chunks in a store; a local store is listed, others are never contacted."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -1,1 +1,3 @@
 """Native code as files: ELF symbols, DWARF lines, inlined calls, Cython lines, mappings, addresses."""
+
+# SPDX-License-Identifier: MIT

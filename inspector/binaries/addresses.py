@@ -1,5 +1,6 @@
 """Turn an address of native code or static data into a Place: library, symbol, offset."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from functools import lru_cache

@@ -5,6 +5,7 @@ no line until the next comment. DWARF names only the .c, unless Cython wrote `#l
 (`emit_linenums`): then it names the .pyx and this module reads nothing.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -4,6 +4,7 @@ Code that was inlined from a header (Py_DECREF, pybind11's `object.attr`) gets t
 source that called it; calls between headers have no line of their own.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right

@@ -12,6 +12,7 @@ A session ends by `quit`, or when the last client disconnects, the target ends, 
 gdb to detach, kills it after LEAVE_S, and heals what gdb left in the target.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

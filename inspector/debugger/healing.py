@@ -4,6 +4,7 @@ Code is compared with the files that it is mapped from. A byte is restored only 
 file has another: other differences are the program's own.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

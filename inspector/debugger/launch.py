@@ -4,6 +4,7 @@ The program is our child, not gdb's: a stub waits until gdb has attached and set
 the program (execve(2)), which gdb follows. So the program uses our terminal, and we get its exit code.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

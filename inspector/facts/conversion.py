@@ -1,5 +1,6 @@
 """A trace as facts: calls into native code, the conversions they ran, what was copied, lost or shared."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Final, Literal

@@ -1,5 +1,6 @@
 """The heap at one moment: objects by type, a snapshot, and the difference of two snapshots."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from dataclasses import dataclass

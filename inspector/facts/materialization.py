@@ -3,6 +3,7 @@
 The words are those of docs/reference/materialization.md; views print no other word for a state.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Final, Literal, get_args

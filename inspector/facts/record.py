@@ -5,6 +5,7 @@ compiles only `__init__`; all classes share the other functions, with the same m
 sees the standard decorator. Facts have no base class, no `default_factory` and no `__post_init__`.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import dataclasses

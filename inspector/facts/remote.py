@@ -1,5 +1,6 @@
 """An object of another process, read from its memory, and sampled stacks of that process."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.record import dataclass

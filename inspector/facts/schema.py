@@ -4,6 +4,7 @@
 a line.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import dataclasses

@@ -5,6 +5,7 @@ refcount is "immortal"; a tuple is an array. The reader follows the fields' anno
 own schema.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import dataclasses

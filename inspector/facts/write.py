@@ -1,5 +1,6 @@
 """Writes to an object's memory: where, when, old and new value."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

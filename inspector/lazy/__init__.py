@@ -4,6 +4,7 @@
 `lazy.check_lazy` checks a provider's contract, `lazy.include()` is the folder of the C header.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.lazy import by_block as _by_block  # registers np.isin and astype as lazy

@@ -4,6 +4,7 @@ The tables are the specification: a function in LAZY never materializes (for the
 every other function gets arrays, also where vectors stand inside lists, tuples and dicts.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import warnings

@@ -6,6 +6,7 @@ reference is not one of the caller's variables, so then the input is copied, and
 of references a call itself makes differ between versions of Python: `calibrate` counts them.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

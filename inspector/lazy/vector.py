@@ -1,5 +1,6 @@
 """`Vector`: the lazy vector as NumPy and Python see it, and the base class of providers."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

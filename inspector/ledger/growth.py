@@ -4,6 +4,7 @@ References that the ledger cannot see (macros, type slots, functions without a r
 the unexplained ones, count minus those that the gc sees, are noted between runs (native/leaks/unexplained.c).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

@@ -5,6 +5,7 @@ Cython's functions hold their annotations in such a field. The gc cannot follow 
 for owners does not; but before an object is called leaked, such a field counts as a possible owner.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

@@ -1,5 +1,6 @@
 """Addresses that the kernel keeps for this process: one may be the only pointer to a block."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -4,6 +4,7 @@ The result is raw (`Found`): suspects.py searches owners and makes facts. A trac
 other, because both patch the process's function pointers.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import time

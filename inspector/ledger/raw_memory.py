@@ -1,6 +1,7 @@
 """Raw memory of chosen modules: blocks outside Python's objects, followed by run; at the end those not freed,
 by the place that allocated them, with what still points to them."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import time

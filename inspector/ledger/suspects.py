@@ -1,6 +1,7 @@
 """Make facts of a closed ledger: each suspicious object with its count, and the owners that one search of
 memory finds for all of them."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import threading

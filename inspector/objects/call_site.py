@@ -1,5 +1,6 @@
 """The source text of a call's argument: the default name of a report."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import linecache

@@ -4,6 +4,7 @@ Extensions may use a static type without PyType_Ready (c-api/type), as f2py did 
 `tp_mro` and no `tp_dict`.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Mapping

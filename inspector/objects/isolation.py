@@ -10,6 +10,7 @@ safe; locks of libraries that work without the GIL remain. So `run` refuses whil
 on a processor; sleeping threads are accepted, and the deadline ends a child that waits for their locks.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

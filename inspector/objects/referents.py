@@ -4,6 +4,7 @@ The `m_traverse` of a module may visit freed objects: that of _asyncio (CPython 
 new reference to such an object, once released, puts it on that list again, and the next visit never ends.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

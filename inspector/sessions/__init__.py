@@ -1,1 +1,3 @@
 """The verbs that a user holds over time: traces, leaks, previews, promises, compiled calls, debugging."""
+
+# SPDX-License-Identifier: MIT

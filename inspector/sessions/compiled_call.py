@@ -1,5 +1,6 @@
 """The verb `call_c`: one inspected call of compiled C, here or in a forked child; traced on request."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

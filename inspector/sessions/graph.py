@@ -1,5 +1,6 @@
 """The verb `graph`: an object's holders and what it holds, one step; further steps by a node's address."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Mapping

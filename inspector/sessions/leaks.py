@@ -1,5 +1,6 @@
 """The verb `leaks`: a context manager that afterwards holds the verdicts on references."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

@@ -4,6 +4,7 @@ The first child runs the code as `Leaked.run` does. If it crashes, a second one 
 start: the ledger delays freeing objects released too early, so that child often survives and names the fault.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import faulthandler

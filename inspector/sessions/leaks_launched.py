@@ -1,5 +1,6 @@
 """The verb leaks on a launched program: its own Python opens the ledger, and judges when it ends."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import atexit

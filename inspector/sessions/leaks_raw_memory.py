@@ -1,5 +1,6 @@
 """The verb `leaks` for raw memory: lost blocks become verdicts, growing places a table."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,6 @@
 """The verbs that predict: `conversions(x)`, and what an expression would copy."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import time

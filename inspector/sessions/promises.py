@@ -1,5 +1,6 @@
 """The verbs `no_copy` and `no_materialize`: blocks that raise if bytes are copied or data materializes."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,6 @@
 """The verbs on running programs: breakpoints in this, a launched or another process; stacks; crashes."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

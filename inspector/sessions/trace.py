@@ -1,5 +1,6 @@
 """The verb `trace`: a context manager and decorator that afterwards returns the trace as facts."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,6 @@
 """The verb trace on another live process: loads the extension there at a safe point, and stops it again."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import shutil

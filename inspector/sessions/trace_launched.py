@@ -1,5 +1,6 @@
 """The verb trace on a launched program: its own Python begins the trace; this process reads it afterwards."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,1 +1,3 @@
 """Listening over time: what is armed, recorded, decoded and stored."""
+
+# SPDX-License-Identifier: MIT

@@ -1,5 +1,6 @@
 """Compares two sets of facts, field by field."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

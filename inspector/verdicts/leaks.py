@@ -4,6 +4,7 @@ A live object with more references than owners found was leaked. An object with 
 or freed while it had owners, was over-released. If another explanation remains, the verdict is not certain.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections import Counter

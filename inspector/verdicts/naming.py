@@ -1,5 +1,6 @@
 """Puts the user's names into facts: the owner of a view's bytes is `big`, not "ndarray"."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

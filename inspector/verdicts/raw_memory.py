@@ -4,6 +4,7 @@ Valgrind calls it definitely lost (mc-manual, "Memory leak detection"). Several 
 proof; after a single run an encoded address may still keep a block.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.leaks import RawMemory, Touch, Verdict

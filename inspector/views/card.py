@@ -1,5 +1,6 @@
 """The card: a headline that says what the object is, then the facts of one report in order."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,6 @@
 """Draws the path from a root to an object, one line per reference."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.chain import Chain

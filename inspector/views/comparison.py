@@ -1,5 +1,6 @@
 """Draws two objects side by side: what they share, then every field that differs."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.comparison import Change, Comparison

@@ -5,6 +5,7 @@ everywhere. Styles are names: fact, dim, good, warn, danger, native, python. A v
 spans (two before evidence). A renderer adds the label column, the flush-right note, line breaks and indents.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.record import dataclass

@@ -1,5 +1,6 @@
 """Draws the heap as a table by type, and the difference of two snapshots."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.heap import Difference, Heap, NameChange, Snapshot, TypeChange, TypeCount

@@ -1,5 +1,6 @@
 """Draws a namespace as a table: a bracket joins names that share bytes; every byte is counted once."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

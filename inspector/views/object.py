@@ -1,5 +1,6 @@
 """Draws the object itself: its type and where it is defined, its own size, its header."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

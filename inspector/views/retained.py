@@ -1,5 +1,6 @@
 """Draws what only one object keeps alive: the total, then by type."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.refs import Retained

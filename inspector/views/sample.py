@@ -1,5 +1,6 @@
 """`draw(blocks)`: what `python -m inspector.views.<column>` prints."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

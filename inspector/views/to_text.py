@@ -1,5 +1,6 @@
 """Draws blocks as terminal text: plain lines, or rich Text with the theme's styles."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence

@@ -1,5 +1,6 @@
 """Draws watched names, one row each; changed cells are coloured, with the old values in the last column."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.facts.namespace import Row

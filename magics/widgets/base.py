@@ -4,6 +4,7 @@ A widget holds facts, never the object. Messages from a front end are not truste
 only questions in the view's list are answered, under the question's number.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,4 +1,5 @@
 // Breakpoints: places, a list of hits, and the arguments and mixed stack of the chosen hit.
+// SPDX-License-Identifier: MIT
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

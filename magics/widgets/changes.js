@@ -1,4 +1,5 @@
 // What a cell changed: names and types, increases to the right, decreases to the left; sorted and filtered here.
+// SPDX-License-Identifier: MIT
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

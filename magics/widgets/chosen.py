@@ -1,5 +1,6 @@
 """Choose a report's live view from the options, where a notebook can draw it."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,5 @@
 // An object in the middle, holders to the left, what it holds to the right. Enter or a click opens a node.
+// SPDX-License-Identifier: MIT
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

@@ -1,4 +1,5 @@
 // What all views draw with. Text is inserted as text, never as markup; a list is one tab stop; waits time out.
+// SPDX-License-Identifier: MIT
 const add = (parent, tag, attributes = {}, ...inside) => {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {

@@ -1,4 +1,5 @@
 // Whether the data is there: the layers as a tree, the pages in order as a strip.
+// SPDX-License-Identifier: MIT
 const PAGES = { p: ["█", "private", "--c0"], f: ["▓", "of a file", "--c3"], s: ["▒", "shared", "--c5"], z: ["0", "page of zeros", "--dim"], w: ["~", "swapped", "--c2"], ".": ["·", "absent", "--dim"] };
 export default {
   render({ model, el }) {

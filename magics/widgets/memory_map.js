@@ -1,4 +1,5 @@
 // Names on the addresses they cover, to scale; choosing one highlights those that share its bytes.
+// SPDX-License-Identifier: MIT
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

@@ -1,4 +1,5 @@
 // A stopped child: its place, variables and mixed stack, and buttons that step it.
+// SPDX-License-Identifier: MIT
 export default {
   render({ model, el }) {
     const { root, head } = begin(el, "stopped child");

@@ -1,5 +1,6 @@
 """Live view of a stopped child: its place, variables and mixed stack, and buttons that step it."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

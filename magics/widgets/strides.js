@@ -1,4 +1,5 @@
 // Elements and their bytes: moving in the grid shows the step in memory.
+// SPDX-License-Identifier: MIT
 export default {
   render({ model, el }) {
     const scene = model.get("scene");

@@ -1,4 +1,5 @@
 // A trace: a timeline of boxes, a folding tree of calls, and the copies.
+// SPDX-License-Identifier: MIT
 const jump = (site) => {
   const prompt = [...document.querySelectorAll(".jp-InputPrompt")].find((one) => one.textContent.trim() === `[${site.cell}]:`);
   const lines = prompt?.closest(".jp-Cell")?.querySelectorAll(".cm-line");

@@ -1,5 +1,6 @@
 """Live view of a trace: a timeline, a tree of calls, and the copies."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import itertools

@@ -13,6 +13,7 @@
 // What is not counted: objects that nothing the gc knows refers to (held by C alone), and objects whose
 // holder does not report them to the gc. Objects of the types in `ours` (the tool's own facts) are left
 // out and not followed; the tuples that only they hold are in the gc's lists and are taken out at the end.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "heap/census.h"
 #include "module/native.h"

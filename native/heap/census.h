@@ -1,4 +1,5 @@
 // The live objects of chosen types.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CENSUS_H
 #define INSPECTOR_CENSUS_H
 

@@ -16,6 +16,7 @@
 // (three while large layers are followed) and a byte for each pool of small blocks, given back at the end.
 // The GIL is held and the gc off throughout, so all object pointers are borrowed and stay good until the path
 // has been written down.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "objects/objects.h"

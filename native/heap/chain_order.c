@@ -14,6 +14,7 @@
 // where the whole search takes a fraction of a second, stay in the order of their roots.
 //
 // Memory: a bit for each 16 bytes of heap, twice. Where that is refused the layer stays as it is.
+// SPDX-License-Identifier: MIT
 #include "heap/chain_search.h"
 
 #include <string.h>

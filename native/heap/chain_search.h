@@ -1,4 +1,5 @@
 // A search for a path: heap/chain.c finds it, heap/chain_steps.c writes it down.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CHAIN_SEARCH_H
 #define INSPECTOR_CHAIN_SEARCH_H
 

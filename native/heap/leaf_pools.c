@@ -11,6 +11,7 @@
 //
 // Pools are proved by their headers (search/pymalloc.c), once each, when an object in them is first met; the
 // GIL is held throughout, so a pool stays what it is.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "module/native.h"

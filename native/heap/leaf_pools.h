@@ -1,4 +1,5 @@
 // Leaves of the heap, told by their address: leaf_pools.c.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LEAF_POOLS_H
 #define INSPECTOR_LEAF_POOLS_H
 

@@ -15,6 +15,7 @@
 // Memory: 16 bytes an object in order of arrival, which is also the queue, and 4 to 8 in the table that
 // finds it by address, at most half full; both grow by doubling and are given back to the system at the end.
 // The GIL is held and the gc is off throughout. All object pointers are borrowed.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "heap/census.h"
 #include "module/native.h"

@@ -2,6 +2,7 @@
 //
 // Rows lie in an open hash table by the type's address. Who owns the types: nobody during the walk (the
 // GIL is held and the gc is off, so none can go); tally_list takes references for as long as it builds.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_TALLY_H
 #define INSPECTOR_TALLY_H
 

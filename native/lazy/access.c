@@ -2,6 +2,7 @@
 //
 // Methods check the arguments from Python and call lazy/region.c and lazy/fill.c. The getters read fields
 // only, so inspecting a vector never materializes it and never runs a recipe.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 static int check_index(const LazyVector *vector, Py_ssize_t *i) {

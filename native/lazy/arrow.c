@@ -2,6 +2,7 @@
 //
 // Both structs are defined by the interface. A consumer moves the struct out and sets its `release` to NULL;
 // a capsule whose struct still has a `release` calls it. An array without nulls has no validity bitmap.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 typedef struct ArrowSchema {

@@ -4,6 +4,7 @@
 // __array_function__ and similar hooks know ("np.sort"), or None. Then the source line at `instruction` of
 // `code` is the cause; it is read only for display. `cell` is the number of the running IPython cell, or -1:
 // the length of the history list `In` in the user's namespace. Frames of inspector.lazy are skipped.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 // Whether the globals of a frame belong to inspector.lazy.

@@ -3,6 +3,7 @@
 // Consumers get read-only memory. A writable buffer is granted while no other consumer has the memory. From
 // then on the recipe may no longer describe the elements (`written`), so pickle writes the elements. A DLPack
 // capsule before version 1 has no read-only flag: it gets a copy of its own.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 int lazy_getbuffer(PyObject *self, Py_buffer *view, int flags) {

@@ -9,6 +9,7 @@
 //   * a signal arrives at a waiter: its handler runs; if it raises, the waiter stops waiting;
 //   * fork() while another thread fills: the child does not have that thread, so it starts over.
 // data2 may be filled in part: bit k of `done` is set after the bytes of block k are written.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 #include <time.h>
 

@@ -1,4 +1,5 @@
 // Internals of the lazy vector: its struct, and the functions that the files in native/lazy/ share.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LAZY_INSIDE_H
 #define INSPECTOR_LAZY_INSIDE_H
 

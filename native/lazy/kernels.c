@@ -2,6 +2,7 @@
 //
 // Both variants are the same C (lazy/kernels_body.h) with GCC vectors. AVX2 without FMA: a fused multiply-add
 // would give different bits on different machines. Without the pragma only the portable variant is built.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 #define VARIANT(name) name##_any

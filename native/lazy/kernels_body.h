@@ -2,6 +2,7 @@
 // VARIANT(name) defined. GCC vectors are 32 bytes: one register with AVX2, two without.
 //
 // Elements are read directly from a caller's buffer and may be unaligned, hence the `loose` types.
+// SPDX-License-Identifier: MIT
 
 typedef double VARIANT(v4d) __attribute__((vector_size(32)));
 typedef float VARIANT(v8f) __attribute__((vector_size(32)));

@@ -11,6 +11,7 @@
 //
 // Calls hold the GIL, unless INSPECTOR_LAZY_NOGIL says that the functions need no Python and are thread-safe.
 // This header does not include Python.h: any language with a C interface can provide a vector.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LAZY_H
 #define INSPECTOR_LAZY_H
 

@@ -1,4 +1,5 @@
 // Conversion of elements to and from Python numbers, and refusals: the base of native/lazy/.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 int lazy_refuse(const char *name, PyObject *arguments) {

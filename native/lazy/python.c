@@ -3,6 +3,7 @@
 // A Python get_region writes to an ndarray over separate storage, which is then copied. A provider that keeps
 // `out` keeps only scratch memory, and can never write to a materialized vector. Every answer is checked
 // (count, type, range): an error of a provider raises an exception and never gives a wrong value.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 // A new writable ndarray of n elements over `room`.

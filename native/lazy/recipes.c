@@ -2,6 +2,7 @@
 //
 // A vector over a buffer holds it (Py_buffer) for its whole life, so the exporter can neither move nor free
 // the memory. If the exporter is the input itself, `source.obj` is the only reference to it.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 static LazyVector *vector_create(native_state *state, lazy_recipe recipe) {

@@ -5,6 +5,7 @@
 // compute an element; then these functions touch no Python object, cannot fail, and run without the GIL. This
 // is safe because nothing they read is freed or moved meanwhile: the input's buffer is held, `done` and
 // `stamps` stay once made, a block's bit is set after its bytes are written, and a replaced data2 is retired.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 // Whether elements [i, i + n) lie in data2.

@@ -8,6 +8,7 @@
 //
 // Without the GIL two threads may stamp one block at once: both write what they read, with relaxed atomics.
 // Spans are written and compared only under the GIL.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 
 int lazy_stamps_make(LazyVector *vector) {

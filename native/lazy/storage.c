@@ -1,4 +1,5 @@
 // The storage of a materialized vector, and the count of threads that may read it without the GIL.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 #include <sys/mman.h>
 

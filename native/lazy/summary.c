@@ -3,6 +3,7 @@
 // In order of cost: a closed form (arange), the answer of the provider (lazy/lazy.h), one fused pass over the
 // input (absolute values of doubles: one read of memory, no writes), else block by block in 128 KB of scratch
 // memory. Sums of floats are accumulated in `long double` across blocks.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 #include <math.h>
 

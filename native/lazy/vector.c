@@ -14,6 +14,7 @@
 // tp_clear drops the input and sets the length to 0: the vector is then empty but valid.
 //
 // Limits. One dimension; the eleven kinds of lazy/kernels.c; 256 nested vectors; 16 events.
+// SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
 #include <structmember.h>
 

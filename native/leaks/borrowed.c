@@ -4,6 +4,7 @@
 // Only structs are read, so no user code runs. An object with a known owner (an array with its own data,
 // bytes, a ctypes object with its own memory) shows memory that is kept. An unknown base (a capsule, a class
 // of a binding) may keep it or not; it counts as no owner.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/views.h"
 #include "objects/objects.h"

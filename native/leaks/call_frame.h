@@ -1,4 +1,5 @@
 // One open call from Python and the objects that it watches.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CALL_FRAME_H
 #define INSPECTOR_CALL_FRAME_H
 

@@ -2,6 +2,7 @@
 //
 // A block that is freed during a call and contains the address of a watched object may have held it: the
 // balance of that object is marked as blurred.
+// SPDX-License-Identifier: MIT
 #include "leaks/call_frames.h"
 #include "leaks/call_frame.h"
 #include "leaks/entries/entry.h"

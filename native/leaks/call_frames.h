@@ -1,4 +1,5 @@
 // The arguments of open calls from Python, watched while the calls run.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LEDGER_FRAMES_H
 #define INSPECTOR_LEDGER_FRAMES_H
 

@@ -9,6 +9,7 @@
 // when the call ends. If it was released too often, something still refers to it. So the ledger takes one
 // reference to it (LEDGER_HELD) and drops it at the end if nothing refers to it. No correct code can notice:
 // only the call has the object.
+// SPDX-License-Identifier: MIT
 #include "leaks/calls.h"
 #include "leaks/call_frame.h"
 #include "leaks/call_frames.h"

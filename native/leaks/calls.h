@@ -1,4 +1,5 @@
 // A call from Python while the ledger is open (calls.c), and the hooks of the C API by then (hooks.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LEDGER_CALLS_H
 #define INSPECTOR_LEDGER_CALLS_H
 

@@ -8,6 +8,7 @@
 // too low is reported for arrays behind a capsule.
 //
 // The struct belongs to the C code: each word is read by memory_read() and used only if a list is there.
+// SPDX-License-Identifier: MIT
 #include "leaks/call_frame.h"
 #include "leaks/call_frames.h"
 #include "memory/memory.h"

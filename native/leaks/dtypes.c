@@ -14,6 +14,7 @@
 // ALLOCATED_MAX blocks of that size, a lower count is no proof: nothing is reported, but several runs may
 // show it. References released by statics and fields are known (ledger_frames_released), those of heap
 // structs not.
+// SPDX-License-Identifier: MIT
 #include "leaks/dtypes.h"
 #include "leaks/call_frames.h"
 #include "memory/memory.h"

@@ -1,4 +1,5 @@
 // NumPy's own dtypes while a call from Python is open: finds references that C code steals from other owners.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LEDGER_DTYPES_H
 #define INSPECTOR_LEDGER_DTYPES_H
 #include "leaks/entries/entry.h"

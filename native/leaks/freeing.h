@@ -1,4 +1,5 @@
 // The functions that free memory, as import slots name them (freeing.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_FREEING_H
 #define INSPECTOR_FREEING_H
 

@@ -20,6 +20,7 @@
 // kept too: it is the next block of the free list, so reclaim allocates it at once, before other code does.
 //
 // Limits and why. At most KEPT_MAX blocks wait; more are freed at once. A type's own allocator is not seen.
+// SPDX-License-Identifier: MIT
 #include "leaks/frees.h"
 #include "leaks/call_frames.h"
 #include "leaks/entries/entry.h"

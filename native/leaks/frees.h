@@ -1,4 +1,5 @@
 // Hooks of Python's allocators; freed blocks are kept while something may refer to them (frees.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_FREES_H
 #define INSPECTOR_FREES_H
 

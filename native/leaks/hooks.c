@@ -3,6 +3,7 @@
 // Each row generates a function with the row's own signature, as in trace/capi/hooks.c. It notes what
 // happened to each object, by the columns "owns" and "...", and the return address of the caller. It writes
 // no ring and reads no clock. Rows that move no reference (PyLong_AsLong) have no hook here.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/hooks.h"
 #include "leaks/calls.h"

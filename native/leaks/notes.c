@@ -3,6 +3,7 @@
 // A call without the GIL must not touch the ledger: it is recorded as a fault. If its thread has released the
 // GIL (Py_BEGIN_ALLOW_THREADS), the hook takes it for the length of the call, so that the process survives. A
 // thread that Python does not know runs the call unchanged.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "leaks/notes.h"
 #include "leaks/entries/entry.h"

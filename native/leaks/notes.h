@@ -1,4 +1,5 @@
 // One C-API call as the ledger notes it: the hooks of each row fill it in.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LEDGER_NOTES_H
 #define INSPECTOR_LEDGER_NOTES_H
 #include "leaks/entries/entry.h"

@@ -1,4 +1,5 @@
 // C statics that stopped referring to an object while the ledger is open.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LEDGER_STATICS_H
 #define INSPECTOR_LEDGER_STATICS_H
 

@@ -14,6 +14,7 @@
 // (leaks/raw_memory/allocation_runs.c), if a run allocated it.
 //
 // Who frees. Nothing here owns a reference; the table is an arena of its own. Limits: NOTES_MAX notes.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/frees.h"
 #include "leaks/raw_memory/allocation_runs.h"

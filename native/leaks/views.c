@@ -16,6 +16,7 @@
 // Limits and why. VIEWS_MAX views, half of them for views that existed before, and KEPT_BYTES_MAX. A block
 // beyond these is freed at once, and its view is reported as possible: its address may be reused by now.
 // Which block contains an inner address is known at once for pymalloc, for malloc only when it is freed.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/views.h"
 #include "leaks/entries/table.h"

@@ -1,4 +1,5 @@
 // Views of memory that they do not own, as the hooks of free see them while the ledger is open.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LEDGER_VIEWS_H
 #define INSPECTOR_LEDGER_VIEWS_H
 

@@ -1,4 +1,5 @@
 // Memory bandwidth of this process: the limit of a search, and the estimate of what a first one costs.
+// SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "module/native.h"
 

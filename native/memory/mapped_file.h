@@ -1,4 +1,5 @@
 // A new file mapped for writing, into which a store never fails for a full disk: what a trace leaves behind.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_MAPPED_FILE_H
 #define INSPECTOR_MAPPED_FILE_H
 

@@ -4,6 +4,7 @@
 // of 8 KiB covers 1 MiB. It is made when an address first falls into its MiB, and a hash table of MiB numbers
 // finds it. A heap of 1.5 GB so costs at most 12 MB, and the rest of a huge page. The set holds no references
 // and makes no objects. The owner of the struct frees it by marks_deinit.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_MARKS_H
 #define INSPECTOR_MARKS_H
 

@@ -11,6 +11,7 @@
 // A body under the guard must own nothing (no lock, no malloc, no reference): the jump frees nothing. Hence
 // the scratch: one anonymous mapping that a search fills from the bottom and unmaps as a whole. It also keeps
 // the search's own arrays of addresses out of the malloc heap, where the search would find them.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "module/native.h"

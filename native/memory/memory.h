@@ -1,4 +1,5 @@
 // This process's memory: its mappings, reads that cannot crash, pages, and the search for words.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_MEMORY_H
 #define INSPECTOR_MEMORY_H
 

@@ -1,5 +1,6 @@
 // The PAGEMAP_SCAN ioctl of /proc/self/pagemap: which pages of a range are of which category (Linux 6.7;
 // Documentation/admin-guide/mm/pagemap.rst). The build machine's uapi/linux/fs.h may lack it.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_PAGEMAP_H
 #define INSPECTOR_PAGEMAP_H
 

@@ -7,6 +7,7 @@
 //
 // Ranges to leave out (the scratch, payloads that the caller knows to be numbers) are cut away once, here, so
 // that every pass over the same runs reads the same bytes.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "memory/pagemap.h"

@@ -7,6 +7,7 @@
 // is found. Older kernels: words only. mincore(2) is not used: it describes the page cache, not this process.
 //
 // Nothing is dereferenced, so a range may be unmapped, or lie beyond the end of a truncated file.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "memory/pagemap.h"
 #include "module/native.h"

@@ -11,6 +11,7 @@
 //
 // Every run is read under the guard of memory.c. A run that faults (another thread unmapped it, a file was
 // truncated) is read again through process_vm_readv, which skips only the pages that are really gone.
+// SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "module/native.h"
 

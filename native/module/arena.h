@@ -3,6 +3,7 @@
 // malloc is not used: freeing a large block raises glibc's mmap threshold (mallopt(3), M_MMAP_THRESHOLD). The
 // walk would change where the inspected program's next array lies, and whether its pages are fresh. An arena
 // holds no Python objects. The owner of the struct frees it by arena_deinit.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_ARENA_H
 #define INSPECTOR_ARENA_H
 

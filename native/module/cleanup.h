@@ -1,4 +1,5 @@
 // Scope guards: what a block acquires is released on every way out of the block (an idea of drgn's).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CLEANUP_H
 #define INSPECTOR_CLEANUP_H
 

@@ -1,4 +1,5 @@
 // Differences between CPython versions, kept here as data so that no part tests the version itself.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_COMPAT_H
 #define INSPECTOR_COMPAT_H
 

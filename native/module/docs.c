@@ -4,6 +4,7 @@
 // of drgn's). module/docstrings.py turns them into docstrings.h at build time, so a method table says NULL
 // where a docstring would be. This part is the last in the list: it looks up each name in the finished module
 // and points its row at the text. The texts are static: nothing frees them.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 
 typedef struct {

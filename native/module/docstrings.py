@@ -4,6 +4,7 @@ CMake runs it: module/docstrings.py _native.pyi docstrings.h. A row is {"name" o
 function's docstring begins with its signature, as inspect.signature expects it of C (PEP 7, Argument Clinic).
 """
 
+# SPDX-License-Identifier: MIT
 import ast
 import sys
 from pathlib import Path

@@ -2,6 +2,7 @@
 //
 // Running a signal handler in the middle of a walk would run Python code, which could free borrowed objects.
 // So the walk only checks whether SIGINT came, and ends. The handler runs after the walk.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_INTERRUPT_H
 #define INSPECTOR_INTERRUPT_H
 

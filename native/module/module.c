@@ -12,6 +12,7 @@
 //
 // Limits. One interpreter only (module/compat.h: COMPAT_INTERPRETERS_SLOT), and only with the GIL: the scan
 // reads memory that other threads would otherwise change meanwhile.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 
 native_state *native_get_state(PyObject *module) { return PyModule_GetState(module); }

@@ -1,4 +1,5 @@
 // What every part includes: the module's state, and the exec function of each part.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_NATIVE_H
 #define INSPECTOR_NATIVE_H
 

@@ -5,6 +5,7 @@
 // the closing bracket or quote where it has one. Names, documentation and values come from the inspected
 // program and may hold anything: control codes, surrogates and bidirectional marks are written as Python
 // escapes.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 // thread may run meanwhile: only the walk itself can report. It checks for signals every few milliseconds
 // (module/interrupt.h), and there it overwrites one line on a file descriptor that the caller chose. The line
 // is short and never wraps.
+// SPDX-License-Identifier: MIT
 #include "module/interrupt.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 // static type, so the pointer stays good for the life of the process. Subclasses inherit the buffer slot.
 // Elements are read from arrays that own a plain block of object pointers; a view's elements belong to the
 // owner. Objects inside structured dtypes are left out: only NumPy can say where they lie.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 #include "objects/objects.h"
 

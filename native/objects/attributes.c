@@ -3,6 +3,7 @@
 // An attribute lookup may run the user's code (`__getattr__`, a property, a key's `__eq__`) and makes the
 // `__dict__` of an instance that had none yet. Here the instance's values, or the dict it has already, are
 // read; a key that is no exact str is passed by. All pointers are borrowed; the GIL is held.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "objects/objects.h"

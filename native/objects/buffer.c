@@ -15,6 +15,7 @@
 // from 3.8 to 3.13) and proved by the self test of inspector/adapters/language.py: a count that does not
 // move when a memoryview is taken means "unknown", never a guess. PyArrayObject_fields is public, part of
 // NumPy's ABI (numpy/ndarraytypes.h); it is written down so that NumPy is not needed to build.
+// SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "module/native.h"
 #include "objects/objects.h"

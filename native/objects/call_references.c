@@ -12,6 +12,7 @@
 // compared with the object, inside the frame's own bounds. References that the C code itself holds in its own
 // variables (map does) cannot be seen. From 3.14 on a slot may only borrow what a variable owns; such a one
 // is no reference, and not counted.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "objects/objects.h"

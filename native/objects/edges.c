@@ -12,6 +12,7 @@
 // list).
 //
 // Nothing is owned here: every reference passed to `visit` is borrowed and stays valid while the GIL is held.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "objects/objects.h"

@@ -2,6 +2,7 @@
 // another.
 //
 // Only objects of the exact types int, float, bool, bytes, str and None are read: no code of theirs runs.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 

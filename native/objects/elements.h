@@ -1,4 +1,5 @@
 // One element of an array, a list or a text, and what a conversion in C makes of it.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_ELEMENTS_H
 #define INSPECTOR_ELEMENTS_H
 

@@ -8,6 +8,7 @@
 // (module/compat.h): what a frame only borrows, another frame below it owns, and is not told.
 //
 // All that `look` receives is borrowed, and valid while the GIL is held.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "objects/objects.h"

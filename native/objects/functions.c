@@ -10,6 +10,7 @@
 // A module is an extension module if it keeps a PyModuleDef (PyModule_GetDef). One whose definition has
 // m_slots was made in phases (PEP 489). The rows of m_slots are (number, value); a value is a function for
 // Py_mod_create and Py_mod_exec, and a plain number for the slots added since 3.12.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 #include "objects/objects.h"
 

@@ -13,6 +13,7 @@
 // __sizeof__. Unknown where the type's sizes cannot be right (its struct was overwritten).
 //
 // Every refcount shown is without the Subject's own reference.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 #include "objects/objects.h"
 

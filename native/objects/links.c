@@ -4,6 +4,7 @@
 // runs, and no instance is given a __dict__ it did not have. A dict that is the namespace of an instance, a
 // class or a module counts as part of it (links_own_dict): `app.bus.callback` is one step from `bus`.
 // What no table explains is a "slot" without a name. All pointers are borrowed; the GIL is held.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "objects/objects.h"

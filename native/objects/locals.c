@@ -2,6 +2,7 @@
 //
 // The frames are read in place (objects/frames.c), so no frame object and no dict of locals is made:
 // `f_locals` would keep a reference to each value until the function returns.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "objects/objects.h"

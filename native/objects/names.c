@@ -3,6 +3,7 @@
 // The dict is read in place, so that no temporary reference of ours gets into a count. A value that is a
 // Subject stands for the object in it, and its reference is taken out. The gc is off while the rows are
 // built: nothing can run that would change the dict under the loop.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 #include "objects/objects.h"
 

@@ -1,4 +1,5 @@
 // One object read: the subject, what it refers to, how it holds that, its own bytes, its type.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_OBJECTS_H
 #define INSPECTOR_OBJECTS_H
 

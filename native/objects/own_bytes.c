@@ -6,6 +6,7 @@
 // `__sizeof__` are called only for types of CPython and NumPy, because they cannot run user code. They may
 // make an int, which is no gc object: a walk over the gc's lists is not disturbed.
 // Source: Objects/*object.c, the `__sizeof__` of each type; sys.getsizeof adds the same headers.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "objects/objects.h"

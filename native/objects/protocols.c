@@ -7,6 +7,7 @@
 //
 // The structs were made by somebody else and may be wrong; every pointer in them is followed through
 // memory_read, and dimensions are bounded. What does not make sense is a ValueError.
+// SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "module/native.h"
 

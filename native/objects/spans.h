@@ -1,4 +1,5 @@
 // The bytes of an object as its C struct tells them: nothing of the object's own code runs.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_SPANS_H
 #define INSPECTOR_SPANS_H
 

@@ -5,6 +5,7 @@
 // once and deletes its own name: from there on the box holds exactly ONE reference, whatever the depth
 // of calls below, and the true count is ob_refcnt - 1. Probes take a Subject and borrow the object only
 // for the length of one native call.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 #include "objects/objects.h"
 

@@ -1,4 +1,5 @@
 // An address and what the dynamic linker knows about it: the file it was loaded from, the exported symbol.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 //
 // `image(address)` gives the file that holds the address, where it was loaded, and the first bytes of

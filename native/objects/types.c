@@ -13,6 +13,7 @@
 // Tables. tp_methods, tp_members and tp_getset are C arrays of the defining type, ended by a row without
 // a name; ROWS_MAX bounds a table that never ends. A class statement has none: then the tables of its
 // nearest base that has some are told, under that base's name (torch.Tensor is a class over a C type).
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE // memmem
 #include "module/native.h"
 #include "objects/objects.h"

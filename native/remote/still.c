@@ -10,6 +10,7 @@
 //
 // A signal that arrives while a thread is being stopped is kept and delivered at its release. Pages that the
 // process has never touched, and pages in swap, are not read: a read would bring them into memory.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "module/native.h"

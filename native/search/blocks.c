@@ -5,6 +5,7 @@
 // other blocks (a linked list, a deque, a table of structs), or from anywhere by chance: the owner is the
 // object whose layout says that this very field owns that very word, else one whose tp_traverse visits the
 // target. Blocks that only other blocks point to are looked for once more, through those.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "search/holders.h"

@@ -6,6 +6,7 @@
 // resolved by what lies near and edges verified, on a copy. Is all explained but whose some blocks are, then
 // the owners of those are looked for everywhere, once: nothing else is missing. Were some words only borrowed
 // or left over, the search goes on with what it had.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "search/holders.h"

@@ -6,6 +6,7 @@
 // blocks from its other end, the chain goes round. So it is followed from the deque, for the deque's length:
 // that is exact. Deques are found in the lists of the garbage collector, which are read only where a block
 // looks like one of a deque's.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "search/holders.h"

@@ -6,6 +6,7 @@
 // frame is suspended; in a running frame the interpreter keeps it in a register, and Python works it out
 // from the bytecode (inspector/stack_depth.py). Memory in a chunk that belongs to no frame is dead: old
 // locals. With the GIL held no frame moves.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "objects/objects.h"

@@ -1,6 +1,7 @@
 // Dead tuples, lists and dicts that CPython keeps for reuse, with what they held: their count is 0, their
 // type is left. A block that was one of them and was given out anew may look just so as long as its new owner
 // has not written those words: the interpreter's lists tell which it is.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "search/holders.h"
 

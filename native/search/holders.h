@@ -1,6 +1,7 @@
 // What the parts that verify hits share: blocks of memory, frames, places, and who holds what.
 //
 // Functions marked "guarded" read memory that may be anything: call them under memory_guarded.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_HOLDERS_H
 #define INSPECTOR_HOLDERS_H
 

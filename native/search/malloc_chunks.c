@@ -10,6 +10,7 @@
 // Where malloc is not glibc's (jemalloc, a sanitizer), blocks have no such header, and nothing is claimed:
 // BLOCK_NONE.
 // Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing: BLOCK_LOST.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "memory/memory.h"
 #include "search/holders.h"

@@ -4,6 +4,7 @@
 // a few hundred KiB. A search that may end when it has found its answer therefore begins beside its needles
 // and goes outward, for as many pieces as may be near; the rest it reads by address, as memory and the walks
 // over a heap of malloc like it best. For the order only: every run is there, once.
+// SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "search/holders.h"
 

@@ -16,6 +16,7 @@
 // Hits are placed slice by slice, so stale ones take no room, and the words of one block become one edge.
 // Limits: `limit` edges are kept for all targets together, those beyond are counted; blocks are looked for
 // by pointers to their first 4 KiB.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "objects/objects.h"

@@ -8,6 +8,7 @@
 // order begins with itself. Only such an object may be traversed (tp_traverse on something that merely
 // looked like an object crashes). Exact tuples and dicts, which the collector stops tracking when they
 // hold only atoms, and the exact types of the layout table are read by their layout and never traversed.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"

@@ -7,6 +7,7 @@
 // only resembles a header does not survive that. A pool given back keeps its header: no block of it is handed
 // out, all are on its free list. What is behind the last block of a pool, cut off when the pool had blocks
 // of another size, is free too. Freed blocks keep what they held, but for their first word.
+// SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "search/holders.h"
 

@@ -1,4 +1,5 @@
 // Pools of pymalloc, for those who know where one would begin: pymalloc.c.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_PYMALLOC_H
 #define INSPECTOR_PYMALLOC_H
 

@@ -6,6 +6,7 @@
 // containers, and the caller is told when it did not suffice.
 // What is found goes through the same search/slots.c and search/search.c as the hits of a search: the same
 // names, the same certainty.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "search/holders.h"

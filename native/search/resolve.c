@@ -3,6 +3,7 @@
 // Layouts say so word by word (search/slots.c); where they do not, tp_traverse of the holder says how many
 // there are. Everything is read under the guard of memory/memory.c, a group of one holder and one target at a
 // time: what faults holds nothing.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "search/holders.h"

@@ -3,6 +3,7 @@
 // The order of the whole, and who frees, is told in owners.c. Everything that reads memory of the inspected
 // program runs under the guard of memory/memory.c, a body at a time: what faults is stale, and the search
 // goes on.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "search/holders.h"

@@ -3,6 +3,7 @@
 // Lists, tuples, dicts, sets and instances are read by their layout, which answers three things that
 // tp_traverse cannot: where, under which key, and whether the word is still in use (list items behind
 // the length, values of a split table). For every other type tp_traverse has the last word: SLOT_ASK.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "search/holders.h"
 

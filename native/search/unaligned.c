@@ -5,6 +5,7 @@
 // find. One reading of memory compares all seven places, and the exact address: low bits are no tags here.
 // What is found is never certain. Frames and C stacks keep no packed fields; text and numbers hold nothing;
 // the inline caches of bytecode (3.11 on) stand at any even address and only borrow.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "search/holders.h"

@@ -21,6 +21,7 @@
 // Limits and why. x86-64 only: elsewhere traps_arm returns None. The handler makes system calls directly,
 // without libc: the breakpoint may be in `write`. The kernel ends a thread that blocks SIGTRAP (zmq's) when
 // it reaches an int3, whatever the handler; for those the watchdog outside restores the bytes.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "module/native.h"
 

@@ -10,6 +10,7 @@
 //
 // Limits and why. At most four addresses: the processor has no more. A hit while SIGTRAP is blocked, as in
 // the handler itself, is delivered late and not counted: its place is not known any more.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"

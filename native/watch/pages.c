@@ -18,6 +18,7 @@
 // is not recorded, nor is what the kernel writes; the comparison with the copy shows both. A thread that
 // blocks SIGTRAP is never stepped, for the trap would end the process. Every other page fault of a thread
 // costs a signal too while the watch lasts. x86-64.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"

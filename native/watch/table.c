@@ -5,6 +5,7 @@
 // frames is stable. The text of a frame is copied at once, since its code object may be freed later.
 //
 // Life cycle. writes_table_init() makes the mapping, writes_table_deinit() frees it; one watch at a time.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "module/native.h"

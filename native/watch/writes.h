@@ -1,6 +1,7 @@
 // Shared by both watches on writes and the hardware breakpoints (watch/hardware_breakpoints.c): the records
 // (watch/table.c), the signal and the perf events (watch/trap.c). Watchpoints: writes.c; protected pages:
 // pages.c.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_WRITES_H
 #define INSPECTOR_WRITES_H
 

@@ -1,5 +1,6 @@
 """R's vectors through rpy2: plain, ALTREP, shared; told apart by their headers, and never expanded."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

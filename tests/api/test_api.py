@@ -1,5 +1,6 @@
 """The verbs on real objects; a probe that really fails costs its own column."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """What would happen: previews beside the real conversion, rules beside it too, nothing changed here."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import array

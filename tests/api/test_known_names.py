@@ -1,5 +1,6 @@
 """Objects are called by the user's names where those are given."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import numpy as np

@@ -5,6 +5,7 @@ and state that only the language has. What is compared: struct, counts, `__dict_
 (tests/specimens/fingerprints.py).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import array

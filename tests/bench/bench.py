@@ -5,6 +5,7 @@ its own, and writes the rows into docs/benchmarks.md. Ratios are of one run: our
 from the same process, within seconds.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

@@ -4,6 +4,7 @@ Heaps of 1e6 gc objects; `HEAP_OBJECTS=10000000` asks for another size. An aged 
 its objects freed and made anew, three times: the order of the gc's list is then not the order of addresses.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

@@ -1,5 +1,6 @@
 """The rows of bench_heap.py on a heap of 1e7 gc objects."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -5,6 +5,7 @@ the same; the best of some rounds is what a busy one comes nearest to. How far f
 lie is chance, so a row is the mean over some subjects.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

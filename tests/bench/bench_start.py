@@ -3,6 +3,7 @@
 Seconds of CPU, user's and system's: a busy machine changes them little, and on a quiet one they are the wait.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import resource

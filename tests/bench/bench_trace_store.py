@@ -1,5 +1,6 @@
 """A closed trace: bytes a record in its file, and the time from a file of a million records to its report."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import tempfile

@@ -4,6 +4,7 @@ Nothing here sleeps: a wait is always for something the page or the server says.
 the browser's profile live in a temporary folder; screenshots go to build/browser.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

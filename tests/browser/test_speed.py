@@ -4,6 +4,7 @@ The fastest of some rounds is asserted, and no more are made than it takes: what
 part of it. Each says what it measured.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import itertools

@@ -4,6 +4,7 @@ All views stand in one notebook, which is run once. A picture of each in each th
 with the one that docs/reference/views.md shows; INSPECTOR_PICTURES=1 (`make pictures`) writes those instead.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """The real `inspector` program as a subprocess, with a clean environment."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -1,5 +1,6 @@
 """Blocks that run while every worker is armed: ledgers, records as Arrow, a worker killed, an interrupt."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -1,5 +1,6 @@
 """`inspector.on(client)` on a real cluster: what its workers hold, send, keep and copy."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import builtins

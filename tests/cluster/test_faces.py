@@ -1,5 +1,6 @@
 """A cluster from a notebook's magics and from the terminal."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import subprocess

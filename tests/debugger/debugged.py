@@ -1,5 +1,6 @@
 """Programs for the debugger's tests: each in a process of its own, saying JSON, looked at from outside."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """Real Jupyter kernels for the debugger's tests, and what their cells show."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

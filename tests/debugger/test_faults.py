@@ -1,5 +1,6 @@
 """Whatever happens to gdb or to the broker: the program runs on, untraced, its code as its files have it."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -1,5 +1,6 @@
 """Of SIGABRT, SIGBUS and SIGFPE: where, with what, after which calls. SIGSEGV: test_launch.py."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """The vocabulary of materialization is the page's, word for word."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

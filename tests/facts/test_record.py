@@ -1,5 +1,6 @@
 """Our dataclass is the standard one: equality, hash, repr, frozen, fields, copies."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import copy

@@ -1,5 +1,6 @@
 """The published JSON Schema is the one the facts make."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

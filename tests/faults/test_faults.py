@@ -1,5 +1,6 @@
 """The faults of faults.toml can be planted: each text is there once, and a quick test is named."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import importlib.util

@@ -1,5 +1,6 @@
 """Imports point down: the table of docs/architecture.md, and no circle anywhere."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -4,6 +4,7 @@ On one Python: each room of the matrix installs a wheel it has built itself. Bui
 takes a third of the time and changes nothing about what is packed.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -1,5 +1,6 @@
 """What is found by folder is documented, and every link leads somewhere."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -1,5 +1,6 @@
 """docs/how-it-works/tested.md names a test for each state of each library: the tests it names are there."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -4,6 +4,7 @@ A process for each binding, for the reason of test_corpus.py. What kind of fault
 a count of references, blocks and bytes over 200 calls, without the tool.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """Constructors: what `tp_new` does to its arguments is weighed where the type's own call can be seen."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import pytest

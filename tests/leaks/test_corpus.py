@@ -4,6 +4,7 @@ It runs in a process of its own: in one that has run thousands of tests, old poi
 used again stand in live memory, and what they might hold is rightly no longer certain.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

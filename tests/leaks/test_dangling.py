@@ -1,5 +1,6 @@
 """Views whose memory was freed while they lived: told with the call that freed it, and not drawn after."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ctypes

@@ -1,5 +1,6 @@
 """Several blocks of one place, of which some are kept by their address in disguise."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,6 @@
 """How verdicts read where little is known of them."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

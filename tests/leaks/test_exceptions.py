@@ -1,5 +1,6 @@
 """A result that comes with an exception set: told with the function, whatever the result is."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,6 @@
 """Arguments that a method keeps without a reference, or that slots without a hook leak; and honest twins."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """An object kept for reuse and released once more, its type gone: told, nothing is read."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

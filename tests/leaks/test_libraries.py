@@ -3,6 +3,7 @@
 Some 40 calls are one test: the ledger's end searches memory, which takes longer than they do.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import copy

@@ -1,5 +1,6 @@
 """More suspects than are searched: what was called comes before what imports made, and the rest is said."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

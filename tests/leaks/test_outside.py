@@ -1,5 +1,6 @@
 """Blocks of malloc and its kin that a module forgot: told with their line; what is kept or freed is not."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

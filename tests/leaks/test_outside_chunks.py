@@ -1,5 +1,6 @@
 """Blocks that begin with a link of malloc's own lists: live ones keep what they name, freed ones do not."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,6 @@
 """Blocks of threads that run on while memory is searched are not accused; nor what nobody could look for."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import time

@@ -1,5 +1,6 @@
 """A project with an extension of its own and `--inspect-leaks` in its pyproject.toml."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

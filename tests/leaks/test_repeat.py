@@ -3,6 +3,7 @@
 It runs in a process of its own: in one that has run thousands of tests other threads move counts too.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """What a signal left on the stack that handlers run on: dead words, which hold no object and no block."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,6 @@
 """A weak reference holds nothing: what it points to is leaked all the same. In a process of its own."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,6 @@
 """A real IPython shell with the extension loaded, and what a cell displayed in it."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -1,5 +1,6 @@
 """`%%inspect`: the cell runs as IPython runs it, and what it changed is shown."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

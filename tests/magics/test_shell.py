@@ -1,5 +1,6 @@
 """In a real IPython shell: what `%inspect` shows, what it gives back, and what it leaves alone."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -4,6 +4,7 @@ A row is called on real objects by an extension made from the rows (tests/specim
 it is, then through the hooks. What the row says of references and failure must come out, both times.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """The object header and own size, against what CPython says by its public ways."""
 
+# SPDX-License-Identifier: MIT
 import ctypes
 import gc
 import sys

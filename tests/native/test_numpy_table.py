@@ -4,6 +4,7 @@ The index, the parameters and the ownership of a row come from the installed Num
 each function is called once through the table by an extension made from the rows (capi_calls.py).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import _bisect

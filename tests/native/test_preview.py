@@ -1,5 +1,6 @@
 """The glance at a value: exact types only, bounded, printable, secrets masked."""
 
+# SPDX-License-Identifier: MIT
 import ctypes
 
 import pytest

@@ -1,5 +1,6 @@
 """Addresses to files and symbols: exported ones by dladdr, local ones by the file's symbol table."""
 
+# SPDX-License-Identifier: MIT
 import ctypes
 import math
 

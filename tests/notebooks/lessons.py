@@ -4,6 +4,7 @@ The cell to be answered has the tag `now-you` and, in its metadata, a wrong and 
 the tag `check` and gives a text that begins with "not yet" or "right".
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Any

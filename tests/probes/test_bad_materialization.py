@@ -1,5 +1,6 @@
 """Objects that a look could trip over: each draws a whole card, says what is so, and is left as it was."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import io

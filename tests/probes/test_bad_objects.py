@@ -1,5 +1,6 @@
 """Whatever it is, it is drawn, no code of its own runs, and it is left as it was."""
 
+# SPDX-License-Identifier: MIT
 import json
 import time
 

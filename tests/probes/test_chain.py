@@ -1,5 +1,6 @@
 """The shortest path from a root: as long as a brute-force walk says, each step named right."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

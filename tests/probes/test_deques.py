@@ -1,5 +1,6 @@
 """Items of a deque: only its outer blocks are linked from it, and links left over lead astray."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import collections

@@ -1,5 +1,6 @@
 """Bad inputs that are more than one object: hostile C types, memory that cannot be read, other allocators."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ctypes

@@ -1,5 +1,6 @@
 """The census against counts made by hand, and snapshots that see only what changed."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import array

@@ -1,5 +1,6 @@
 """What the process did before changes no answer: freed memory may name an object a million times."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import collections

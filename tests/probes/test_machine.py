@@ -1,5 +1,6 @@
 """The doctor tries each ability and leaves nothing behind."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import errno

@@ -3,6 +3,7 @@
 Rows of docs/reference/materialization.md that belong to other libraries are tested with their adapters.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import array

@@ -1,5 +1,6 @@
 """The facts of objects, types, modules and builtins, against real ones and an extension of our own."""
 
+# SPDX-License-Identifier: MIT
 import ctypes
 import gc
 import math

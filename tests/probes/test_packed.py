@@ -1,5 +1,6 @@
 """Owners that keep an object where no pointer is aligned: packed C structs, records without padding."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

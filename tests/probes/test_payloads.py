@@ -1,5 +1,6 @@
 """The owners scan leaves out the payloads of numeric buffers the user has a name for, and only those."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

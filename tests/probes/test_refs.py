@@ -1,5 +1,6 @@
 """Owners: fifteen kinds and more, each planted and named; the gap, proved against C that hides references."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import collections

@@ -1,5 +1,6 @@
 """Retained sizes: equal to a brute-force walk, whatever holds the object and whatever it holds."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

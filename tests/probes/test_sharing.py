@@ -1,5 +1,6 @@
 """Who shares bytes: real objects of several kinds, and a namespace full of views."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import array

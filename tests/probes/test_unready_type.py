@@ -1,5 +1,6 @@
 """An object of a static type that was never given to PyType_Ready, as f2py's `fortran` was in NumPy 1."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import numpy as np

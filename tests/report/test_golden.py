@@ -1,5 +1,6 @@
 """The whole card, word for word, at two widths, from the facts of a supposed object."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

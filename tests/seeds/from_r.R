@@ -1,4 +1,5 @@
 # Run by test_reticulate.py: what docs/how-to/use_it_from_r.md shows, with what must hold after each step.
+# SPDX-License-Identifier: MIT
 suppressMessages(library(reticulate))
 inspector <- import("inspector")
 main <- import("__main__", convert = FALSE)

@@ -6,6 +6,7 @@ counter must be empty, and so must `SIDE_EFFECTS`. What cannot be made is made b
 `NotHere`.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import collections

@@ -3,6 +3,7 @@
 Beside it what a count without the tool sees of 200 calls, in a child of its own, for some of them end it.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import colorsys  # noqa: F401 - imported by a specimen

@@ -4,6 +4,7 @@ The text is generated from the rows, so a wrong signature does not compile: each
 against the prototype of the running Python's own headers (-Werror).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ctypes

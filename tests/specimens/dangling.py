@@ -3,6 +3,7 @@
 A fault's line, where the block is freed by C code of the module, ends with "// frees it".
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Final

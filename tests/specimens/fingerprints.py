@@ -5,6 +5,7 @@ list, buffer exports, ndarray flags and the 72 bytes a memoryview leaves behind)
 (whether the instance `__dict__` is materialized). It keeps no reference and calls no method of `x`.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ctypes

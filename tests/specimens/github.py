@@ -4,6 +4,7 @@ The elements and attributes are those of html-pipeline, which GitHub began:
 https://github.com/gjtorikian/html-pipeline, lib/html_pipeline/sanitization_filter.rb
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 _TAGS = """

@@ -2,6 +2,7 @@
 own process by tests/leaks/test_given.py. `fault(name)` says which of its faults is on; "" makes it honest.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

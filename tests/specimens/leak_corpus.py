@@ -5,6 +5,7 @@ leaves no trace of its own, the line that made or took the reference does. FAULT
 each; HONEST only names them. A function takes one argument, made by `argument(name)`.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Any, Final

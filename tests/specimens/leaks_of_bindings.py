@@ -5,6 +5,7 @@ The sources lie in `leaks_of/`, one module a binding. A fault is the function `N
 the line of the function where only macros did it.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -7,6 +7,7 @@ tells by how much `sys.gettotalrefcount` grows in each of three runs after a war
 the repeat rule, `places` what each of the TESTs reaches: names of unittest; "-x" leaves x out.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

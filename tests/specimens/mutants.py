@@ -5,6 +5,7 @@ mutant costs a run, not a compilation, and number 0 is the extension as its auth
 a place: removed, doubled, and moved past the next statement (a release: before the one that stands before).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -10,6 +10,7 @@ one run of the same tests under `leaks` gives a verdict. Survivors are listed wi
 accused in the runs without a mutation. Answers are kept in build/mutation, a line each.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

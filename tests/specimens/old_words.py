@@ -4,6 +4,7 @@
 `keep` has it known in one of KEEPS: by a static, by its inside, by its end, from a list, as a number ...
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Final

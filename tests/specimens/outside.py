@@ -3,6 +3,7 @@
 A fault's line, where the block is asked for, ends with "// leaks: " and the function's name.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Final

@@ -6,6 +6,7 @@ check each one with and without. Built files are cached by the hash of all that 
 compiles nothing.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import hashlib

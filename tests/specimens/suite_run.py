@@ -6,6 +6,7 @@ python -P suite_run.py deep pandas pandas.tests.series.methods.test_astype ...
 Watched by the ledger, or by a trace of the grade that is named.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

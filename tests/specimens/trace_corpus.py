@@ -7,6 +7,7 @@ run apart, on fresh objects.
 As a program it prints the table of all.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import array

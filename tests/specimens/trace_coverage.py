@@ -4,6 +4,7 @@ Import slots are those through which the library's modules call Python's C API. 
 makes, all are counted by grade count; what grade record counts of them, and does not record, is taken off.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import importlib

@@ -5,6 +5,7 @@ never overwritten. A new object may lie at one of them: those words are pointers
 that they hold nothing.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Callable

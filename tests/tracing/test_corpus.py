@@ -4,6 +4,7 @@ The operations are in tests/specimens/trace_cases.txt, the second method in trac
 is what the operation gave, `trace.of(result)`; what libraries do beside it stands in `trace.copies`.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import math

@@ -1,5 +1,6 @@
 """Types whose `tp_name` names no module that is there are hooked with the module they lie in."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

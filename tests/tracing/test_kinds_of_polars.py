@@ -4,6 +4,7 @@ Expected is what polars promises: slices, clones and renamed series share their 
 order has buffers of its own.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import datetime

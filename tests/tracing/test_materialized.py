@@ -1,5 +1,6 @@
 """Data that comes to be is told of: cause, bytes, line; a promise that it does not raises; put back after."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """What a trace leaves out or takes back: the standard library's own bytes, CPython's types, thunks."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -1,5 +1,6 @@
 """A part of a trace by what is asked, and the difference of two traces."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,6 @@
 """Numbers, truths and None of a call: packed four to a record, and read back as they were."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import math

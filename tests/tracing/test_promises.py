@@ -1,5 +1,6 @@
 """`no_copy`: a block, a function, a marked test that copies fails and says which call and line."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import numpy as np

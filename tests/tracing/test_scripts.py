@@ -5,6 +5,7 @@ the trace (told.py): whether bytes are shared (the source's are flipped, the res
 there are, and which values went in and came out.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -4,6 +4,7 @@ The second method: the call again with another list of the same length. Where th
 the list's, it was read.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import array

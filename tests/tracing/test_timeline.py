@@ -1,5 +1,6 @@
 """A timeline's windows: every timed event is in a box, merged, or counted as left out."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,6 @@
 """Blocks that every drawing is tried on: each block kind, long words, wide and evil characters."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table, text

@@ -1,5 +1,6 @@
 """The heap's views: what a reader sees of a census and of a difference."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,6 @@
 """Golden pictures: each order looks different, nothing is wider than 80 columns."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,6 @@
 """How objects, types, modules and builtins are drawn: the lines, the folds, the bounds."""
 
+# SPDX-License-Identifier: MIT
 import dataclasses
 import re
 

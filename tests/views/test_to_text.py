@@ -1,5 +1,6 @@
 """Terminal text: label column, evidence, notes at the right edge, folds, widths, escapes."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import io

@@ -1,5 +1,6 @@
 """`attach(pid)`: inspect another Python process."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

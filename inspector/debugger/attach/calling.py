@@ -6,6 +6,7 @@ no deadline kills it, and no signal of the terminal reaches it. It reads one JSO
     {"pid", "deadline_s", "text", "functions": {...}, "python": [...]}  ->  {"called", "held_ns", ...}
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -4,6 +4,7 @@ The kernel detaches a tracer that ends, whatever ended it (ptrace(2)). The child
 plain values.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import errno

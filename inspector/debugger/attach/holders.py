@@ -5,6 +5,7 @@ container that such a one holds, and in a variable of a running frame. In C stat
 only possible: the pointer may not own a reference.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import time

@@ -1,5 +1,6 @@
 """The first global of a path: modules that have this object, and modules with another of that name."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

@@ -4,6 +4,7 @@ From the headers of 3.11, 3.12 and 3.13 (internal/pycore_interp.h, pycore_gc.h, 
 cpython/object.h, cpython/code.h), in bytes. tests/debugger/test_object_layout.py compiles them again.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import Final, NamedTuple

@@ -4,6 +4,7 @@
 `__getattr__`) is refused with the reason.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ast

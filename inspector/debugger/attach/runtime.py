@@ -5,6 +5,7 @@ libpython, one opened by dlopen, a static python and a host that links Python ar
 version is accepted when its layout finds sys.modules, with `sys` in it.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

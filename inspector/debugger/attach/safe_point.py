@@ -6,6 +6,7 @@ which releases it on request. Where Python's first thread itself runs bytecode, 
 used (Py_AddPendingCall, c-api/init).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

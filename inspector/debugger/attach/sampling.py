@@ -3,6 +3,7 @@
 The process is not stopped: a stack that changes while it is read is dropped and counted.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import time

@@ -4,6 +4,7 @@ A page that the process has never touched has the content of its file, or zeros.
 that the process gets no new page (Documentation/admin-guide/mm/pagemap.rst).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -3,6 +3,7 @@
 A tuple is found by its header below the word; a dict by the word that points to its keys.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

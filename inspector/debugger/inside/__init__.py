@@ -1,1 +1,3 @@
 """Code that runs in gdb's Python: the agent, recording breakpoints, stepping."""
+
+# SPDX-License-Identifier: MIT

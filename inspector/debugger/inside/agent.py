@@ -5,6 +5,7 @@ for all threads. A separate thread reads requests; gdb's thread carries them out
 breakpoint nothing is sent, because the broker could be waiting for us.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

@@ -4,6 +4,7 @@ gdb sets breakpoints of its own in the program too (for loaded libraries, for th
 `maintenance info breakpoints` lists them all.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

@@ -3,6 +3,7 @@
 A command that continues the process is answered when the process stops again or ends.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Callable

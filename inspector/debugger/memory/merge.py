@@ -6,6 +6,7 @@ segment of Python frames. This needs no addresses, and works in a stripped inter
 loop's name.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence

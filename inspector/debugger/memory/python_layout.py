@@ -5,6 +5,7 @@ and 3.12 the offsets are those of their headers (internal/pycore_frame.h, pycore
 cpython/pystate.h, cpython/code.h), which did not change within a version. Offsets are in bytes.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

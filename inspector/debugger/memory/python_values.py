@@ -5,6 +5,7 @@ its name is printable. No method is called. Values of built-in types are read by
 are described by their type.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

@@ -5,6 +5,7 @@ closure, so the native frame whose part of the stack holds it is that call. The 
 frames inside it. There is no other evidence: libR.so exports few names.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import bisect

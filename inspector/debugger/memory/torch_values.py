@@ -4,6 +4,7 @@ torch::PythonArgParser, FunctionSignature and FunctionParameter (torch/csrc/util
 are private: every read is bounded, and what is not valid names and counts is Unknown.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

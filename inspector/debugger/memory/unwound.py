@@ -7,6 +7,7 @@ pointer. Only debug information knows where that is saved, so all possible words
 the caller's frame pointer or stack pointer (a frame that aligns its stack saves the latter too).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Sequence

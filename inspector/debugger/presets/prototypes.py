@@ -4,6 +4,7 @@ The System V ABI for x86-64 (section 3.2.3): integers and pointers in rdi rsi rd
 double in xmm0 to xmm7. Arguments on the stack and structs by value are unknown.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import re

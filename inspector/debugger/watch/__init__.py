@@ -1,1 +1,3 @@
 """Watch writes to an object's memory while a block runs."""
+
+# SPDX-License-Identifier: MIT

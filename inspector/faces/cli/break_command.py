@@ -4,6 +4,7 @@ Runs PROGRAM under gdb from its start, or watches a running process (--pid).
 Exit code 1: the program failed.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -7,6 +7,7 @@ FILE is a report written by `--json`; EXPR is as for `inspector show`:
   inspector browse rows --script app.py
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -5,6 +5,7 @@ Bash:  inspector completion bash > \\
 zsh:   inspector completion zsh > _inspector     in a folder of $fpath
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -5,6 +5,7 @@ inspector crash FOLDER              records of `inspector trace --keep FOLDER`
 inspector crash core.4711 FOLDER    both, of the same crash
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -3,6 +3,7 @@
 Exit code 0: nothing differs; 1: something differs.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -3,6 +3,7 @@
 Tries each feature briefly. Exit code 1: our native extension does not load.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -3,6 +3,7 @@
 With --script, objects are counted after the script ran, before its names go.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

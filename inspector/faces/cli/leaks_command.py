@@ -11,6 +11,7 @@ The program's output comes first; with --json it goes to stderr.
 Exit code 1: a certain fault was found.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

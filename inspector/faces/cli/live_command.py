@@ -7,6 +7,7 @@ Samples once a second; each sample stops the process for some milliseconds.
 A script's output goes to a file, which is named at the end.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

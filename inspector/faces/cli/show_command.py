@@ -6,6 +6,7 @@ without, modules that it names are imported:
   inspector show 'numpy.arange(6)[::2]'
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

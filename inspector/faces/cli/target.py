@@ -1,5 +1,6 @@
 """The object of a command: an expression over a script's names, or over modules imported on demand."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import ast

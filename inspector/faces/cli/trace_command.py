@@ -11,6 +11,7 @@ Runs a program as python would:
 The program's output comes first; with --json it goes to stderr.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import argparse

@@ -1,5 +1,6 @@
 """Send one request to every worker, with a deadline each; every worker gets a row, whatever happens."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,6 @@
 """Blocks that run with every worker armed; the workers are disarmed at the end, even by an exception."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import base64

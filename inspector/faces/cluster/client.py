@@ -1,5 +1,6 @@
 """`inspector.on(client)`: inspect the workers of a Dask cluster; each report has a row for every worker."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

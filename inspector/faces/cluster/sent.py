@@ -3,6 +3,7 @@
 It therefore imports inspector's modules only inside functions.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import weakref

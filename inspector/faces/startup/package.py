@@ -3,6 +3,7 @@
 Executed as text by first/sitecustomize.py and visit.py, before `inspector` can be imported.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -6,6 +6,7 @@ Nothing here may raise: failures are written to the folder. When the trace ends,
 sys.modules; imported modules of the standard library stay.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import os

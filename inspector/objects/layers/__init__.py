@@ -1,1 +1,3 @@
 """The layers of one object, from its adapter, its buffers, their mappings and pages."""
+
+# SPDX-License-Identifier: MIT

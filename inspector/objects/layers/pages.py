@@ -3,6 +3,7 @@
 mincore(2) reports the page cache, not this process (docs/reference/materialization.md#pages).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import mmap

@@ -5,6 +5,7 @@ which takes memory and stays. So the dict is read from the words before the obje
 is a dict at that address.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

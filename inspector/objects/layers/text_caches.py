@@ -4,6 +4,7 @@ Both are in the object's struct (CPython: Include/cpython/unicodeobject.h, PyASC
 PyCompactUnicodeObject); `wstr` was between them until 3.12. An ASCII text is its own UTF-8.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

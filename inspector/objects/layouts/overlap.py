@@ -10,6 +10,7 @@ Sets without a nested form (rare, made by as_strided) are written out as interva
 A proof of more than WORK steps is given up: TooLong.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from math import gcd

@@ -4,6 +4,7 @@ Offsets are those of R 4 (src/include/Defn.h): an 8-byte sxpinfo, attrib, two gc
 pointers (pairlists, symbols, ALTREP) or length, true length and the elements.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

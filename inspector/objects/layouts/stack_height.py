@@ -4,6 +4,7 @@ While a frame runs C code, the interpreter keeps the height in a register; the c
 same rules (`dis.stack_effect`), following every path.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

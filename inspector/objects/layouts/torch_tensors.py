@@ -5,6 +5,7 @@ They are no public interface: the adapter uses them only after its self test, an
 struct begins with a vtable that torch exports under that class's name.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import struct

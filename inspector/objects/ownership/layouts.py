@@ -4,6 +4,7 @@ The offset is that of the word in the sample's struct that equals the address of
 layout that CPython or a library changed gives no offset instead of a wrong one.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

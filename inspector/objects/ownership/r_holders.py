@@ -6,6 +6,7 @@ step reads memory and calls nothing of R. R keeps the reference until its gc has
 freed by R may still be in memory, so such an owner is possible, never certain.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,6 @@
 """The holder rows of `_native`, with names for their fields."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import itertools

@@ -4,6 +4,7 @@ One search for all holders at once, and a second one if the first found only an 
 of a function's cells, the dict of a cache.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

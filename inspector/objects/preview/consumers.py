@@ -1,5 +1,6 @@
 """The conversion call of each library, as its users write it."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import importlib

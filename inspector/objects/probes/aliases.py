@@ -4,6 +4,7 @@ Candidates are the referents of the gc's objects and of running frames, of types
 object that only native code holds is not found: the owners scan finds such holders.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

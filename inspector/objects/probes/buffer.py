@@ -1,5 +1,6 @@
 """The place and owner of an object's bytes, and the protocols that export them."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Sequence

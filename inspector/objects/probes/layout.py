@@ -1,5 +1,6 @@
 """The memory layout of an object's elements, and the first few if their pages are in memory."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -4,6 +4,7 @@ Adapters report bytes as address ranges; names whose ranges overlap form a group
 through a Subject that is dropped at once, so no reference outlives the inspection of one name.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import collections

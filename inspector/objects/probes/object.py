@@ -1,5 +1,6 @@
 """An object's identity, type, header, size and a preview of its value. Runs no user code."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TypeVar

@@ -1,5 +1,6 @@
 """The columns of a table one by one, up to a limit, so the cost is bounded."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

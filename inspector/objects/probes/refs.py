@@ -1,5 +1,6 @@
 """The true reference count of an object, its owners by name, and the gap between the two."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

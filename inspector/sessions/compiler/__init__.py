@@ -16,3 +16,5 @@ called through that table, with the GIL held; functions of plain C through cffi,
     plain.py       plain C functions through cffi
     module.py      from a recipe to a loaded module
 """
+
+# SPDX-License-Identifier: MIT

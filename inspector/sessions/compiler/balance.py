@@ -6,6 +6,7 @@ reference; one more: C keeps it or lost it. The dtype and the base of an array c
 `PyArray_Empty` and similar functions steal a dtype.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

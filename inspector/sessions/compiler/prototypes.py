@@ -4,6 +4,7 @@ DWARF (https://dwarfstd.org, sections 3.3 and 5) is read by pyelftools: what the
 parser of ours, and a macro or a typedef cannot mislead it.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

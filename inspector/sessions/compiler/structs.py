@@ -4,6 +4,7 @@ CPython's PyObject_HEAD is a member `ob_base` of type PyObject at offset 0 (Incl
 Python's own headers are left out: only structs that the cell's own lines declare are reported.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

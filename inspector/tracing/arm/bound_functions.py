@@ -5,6 +5,7 @@ nanobind `nb_func_vectorcall`. The struct fields read here are the same in Cytho
 3.1 and nanobind 2.2 to 3.1.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from types import BuiltinFunctionType

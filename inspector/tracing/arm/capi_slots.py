@@ -7,6 +7,7 @@ Records go into the rings (native/trace/record/ring.h); the caller begins and en
 Function pointers belong to the process, so only one can exist at a time, and only in the main interpreter.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import atexit

@@ -5,6 +5,7 @@ Python raises KeyboardInterrupt where it next checks for signals: that may be th
 this module handles SIGINT, and delays signals that arrive during our own steps until these are done.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import signal

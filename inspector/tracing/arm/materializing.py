@@ -4,6 +4,7 @@ A library's method is wrapped on its class while a listener exists, and restored
 results and exceptions stay unchanged. Libraries that are imported later are not covered.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

@@ -4,6 +4,7 @@ One word of the table is patched for each function with a row; calls of modules 
 straight to the original (native/trace/arm/numpy_table.c). Code that does not call NumPy has no cost.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

@@ -5,6 +5,7 @@ Its variables are patched instead (native/trace/arm/pointers.c), and dlsym retur
 (native/trace/arm/lookups.c). A word that its owner changes while it is patched is left alone.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections import Counter

@@ -4,6 +4,7 @@ CPython takes `__module__` of a static type from its `tp_name`: "_box.Box" for a
 only "Box" for many others, which therefore appear as builtins.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sys

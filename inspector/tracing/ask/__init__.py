@@ -1,1 +1,3 @@
 """Query a trace that has ended: calls, conversions, losses, lines; read and write its files."""
+
+# SPDX-License-Identifier: MIT

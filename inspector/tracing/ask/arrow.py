@@ -5,6 +5,7 @@ then the record's own fields, and `site`. The tables for the numbers are JSON in
 "inspector.trace"; so nothing is lost (Parquet: https://parquet.apache.org/docs/file-format/).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

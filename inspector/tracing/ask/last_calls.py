@@ -4,6 +4,7 @@
 records survive any end of the process, also SIGKILL. A trace that ends normally removes its files.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import contextlib

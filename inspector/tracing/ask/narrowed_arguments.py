@@ -4,6 +4,7 @@ ctypes reads an int with a 64-bit conversion and stores as many bits as the argu
 are recorded one after the other. A word counts only if it is exactly the low bits of the value read.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections import Counter

@@ -3,6 +3,7 @@
 https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU (Trace Event Format)
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

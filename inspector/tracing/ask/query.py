@@ -1,5 +1,6 @@
 """Queries of a trace: its call tree, the evidence about bytes, its lines; each returns facts."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal

@@ -8,6 +8,7 @@ to 2.7 bytes a record, against 6 for zlib of differences. Form 1, still readable
 them as differences. Needs only NumPy, not the extension.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,1 +1,3 @@
 """The records of a trace as columns, and the tables for their numbers."""
+
+# SPDX-License-Identifier: MIT

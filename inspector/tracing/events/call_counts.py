@@ -2,6 +2,7 @@
 (QUESTION or UPKEEP in native/trace/capi/capi.def, or no row there).
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections import Counter

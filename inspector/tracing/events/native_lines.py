@@ -1,5 +1,6 @@
 """An address of native code as its symbol and its source line, for the facts of the ledger."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from inspector import _native

@@ -1,5 +1,6 @@
 """The flags of a span (native/objects/spans.h): what is known of the bytes in a record."""
 
+# SPDX-License-Identifier: MIT
 from typing import Final
 
 SPAN_C: Final = 1

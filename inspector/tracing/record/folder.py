@@ -7,6 +7,7 @@
 Everything is written as soon as it is known, so that a killed process leaves a complete trace.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """The modes of a trace: keep the last records, all of them, or those of a sample of calls."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args

@@ -1,5 +1,6 @@
 """A running trace: patch the sources, record events, and restore everything on every exit."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import threading

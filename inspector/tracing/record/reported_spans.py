@@ -1,5 +1,6 @@
 """The spans that adapters report to the hooks, as rows, for objects with a struct unknown to C."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import gc

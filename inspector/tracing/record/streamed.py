@@ -4,6 +4,7 @@ A ring keeps the last half million records of a thread; a stream keeps all of th
 Records that do not fit on the disk count as dropped.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import mmap

@@ -5,6 +5,7 @@
 // makes correct code fail (_PyBytes_Resize, PyTuple_SetItem, ndarray.resize). leaks/frees.c sees each block
 // that is freed and removes its entry, so an address always means the same object. All of it runs under the
 // GIL; calls without the GIL are recorded apart, in `ledger_faults`.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_ENTRY_H
 #define INSPECTOR_ENTRY_H
 

@@ -3,6 +3,7 @@
 // A placeholder is an object without contents, of a type of our own, with PLACEHOLDER references. Code with a
 // dangling reference meets a valid object. A DECREF too many takes one of those references instead of
 // corrupting the free list of the allocator: the fault is counted and the process lives.
+// SPDX-License-Identifier: MIT
 #include "leaks/entries/entry.h"
 
 static const Py_ssize_t PLACEHOLDER = 1 << 28;

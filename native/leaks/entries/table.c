@@ -9,6 +9,7 @@
 // The touches of an entry form a chain in a pool. Past TOUCHES_KEPT the last one is overwritten: the first
 // ones, which created it, and the latest stay. Bounds: ENTRIES_MAX live objects, POOL_MAX touches; more are
 // counted.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/entries/table.h"
 #include "leaks/entries/entry.h"

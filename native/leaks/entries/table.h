@@ -1,4 +1,5 @@
 // The entries and touches of the ledger (table.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_TABLE_H
 #define INSPECTOR_TABLE_H
 

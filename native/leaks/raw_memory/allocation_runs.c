@@ -9,6 +9,7 @@
 // valid count. A block may hold words that only resemble an object. An object with a gc header that no walk
 // met is in no gc list, so its header has no links (_PyObject_GC_UNTRACK). Who frees:
 // allocation_runs_deinit().
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/allocation_runs.h"
 #include "memory/memory.h"

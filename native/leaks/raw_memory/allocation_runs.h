@@ -1,4 +1,5 @@
 // The blocks that the object allocator returned in each run (allocation_runs.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_ALLOCATION_RUNS_H
 #define INSPECTOR_ALLOCATION_RUNS_H
 

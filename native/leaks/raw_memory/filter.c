@@ -9,6 +9,7 @@
 //
 // Heap and mapped memory share few bits, so addresses form two groups. filter_body.h is compiled twice: with
 // AVX2 and without.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"

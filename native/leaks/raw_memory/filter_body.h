@@ -1,5 +1,6 @@
 // The filter of leaks/raw_memory/filter.c for one instruction set, in GCC vectors. The includer defines
 // VARIANT(name) and VECTOR_BYTES.
+// SPDX-License-Identifier: MIT
 
 typedef uint64_t VARIANT(words) __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint32_t VARIANT(halves) __attribute__((vector_size(VECTOR_BYTES)));

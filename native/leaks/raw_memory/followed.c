@@ -16,6 +16,7 @@
 // of instructions, and only mmap is called under it. pthread_atfork keeps it consistent in a child.
 //
 // Limits. ROWS_MAX blocks; more are counted. raw_memory_close() frees the memory.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "leaks/raw_memory/followed.h"
 #include "memory/memory.h"

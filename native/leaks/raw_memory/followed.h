@@ -1,5 +1,6 @@
 // Raw memory: blocks that chosen modules allocate outside Python objects, followed from allocation to free.
 // Shared by the hooks of the allocators and the search for leaked blocks.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_RAW_MEMORY_H
 #define INSPECTOR_RAW_MEMORY_H
 

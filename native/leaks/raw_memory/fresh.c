@@ -9,6 +9,7 @@
 //
 // Limits. HELD_MAX blocks, HELD_BYTES_MAX bytes; main arena only; blocks freed later are reused. Who frees:
 // raw_memory_fresh_end().
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "leaks/raw_memory/followed.h"
 

@@ -6,6 +6,7 @@
 // libraries, and count where those libraries are chosen.
 //
 // Left out: slots whose values are compared, as in leaks/freeing.c; mmap, whose memory is no block.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "leaks/raw_memory/hooks.h"
 #include "leaks/raw_memory/followed.h"

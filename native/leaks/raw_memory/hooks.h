@@ -1,4 +1,5 @@
 // The functions that allocate memory, as import slots of chosen modules name them (hooks.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_RAW_MEMORY_HOOKS_H
 #define INSPECTOR_RAW_MEMORY_HOOKS_H
 

@@ -1,4 +1,5 @@
 // Whether a word that refers to a block keeps it: live memory has words that were never written.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"

@@ -12,6 +12,7 @@
 //
 // Other threads may call the raw domain without the GIL while its functions are replaced word by word. So our
 // functions take the context of the replaced ones, and every mixture of old and new words works.
+// SPDX-License-Identifier: MIT
 #include "leaks/raw_memory/followed.h"
 
 #include <pthread.h>

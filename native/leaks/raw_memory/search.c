@@ -12,6 +12,7 @@
 //
 // Limits. EDGES_MAX pointers from block to block; blocks beyond that count as reached. Pointers are words at
 // multiples of eight; leaks/raw_memory/disguised.c searches for other forms of an address.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/allocation_runs.h"

@@ -1,4 +1,5 @@
 // Shared by the parts of the search for leaked blocks: leaks/raw_memory/search.c calls the others.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_RAW_MEMORY_SEARCH_H
 #define INSPECTOR_RAW_MEMORY_SEARCH_H
 

@@ -3,6 +3,7 @@
 // The chunk header shows a block that was freed where no hook saw it (getline, a call inside libc). The table
 // of leaks/raw_memory/followed.c shows one that another thread freed or moved during the search, since its
 // hooks stay active. A block that holds an object is excluded: leaks/ledger.c checks its references.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"

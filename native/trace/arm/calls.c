@@ -18,6 +18,7 @@
 // Limits. CALLS_MAX places at a time, and CALLS_MAX functions in the life of the process: trampolines lie in
 // the library's text, so that no memory is both writable and executable. A place that other code patches
 // afterwards is left as it is, and counted.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "module/native.h"

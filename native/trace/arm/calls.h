@@ -1,4 +1,5 @@
 // Calls that Python makes through a patched function pointer: the table of patched places.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CALLS_H
 #define INSPECTOR_CALLS_H
 

@@ -1,4 +1,5 @@
 // The functions of each family of import slots, by name, and the hooks of their rows.
+// SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
 #include "trace/arm/lookups.h"
 #include "trace/capi/allocations.h"

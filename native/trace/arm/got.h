@@ -1,4 +1,5 @@
 // Import slots of loaded modules: finding, patching and restoring them; and the functions they import.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_GOT_H
 #define INSPECTOR_GOT_H
 

@@ -1,4 +1,5 @@
 // The loaded objects, for the files of native/trace/arm.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LOADED_H
 #define INSPECTOR_LOADED_H
 

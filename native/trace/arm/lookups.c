@@ -17,6 +17,7 @@
 //
 // Left out: hosts beyond HOSTS_MAX, dlvsym, and functions like GetProcAddress of a library that calls dlsym
 // itself.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "trace/arm/lookups.h"
 #include "trace/arm/got.h"

@@ -1,4 +1,5 @@
 // Hosts whose dlsym calls are answered with trampolines.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LOOKUPS_H
 #define INSPECTOR_LOOKUPS_H
 

@@ -5,6 +5,7 @@
 // the row. Callables of other types (NumPy's ufuncs and dispatchers, nanobind's and Cython's functions) are
 // called through their own vectorcall pointer, at an offset given by their type. Python functions are left
 // out: CPython compares their pointer by identity.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 #include "objects/objects.h"
 #include "trace/record/convention.h"

@@ -1,4 +1,5 @@
 // NumPy's function table PyArray_API (numpy_table.c), as the ledger of references uses it.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_NUMPY_TABLE_H
 #define INSPECTOR_NUMPY_TABLE_H
 

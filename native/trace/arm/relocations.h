@@ -1,4 +1,5 @@
 // The imports of a loaded object by its relocations, read from memory through the tables that ld.so used.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_RELOCATIONS_H
 #define INSPECTOR_RELOCATIONS_H
 

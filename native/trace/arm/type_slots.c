@@ -8,6 +8,7 @@
 // A subclass holds copies of its base's pointers. One created before arming is armed with its base if it
 // shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
 // the original there, before the bases are restored. A table shared with a base is armed once, as the base's.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "module/native.h"
 #include "trace/record/convention.h"

@@ -12,6 +12,7 @@
 // Limits. An allocator linked into a library (mimalloc in Arrow, jemalloc in polars) hands out memory that it
 // mapped before: it uses no slot, so nothing is recorded. Blocks under 4 KiB cost two comparisons and are not
 // recorded. Hooks run in any thread, with and without the GIL: no Python, no lock.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "trace/capi/allocations.h"
 #include "memory/memory.h"

@@ -1,4 +1,5 @@
 // Allocated blocks as events: what the hooks of trace/capi/allocations.c and trace/capi/pymem.c share.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_ALLOCATIONS_H
 #define INSPECTOR_ALLOCATIONS_H
 

@@ -3,6 +3,7 @@
 // A result that lies in the argument's memory, or that does not own its memory, shares it. A result in fresh
 // memory is a copy where the argument has elements and the function keeps them. It is made where the argument
 // is a list or there is none, and by functions that compute.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/capi.h"
 #include "trace/capi/hook_records.h"

@@ -1,4 +1,5 @@
 // The table of trace/capi/capi.def's rows: looked up by name for patching, shown to Python as CAPI_ROWS.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/capi.h"
 

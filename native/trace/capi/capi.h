@@ -1,4 +1,5 @@
 // The rows of capi.def: their numbers, and the lookup of a function by name.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CAPI_H
 #define INSPECTOR_CAPI_H
 

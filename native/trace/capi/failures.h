@@ -1,4 +1,5 @@
 // When a result means failure: column `fails` of capi.def. Calls PyErr_Occurred only for ambiguous results.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CAPI_FAILURES_H
 #define INSPECTOR_CAPI_FAILURES_H
 

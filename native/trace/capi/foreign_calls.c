@@ -12,6 +12,7 @@
 // Limits. Memory behind a pointer is not read: its size is not known. A libffi that is linked into _ctypes
 // without an import slot is not seen. FUNCTIONS_MAX different functions get a number; others are recorded
 // without.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "trace/capi/foreign_calls.h"

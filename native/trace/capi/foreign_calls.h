@@ -1,4 +1,5 @@
 // Calls that ctypes and cffi make of C functions (foreign_calls.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_FOREIGN_CALLS_H
 #define INSPECTOR_FOREIGN_CALLS_H
 

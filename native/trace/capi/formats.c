@@ -5,6 +5,7 @@
 // misread. A parsed value is read through the caller's pointer after the call has succeeded. An optional
 // argument that the caller omitted is not read. Where some arguments were passed by name it is not known
 // which were omitted, so values that may be defaults are marked ESTIMATED.
+// SPDX-License-Identifier: MIT
 #include "trace/capi/hook_records.h"
 #include "trace/capi/hooks.h"
 #include "trace/record/ring.h"

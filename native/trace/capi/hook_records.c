@@ -1,4 +1,5 @@
 // The continuation records that a hook writes: values, texts, buffers, losses.
+// SPDX-License-Identifier: MIT
 
 #include "trace/capi/hook_records.h"
 #include "trace/record/ring.h"

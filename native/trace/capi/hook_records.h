@@ -3,6 +3,7 @@
 // A hook calls the original function with its arguments, then fills one record. It allocates nothing, takes
 // no lock, calls no Python API but PyErr_Occurred (with the GIL, where -1 or NULL is ambiguous), and
 // preserves exception, errno and result.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_HOOK_RECORDS_H
 #define INSPECTOR_HOOK_RECORDS_H
 

@@ -3,6 +3,7 @@
 // Each row gives two functions with the row's own signature, hook_record_<name> and hook_deep_<name>; the
 // slot's `target` points at the one that runs. The slot's `original` is the previous function, so a second
 // tracer's hook stays in the chain, and a build for an older Python needs no symbols of a newer one.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/hooks.h"
 #include "trace/capi/capi.h"

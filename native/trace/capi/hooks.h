@@ -1,4 +1,5 @@
 // The hooks: which one belongs to a row of capi.def, and what the hooks' files share.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_HOOKS_H
 #define INSPECTOR_HOOKS_H
 

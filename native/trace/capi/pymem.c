@@ -16,6 +16,7 @@
 // Life cycle. Disarming restores the domain byte for byte, unless another tracer (tracemalloc) was installed
 // after us. Then it still calls our functions, which pass the call on and record nothing. Arming again while
 // that tracer is installed finds us in its chain already.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 
 #include "trace/capi/allocations.h"

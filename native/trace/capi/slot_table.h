@@ -3,6 +3,7 @@
 // A slot's number is that of its trampoline. It is never reused, as code that holds the trampoline's address
 // may call it for the life of the process. There are GOT_SLOTS trampolines of each grade in the text segment
 // (trampolines.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_SLOT_TABLE_H
 #define INSPECTOR_SLOT_TABLE_H
 

@@ -17,6 +17,7 @@
 // clears it in 0.1 ms. The walk's jumps lie in the padding behind the record trampolines.
 //
 // All of it is static code: no memory becomes executable at run time, and nothing is freed.
+// SPDX-License-Identifier: MIT
 #include "trace/capi/trampolines.h"
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"

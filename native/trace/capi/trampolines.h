@@ -1,4 +1,5 @@
 // The code that patched slots point at (trampolines.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_TRAMPOLINES_H
 #define INSPECTOR_TRAMPOLINES_H
 

@@ -7,6 +7,7 @@
 // do not call the hook of a tracer that patched the slot before us; all other hooks do.
 //
 // The record is followed by its continuations: the format as TEXT, then each value (trace/capi/formats.c).
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/capi.h"
 #include "trace/capi/hook_records.h"

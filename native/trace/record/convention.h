@@ -1,4 +1,5 @@
 // Calling conventions of function pointers that Python calls: which of the words are objects.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CONVENTION_H
 #define INSPECTOR_CONVENTION_H
 

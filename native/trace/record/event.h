@@ -8,6 +8,7 @@
 // its own depth or less. A record with EVENT_ENTRY is written when its call begins, as the hook has no frame
 // to return to: its children follow it, at the same depth. Continuations directly follow their record; a full
 // ring drops them with it.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_EVENT_H
 #define INSPECTOR_EVENT_H
 

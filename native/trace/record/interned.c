@@ -3,6 +3,7 @@
 // A hook must not allocate, so both tables lie in the library's zeroed memory, which costs nothing until it
 // is touched. The table owns a reference to each object until interned_clear, so that no number can come to
 // mean another object at the same address. Needs the GIL throughout.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 
 #include "trace/record/interned.h"

@@ -1,4 +1,5 @@
 // Small numbers for types and code objects, so that a 64-byte record can refer to them.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_INTERNED_H
 #define INSPECTOR_INTERNED_H
 

@@ -1,4 +1,5 @@
 // A file of what the numbers of a trace mean, written as they are assigned: it outlives a killed process.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_JOURNAL_H
 #define INSPECTOR_JOURNAL_H
 

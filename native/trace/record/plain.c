@@ -1,5 +1,6 @@
 // Writes the plain values of a call: letters in `refs` and argument numbers in `lasti`, a byte each, lowest
 // first; words in start, obj, val and aux.
+// SPDX-License-Identifier: MIT
 #include "trace/record/plain.h"
 
 #include "trace/record/ring.h"

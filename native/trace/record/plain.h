@@ -1,5 +1,6 @@
 // Numbers, booleans and None among a call's arguments and results: four of them fit into one record, and they
 // have no bytes to compare.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_PLAIN_H
 #define INSPECTOR_PLAIN_H
 

@@ -3,6 +3,7 @@
 // A type is queried once: None means that no adapter knows it, and from then on its objects cost one load.
 // The query runs Python code of ours, so nothing is recorded meanwhile, and a pending exception is saved and
 // restored. A failed query reports nothing: the verdict then rests on the other arguments.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "trace/record/reported_spans.h"
 

@@ -1,4 +1,5 @@
 // Bytes of objects whose struct this extension does not know: reported by an adapter, in Python.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_REPORTED_SPANS_H
 #define INSPECTOR_REPORTED_SPANS_H
 

@@ -9,6 +9,7 @@
 // or ring_record(&filled). Between ring_open and ring_commit no other record may be opened and nothing may be
 // called. None of this allocates, locks, touches a Python object or errno, or needs the GIL. The first record
 // of a thread creates its ring by system calls (trace/record/ring.c).
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_RING_H
 #define INSPECTOR_RING_H
 

@@ -4,6 +4,7 @@
 // kernel's thread id} as four 64-bit words, then the records, straight from the ring by one writev. A full
 // disk or a closed pipe stops it: the errno is kept, the rings fill up, and records that do not fit are
 // counted as dropped. A forked child has no such thread, and the file is the parent's: `forked` drops both.
+// SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "trace/record/ring.h"
 

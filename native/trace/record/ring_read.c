@@ -3,6 +3,7 @@
 // There is one session at a time, in one interpreter. These functions need the GIL, hooks do not. ring_read
 // copies each ring. In mode "last" the owner may overwrite the oldest records meanwhile: like the reader of a
 // sequence lock, ring_read checks the head again after the copy and leaves those out.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 #include "trace/record/ring.h"
 

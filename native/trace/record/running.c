@@ -1,6 +1,7 @@
 // Where the running thread's Python code is, for deep records: two loads per frame, no calls, no allocation.
 //
 // A thread of another interpreter gets nothing: we may take no references to its objects (PEP 684).
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "trace/record/running.h"
 #include "module/native.h"

@@ -1,4 +1,5 @@
 // Where the running thread's Python code is, and whether the thread holds the GIL.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_RUNNING_H
 #define INSPECTOR_RUNNING_H
 

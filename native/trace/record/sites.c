@@ -4,6 +4,7 @@
 // follows from its file name. Each name is searched once, as all code of a file shares one string object. A
 // reference to each name is owned until the trace is over, so that its address cannot come to mean another
 // name. Needs the GIL; allocates nothing.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 

@@ -1,4 +1,5 @@
 // The Python line that a call is made from.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_SITES_H
 #define INSPECTOR_SITES_H
 

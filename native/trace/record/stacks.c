@@ -11,6 +11,7 @@
 // Limits. STACKS_MAX different stacks of up to FRAMES_MAX frames; later ones get number 0. Code without
 // unwind tables (generated at run time) ends the walk. A frame costs some 300 ns, so only requested stacks
 // are recorded.
+// SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "module/native.h"
 

@@ -1,4 +1,5 @@
 // The native frames that a conversion came through, for traces that request them.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_STACKS_H
 #define INSPECTOR_STACKS_H
 

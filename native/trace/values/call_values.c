@@ -7,6 +7,7 @@
 //
 // A fresh result shows that bytes were made, not whether they are the argument's. So of an array with as many
 // elements as an argument up to SAMPLES are compared while both live: equal ones mean a copy.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "trace/record/convention.h"

@@ -1,4 +1,5 @@
 // The arguments and the result of a call, read from their structs before and after the call.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_CALL_VALUES_H
 #define INSPECTOR_CALL_VALUES_H
 

@@ -9,6 +9,7 @@
 //
 // refs_delta of a COMPACT record says what it holds, half a byte each, lowest first: the object whose method
 // it is, argument 1, argument 2, the result. Their words are in obj, val and aux, in that order.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_COMPACT_RECORD_H
 #define INSPECTOR_COMPACT_RECORD_H
 

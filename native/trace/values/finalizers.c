@@ -4,6 +4,7 @@
 // PyCapsule's own tp_dealloc, which calls it, is. The capsule's struct is read beforehand
 // (Objects/capsule.c), as it is freed afterwards. Capsules without a destructor are not recorded. tp_finalize
 // is replaced in the types of the chosen modules (trace/arm/type_slots.c).
+// SPDX-License-Identifier: MIT
 #include "trace/values/finalizers.h"
 
 #include "trace/record/event.h"

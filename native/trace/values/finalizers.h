@@ -1,4 +1,5 @@
 // Destructors of capsules and finalizers of objects, as events.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_FINALIZE_H
 #define INSPECTOR_FINALIZE_H
 

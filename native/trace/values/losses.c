@@ -5,6 +5,7 @@
 // kept nor lost so, the result is no conversion of that argument and nothing is reported. Sources are arrays,
 // bytes, and lists and tuples of plain numbers and texts. Objects of other types are not read, so no code of
 // theirs runs. At most COMPARED_MAX elements, evenly spread, are compared; the record holds their number.
+// SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 

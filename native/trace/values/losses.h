@@ -1,4 +1,5 @@
 // Elements that a conversion lost, found by comparing source and result.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_LOSSES_H
 #define INSPECTOR_LOSSES_H
 

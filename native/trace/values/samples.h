@@ -1,4 +1,5 @@
 // Whether a result holds an argument's values, judged by a few elements.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_SAMPLES_H
 #define INSPECTOR_SAMPLES_H
 

@@ -1,5 +1,6 @@
 // Where the elements of a result or an argument lie: an array by its fields, a list of lists by its items,
 // anything else by its span. Memory is used only where both its ends can be read.
+// SPDX-License-Identifier: MIT
 #include "module/native.h"
 #include "objects/objects.h"
 

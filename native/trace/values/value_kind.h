@@ -1,4 +1,5 @@
 // The kind of one object among a call's arguments and results.
+// SPDX-License-Identifier: MIT
 #ifndef INSPECTOR_VALUE_KIND_H
 #define INSPECTOR_VALUE_KIND_H
 

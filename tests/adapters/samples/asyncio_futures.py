@@ -1,5 +1,6 @@
 """Futures and tasks of asyncio: waiting, done, cancelled."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import asyncio

@@ -1,5 +1,6 @@
 """Objects that the adapter `references` is tried on."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import functools

@@ -1,5 +1,6 @@
 """Objects that the adapter `scipy_sparse` is tried on."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

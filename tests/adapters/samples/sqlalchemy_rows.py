@@ -1,5 +1,6 @@
 """Objects that the adapter `sqlalchemy_rows` is tried on."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,6 @@
 """Objects that the adapter `sqlite3_cursors` is tried on."""
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import sqlite3

@@ -1,5 +1,6 @@
 # cython: language_level=3
 # Faults in Cython and their honest twins; what is expected of each: leaks_of_bindings.py.
+# SPDX-License-Identifier: MIT
 from cpython.ref cimport PyObject, Py_INCREF, Py_DECREF, Py_XDECREF
 from cpython.list cimport PyList_New, PyList_SET_ITEM
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM

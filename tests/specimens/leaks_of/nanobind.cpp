@@ -1,4 +1,5 @@
 // Faults in nanobind and their honest twins; what is expected of each: leaks_of_bindings.py.
+// SPDX-License-Identifier: MIT
 #include <map>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>

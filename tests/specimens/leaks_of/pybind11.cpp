@@ -1,4 +1,5 @@
 // Faults in pybind11 and their honest twins; what is expected of each: leaks_of_bindings.py.
+// SPDX-License-Identifier: MIT
 #include <cstring>
 #include <map>
 #include <pybind11/functional.h>

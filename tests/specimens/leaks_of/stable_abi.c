@@ -1,4 +1,5 @@
 // Twelve faults in the stable ABI and their honest twins; what is expected of each: leaks_of_bindings.py.
+// SPDX-License-Identifier: MIT
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <stdlib.h>

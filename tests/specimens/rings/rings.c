@@ -1,5 +1,6 @@
 /* A small library with memory of its own: a Ring is `len` doubles from malloc, filled when asked; a part of
    a ring shows the ring's memory and keeps the ring alive. It lends its memory by the buffer protocol. */
+// SPDX-License-Identifier: MIT
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>

@@ -1,5 +1,6 @@
 """Rings for the inspector."""
 
+# SPDX-License-Identifier: MIT
 import rings
 
 from inspector.adapters.base import Defaults, block

@@ -1,5 +1,6 @@
 """Functions of libm and libc, and buffers over an array."""
 
+# SPDX-License-Identifier: MIT
 import cffi
 import numpy as np
 import told

@@ -1,5 +1,6 @@
 """Functions of libm and libc, and arrays over a bytearray."""
 
+# SPDX-License-Identifier: MIT
 import ctypes
 
 import told

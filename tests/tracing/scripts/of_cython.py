@@ -1,5 +1,6 @@
 """Functions of a module that Cython compiled."""
 
+# SPDX-License-Identifier: MIT
 import array
 
 import made_by_cython as made

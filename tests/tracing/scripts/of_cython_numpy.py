@@ -1,5 +1,6 @@
 """Functions of a module that Cython compiled with `cimport numpy`: they call NumPy by its table."""
 
+# SPDX-License-Identifier: MIT
 import made_by_cython_numpy as made
 import numpy as np
 import told

@@ -1,5 +1,6 @@
 """The gcd of an extension written by hand."""
 
+# SPDX-License-Identifier: MIT
 import math
 
 import gcd_module

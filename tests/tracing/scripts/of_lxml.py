@@ -1,5 +1,6 @@
 """A tree of a text: attributes, elements found, and written again."""
 
+# SPDX-License-Identifier: MIT
 import told
 from lxml import etree
 

@@ -1,5 +1,6 @@
 """Functions of a module that nanobind bound."""
 
+# SPDX-License-Identifier: MIT
 import made_by_nanobind as made
 import numpy as np
 import told

@@ -1,5 +1,6 @@
 """Arrays viewed, turned, made narrower; a list in, a list out."""
 
+# SPDX-License-Identifier: MIT
 import numpy as np
 import told
 

@@ -1,5 +1,6 @@
 """Series over an array: shared, copied, of another type, sorted."""
 
+# SPDX-License-Identifier: MIT
 import numpy as np
 import pandas as pd
 import told

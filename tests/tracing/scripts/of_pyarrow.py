@@ -1,5 +1,6 @@
 """Arrow arrays of an array: shared, cast, cut, joined."""
 
+# SPDX-License-Identifier: MIT
 import numpy as np
 import pyarrow as pa
 import told

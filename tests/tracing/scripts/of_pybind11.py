@@ -1,5 +1,6 @@
 """Functions of a module that pybind11 bound."""
 
+# SPDX-License-Identifier: MIT
 import made_by_pybind11 as made
 import numpy as np
 import told

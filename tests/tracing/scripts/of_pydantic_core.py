@@ -1,5 +1,6 @@
 """Values checked and parsed, JSON written and read."""
 
+# SPDX-License-Identifier: MIT
 import told
 from pydantic_core import SchemaValidator, core_schema, from_json, to_json
 

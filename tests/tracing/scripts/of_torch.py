@@ -1,5 +1,6 @@
 """Tensors of an array: shared, copied, of another type, and of a list."""
 
+# SPDX-License-Identifier: MIT
 import numpy as np
 import told
 import torch

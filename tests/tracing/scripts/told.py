@@ -1,5 +1,6 @@
 """What a traced script knows of itself by a second method: said in JSON, for the test to compare."""
 
+# SPDX-License-Identifier: MIT
 import json
 import sys
 from typing import Any

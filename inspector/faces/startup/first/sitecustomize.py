@@ -5,6 +5,7 @@ that its children do not find it, unless they are traced too. Any other process 
 sitecustomize. Nothing here may stop the program: failures are written to the trace's folder.
 """
 
+# SPDX-License-Identifier: MIT
 from __future__ import annotations
 
 import json
