@@ -79,7 +79,8 @@ def main(words):
     """Prepare every room, run every row, print the table; 0 only if nothing failed and nothing was lost."""
     start = time.time()
     rows, words = _chosen(words)
-    if rows is QUICK_ROWS:
+    is_quick = rows is QUICK_ROWS
+    if is_quick:
         _ready_at_once()
     elif any(room == "3.11" and not options for _, room, options, _ in rows):  # those in a browser too
         system.ready("chromium")
@@ -87,7 +88,7 @@ def main(words):
     lost = [title for title, room, _, _ in rows if room in absent]
     rows = [row for row in rows if row[1] not in absent]
     table = _run_all(rows, words)
-    if rows is QUICK_ROWS:
+    if is_quick:
         _say_faults(rows)
     code = report(table, start)
     for title in lost:
