@@ -206,7 +206,7 @@ def _sample() -> tuple[Block, ...]:
     )
     places = (
         PlaceCount("held_probe", 1, 120, ""),
-        PlaceCount("not_there", 0, 0, "in no library loaded so far: absent, or stripped"),
+        PlaceCount("not_there", 0, 0, "not in any loaded library: absent, or stripped"),
     )
     return (
         *blocks(Hits(places, hits, 0, 412_000_000, 120_000_000, "")),

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
 
 @pytest.mark.parametrize(
-    ("scope", "word"), [(0, "container"), (1, "parent"), (2, "CAP_SYS_PTRACE"), (3, "nobody")]
+    ("scope", "word"), [(0, "container"), (1, "parent"), (2, "CAP_SYS_PTRACE"), (3, "no process")]
 )
 def test_each_reason_has_its_words(scope: int, word: str) -> None:
     error = preflight.forbidden(os.getpid(), "Operation not permitted", scope)
