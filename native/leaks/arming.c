@@ -12,7 +12,7 @@
 
 static PyObject *freeing_arm(PyObject *module, PyObject *ignored) {
     got_outcome outcome;
-    freeing_find_addresses();
+    got_source_find_addresses(&freeing_source);
     return got_patch(GOT_FREEING, GOT_RECORD, NULL, &outcome) < 0 ? NULL
                                                                   : PyLong_FromUnsignedLong(outcome.stored);
 }
@@ -43,7 +43,7 @@ static PyObject *raw_memory_arm(PyObject *module, PyObject *paths) {
     if (!PyFrozenSet_CheckExact(paths)) {
         return PyErr_Format(PyExc_TypeError, "raw_memory_arm() takes a frozenset");
     }
-    raw_memory_find_addresses();
+    got_source_find_addresses(&raw_memory_source);
     if (got_patch(GOT_RAW_MEMORY, GOT_RECORD, paths, &outcome) < 0) {
         return NULL;
     }
@@ -64,9 +64,6 @@ static PyMethodDef arming_methods[] = {
     {"raw_memory_disarm", raw_memory_disarm, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
-
-static const got_source freeing_source = {GOT_FREEING_FIRST, freeing_find, freeing_hook};
-static const got_source raw_memory_source = {GOT_RAW_MEMORY_FIRST, raw_memory_find, raw_memory_hook};
 
 int arming_exec(PyObject *module) {
     got_family_add(GOT_FREEING, &freeing_source);

@@ -117,20 +117,5 @@ static void *const hooks[] = {
 #undef FREEING_HOOK
 };
 
-const exports_row *freeing_find(const char *name) {
-    for (int i = 0; i < FREEING_COUNT; i++) {
-        if (strcmp(imported[i].name, name) == 0) {
-            return &imported[i];
-        }
-    }
-    return NULL;
-}
-
-void *freeing_hook(uint16_t row) { return hooks[row - GOT_FREEING_FIRST]; }
-
-void freeing_find_addresses(void) {
-    for (int i = 0; i < FREEING_COUNT; i++) {
-        imported[i].address =
-            imported[i].address ? imported[i].address : dlsym(RTLD_DEFAULT, imported[i].name);
-    }
-}
+const got_source freeing_source = {
+    .first = GOT_FREEING_FIRST, .count = FREEING_COUNT, .functions = imported, .hooks = hooks};

@@ -5,8 +5,6 @@
 
 #include "trace/capi/slot_table.h"
 
-const exports_row *freeing_find(const char *name); // borrowed, or NULL
-void *freeing_hook(uint16_t row);
-void freeing_find_addresses(void); // also of libraries that were loaded since the last call
+extern const got_source freeing_source __attribute__((visibility("hidden")));
 
 #endif

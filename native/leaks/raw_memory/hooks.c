@@ -114,20 +114,5 @@ static void *const hooks[] = {
 };
 enum { IMPORTED = sizeof imported / sizeof *imported };
 
-const exports_row *raw_memory_find(const char *name) {
-    for (int i = 0; i < IMPORTED; i++) {
-        if (strcmp(imported[i].name, name) == 0) {
-            return &imported[i];
-        }
-    }
-    return NULL;
-}
-
-void *raw_memory_hook(uint16_t row) { return hooks[row - GOT_RAW_MEMORY_FIRST]; }
-
-void raw_memory_find_addresses(void) {
-    for (int i = 0; i < IMPORTED; i++) {
-        imported[i].address =
-            imported[i].address ? imported[i].address : dlsym(RTLD_DEFAULT, imported[i].name);
-    }
-}
+const got_source raw_memory_source = {
+    .first = GOT_RAW_MEMORY_FIRST, .count = IMPORTED, .functions = imported, .hooks = hooks};

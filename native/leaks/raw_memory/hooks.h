@@ -5,8 +5,6 @@
 
 #include "trace/capi/slot_table.h"
 
-const exports_row *raw_memory_find(const char *name); // borrowed, or NULL
-void *raw_memory_hook(uint16_t row);
-void raw_memory_find_addresses(void); // also of libraries that were loaded since the last call
+extern const got_source raw_memory_source __attribute__((visibility("hidden")));
 
 #endif

@@ -9,16 +9,17 @@
 
 static void *foreign_hook_of(uint16_t row) { return foreign_hook(); }
 
-static const got_source foreign_source = {GOT_FOREIGN_ROW, foreign_find, foreign_hook_of};
-static const got_source lookup_source = {GOT_LOOKUP_FIRST, lookups_find, lookups_hook};
-static const got_source allocator_source = {GOT_ALLOCATOR_FIRST, allocations_find, allocations_hook};
+static const got_source foreign_source = {
+    .first = GOT_FOREIGN_ROW, .find = foreign_find, .hook = foreign_hook_of};
+static const got_source lookup_source = {
+    .first = GOT_LOOKUP_FIRST, .find = lookups_find, .hook = lookups_hook};
 static const got_source *sources[GOT_FAMILIES] = {
-    [GOT_FOREIGN] = &foreign_source, [GOT_LOOKUP] = &lookup_source, [GOT_ALLOCATORS] = &allocator_source};
+    [GOT_FOREIGN] = &foreign_source, [GOT_LOOKUP] = &lookup_source, [GOT_ALLOCATORS] = &allocations_source};
 
 void got_family_add(got_family family, const got_source *source) { sources[family] = source; }
 
 const exports_row *got_function(got_family family, const char *name) {
-    return family == GOT_CAPI ? exports_find(name) : sources[family]->find(name);
+    return family == GOT_CAPI ? exports_find(name) : got_source_find(sources[family], name);
 }
 
 void *got_hook(uint16_t row, got_grade grade) {
@@ -28,5 +29,5 @@ void *got_hook(uint16_t row, got_grade grade) {
             nearest = sources[i];
         }
     }
-    return nearest ? nearest->hook(row) : capi_hook(row, grade);
+    return nearest ? got_source_hook(nearest, row) : capi_hook(row, grade);
 }

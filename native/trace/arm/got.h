@@ -20,12 +20,7 @@ PyObject *exports_names(const void *address);
 // trace/arm/families.c: a function of a family, or NULL; the hook of a row.
 const exports_row *got_function(got_family family, const char *name); // borrowed
 void *got_hook(uint16_t row, got_grade grade);
-// A family whose hooks are in a layer above: its functions, and the hooks of its rows from `first` on.
-typedef struct {
-    uint16_t first;
-    const exports_row *(*find)(const char *name); // borrowed, or NULL
-    void *(*hook)(uint16_t row);
-} got_source;
+// Adds a family whose hooks lie above this room.
 void got_family_add(got_family family, const got_source *source /* static */);
 
 // trace/arm/got.c, for the families beside the C API.

@@ -26,7 +26,7 @@ const char *loaded_path(const struct dl_phdr_info *object) {
 
 // Whether the object holds an allocator: libc, or a library preloaded in its place.
 static int allocations_inside(const struct dl_phdr_info *object) {
-    void *allocator = allocations_find("malloc")->address;
+    void *allocator = got_source_find(&allocations_source, "malloc")->address;
     return relocations_inside(object, allocator) || relocations_inside(object, (void *)&getauxval);
 }
 

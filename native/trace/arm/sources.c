@@ -13,7 +13,7 @@
 
 static PyObject *allocations_arm(PyObject *module, PyObject *ignored) {
     got_outcome done;
-    allocations_find_addresses();
+    got_source_find_addresses(&allocations_source);
     if (got_patch(GOT_ALLOCATORS, GOT_RECORD, NULL, &done) < 0) {
         return NULL;
     }

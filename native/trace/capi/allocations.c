@@ -169,24 +169,8 @@ static void *const hooks[] = {
 #undef ALLOCATOR
 };
 
-const exports_row *allocations_find(const char *name) {
-    for (int i = 0; i < ALLOCATIONS_IMPORTED_COUNT; i++) {
-        if (strcmp(imported[i].name, name) == 0) {
-            return &imported[i];
-        }
-    }
-    return NULL;
-}
-
-void *allocations_hook(uint16_t row) { return hooks[row - GOT_ALLOCATOR_FIRST]; }
-
-// C++'s functions are found once their library is loaded, in the scope of this one.
-void allocations_find_addresses(void) {
-    for (int i = 0; i < ALLOCATIONS_IMPORTED_COUNT; i++) {
-        imported[i].address =
-            imported[i].address ? imported[i].address : dlsym(RTLD_DEFAULT, imported[i].name);
-    }
-}
+const got_source allocations_source = {
+    .first = GOT_ALLOCATOR_FIRST, .count = ALLOCATIONS_IMPORTED_COUNT, .functions = imported, .hooks = hooks};
 
 static int malloc_has_chunks(void) {
     void *volatile block = malloc(5000);

@@ -77,8 +77,6 @@ int pymem_arm(void);    // number of domains that are hooked
 int pymem_disarm(void); // number of domains left as they are, because another tracer hooked them after us
 
 // Allocating functions, as slots import them.
-const exports_row *allocations_find(const char *name); // borrowed, or NULL
-void *allocations_hook(uint16_t row);
-void allocations_find_addresses(void); // of functions whose library was loaded since
+extern const got_source allocations_source __attribute__((visibility("hidden")));
 
 #endif

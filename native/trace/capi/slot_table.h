@@ -57,4 +57,17 @@ typedef struct {
     uint16_t row;
 } exports_row;
 
+// One family's functions that slots import, and the hook of each: as two tables, or as two functions.
+typedef struct {
+    uint16_t first; // row of the first function
+    int count;
+    exports_row *functions; // static; NULL: `find` and `hook` are set instead
+    void *const *hooks;
+    const exports_row *(*find)(const char *name);
+    void *(*hook)(uint16_t row);
+} got_source;
+const exports_row *got_source_find(const got_source *source, const char *name); // borrowed, or NULL
+void *got_source_hook(const got_source *source, uint16_t row);
+void got_source_find_addresses(const got_source *source); // also of libraries that were loaded since
+
 #endif
