@@ -187,7 +187,7 @@ def test_a_graph_answers_for_nodes_that_it_sent_and_no_others(kernel) -> None:
     step = answered(kernel, comm, ask="neighbours", at=inner["at"], up=False)["step"]
     assert [edge["key"] for edge in step["edges"]] == ["[0]"]
     for at in ("0x10", 16, None, ["0x10"], "0x" + "f" * 100_000):
-        assert "not of this view" in answered(kernel, comm, ask="neighbours", at=at)["refused"]
+        assert "no such node" in answered(kernel, comm, ask="neighbours", at=at)["refused"]
 
 
 def test_a_graph_says_when_an_object_has_gone(kernel) -> None:
@@ -206,7 +206,7 @@ def test_a_stopped_child_is_stepped_by_its_buttons_words_and_no_others(kernel) -
     assert state["scene"]["function"] == "PyFloat_FromString" and state["scene"]["frames"]
     assert len(json.dumps(bundle)) + len(json.dumps(state)) < 200_000
     for word in ("print 1", "shell id", None, ["next"], "next\nquit"):
-        assert "not a word" in answered(kernel, comm, ask="step", word=word)["refused"]
+        assert "unknown debugger command" in answered(kernel, comm, ask="step", word=word)["refused"]
     moved = told(kernel, comm, {"method": "custom", "content": {"number": "7", "ask": "step", "word": "up"}})
     [scene] = [one["state"]["scene"] for one in moved if one["method"] == "update"]
     assert scene["function"] != "PyFloat_FromString" and not scene["ended"]
