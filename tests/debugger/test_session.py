@@ -148,7 +148,10 @@ def test_a_place_in_a_library_that_comes_later_and_patterns() -> None:
     with Program(PENDING) as program:
         places = {place: rest for place, *rest in program.said()["places"]}
         assert places["storm_probe"][:2] == [5, 1]
-        assert places["nowhere_at_all"][:2] == [0, 0] and "not in any loaded library" in places["nowhere_at_all"][2]
+        assert (
+            places["nowhere_at_all"][:2] == [0, 0]
+            and "not in any loaded library" in places["nowhere_at_all"][2]
+        )
         assert places["PyLong_FromUnicodeObject"][0] == 1
         assert program.said() == {"hits": 0}  # the body's exception is the user's own; gdb has left
         program.assert_whole()

@@ -184,9 +184,7 @@ def test_what_the_system_writes_goes_through_and_is_said(x: Any) -> None:
     os.close(writer)
     assert (len(found), found.facts.silent) == (1, True)
     assert (x[64 : 64 + PAGE // 4].view(np.uint8) == 7).all()
-    assert "the kernel wrote to it" in " ".join(
-        Report("x", {"writes": found.facts}).to_text().split()
-    )
+    assert "the kernel wrote to it" in " ".join(Report("x", {"writes": found.facts}).to_text().split())
 
 
 def test_threads_that_ran_before_and_begin_later_in_a_storm(wide: Any, x: Any) -> None:
