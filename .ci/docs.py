@@ -25,6 +25,7 @@ PAGE_LINK = re.compile(r'href="\.\./docs/([\w/-]+)\.md(#[\w-]+)?"')
 LISTED = re.compile(r"\]\((\w+\.md)\)")
 OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:inspector|native|tests|magics)/[\w/.-]+)\)")
 """Links to sources of the project, which the site does not contain: replaced by the path."""
+ABOUT = ("CHANGELOG", "benchmarks", "seeds", "provenance", "style", "CONTRIBUTING")
 FRAME = """\
 <iframe class="notebook" src="../notebooks/{name}.html" title="{title}"></iframe>
 
@@ -104,7 +105,7 @@ def _config(folder, tutorials):
             {"How-to": _shelf("how-to")},
             {"Reference": _shelf("reference", "glossary.md", "messages.md")},
             {"How it works": [*_shelf("how-it-works"), "architecture.md", *_shelf("decisions")]},
-            {"About": ["CHANGELOG.md", "benchmarks.md", "seeds.md", "style.md", "CONTRIBUTING.md"]},
+            {"About": [f"{name}.md" for name in ABOUT]},
         ],
     )
 
