@@ -25,6 +25,7 @@ PAGE_LINK = re.compile(r'href="\.\./docs/([\w/-]+)\.md(#[\w-]+)?"')
 LISTED = re.compile(r"\]\((\w+\.md)\)")
 OUTSIDE = re.compile(r"\]\((?:\.\./)+((?:inspector|native|tests|magics)/[\w/.-]+)\)")
 """Links to sources of the project, which the site does not contain: replaced by the path."""
+ABOUT = ("CHANGELOG", "benchmarks", "seeds", "provenance", "style", "CONTRIBUTING")
 FRAME = """\
 <iframe class="notebook" src="../notebooks/{name}.html" title="{title}"></iframe>
 
@@ -57,6 +58,7 @@ def main(folder):
 
 
 def _linked(text, depth=0):
+    text = re.sub(r"^(```\w+) differs$", r"\1", text, flags=re.MULTILINE)  # a word for .ci/examples.py
     text = NOTEBOOK.sub(lambda found: f"]({'../' * depth}tutorials/{found[1]}.md)", text)
     return OUTSIDE.sub(lambda found: f"](#) (`{found[1]}`)", text)
 
@@ -104,7 +106,7 @@ def _config(folder, tutorials):
             {"How-to": _shelf("how-to")},
             {"Reference": _shelf("reference", "glossary.md", "messages.md")},
             {"How it works": [*_shelf("how-it-works"), "architecture.md", *_shelf("decisions")]},
-            {"About": ["CHANGELOG.md", "benchmarks.md", "seeds.md", "style.md", "CONTRIBUTING.md"]},
+            {"About": [f"{name}.md" for name in ABOUT]},
         ],
     )
 
