@@ -118,7 +118,7 @@ def test_a_terminal_that_is_killed_at_a_stop_lets_the_process_go() -> None:
         with subprocess.Popen([*command, "--at", "storm_probe"], text=True, **pipes) as terminal:
             assert terminal.stdout is not None and terminal.stderr is not None
             assert "attached" in terminal.stderr.readline()
-            assert "without our guard" in terminal.stderr.readline()
+            assert "no breakpoint guard" in terminal.stderr.readline()
             program.go_on()
             while "stopped by you" not in terminal.stdout.readline():
                 assert terminal.poll() is None

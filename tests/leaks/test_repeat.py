@@ -140,7 +140,7 @@ def test_a_number_of_runs_that_is_none(repeat: Any) -> None:
 
 def test_a_block_is_not_repeated() -> None:
     with (
-        pytest.raises(InspectorError, match="a block runs once") as caught,
+        pytest.raises(InspectorError, match="a `with` block runs once") as caught,
         inspector.leaks("json", repeat=3),
     ):
         pass

@@ -250,4 +250,4 @@ def test_in_a_terminal(tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr
     assert re.search(r"host_twice\(21\)\s+21 → 42", ran.stdout) and "PyLong_FromLong → 42" in ran.stdout
     refused = run("trace", "--pointers", "--", sys.executable, str(script))
-    assert refused.returncode == 2 and "--pointers is for a script" in refused.stderr
+    assert refused.returncode == 2 and "--pointers works only for a script" in refused.stderr
