@@ -36,9 +36,8 @@ static long (*const loops[])(PyObject *, long) = {
     loop_0, loop_1, loop_2, loop_3, loop_4, loop_5, loop_6, loop_7};
 static PyObject *loop_at(PyObject *self, PyObject *args) {
     long at, n;
-    if (!PyArg_ParseTuple(args, "ll", &at, &n)) {
+    if (!PyArg_ParseTuple(args, "ll", &at, &n))
         return NULL;
-    }
     PyObject *number = PyLong_FromLong(12345);
     long sum = loops[at % 8](number, n);
     Py_DECREF(number);

@@ -30,9 +30,6 @@ def test_the_door():
     assert inspector.lazy is lazy and inspector.check_lazy is lazy.check_lazy
 
 
-# --- map ------------------------------------------------------------------------------------------------
-
-
 def test_map_of_a_function_and_of_a_ufunc():
     x = np.array([1.0, 4, 9])
     assert lazy.map(np.sqrt, x).tolist() == [1, 2, 3]
@@ -58,9 +55,6 @@ def test_a_function_that_raises_leaves_it_lazy():
     with pytest.raises(KeyError):  # NumPy asks twice: by the buffer protocol, and then by __array__
         y.dataptr()
     assert y.state == "lazy" and np.asarray(y).tolist() == [1, 2]
-
-
-# --- providers in C -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -187,9 +181,6 @@ def test_a_provider_in_c_compiled_against_the_header(specimens):
     assert found == [24997500.0] * 4 and len(y.events) == 1
 
 
-# --- freeze ---------------------------------------------------------------------------------------------
-
-
 def kinds(vector):
     return [event.kind for event in vector.inspect().events]
 
@@ -231,9 +222,6 @@ def test_freeze_copies_what_something_else_holds():
 
 def test_freeze_of_bytes_is_for_nothing():
     assert kinds(lazy.abs(np.frombuffer(b"12345678", "u1"), freeze=True)) == []
-
-
-# --- inspect --------------------------------------------------------------------------------------------
 
 
 def test_the_seeds_session():

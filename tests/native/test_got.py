@@ -23,9 +23,8 @@ CALLER = """
 #include <Python.h>
 static PyObject *double_it(PyObject *self, PyObject *number) {
     long value = PyLong_AsLong(number);
-    if (value == -1 && PyErr_Occurred()) {
+    if (value == -1 && PyErr_Occurred())
         return NULL;
-    }
     return PyLong_FromLong(2 * value); // a tail call
 }
 static PyObject *call_it(PyObject *self, PyObject *callable) { return PyObject_CallNoArgs(callable); }

@@ -168,9 +168,6 @@ def test_a_row_says_what_the_function_does(calls: types.ModuleType, name: str) -
         check(calls, name, failure, True)
 
 
-# ----- hooked -------------------------------------------------------------------------------------
-
-
 def table() -> Any:
     """The words of NumPy's table."""
     get = ctypes.pythonapi.PyCapsule_GetPointer

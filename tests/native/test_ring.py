@@ -26,15 +26,9 @@ KINDS = {name: number for name, number, _ in _native.EVENT_KINDS}
 TOTAL = 64 << 20
 
 
-def begin(
-    directory: str = "",
-    capacity: int = 1024,
-    mode: str = "last",
-    every: int = 1,
-    total: int = TOTAL,
-    **more: int,
-) -> None:
-    _native.ring_begin(directory, capacity, mode, every, more.get("clocks", 0), total, more.get("file", -1))
+def begin(directory: str = "", capacity: int = 1024, mode: str = "last", **more: int) -> None:
+    every, clocks, total = more.get("every", 1), more.get("clocks", 0), more.get("total", TOTAL)
+    _native.ring_begin(directory, capacity, mode, every, clocks, total, more.get("file", -1))
 
 
 @pytest.fixture(autouse=True)
@@ -169,7 +163,6 @@ def test_threads_beyond_the_total_get_less_and_then_nothing() -> None:
         ({"every": 0}, "at least 1"),
         ({"directory": "x" * 300}, "longer than"),
     ],
-    ids=["mode", "capacity", "small", "every", "directory"],
 )
 def test_a_wrong_argument_is_said(wrong: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
@@ -281,12 +274,11 @@ def test_a_child_records_into_rings_of_its_own(tmp_path: Path) -> None:
     mark(3)
     (row,) = _native.ring_end()[0]
     assert values(row[6]) == [1, 3]
-    assert sorted(f"-{pid}-" in str(file) for pid in (child, os.getpid()) for file in tmp_path.iterdir()) == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    files = [str(file) for file in tmp_path.iterdir()]
+    assert (
+        sorted(f"-{pid}-" in file for pid in (child, os.getpid()) for file in files)
+        == [False] * 2 + [True] * 2
+    )
 
 
 def test_a_killed_process_leaves_its_records(tmp_path: Path) -> None:

@@ -231,11 +231,11 @@ def test_scanning_leaks_nothing() -> None:
         _native.read(id(once), 8)
         _native.maps()
 
-    for _ in range(3):
-        once()
-    gc.collect()
-    before = sys.getallocatedblocks()
-    for _ in range(50):
-        once()
-    gc.collect()
-    assert sys.getallocatedblocks() - before < 50
+    def blocks_after(times: int) -> int:
+        for _ in range(times):
+            once()
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    before = blocks_after(3)
+    assert blocks_after(50) - before < 50

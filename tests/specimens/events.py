@@ -100,9 +100,8 @@ GCD = """
 #include <Python.h>
 static PyObject *gcd(PyObject *self, PyObject *args) {
     int a, b;
-    if (!PyArg_ParseTuple(args, "ii", &a, &b)) {
+    if (!PyArg_ParseTuple(args, "ii", &a, &b))
         return NULL;
-    }
     while (b) {
         int t = a % b;
         a = b;

@@ -177,16 +177,14 @@ static PyObject *freed_later(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 static PyObject *inside_only(PyObject *self, PyObject *unused) {
-    if (inside) {
+    if (inside)
         free((char *)inside - 24);
-    }
     inside = (char *)malloc(100) + 24;
     Py_RETURN_NONE;
 }
 static PyObject *end_only(PyObject *self, PyObject *unused) {
-    if (end) {
+    if (end)
         free((char *)end - 128);
-    }
     end = (char *)malloc(128) + 128;
     Py_RETURN_NONE;
 }
@@ -196,9 +194,8 @@ static void *release(void *block) {
 }
 static PyObject *on_another_thread(PyObject *self, PyObject *unused) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, release, malloc(500)) == 0) {
+    if (pthread_create(&thread, NULL, release, malloc(500)) == 0)
         pthread_join(thread, NULL);
-    }
     Py_RETURN_NONE;
 }
 static PyObject *in_list(PyObject *self, PyObject *unused) {
@@ -222,9 +219,8 @@ static PyObject *as_tagged(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 static PyObject *inverted(PyObject *self, PyObject *unused) {
-    if (hidden) {
+    if (hidden)
         free((void *)~hidden);
-    }
     hidden = ~(uintptr_t)malloc(60);
     Py_RETURN_NONE;
 }

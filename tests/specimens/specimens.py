@@ -29,7 +29,11 @@ def build(name: str, *sources: str, flags: tuple[str, ...] = ()) -> ModuleType:
 
     Raises RuntimeError with the compiler's words when the C is wrong.
     """
-    path = library(name, *sources, flags=flags)
+    return imported(name, library(name, *sources, flags=flags))
+
+
+def imported(name: str, path: Path) -> ModuleType:
+    """The extension module of a file, anew each time."""
     loader = importlib.machinery.ExtensionFileLoader(name, str(path))
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None

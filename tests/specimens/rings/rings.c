@@ -18,20 +18,17 @@ static PyTypeObject ring_type;
 
 static PyObject *ring_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   Py_ssize_t length;
-  if (!PyArg_ParseTuple(args, "n:Ring", &length)) {
+  if (!PyArg_ParseTuple(args, "n:Ring", &length))
     return NULL;
-  }
   Ring *self = (Ring *)type->tp_alloc(type, 0);
-  if (self) {
+  if (self)
     self->length = length;
-  }
   return (PyObject *)self;
 }
 
 static void ring_dealloc(Ring *self) {
-  if (!self->base) {
+  if (!self->base)
     free(self->samples);
-  }
   Py_CLEAR(self->base);
   Py_TYPE(self)->tp_free((PyObject *)self);
 }
@@ -39,22 +36,19 @@ static void ring_dealloc(Ring *self) {
 static PyObject *ring_fill(Ring *self, PyObject *unused) {
   if (!self->samples) {
     self->samples = malloc((size_t)self->length * sizeof(double) + 1);
-    if (!self->samples) {
+    if (!self->samples)
       return PyErr_NoMemory();
-    }
   }
-  for (Py_ssize_t i = 0; i < self->length; i++) {
+  for (Py_ssize_t i = 0; i < self->length; i++)
     self->samples[i] = (double)i;
-  }
   self->filled = 1;
   return Py_NewRef((PyObject *)self);
 }
 
 static PyObject *ring_part(Ring *self, PyObject *args) {
   Py_ssize_t start, length;
-  if (!PyArg_ParseTuple(args, "nn:part", &start, &length)) {
+  if (!PyArg_ParseTuple(args, "nn:part", &start, &length))
     return NULL;
-  }
   if (!self->filled || start < 0 || length < 0 || start + length > self->length) {
     PyErr_SetString(PyExc_ValueError, "no such part of a filled ring");
     return NULL;
@@ -78,9 +72,8 @@ static int ring_getbuffer(Ring *self, Py_buffer *view, int flags) {
     PyErr_SetString(PyExc_BufferError, "not filled");
     return -1;
   }
-  if (PyBuffer_FillInfo(view, (PyObject *)self, self->samples, self->length * 8, 0, flags) < 0) {
+  if (PyBuffer_FillInfo(view, (PyObject *)self, self->samples, self->length * 8, 0, flags) < 0)
     return -1;
-  }
   self->exports++;
   return 0;
 }
