@@ -59,7 +59,7 @@ class Names:
             "key": "".join(["k", "ey"]),
             "lone": lambda: chr(0xD800) * 2,
             "failing": lambda: map(int, [object()]),
-            "capsule": lambda: capsule(),
+            "capsule": lambda: events.capsule(id(Box), NAME),
             "ref": self.reference,
             "module": lambda: types.ModuleType("made"),
             "ignored": lambda: PendingDeprecationWarning,
@@ -77,14 +77,6 @@ class Names:
         self.kept.append(Box())
         self.also.append(self.kept[-1])
         return weakref.ref(self.kept[-1])
-
-
-def capsule() -> object:
-    import ctypes
-
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(id(Box), NAME, None)
 
 
 NAME = b"name"

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import specimens
+
 FAULTS: Final[dict[str, tuple[str, str]]] = {
     "key_not_released": ("leaked", "str"),
     "value_not_released": ("leaked", "int"),
@@ -65,10 +67,8 @@ def argument(name: str) -> Any:
 SOURCE: Final = r"""
 #include <Python.h>
 #include <stdlib.h>
-
 static PyObject *cached;
 static PyObject **cell;
-
 static PyObject *key_not_released(PyObject *self, PyObject *dict) {
     PyObject *key = PyUnicode_FromFormat("key %d", 2); // fault
     PyObject *value = PyLong_FromLong(123456);
@@ -186,7 +186,6 @@ static PyObject *without_the_gil(PyObject *self, PyObject *x) {
     Py_END_ALLOW_THREADS
     return number;
 }
-
 static PyObject *tuple_set_item(PyObject *self, PyObject *x) {
     PyObject *tuple = PyTuple_New(2); // SetItem refuses a tuple with a second reference
     if (PyTuple_SetItem(tuple, 0, PyLong_FromLong(100001)) < 0 || PyTuple_SetItem(tuple, 1, Py_NewRef(x)) < 0)
@@ -299,16 +298,7 @@ static PyObject *capsule_returned(PyObject *self, PyObject *x) {
     return PyCapsule_New(&cached, "corpus.pointer", NULL);
 }
 static PyObject *memoryview_returned(PyObject *self, PyObject *x) { return PyMemoryView_FromObject(x); }
-
-static PyMethodDef methods[] = {
-METHODS
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "leak_corpus", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_leak_corpus(void) { return PyModule_Create(&definition); }
-""".replace("METHODS", "\n".join(f'    {{"{name}", {name}, METH_O, NULL}},' for name in (*FAULTS, *HONEST)))
+""" + specimens.ending("leak_corpus", *FAULTS, *HONEST, takes="METH_O", size=-1)
 
 
 def line_of(name: str) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import specimens
+
 KINDS: Final = (
     "PyMem_Malloc", "PyMem_Calloc", "PyMem_Realloc", "PyObject_Malloc", "PyObject_Calloc", "malloc", "calloc",
     "operator new", "strdup", "PyMem_RawMalloc",
@@ -18,24 +20,21 @@ PATTERNS: Final = 11
 KEEPS: Final = 10
 FREES: Final = 2
 
-SOURCE: Final = r"""
+FUNCTIONS: Final = r"""
 #define _GNU_SOURCE
 #include <Python.h>
 #include <stdlib.h>
 #include <string.h>
-
 void *_Znwm(size_t);
 void _ZdlPv(void *);
 enum { KEPT = 1 << 16 };
 enum { PYMEM, PYMEM_CALLOC, PYMEM_REALLOC, PYOBJECT, PYOBJECT_CALLOC, MALLOC, CALLOC, NEW, STRDUP, RAW };
-
 static void *volatile used;
 static void *use(void *block) {
     used = block;
     used = NULL;
     return block;
 }
-
 static __attribute__((noinline)) void *ask(int kind, size_t bytes) {
     static char text[4096];
     switch (kind) {
@@ -90,7 +89,6 @@ static void fill(int kind, void *block, size_t bytes) {
     if (kind != STRDUP)
         memset(block, 1, bytes);
 }
-
 // What uses a block before it is forgotten.
 static __attribute__((noinline)) size_t deep(char *block, size_t bytes, int depth) {
     volatile char *here[4] = {block, block + bytes / 2, block, block};
@@ -101,7 +99,6 @@ struct node {
     void *block;
     long numbers[5];
 };
-
 static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, pattern
     int kind, pattern;
     Py_ssize_t bytes;
@@ -192,7 +189,6 @@ static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, patter
     }
     return result ? result : Py_NewRef(Py_None);
 }
-
 // Honest: kept otherwise.
 static void *volatile kept[KEPT];
 static volatile int kept_count;
@@ -266,7 +262,6 @@ static PyObject *freed(PyObject *self, PyObject *args) { // kind, bytes, way
     }
     Py_RETURN_NONE;
 }
-
 // What a test plants: words that nobody who lives there wrote. Each forgets a block that only they name.
 static PyObject *in_own_rest(PyObject *self, PyObject *unused) {
     volatile uintptr_t *block = malloc(172); // 184 may be used
@@ -327,16 +322,7 @@ static PyObject *take(PyObject *self, PyObject *args) { // kind, address, bytes 
     give_back(kind, block);
     return PyLong_FromLong(first);
 }
-static PyMethodDef methods[] = {{"forget", forget, METH_VARARGS, NULL},
-                                {"keep", keep, METH_VARARGS, NULL},
-                                {"freed", freed, METH_VARARGS, NULL},
-                                {"give", give, METH_VARARGS, NULL},
-                                {"take", take, METH_VARARGS, NULL},
-                                {"in_own_rest", in_own_rest, METH_NOARGS, NULL},
-                                {"behind_objects", behind_objects, METH_NOARGS, NULL},
-                                {"name_top", name_top, METH_NOARGS, NULL},
-                                {"forget_top", forget_top, METH_NOARGS, NULL},
-                                {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "oldwords", .m_methods = methods};
-PyMODINIT_FUNC PyInit_oldwords(void) { return PyModule_Create(&module); }
 """
+WITH_ARGUMENTS: Final = dict.fromkeys(("forget", "keep", "freed", "give", "take"), "METH_VARARGS")
+WITHOUT: Final = ("in_own_rest", "behind_objects", "name_top", "forget_top")
+SOURCE: Final = FUNCTIONS + specimens.ending("oldwords", *WITHOUT, **WITH_ARGUMENTS)

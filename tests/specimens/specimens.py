@@ -43,6 +43,19 @@ def imported(name: str, path: Path) -> ModuleType:
     return module
 
 
+def ending(name: str, *functions: str, takes: str = "METH_NOARGS", size: int = 0, **others: str) -> str:
+    """The end of a module's C: the table of its functions, by what they take, its definition, its init."""
+    rows = {**dict.fromkeys(functions, takes), **others}.items()
+    table = "".join(f'    {{"{one}", (PyCFunction)(void *){one}, {flags}, NULL}},\n' for one, flags in rows)
+    return f"""static PyMethodDef methods[] = {{
+{table}    {{NULL, NULL, 0, NULL}},
+}};
+static struct PyModuleDef definition = {{
+    PyModuleDef_HEAD_INIT, .m_name = "{name}", .m_size = {size}, .m_methods = methods}};
+PyMODINIT_FUNC PyInit_{name}(void) {{ return PyModule_Create(&definition); }}
+"""
+
+
 def library(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
     """Path of the shared object built from `sources`; for a child process that imports it itself."""
     compiler = shutil.which("gcc") or shutil.which("cc") or "gcc"

@@ -4,7 +4,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
-
 typedef struct {
   PyObject_HEAD
   double *samples;  /* owned where base is NULL */
@@ -13,9 +12,7 @@ typedef struct {
   PyObject *base; /* owned: the ring whose part this is; NULL */
   Py_ssize_t exports;
 } Ring;
-
 static PyTypeObject ring_type;
-
 static PyObject *ring_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   Py_ssize_t length;
   if (!PyArg_ParseTuple(args, "n:Ring", &length))
@@ -25,14 +22,12 @@ static PyObject *ring_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
     self->length = length;
   return (PyObject *)self;
 }
-
 static void ring_dealloc(Ring *self) {
   if (!self->base)
     free(self->samples);
   Py_CLEAR(self->base);
   Py_TYPE(self)->tp_free((PyObject *)self);
 }
-
 static PyObject *ring_fill(Ring *self, PyObject *unused) {
   if (!self->samples) {
     self->samples = malloc((size_t)self->length * sizeof(double) + 1);
@@ -44,7 +39,6 @@ static PyObject *ring_fill(Ring *self, PyObject *unused) {
   self->filled = 1;
   return Py_NewRef((PyObject *)self);
 }
-
 static PyObject *ring_part(Ring *self, PyObject *args) {
   Py_ssize_t start, length;
   if (!PyArg_ParseTuple(args, "nn:part", &start, &length))
@@ -62,11 +56,8 @@ static PyObject *ring_part(Ring *self, PyObject *args) {
   }
   return (PyObject *)made;
 }
-
 static Py_ssize_t ring_length(Ring *self) { return self->length; }
-
 static PyObject *ring_address(Ring *self, void *closure) { return PyLong_FromVoidPtr(self->samples); }
-
 static int ring_getbuffer(Ring *self, Py_buffer *view, int flags) {
   if (!self->filled) {
     PyErr_SetString(PyExc_BufferError, "not filled");
@@ -77,9 +68,7 @@ static int ring_getbuffer(Ring *self, Py_buffer *view, int flags) {
   self->exports++;
   return 0;
 }
-
 static void ring_releasebuffer(Ring *self, Py_buffer *view) { self->exports--; }
-
 static PyMemberDef members[] = {
     {"filled", T_BOOL, offsetof(Ring, filled), READONLY, "whether its samples exist"},
     {"base", T_OBJECT, offsetof(Ring, base), READONLY, "the ring whose part it is"},
@@ -107,7 +96,6 @@ static PyTypeObject ring_type = {
     .tp_as_buffer = &buffer,
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "rings", .m_size = -1};
-
 PyMODINIT_FUNC PyInit_rings(void) {
   PyObject *made = PyType_Ready(&ring_type) < 0 ? NULL : PyModule_Create(&module);
   if (made) {
