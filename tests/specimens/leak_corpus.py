@@ -42,6 +42,14 @@ HONEST: Final = (
 )  # fmt: skip
 
 
+TAKE_LISTS = (
+    "release_of_borrowed_item",
+    "takes_out_of_list",
+    "borrowed_given_to_stealer",
+    "leak_after_break",
+)
+
+
 class Thing:
     """An argument with attributes."""
 
@@ -52,12 +60,7 @@ def argument(name: str) -> Any:
         return {}
     if name in ("buffer_kept", "buffer_released", "memoryview_returned"):
         return bytearray(b"eight by")
-    if name in (
-        "release_of_borrowed_item",
-        "takes_out_of_list",
-        "borrowed_given_to_stealer",
-        "leak_after_break",
-    ):
+    if name in TAKE_LISTS:
         return [Thing(), Thing()]
     thing = Thing()
     thing.part = Thing()  # type: ignore[attr-defined]

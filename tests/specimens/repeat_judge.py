@@ -143,9 +143,8 @@ def used(slotted: Any, value: Any, use: Callable[[Any, Any], Any]) -> Any:
 
 def at_once(slotted: Any, value: Callable[[], Any], use: Callable[[Any, Any], Any]) -> list[dict[str, Any]]:
     """The verdicts of the first call."""
-    return told(
-        clearly(lambda: used(slotted, value(), use), lambda found: [one.holder for one in found.kept])
-    )
+    kept: Callable[[Any], list[str]] = lambda found: [one.holder for one in found.kept]  # noqa: E731
+    return told(clearly(lambda: used(slotted, value(), use), kept))
 
 
 def put(what: int) -> Callable[[Any, Any], None]:
@@ -215,9 +214,8 @@ def judged() -> dict[str, Any]:
     for name in HONEST:
         answers[name] = told(inspector.leaks("leak_corpus").run(calling(corpus, name)))
     answers["resized"] = finished_between()
-    answers["type more"] = told(
-        inspector.leaks("slotted").run(lambda: [slotted.KeepsType() for _ in range(3)])
-    )
+    three = lambda: [slotted.KeepsType() for _ in range(3)]  # noqa: E731
+    answers["type more"] = told(inspector.leaks("slotted").run(three))
     some = [slotted.TakesType] * 100  # so that it lives
     answers["type fewer"] = told(inspector.leaks("slotted").run(slotted.TakesType))
     answers["type balanced"] = told(inspector.leaks("slotted").run(slotted.Box))
