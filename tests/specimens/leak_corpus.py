@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import specimens
-
 FAULTS: Final[dict[str, tuple[str, str]]] = {
     "key_not_released": ("leaked", "str"),
     "value_not_released": ("leaked", "int"),
@@ -301,7 +299,10 @@ static PyObject *capsule_returned(PyObject *self, PyObject *x) {
     return PyCapsule_New(&cached, "corpus.pointer", NULL);
 }
 static PyObject *memoryview_returned(PyObject *self, PyObject *x) { return PyMemoryView_FromObject(x); }
-""" + specimens.ending("leak_corpus", *FAULTS, *HONEST, takes="METH_O", size=-1)
+static PyMethodDef methods[] = {METHODS {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "leak_corpus", NULL, -1, methods};
+PyMODINIT_FUNC PyInit_leak_corpus(void) { return PyModule_Create(&definition); }
+""".replace("METHODS", " ".join(f'{{"{name}", {name}, METH_O, NULL}},' for name in (*FAULTS, *HONEST)))
 
 
 def line_of(name: str) -> int:
