@@ -9,9 +9,11 @@ from the same process, within seconds.
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import time
 from collections.abc import Callable
+from typing import Any
 
 
 def best(
@@ -31,6 +33,21 @@ def best(
         function()
         times.append(clock() - start)
     return min(times)
+
+
+def seconds(function: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    """Of one call."""
+    start = clock()
+    function()
+    return clock() - start
+
+
+def optional(name: str) -> Any:
+    """A peer's module, or None where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None
 
 
 def row(

@@ -42,14 +42,9 @@ def idle(client: Client, frame: object, settled: int) -> None:
             if name == "with":
                 client.unregister_worker_plugin("inspector")
     middle = {name: median(some) for name, some in times.items()}
-    row(
-        "dask.dataframe groupby, the plugin idle",
-        middle["with"],
-        against="no plugin",
-        theirs=median(times["without"] + times["again"]),
-        bar=1.1,
-        sizes=f"{ROWS:,} rows; without, twice: {middle['again'] / middle['without']:.2f}",
-    )
+    what, theirs = "dask.dataframe groupby, the plugin idle", median(times["without"] + times["again"])
+    sizes = f"{ROWS:,} rows; without, twice: {middle['again'] / middle['without']:.2f}"
+    row(what, middle["with"], against="no plugin", theirs=theirs, bar=1.1, sizes=sizes)
 
 
 def groupby(client: Client) -> None:
@@ -64,14 +59,8 @@ def groupby(client: Client) -> None:
         times["plain"].append(seconds(client, frame, settled))
         with asked.trace("pandas", "numpy"):
             times["traced"].append(seconds(client, frame, settled))
-    row(
-        "dask.dataframe groupby, traced",
-        median(times["traced"]),
-        against="untraced",
-        theirs=median(times["plain"]),
-        bar=1.15,
-        sizes=f"{ROWS:,} rows",
-    )
+    what, ours, theirs = "dask.dataframe groupby, traced", median(times["traced"]), median(times["plain"])
+    row(what, ours, against="untraced", theirs=theirs, bar=1.15, sizes=f"{ROWS:,} rows")
 
 
 def tasks_known(dask_scheduler: object) -> int:
@@ -104,13 +93,8 @@ def thousand(client: Client) -> None:
     row("facts of a cluster, joined", best(joined), bar=2.0, sizes=sizes)
     tracemalloc.start()
     held = joined()
-    row(
-        "facts of a cluster, joined: memory",
-        tracemalloc.get_traced_memory()[1],
-        unit="B",
-        bar=500e6,
-        sizes=sizes,
-    )
+    peak = tracemalloc.get_traced_memory()[1]
+    row("facts of a cluster, joined: memory", peak, unit="B", bar=500e6, sizes=sizes)
     del held, kept
 
 
@@ -118,15 +102,10 @@ SENT = ("name", "pid", "versions", "self_tests", "keys", "managed_bytes", "spill
 
 
 if __name__ == "__main__":
-    with (
-        LocalCluster(n_workers=8, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
+    alone = {"threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(n_workers=8, **alone) as cluster, Client(cluster) as client:
         gathered(client, 8)
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
+    with LocalCluster(n_workers=2, **alone) as cluster, Client(cluster) as client:
         gathered(client, 2)
         groupby(client)
         thousand(client)

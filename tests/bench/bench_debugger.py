@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench import best, row
+from bench import best, row, seconds
 
 from inspector.debugger.session import Breakpoints
 from inspector.sessions import running
@@ -35,11 +35,9 @@ def by_gdb(**options: str | bool) -> tuple[float, float, float, float]:
     with Breakpoints(PLACE, pid=os.getpid(), **options) as session:  # type: ignore[arg-type]
         hits(
             1
-        )  # gdb reads symbols at the first, as at a peer's: "the first merged stack" of bench_stepping.py
+        )  # gdb reads symbols at the first, as a peer does: "the first merged stack" of bench_stepping.py
         spent = hits()
-        start = time.perf_counter()
-        session.add(ELSEWHERE)
-        added = time.perf_counter() - start
+        added = seconds(lambda: session.add(ELSEWHERE))
         left = time.perf_counter()
     return session.facts.frozen_ns / 1e9, spent / HITS, added, time.perf_counter() - left
 
@@ -78,14 +76,8 @@ def plain_gdb() -> float:
             "set pagination off\nset breakpoint pending on\n"
             f"break {PLACE}\ncommands\nsilent\npython gdb.execute('backtrace 40')\ncontinue\nend\nrun\n"
         )
-        return difference(
-            lambda loop: subprocess.run(
-                [*GDB, "-x", str(script), "--args", sys.executable, "-c", loop],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                check=True,
-            )
-        )
+        command = [*GDB, "-x", str(script), "--args", sys.executable, "-c"]
+        return difference(lambda loop: subprocess.run([*command, loop], capture_output=True, check=True))
 
 
 def difference(run: Callable[[str], object]) -> float:

@@ -8,16 +8,14 @@ its objects freed and made anew, three times: the order of the gc's list is then
 from __future__ import annotations
 
 import gc
-import importlib
 import multiprocessing
 import os
 import random
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
-from bench import best, row
+from bench import best, optional, row, seconds
 
 from inspector import _native
 from inspector._native import Subject
@@ -65,9 +63,9 @@ def census(state: str) -> None:
     row(f"census, {state} heap", ours, bar=CENSUS_NS_MAX, unit="ns/object", sizes=SIZE)
     row(f"census, {state} heap: memory", answers[-1][3], bar=CENSUS_BYTES_MAX, unit="B", sizes=SIZE)
     what = f"census, {state} heap"
-    if objgraph := library("objgraph"):
+    if objgraph := optional("objgraph"):
         compared(what, ours, "objgraph", objgraph.typestats)
-    guppy = library("guppy") if state == "fresh" and OBJECTS <= 1_000_000 else None
+    guppy = optional("guppy") if state == "fresh" and OBJECTS <= 1_000_000 else None
     if guppy:
         compared(what, ours, "guppy", guppy.hpy().heap)
 
@@ -78,46 +76,32 @@ def compared(what: str, ours: float, name: str, theirs: Callable[[], object]) ->
     row(what, ours, against=name, theirs=their_ns, bar=1.0, unit="ns/object", sizes=SIZE)
 
 
-def library(name: str) -> Any:
-    """A peer, or None where it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
-
-
 def retained(made: list[Any]) -> None:
     """Time and memory for what one list of everything keeps alive."""
     subject = Subject(made)
     _, looked_at, extra = _native.retained(subject)
-    seconds = best(lambda: _native.retained(subject), 3)
-    row(
-        "retained size of it all", seconds * 1e9 / looked_at, unit="ns/object", sizes=f"{looked_at:,} objects"
-    )
+    spent = best(lambda: _native.retained(subject), 3) * 1e9 / looked_at
+    row("retained size of it all", spent, unit="ns/object", sizes=f"{looked_at:,} objects")
     row("retained size: memory an object", extra / looked_at, bar=RETAINED_BYTES_MAX, unit="B", sizes=SIZE)
 
 
 def paths(made: list[Any], state: str) -> None:
     """A root path of two steps, and one of twelve containers behind the whole heap."""
     near = Subject(made[len(made) // 2])
-    seconds = best(lambda: chain(near, {}), 3)
-    row(f"root path of two steps, {state} heap", seconds, bar=TWO_HOPS_S_MAX, sizes=SIZE)
+    spent = best(lambda: chain(near, {}), 3)
+    row(f"root path of two steps, {state} heap", spent, bar=TWO_HOPS_S_MAX, sizes=SIZE)
     far: Any = [object()]
     subject = Subject(far[0])
     for _ in range(11):
         far = [far]
     made.append([far])
     del far
-    seconds = best(lambda: chain(subject, {}), 3)
-    row(f"root path through 12 containers, {state} heap", seconds, bar=CHAIN_S_MAX, sizes=SIZE)
-
-    if guppy := library("guppy"):
+    spent, what = best(lambda: chain(subject, {}), 3), f"root path through 12 containers, {state} heap"
+    row(what, spent, bar=CHAIN_S_MAX, sizes=SIZE)
+    if guppy := optional("guppy"):
         heapy = guppy.hpy()
-        start = time.perf_counter()
-        str(heapy.iso(subject.get()).shpaths)
-        theirs = time.perf_counter() - start
-        what = f"root path through 12 containers, {state} heap"
-        row(what, seconds, against="guppy", theirs=theirs, bar=1.0, sizes=SIZE)
+        theirs = seconds(lambda: str(heapy.iso(subject.get()).shpaths))
+        row(what, spent, against="guppy", theirs=theirs, bar=1.0, sizes=SIZE)
     made.pop()
 
 

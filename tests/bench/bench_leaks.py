@@ -16,7 +16,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "specimens"))
 
 import specimens
-from bench import row
+from bench import row, seconds
 from leak_corpus import SOURCE
 
 import inspector
@@ -28,12 +28,8 @@ static PyObject *gcd(PyObject *self, PyObject *const *numbers, Py_ssize_t count)
     while (y) { long rest = x % y; x = y; y = rest; }
     return PyLong_FromLong(x);
 }
-static PyMethodDef methods[] = {
-    {"gcd", (PyCFunction)(void (*)(void))gcd, METH_FASTCALL, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "gcds", .m_methods = methods};
-PyMODINIT_FUNC PyInit_gcds(void) { return PyModule_Create(&definition); }
 """
+GCD += specimens.ending("gcds", "gcd", takes="METH_FASTCALL")
 LEAK = "import leak_corpus; leak_corpus.key_not_released({})"
 JUDGED = f"""
 import inspector
@@ -51,16 +47,12 @@ ROUNDS = 15
 DEBUG, VALGRIND = "/usr/bin/python3-dbg", shutil.which("valgrind")
 
 
-def seconds(body: Callable[[], object]) -> float:
-    """Of CPU, in one call: a busy machine decides nothing."""
-    start = time.process_time()
-    body()
-    return time.process_time() - start
-
-
 def twice(body: Callable[[], object]) -> tuple[float, float]:
     """The first call, and the least of the next three."""
-    return seconds(body), min(seconds(body) for _ in range(3))
+    first, *further = (
+        seconds(body, time.process_time) for _ in range(4)
+    )  # of CPU: a busy machine decides nothing
+    return first, min(further)
 
 
 def cost(what: str, bar: float, modules: tuple[str, ...], body: Callable[[], object], sizes: str) -> None:
@@ -114,12 +106,8 @@ def process(python: str, code: str, folder: str, *before: str, **more: str) -> f
     """Seconds of the fastest of three processes, from start to end."""
     environment = {**os.environ, "PYTHONPATH": folder, **more}
     command = [*before, python, "-c", code]
-    least = float("inf")
-    for _ in range(3):
-        start = time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, timeout=600, env=environment)
-        least = min(least, time.perf_counter() - start)
-    return least
+    options: dict[str, Any] = {"check": True, "capture_output": True, "timeout": 600, "env": environment}
+    return min(seconds(lambda: subprocess.run(command, **options)) for _ in range(3))
 
 
 def build(folder: str, python: str) -> None:

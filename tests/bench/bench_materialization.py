@@ -41,10 +41,7 @@ def reads(x: object) -> None:
 
 def pages() -> None:
     """2 ms for a gigabyte, where PAGEMAP_SCAN exists; the table of words beside it."""
-    for name, x in {
-        "written": numpy.ones(GIGABYTE // 8),
-        "reserved": numpy.zeros(GIGABYTE // 8),
-    }.items():
+    for name, x in {"written": numpy.ones(GIGABYTE // 8), "reserved": numpy.zeros(GIGABYTE // 8)}.items():
         start = x.__array_interface__["data"][0]
         asked = [(start, start + x.nbytes, 0)]
         scan = best(lambda asked=asked: _native.residency(asked, 48), ROUNDS, 1.0)  # type: ignore[misc]

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bench import best, row
+from bench import best, row, seconds
 
 from inspector.debugger import preflight
 from inspector.sessions import running
@@ -76,17 +76,10 @@ def stacks(pid: int) -> None:
     times: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
     for _ in range(5):
         for name, words in {"ours": ("inspector", "stacks", str(pid)), **peers}.items():
-            begin = time.perf_counter()
-            command(*words)
-            times[name].append(time.perf_counter() - begin)
+            times[name].append(seconds(lambda words=words: command(*words)))  # type: ignore[misc]
+    what, ours = "stacks of another process, native and Python merged: the command", min(times["ours"])
     for name in peers:
-        row(
-            "stacks of another process, native and Python merged: the command",
-            min(times["ours"]),
-            against=name,
-            theirs=min(times[name]),
-            sizes="best of 5, in turn",
-        )
+        row(what, ours, against=name, theirs=min(times[name]), sizes="best of 5, in turn")
 
 
 def main() -> None:
@@ -105,12 +98,8 @@ def main() -> None:
         least = min(one for one in still if isinstance(one, int))
         row("attach show: the process stands still", least / 1e9, bar=0.6, sizes=sizes)
         row("attach show, all of it", best(lambda: other.inspect("row"), 10), sizes=sizes)
-        row(
-            "preflight: may it be traced",
-            best(lambda: preflight.check(child.pid), 20),
-            bar=0.005,
-            sizes=sizes,
-        )
+        asked = best(lambda: preflight.check(child.pid), 20)
+        row("preflight: may it be traced", asked, bar=0.005, sizes=sizes)
         began = [visited(other) for _ in range(3)]
         row("attach trace: beyond the time it is to last", min(began), sizes="safe point, load, end, read")
         stacks(child.pid)

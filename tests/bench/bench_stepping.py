@@ -7,10 +7,10 @@ import contextlib
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from bench import best, row
+from bench import best, row, seconds
 
 from inspector.debugger import preflight
 from inspector.sessions import running
@@ -31,17 +31,10 @@ def looping() -> Iterator[int]:
             child.kill()
 
 
-def timed(action: Callable[[], object]) -> float:
-    """Seconds of one call."""
-    start = time.perf_counter()
-    action()
-    return time.perf_counter() - start
-
-
 def stops(pid: int) -> tuple[float, float]:
     """(seconds to the first merged stack, to the next)."""
     with running.step(pid, PLACE) as live:
-        first = timed(lambda: live.wait(60))
+        first = seconds(lambda: live.wait(60))
         return first, best(lambda: live.command("stack"), 5)
 
 

@@ -3,18 +3,15 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import importlib
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "specimens"))
 
 import numpy as np
 import specimens
-from bench import row
+from bench import row, seconds
 
 from inspector import _native
 
@@ -36,9 +33,8 @@ static long (*const loops[])(PyObject *, long) = {
     loop_0, loop_1, loop_2, loop_3, loop_4, loop_5, loop_6, loop_7};
 static PyObject *loop_at(PyObject *self, PyObject *args) {
     long at, n;
-    if (!PyArg_ParseTuple(args, "ll", &at, &n)) {
+    if (!PyArg_ParseTuple(args, "ll", &at, &n))
         return NULL;
-    }
     PyObject *number = PyLong_FromLong(12345);
     long sum = loops[at % 8](number, n);
     Py_DECREF(number);
@@ -50,11 +46,8 @@ static PyObject *loop(PyObject *self, PyObject *times) {
     Py_DECREF(number);
     return PyLong_FromLong(sum);
 }
-static PyMethodDef methods[] = {
-    {"loop", loop, METH_O, NULL}, {"loop_at", loop_at, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "trace_loop", .m_methods = methods};
-PyMODINIT_FUNC PyInit_trace_loop(void) { return PyModule_Create(&definition); }
 """
+LOOP += specimens.ending("trace_loop", loop="METH_O", loop_at="METH_VARARGS")
 CALLS = 200_000
 COUNT, RECORD, DEEP = 0, 1, 2
 GRADES = {
@@ -68,21 +61,6 @@ GRADES = {
     "deep, one clock": (DEEP, 1),
     "deep, two clocks": (DEEP, 2),
 }
-
-
-def seconds(body: Callable[[], object]) -> float:
-    """One call."""
-    start = time.perf_counter()
-    body()
-    return time.perf_counter() - start
-
-
-def optional(name: str) -> Any:
-    """The module, or None where it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
 
 
 def in_grade(paths: frozenset[str], name: str, body: Callable[[], object]) -> float:
@@ -138,14 +116,8 @@ def calls() -> None:
     least = {name: sum(found[name] for found in each) / CALLS for name in GRADES}
     bars = {"count": 0.5e-9, "record": 5e-9, "record, one clock": 12e-9, "deep, one clock": 20e-9}
     sizes = f"mean of {ALIGNMENTS} alignments of the loop"
-    row(
-        "PyLong_AsLong, disarmed",
-        least["disarmed"],
-        against="never armed",
-        theirs=spread,
-        bar=1.02,
-        sizes=sizes,
-    )
+    what, disarmed = "PyLong_AsLong, disarmed", least["disarmed"]
+    row(what, disarmed, against="never armed", theirs=spread, bar=1.02, sizes=sizes)
     row("PyLong_AsLong, never armed", spread, against="A/A", theirs=base, sizes="the slower of two alike")
     for name, bar in bars.items():
         row(f"PyLong_AsLong, {name}", least[name] - base, bar=bar, sizes="more a call")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from bench import absent, row
-from bench_trace import interleaved, optional
+from bench import absent, optional, row
+from bench_trace import interleaved
 
 from inspector import _native
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import bench_trace
 import specimens
-from bench import row
-from bench_trace import LOOP, interleaved, optional, seconds
+from bench import optional, row, seconds
+from bench_trace import LOOP, interleaved
 
 from inspector import _native
 

@@ -37,10 +37,8 @@ def made() -> inspector.Traced:
     times = -(-RECORDS // len(events))
     records = np.tile(events.records, times)[:RECORDS]
     turn = np.repeat(np.arange(times, dtype=np.uint64), len(events))[:RECORDS]
-    span = np.uint64(
-        int(events.records["start"].max())
-        - int(events.records["start"][events.records["start"] > 1 << 32].min())
-    )
+    starts = events.records["start"]
+    span = np.uint64(int(starts.max()) - int(starts[starts > 1 << 32].min()))
     clocked = records["start"] > 1 << 32
     records["start"][clocked] += (turn * (span + np.uint64(1000)))[clocked]
     site, thread = (np.tile(column, times)[:RECORDS] for column in (events.site, events.thread))

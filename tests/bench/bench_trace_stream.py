@@ -26,9 +26,8 @@ static double now(void) {
 static PyObject *paced(PyObject *self, PyObject *args) {
     long times, sum = 0;
     double apart, begin;
-    if (!PyArg_ParseTuple(args, "ld", &times, &apart)) {
+    if (!PyArg_ParseTuple(args, "ld", &times, &apart))
         return NULL;
-    }
     PyObject *number = PyLong_FromLong(12345);
     begin = now();
     for (long i = 0; i < times; i++) {

@@ -28,6 +28,7 @@ double dot(double *a, double *b, long n)
     return sum;
 }
 int add(int a, unsigned char b) { return a + b; }
+void fill(double *a, long n, double v) { while (n--) a[n] = v; }
 static int hidden(void) { return 1; }
 """
 TIMES = """
@@ -52,22 +53,15 @@ def test_plain_c_goes_through_cffi_without_a_copy() -> None:
     x = np.arange(4.0)
     assert module.dot(x, x, 4) == 14.0
     assert module.add(3, 4) == 7
-    assert [one.name for one in module.__compiled__.functions] == ["dot", "add"]
+    module.fill(x, 3, 2.5)
+    assert x.tolist() == [2.5, 2.5, 2.5, 3]
+    assert [one.name for one in module.__compiled__.functions] == ["dot", "add", "fill"]
     assert module.__compiled__.functions[0].prototype == "double dot(double *a, double *b, long int n)"
-    with pytest.raises(
-        TypeError,
-        match="dot: a needs contiguous elements of C double, it has contiguous elements of format 'f'",
-    ):
+    words = "dot: a needs contiguous elements of C double, it has contiguous elements of format 'f'"
+    with pytest.raises(TypeError, match=words):
         module.dot(x.astype("f4"), x, 4)
     with pytest.raises(TypeError, match="not contiguous"):
         module.dot(x[::2], x, 2)
-
-
-def test_what_c_writes_is_in_the_array() -> None:
-    module = inspector.compile_c("void fill(double *a, long n, double v) { while (n--) a[n] = v; }")
-    x = np.zeros(3)
-    module.fill(x, 3, 2.5)
-    assert x.tolist() == [2.5, 2.5, 2.5]
 
 
 def test_python_objects_go_through_the_table() -> None:
@@ -181,16 +175,14 @@ def test_a_mistake_is_told_by_its_line() -> None:
 
 
 def test_warnings_are_kept_with_the_module() -> None:
-    module = inspector.compile_c(
-        "int f(void) { int *p = 5; return p == 0; }", compile_args=["-Wint-conversion"]
-    )
+    code = "int f(void) { int *p = 5; return p == 0; }"
+    module = inspector.compile_c(code, compile_args=["-Wint-conversion"])
     assert module.__compiled__.warnings[0].startswith("line 1: ")
 
 
 def test_a_library_is_linked() -> None:
-    module = inspector.compile_c(
-        "#include <math.h>\ndouble third(double x) { return cbrt(x); }", libraries=["m"]
-    )
+    code = "#include <math.h>\ndouble third(double x) { return cbrt(x); }"
+    module = inspector.compile_c(code, libraries=["m"])
     assert module.third(27.0) == pytest.approx(3.0)
 
 
@@ -302,9 +294,8 @@ def test_a_leak_and_an_exception_are_seen() -> None:
     x = np.ones(2)
     code = "Py_INCREF(x); z = (PyArrayObject *)PyArray_SimpleNew(0, NULL, NPY_LONG);"
     assert balance(code, x=x)["x"] == "more than found"
-    failing = inspector.compile_c(
-        'PyErr_SetString(PyExc_ValueError, "no"); FAIL;', name="failing", inputs=("x",)
-    )
+    code = 'PyErr_SetString(PyExc_ValueError, "no"); FAIL;'
+    failing = inspector.compile_c(code, name="failing", inputs=("x",))
     result, fact, error = inspector.call_c(failing.failing, {"x": x})
     assert result is None and isinstance(error, ValueError) and fact.error == "ValueError: no"
 

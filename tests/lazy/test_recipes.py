@@ -30,9 +30,6 @@ def test_the_door():
     assert inspector.lazy is lazy and inspector.check_lazy is lazy.check_lazy
 
 
-# --- map ------------------------------------------------------------------------------------------------
-
-
 def test_map_of_a_function_and_of_a_ufunc():
     x = np.array([1.0, 4, 9])
     assert lazy.map(np.sqrt, x).tolist() == [1, 2, 3]
@@ -58,9 +55,6 @@ def test_a_function_that_raises_leaves_it_lazy():
     with pytest.raises(KeyError):  # NumPy asks twice: by the buffer protocol, and then by __array__
         y.dataptr()
     assert y.state == "lazy" and np.asarray(y).tolist() == [1, 2]
-
-
-# --- providers in C -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -164,15 +158,13 @@ static PyObject *make(PyObject *self, PyObject *unused) {
     return PyCapsule_New(&provider, INSPECTOR_LAZY_CAPSULE, NULL);
 }
 static PyObject *asked(PyObject *self, PyObject *unused) { return PyLong_FromLong(asked_sum); }
-static PyMethodDef methods[] = {{"make", make, METH_NOARGS, NULL}, {"asked", asked, METH_NOARGS, NULL}, {0}};
-static PyModuleDef def = {PyModuleDef_HEAD_INIT, .m_name = "halves", .m_methods = methods};
-PyMODINIT_FUNC PyInit_halves(void) { return PyModule_Create(&def); }
 """
 
 
 @pytest.mark.quick
 def test_a_provider_in_c_compiled_against_the_header(specimens):
-    halves = specimens.build("halves", C_PROVIDER, flags=(f"-I{lazy.include()}",))
+    text = C_PROVIDER + specimens.ending("halves", "make", "asked")
+    halves = specimens.build("halves", text, flags=(f"-I{lazy.include()}",))
     y = lazy.wrap(halves.make())
     assert lazy.check_lazy(halves.make()).ok
     before = halves.asked()
@@ -187,9 +179,6 @@ def test_a_provider_in_c_compiled_against_the_header(specimens):
     assert found == [24997500.0] * 4 and len(y.events) == 1
 
 
-# --- freeze ---------------------------------------------------------------------------------------------
-
-
 def kinds(vector):
     return [event.kind for event in vector.inspect().events]
 
@@ -201,11 +190,9 @@ def test_freeze_without_a_copy_where_only_names_reach_it():
     assert y.data1 is x and not x.flags.writeable and kinds(y) == ["freeze"]
     with pytest.raises(ValueError):
         x[0] = 5
-
-
-def test_freeze_of_a_temporary_needs_no_copy():
-    y = lazy.abs(np.array([-1.0, 2]), freeze=True)
-    assert kinds(y) == ["freeze"] and not y.data1.flags.writeable
+    temporary = lazy.abs(np.array([-1.0, 2]), freeze=True)
+    assert kinds(temporary) == ["freeze"] and not temporary.data1.flags.writeable
+    assert kinds(lazy.abs(np.frombuffer(b"12345678", "u1"), freeze=True)) == [], "bytes are frozen"
 
 
 def test_freeze_copies_where_a_view_could_write():
@@ -227,13 +214,6 @@ def test_freeze_copies_what_something_else_holds():
     y = lazy.abs(shared, freeze=True)
     shared[0] = 7
     assert y[0] == 0
-
-
-def test_freeze_of_bytes_is_for_nothing():
-    assert kinds(lazy.abs(np.frombuffer(b"12345678", "u1"), freeze=True)) == []
-
-
-# --- inspect --------------------------------------------------------------------------------------------
 
 
 def test_the_seeds_session():

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from events import capsule
 
 from inspector import _native
 
@@ -101,9 +102,9 @@ def test_struct_readers_refuse_other_types() -> None:
 
 def test_capsules_are_read_and_not_consumed() -> None:
     x = np.arange(6, dtype="i4").reshape(2, 3)
-    capsule = x.__dlpack__()
+    given = x.__dlpack__()
     for _ in range(2):
-        address, shape, strides, itemsize, code, bits, device, _, readonly = _native.dlpack(capsule)
+        address, shape, strides, itemsize, code, bits, device, _, readonly = _native.dlpack(given)
         assert (address, shape, itemsize, code, bits, device) == (x.ctypes.data, (2, 3), 4, 0, 32, 1)
         assert strides in ((12, 4), None) and readonly is False
     assert np.from_dlpack(x).base is not None
@@ -112,19 +113,17 @@ def test_capsules_are_read_and_not_consumed() -> None:
 
 
 def test_wrong_capsules() -> None:
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     for read, name in ((_native.dlpack, b"dltensor"), (_native.dlpack, b"dltensor_versioned")):
         with pytest.raises(ValueError, match="read"):
-            read(new(16, name, None))
+            read(capsule(16, name))
     with pytest.raises(ValueError, match="read"):
-        _native.array_struct(new(16, None, None))
+        _native.array_struct(capsule(16))
     zeros = ctypes.create_string_buffer(256)
     with pytest.raises(ValueError, match="not 2"):
-        _native.array_struct(new(ctypes.addressof(zeros), None, None))
+        _native.array_struct(capsule(ctypes.addressof(zeros)))
     many = ctypes.create_string_buffer(b"\xff" * 256)
     with pytest.raises(ValueError, match="dimensions"):
-        _native.dlpack(new(ctypes.addressof(many), b"dltensor", None))
+        _native.dlpack(capsule(ctypes.addressof(many), b"dltensor"))
     with pytest.raises(ValueError, match="arrow_schema"):
         _native.arrow(5, 5)
 
@@ -138,8 +137,6 @@ class ArrowArray(ctypes.Structure):
 
 
 def test_an_arrow_array() -> None:
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     content = (ctypes.c_double * 4)(1, 2, 3, 4)
     pointers = (ctypes.c_void_p * 2)(0, ctypes.addressof(content))
     schema = ArrowSchema(b"g")
@@ -147,10 +144,8 @@ def test_an_arrow_array() -> None:
 
     class Column:
         def __arrow_c_array__(self) -> Any:
-            return (
-                new(ctypes.addressof(schema), b"arrow_schema", None),
-                new(ctypes.addressof(array_), b"arrow_array", None),
-            )
+            named = {b"arrow_schema": schema, b"arrow_array": array_}
+            return tuple(capsule(ctypes.addressof(it), name) for name, it in named.items())
 
     from inspector.adapters.base import Elements
     from inspector.adapters.protocols import ask

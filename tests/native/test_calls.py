@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+import events
 import pytest
 
 from inspector import _native
@@ -57,8 +58,7 @@ static PyMethodDef methods[] = {
     {"noargs", noargs, METH_NOARGS, NULL},
     {"one", one, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "callee", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "callee", NULL, -1, methods};
 PyMODINIT_FUNC PyInit_callee(void) {
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromModuleAndSpec(NULL, &spec, NULL);
     return module && type && PyModule_AddObject(module, "Type", type) == 0 ? module : NULL;
@@ -73,18 +73,7 @@ def callee(specimens: ModuleType) -> Any:
     return specimens.build("callee", SOURCE)
 
 
-def records(rings: Any) -> list[dict[str, int]]:
-    import struct
-
-    order = "<" + "".join(code for _, code, _, _ in _native.EVENT_FIELDS)
-    names = [name for name, _, _, _ in _native.EVENT_FIELDS]
-    return [
-        dict(zip(names, row, strict=True)) for ring in rings[0] for row in struct.iter_unpack(order, ring[-1])
-    ]
-
-
 KIND = {name: number for name, number, _ in _native.EVENT_KINDS}
-FLAG = {name: mask for name, mask, _ in _native.EVENT_FLAGS}
 
 
 @contextmanager
@@ -99,7 +88,7 @@ def recorded(callables: list[Any]) -> Iterator[tuple[list[int], list[dict[str, i
     finally:
         _native.calls_open(False)
         _native.calls_disarm()
-        found += records(_native.ring_end())
+        found += [event._asdict() for ring in _native.ring_end()[0] for event in events.decode(ring[-1])]
         _native.interned_clear()
 
 
@@ -138,13 +127,13 @@ def test_arguments_and_results_are_read(callee: Any) -> None:
     assert [plain[word] for word in ("start", "obj", "val", "aux")] == [3, 4, 304, 0]
     given, made = (row for row in found if row["kind"] == KIND["SPAN"])
     assert (given["val"], given["aux"]) == (made["val"], 12)
-    assert made["flags"] & FLAG["OUTPUT"] and not given["flags"] & FLAG["OUTPUT"]
+    assert made["flags"] & events.FLAGS["OUTPUT"] and not given["flags"] & events.FLAGS["OUTPUT"]
 
 
 def test_an_exception_passes_and_is_flagged(callee: Any) -> None:
     with recorded([callee.varargs]) as (_, found), pytest.raises(TypeError, match="integer"):
         callee.varargs("a", "b")
-    assert found[0]["flags"] & FLAG["ERROR"]
+    assert found[0]["flags"] & events.FLAGS["ERROR"]
 
 
 def row_bytes(function: Any) -> bytes:

@@ -28,23 +28,10 @@ NULL = ...
 class Bad:
     """Each of its methods raises."""
 
-    def __bool__(self) -> bool:
+    def __bool__(self, *_: object) -> Any:
         raise ValueError
 
-    def __getattr__(self, name: str) -> object:
-        raise ValueError
-
-    def __repr__(self) -> str:
-        raise ValueError
-
-    def __format__(self, spec: str) -> str:
-        raise ValueError
-
-    def __dir__(self) -> list[str]:
-        raise ValueError
-
-    def __length_hint__(self) -> int:
-        raise ValueError
+    __getattr__ = __repr__ = __format__ = __dir__ = __length_hint__ = __bool__
 
 
 class Box:
@@ -72,7 +59,7 @@ class Names:
             "key": "".join(["k", "ey"]),
             "lone": lambda: chr(0xD800) * 2,
             "failing": lambda: map(int, [object()]),
-            "capsule": lambda: capsule(),
+            "capsule": lambda: events.capsule(id(Box), NAME),
             "ref": self.reference,
             "module": lambda: types.ModuleType("made"),
             "ignored": lambda: PendingDeprecationWarning,
@@ -92,14 +79,6 @@ class Names:
         return weakref.ref(self.kept[-1])
 
 
-def capsule() -> object:
-    import ctypes
-
-    new = ctypes.pythonapi.PyCapsule_New
-    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(id(Box), NAME, None)
-
-
 NAME = b"name"
 CASES: dict[str, tuple[str, str]] = {}
 for line in (Path(__file__).parent / "capi_cases.txt").read_text().splitlines():
@@ -111,44 +90,35 @@ CALLED = [name for name in CASES if exported(name)]
 
 NOT_CALLED = {
     "PyTuple_SetItem": "a tuple that others see is refused, and the specimen's arguments are seen",
-    "PyUnicode_InternInPlace": "replaces a reference in place",
-    "PyUnicode_FSConverter": "stores through void *",
-    "PyUnicode_FSDecoder": "stores through void *",
+    **dict.fromkeys(("PyUnicode_InternInPlace", "PyBytes_Concat"), "replaces a reference in place"),
+    **dict.fromkeys(("PyUnicode_FSConverter", "PyUnicode_FSDecoder"), "stores through void *"),
     "PyUnicode_FromWideChar": "wants wide characters",
-    "_PyBytes_Resize": "wants the only reference",
-    "PyBytes_Concat": "replaces a reference in place",
-    "_PyTuple_Resize": "wants the only reference",
-    "PyObject_GetBuffer": "test_buffers_are_shown",
-    "PyBuffer_Release": "test_buffers_are_shown",
-    "PyBuffer_ToContiguous": "writes to raw memory",
-    "PyBuffer_FromContiguous": "writes to raw memory",
+    **dict.fromkeys(("_PyBytes_Resize", "_PyTuple_Resize"), "wants the only reference"),
+    **dict.fromkeys(("PyObject_GetBuffer", "PyBuffer_Release"), "test_buffers_are_shown"),
+    **dict.fromkeys(("PyBuffer_ToContiguous", "PyBuffer_FromContiguous"), "writes to raw memory"),
     "PyBuffer_FillInfo": "fills a buffer of the caller's",
     "PyBuffer_GetPointer": "wants an array of indices",
     "PyMemoryView_FromBuffer": "the view outlives the caller's buffer",
     "PyObject_GetAIter": "wants an asynchronous iterable",
     "PyOS_double_to_string": "the result is freed by PyMem_Free",
     "_Py_Dealloc": "frees its argument: test_a_freed_object_is_not_read",
-    "_PyObject_New": "the result has to be initialised by its type",
-    "_PyObject_GC_New": "the result has to be initialised by its type",
-    "_PyObject_NewVar": "the result has to be initialised by its type",
-    "_PyObject_GC_NewVar": "the result has to be initialised by its type",
+    **{
+        f"_PyObject_{new}": "its type initialises the result"
+        for new in ("New", "GC_New", "NewVar", "GC_NewVar")
+    },
     "PyObject_Init": "wants raw memory",
-    "PyObject_Free": "wants a block of its own",
-    "PyObject_Malloc": "the block would be lost",
-    "PyMem_Malloc": "the block would be lost",
-    "PyMem_Free": "wants a block of its own",
+    **dict.fromkeys(("PyObject_Free", "PyMem_Free"), "wants a block of its own"),
+    **dict.fromkeys(("PyObject_Malloc", "PyMem_Malloc"), "the block would be lost"),
     "PyObject_GC_Track": "wants an untracked object",
     "PyObject_GC_UnTrack": "the object would leave the collector",
     "PyModule_Create2": "test_got.py: every specimen calls it",
     "PyModuleDef_Init": "test_sources.py",
-    "PyType_FromSpec": "wants a static specification",
-    "PyType_FromModuleAndSpec": "wants a static specification",
+    **dict.fromkeys(("PyType_FromSpec", "PyType_FromModuleAndSpec"), "wants a static specification"),
     "PyThreadState_Get": "returns no object",
     "PyErr_NormalizeException": "replaces references in place",
     "PyErr_GetRaisedException": "with an exception set only",
     "PyErr_SetRaisedException": "with an exception only",
-    "PyErr_WriteUnraisable": "writes to the terminal",
-    "PyErr_Print": "writes to the terminal",
+    **dict.fromkeys(("PyErr_WriteUnraisable", "PyErr_Print"), "writes to the terminal"),
     "PyTraceBack_Here": "wants a frame",
     "_PyArg_UnpackKeywords": "wants a static parser",
 }
@@ -216,17 +186,13 @@ def check(name: str, told: tuple[Any, ...], fails: bool) -> None:
         assert (error is not None) == fails
     wanted = expected(name, fails, mine, len(changes))
     counted = [of_row and own for of_row, own in zip(is_counted(name), fresh, strict=False)]
-    assert [c for c, k in zip(changes, counted, strict=False) if k] == [
-        w for w, k in zip(wanted, counted, strict=False) if k
-    ]
+    rows = list(zip(changes, wanted, counted, strict=False))
+    assert [change for change, _, told in rows if told] == [want for _, want, told in rows if told]
     if row["type"] == "PyObject *" and not fails and row["owns"] != "NOTHING" and result is not None:
         if row["owns"] == "BORROWED":
             assert mine, "a borrowed result belongs to somebody"
-            assert (
-                (changes + rest)[mine[0]] == expected(name, False, [], len(changes))[mine[0]]
-                if (mine[0] < len(changes))
-                else rest[mine[0] - len(changes)] == 0
-            )
+            unowned = expected(name, False, [], len(changes)) + [0] * len(rest)
+            assert (changes + rest)[mine[0]] == unowned[mine[0]]
         elif name not in SHARED_RESULTS and not mine:
             assert refs == 1, "a new reference to a new object"
 

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import events
 import pytest
+import specimens
 from events import COUNT, DEEP, FLAGS, RECORDED, function, kind, signed, traced
 
 from inspector import _native
@@ -23,9 +24,8 @@ CALLER = """
 #include <Python.h>
 static PyObject *double_it(PyObject *self, PyObject *number) {
     long value = PyLong_AsLong(number);
-    if (value == -1 && PyErr_Occurred()) {
+    if (value == -1 && PyErr_Occurred())
         return NULL;
-    }
     return PyLong_FromLong(2 * value); // a tail call
 }
 static PyObject *call_it(PyObject *self, PyObject *callable) { return PyObject_CallNoArgs(callable); }
@@ -40,19 +40,15 @@ static PyObject *without_gil(PyObject *self, PyObject *object) {
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"double_it", double_it, METH_O, NULL}, {"call_it", call_it, METH_O, NULL},
-    {"unlisted", unlisted, METH_O, NULL}, {"float_it", float_it, METH_O, NULL},
-    {"without_gil", without_gil, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "NAME", .m_methods = methods};
-PyMODINIT_FUNC PyInit_NAME(void) { return PyModule_Create(&definition); }
 """
+CALLER += specimens.ending(
+    "NAME", "double_it", "call_it", "unlisted", "float_it", "without_gil", takes="METH_O"
+)
 LAZY, FULL = ("-Wl,-z,lazy",), ("-Wl,-z,now", "-Wl,-z,relro", "-fno-plt")
 
 
 @pytest.fixture(scope="module", params=["lazy", "full relro", "stripped"])
 def caller(request: pytest.FixtureRequest) -> ModuleType:
-    import specimens
-
     name = "caller_" + request.param.replace(" ", "_")
     flags = {"lazy": LAZY, "full relro": FULL, "stripped": ("-s",)}[request.param]
     return specimens.build(name, CALLER.replace("NAME", name), flags=flags)
@@ -75,7 +71,7 @@ def permissions(address: int) -> str:
     raise AssertionError(address)
 
 
-def test_the_gcd_extension_of_the_seed(specimens: ModuleType) -> None:
+def test_the_gcd_extension_of_the_seed() -> None:
     module = specimens.build("gcd_module", events.GCD)
     with traced(module) as seen:
         assert module.gcd(35, 42) == 7
@@ -185,7 +181,7 @@ def test_every_slot_is_restored_to_the_byte(caller: ModuleType) -> None:
     assert {name: permissions(row[4]) for name, row in ((row[2], row) for row in own_slots(caller))} == pages
 
 
-def test_relro_slots_are_read_only_again(specimens: ModuleType) -> None:
+def test_relro_slots_are_read_only_again() -> None:
     module = specimens.build("caller_now", CALLER.replace("NAME", "caller_now"), flags=FULL)
     with traced(module) as seen:
         module.double_it(2)
@@ -194,7 +190,7 @@ def test_relro_slots_are_read_only_again(specimens: ModuleType) -> None:
     assert len(seen.events) == 2
 
 
-def test_a_second_tracer_stays_in_the_chain_and_is_not_removed(specimens: ModuleType) -> None:
+def test_a_second_tracer_stays_in_the_chain_and_is_not_removed() -> None:
     """Its function is called through ours; when it comes after us, the slot is left to it."""
     module = specimens.build("caller_chain", CALLER.replace("NAME", "caller_chain"), flags=LAZY)
     real = ctypes.pythonapi.PyLong_AsLong
@@ -240,7 +236,7 @@ def test_wrong_arguments_are_said() -> None:
         _native.got_arm({"a set"}, 0)  # type: ignore[arg-type]
 
 
-def test_an_unloaded_module_is_skipped(specimens: ModuleType) -> None:
+def test_an_unloaded_module_is_skipped() -> None:
     """ctypes can unload what it loaded: its slots are gone, and nothing is written there."""
     path = str(specimens.library("unloaded", CALLER.replace("NAME", "unloaded"), flags=LAZY))
     child = f"""
@@ -278,7 +274,7 @@ def present(host: ctypes.CDLL) -> int:
     return sum(_native.read_present(page, 1) is not None for page in pages)
 
 
-def test_a_host_that_fills_its_table_later_is_found_at_each_arming(specimens: ModuleType) -> None:
+def test_a_host_that_fills_its_table_later_is_found_at_each_arming() -> None:
     """Its variables are searched again each time, and pages that nobody wrote stay as they are."""
     path = str(specimens.library("late_host", HOST))
     host, number = ctypes.PyDLL(path), ctypes.py_object(41)

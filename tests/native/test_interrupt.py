@@ -27,9 +27,6 @@ static PyObject *call(PyObject *m, PyObject *args) {
     if (!PyArg_ParseTuple(args, "OO!", &function, &PyTuple_Type, &arguments)) return NULL;
     PyErr_SetInterrupt();
     return PyObject_CallObject(function, arguments); }
-static PyMethodDef methods[] = {{"call", call, METH_VARARGS, 0}, {0}};
-static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "interrupted", 0, -1, methods, 0, 0, 0, 0};
-PyMODINIT_FUNC PyInit_interrupted(void) { return PyModule_Create(&def); }
 """
 
 
@@ -37,7 +34,9 @@ PyMODINIT_FUNC PyInit_interrupted(void) { return PyModule_Create(&def); }
 def interrupted() -> ModuleType:
     import specimens
 
-    return specimens.build("interrupted", INTERRUPTED)
+    return specimens.build(
+        "interrupted", INTERRUPTED + specimens.ending("interrupted", call="METH_VARARGS", size=-1)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -26,10 +26,6 @@ static PyObject *without_gil(PyObject *self, PyObject *object) {
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"printed", printed, METH_O, NULL}, {"call_it", call_it, METH_O, NULL},
-    {"without_gil", without_gil, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "noted", .m_methods = methods};
-PyMODINIT_FUNC PyInit_noted(void) { return PyModule_Create(&definition); }
 """
 NOTED = FLAGS["ENTRY"] | FLAGS["NO_GIL"]
 
@@ -38,7 +34,9 @@ NOTED = FLAGS["ENTRY"] | FLAGS["NO_GIL"]
 def caller() -> ModuleType:
     import specimens
 
-    return specimens.build("noted", CALLER)
+    return specimens.build(
+        "noted", CALLER + specimens.ending("noted", "without_gil", printed="METH_O", call_it="METH_O")
+    )
 
 
 @pytest.mark.parametrize("clocks", [0, 1, 2])

@@ -123,9 +123,8 @@ def test_index_and_signature_are_those_of_the_installed_header() -> None:
         index, result, parameters = header[name]
         assert index == (first if MAJOR == 1 else second), name
         assert CALLED_AS.get(result, result) == ROWS[name]["type"], name
-        assert [CALLED_AS.get(p, p) for p in parameters] == [
-            ctype for ctype, _ in capi_calls.parameters(ROWS[name])
-        ], name
+        types = [ctype for ctype, _ in capi_calls.parameters(ROWS[name])]
+        assert [CALLED_AS.get(p, p) for p in parameters] == types, name
 
 
 def test_every_row_is_called() -> None:
@@ -166,9 +165,6 @@ def test_a_row_says_what_the_function_does(calls: types.ModuleType, name: str) -
     check(calls, name, success, False)
     if failure:
         check(calls, name, failure, True)
-
-
-# ----- hooked -------------------------------------------------------------------------------------
 
 
 def table() -> Any:
@@ -224,9 +220,8 @@ def test_only_chosen_modules_are_shown(calls: types.ModuleType) -> None:
 
 
 def test_another_tracers_word_is_left_alone(calls: types.ModuleType) -> None:
-    place = next(
-        place[MAJOR] for place in _native.NUMPY_PLACES if _native.CAPI_ROWS[place[0]][0] == "PyArray_Zeros"
-    )
+    places = {_native.CAPI_ROWS[place[0]][0]: place[MAJOR] for place in _native.NUMPY_PLACES}
+    place = places["PyArray_Zeros"]
     words = table()
     before = words[place]
     _native.numpy_table_choose(frozenset([calls.__file__ or ""]))
@@ -242,10 +237,8 @@ def test_another_tracers_word_is_left_alone(calls: types.ModuleType) -> None:
 def test_what_is_no_table_of_numpy_is_refused() -> None:
     with pytest.raises(ValueError, match="PyCapsule"):
         _native.numpy_table_arm(object(), events.RECORDED)
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     words = (ctypes.c_void_p * 400)()
-    assert _native.numpy_table_arm(make(ctypes.addressof(words), None, None), events.RECORDED) == 0
+    assert _native.numpy_table_arm(events.capsule(ctypes.addressof(words)), events.RECORDED) == 0
     assert list(words) == [None] * 400
 
 

@@ -17,13 +17,9 @@ def glance(value):
     return preview(Subject(value), SECRET_WORDS)
 
 
+numbers = st.booleans() | st.integers(-(2**64), 2**64) | st.floats()
 plain = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**64), 2**64)
-    | st.floats()
-    | st.text(max_size=5)
-    | st.binary(max_size=5),
+    st.none() | numbers | st.text(max_size=5) | st.binary(max_size=5),
     lambda inner: st.lists(inner, max_size=2) | st.tuples(inner, inner),
     max_leaves=3,
 )

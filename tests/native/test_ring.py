@@ -15,26 +15,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from events import RECORD, decode, kind
 
 from inspector import _native
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
-RECORD = struct.Struct("<" + "".join(code for _, code, _, _ in _native.EVENT_FIELDS))
-NAMES = [name for name, _, _, _ in _native.EVENT_FIELDS]
-KINDS = {name: number for name, number, _ in _native.EVENT_KINDS}
 TOTAL = 64 << 20
 
 
-def begin(
-    directory: str = "",
-    capacity: int = 1024,
-    mode: str = "last",
-    every: int = 1,
-    total: int = TOTAL,
-    **more: int,
-) -> None:
-    _native.ring_begin(directory, capacity, mode, every, more.get("clocks", 0), total, more.get("file", -1))
+def begin(directory: str = "", capacity: int = 1024, mode: str = "last", **more: int) -> None:
+    every, clocks, total = more.get("every", 1), more.get("clocks", 0), more.get("total", TOTAL)
+    _native.ring_begin(directory, capacity, mode, every, clocks, total, more.get("file", -1))
 
 
 @pytest.fixture(autouse=True)
@@ -44,12 +36,8 @@ def _no_session_is_left() -> Iterator[None]:
         _native.ring_end()
 
 
-def decode(records: bytes) -> list[dict[str, int]]:
-    return [dict(zip(NAMES, row, strict=True)) for row in RECORD.iter_unpack(records)]
-
-
 def values(records: bytes) -> list[int]:
-    return [row["val"] for row in decode(records)]
+    return [event.val for event in decode(records)]
 
 
 def mark(*numbers: int) -> list[bool]:
@@ -62,7 +50,7 @@ def test_the_table_describes_the_record_without_gaps() -> None:
     for name, code, offset, meaning in _native.EVENT_FIELDS:
         assert (offset, bool(meaning)) == (at, True), name
         at += struct.calcsize("<" + code)
-    assert [number for _, number, _ in _native.EVENT_KINDS] == list(range(len(KINDS)))
+    assert [number for _, number, _ in _native.EVENT_KINDS] == list(range(len(_native.EVENT_KINDS)))
     assert [bit for _, bit, _ in _native.EVENT_FLAGS] == [1 << n for n in range(len(_native.EVENT_FLAGS))]
 
 
@@ -74,8 +62,8 @@ def test_what_is_recorded_is_read() -> None:
     assert (thread, tid) == (threading.get_ident(), threading.get_native_id())
     assert (written, dropped, skipped, mapped, refused, streamed, failed) == (1, 0, 0, 0, 0, 0, 0)
     (row,) = decode(records)
-    assert (row["kind"], row["func"], row["obj"], row["val"], row["aux"]) == (KINDS["MARK"], 3, 2**63, 35, 42)
-    assert (row["start"], row["depth"], row["flags"]) == (0, 0, 0)
+    assert (kind(row), row.func, row.obj, row.val, row.aux) == ("MARK", 3, 2**63, 35, 42)
+    assert (row.start, row.depth, row.flags) == (0, 0, 0)
 
 
 def test_nothing_is_recorded_without_a_session() -> None:
@@ -99,7 +87,7 @@ def test_the_clock_runs_forward_in_the_ticks_it_says() -> None:
     mark(0)
     after = _native.ring_clock()
     (record,) = decode(_native.ring_end()[0][0][6])
-    assert before[0] <= record["start"] <= after[0]
+    assert before[0] <= record.start <= after[0]
     assert before[1] <= after[1]
     assert before[2] > 0
 
@@ -169,7 +157,6 @@ def test_threads_beyond_the_total_get_less_and_then_nothing() -> None:
         ({"every": 0}, "at least 1"),
         ({"directory": "x" * 300}, "longer than"),
     ],
-    ids=["mode", "capacity", "small", "every", "directory"],
 )
 def test_a_wrong_argument_is_said(wrong: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
@@ -281,12 +268,11 @@ def test_a_child_records_into_rings_of_its_own(tmp_path: Path) -> None:
     mark(3)
     (row,) = _native.ring_end()[0]
     assert values(row[6]) == [1, 3]
-    assert sorted(f"-{pid}-" in str(file) for pid in (child, os.getpid()) for file in tmp_path.iterdir()) == [
-        False,
-        False,
-        True,
-        True,
-    ]
+    files = [str(file) for file in tmp_path.iterdir()]
+    assert (
+        sorted(f"-{pid}-" in file for pid in (child, os.getpid()) for file in files)
+        == [False] * 2 + [True] * 2
+    )
 
 
 def test_a_killed_process_leaves_its_records(tmp_path: Path) -> None:

@@ -29,6 +29,17 @@ def words_at(buffer: bytearray | mmap.mmap, words: dict[int, int]) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
 
 
+def mapped(size: int, words: dict[int, int]) -> tuple[mmap.mmap, int]:
+    """A private mapping with planted words, and its address."""
+    buffer = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return buffer, words_at(buffer, words)
+
+
+def inside(hits: list[tuple[int, int]], start: int, size: int) -> dict[int, int]:
+    """Of the hits those in a mapping: offset -> what stands there."""
+    return {word - start: value for word, value in hits if start <= word < start + size}
+
+
 @pytest.fixture
 def target() -> int:
     """An address that is in nobody's memory: high bits no mapping uses, and never written as one word."""
@@ -39,41 +50,34 @@ def target() -> int:
 @pytest.mark.parametrize("portable", [False, True])
 def test_finds_every_planted_word_and_no_other(target: int, portable: bool) -> None:
     offsets = [0, 8, 56, 64, 4096 - 8, 4096, 65536 + 24, (1 << 20) - 8]
-    buffer = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     before, *_ = _native.scan_words([needle(target)], portable=portable)
-    start = words_at(buffer, {offset: target + offset % 8 for offset in offsets})
+    _buffer, start = mapped(1 << 20, {offset: target + offset % 8 for offset in offsets})
     hits, count, *_ = _native.scan_words([needle(target)], portable=portable)
-    found = {word - start for word, _ in hits if start <= word < start + (1 << 20)}
     assert before == [] and count == len(hits)
-    assert found == set(offsets)
+    assert inside(hits, start, 1 << 20).keys() == set(offsets)
 
 
 @pytest.mark.parametrize("portable", [False, True])
 def test_low_three_bits_are_tags_and_no_more(target: int, portable: bool) -> None:
-    buffer = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    start = words_at(buffer, {8 * i: target - 1 + i for i in range(10)})
+    _buffer, start = mapped(4096, {8 * i: target - 1 + i for i in range(10)})
     hits, *_ = _native.scan_words([needle(target)], portable=portable)
-    inside = sorted(value - target for word, value in hits if start <= word < start + 4096)
-    assert inside == list(range(8))
+    assert sorted(inside(hits, start, 4096).values()) == list(range(target, target + 8))
 
 
 @pytest.mark.parametrize("needles", [1, 2, 3, 7, 8, 9, 100, 5000])
 @pytest.mark.parametrize("portable", [False, True])
 def test_many_needles_are_found_in_one_pass(target: int, needles: int, portable: bool) -> None:
-    buffer = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     chosen = [target + 4096 * 3 * i for i in range(needles)]
     words = {8 * (7 * i % (1 << 17)): address + 16 for i, address in enumerate(chosen)}
-    start = words_at(buffer, words)
+    _buffer, start = mapped(1 << 20, words)
     hits, *_ = _native.scan_words([needle(address, 40) for address in chosen], portable=portable)
-    inside = {word - start: value for word, value in hits if start <= word < start + (1 << 20)}
-    assert inside == words
+    assert inside(hits, start, 1 << 20) == words
 
 
 def test_needles_come_in_any_order(target: int) -> None:
-    buffer = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    start = words_at(buffer, {0: target + 1000 * 8, 8: target})
+    _buffer, start = mapped(4096, {0: target + 1000 * 8, 8: target})
     hits, *_ = _native.scan_words([needle(target + 8000), needle(target)])
-    assert {word - start for word, _ in hits if start <= word < start + 4096} == {0, 8}
+    assert inside(hits, start, 4096).keys() == {0, 8}
 
 
 def test_a_hit_is_where_a_list_keeps_its_item() -> None:
@@ -88,15 +92,12 @@ def test_a_hit_is_where_a_list_keeps_its_item() -> None:
 
 
 def test_ranges_left_out_are_not_read(target: int) -> None:
-    buffer = mmap.mmap(-1, 1 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    start = words_at(buffer, {0: target, 8192: target, (1 << 20) - 8: target})
+    _buffer, start = mapped(1 << 20, {0: target, 8192: target, (1 << 20) - 8: target})
     everything, *_ = _native.scan_words([needle(target)])
     left_out = [(start + 4096, start + (1 << 20) - 4096)]
     hits, _, _, left, _ = _native.scan_words([needle(target)], left_out)
-    within = {word - start for word, _ in everything if start <= word < start + (1 << 20)}
-    assert within == {0, 8192, (1 << 20) - 8}
-    found = {word - start for word, _ in hits if start <= word < start + (1 << 20)}
-    assert found == {0, (1 << 20) - 8}
+    assert inside(everything, start, 1 << 20).keys() == {0, 8192, (1 << 20) - 8}
+    assert inside(hits, start, 1 << 20).keys() == {0, (1 << 20) - 8}
     assert left >= 8192
 
 
@@ -117,16 +118,14 @@ def resident_pages(start: int, size: int) -> int:
 
 
 def test_hits_beyond_the_limit_are_counted(target: int) -> None:
-    buffer = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    words_at(buffer, {8 * i: target for i in range(100)})
+    _buffer, _ = mapped(4096, {8 * i: target for i in range(100)})
     hits, count, *_ = _native.scan_words([needle(target)], limit=10)
     assert len(hits) == 10 and count >= 100, "the number itself may stand in freed memory too"
 
 
 def test_survives_memory_that_goes_while_it_is_read(target: int) -> None:
     stop = threading.Event()
-    mapped = 0
-
+    rounds = 0
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -134,12 +133,12 @@ def test_survives_memory_that_goes_while_it_is_read(target: int) -> None:
     libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
 
     def churn() -> None:
-        nonlocal mapped
+        nonlocal rounds
         while not stop.is_set():
             address = libc.mmap(None, 8 << 20, mmap.PROT_READ | mmap.PROT_WRITE, 0x22, -1, 0)
             libc.memset(address, 1, 8 << 20)
             libc.munmap(address, 8 << 20)  # ctypes gives the GIL up: this happens during the scan
-            mapped += 1
+            rounds += 1
 
     ballast = bytearray(64 << 20)
     ballast[::4096] = b"x" * (len(ballast) // 4096)
@@ -148,13 +147,13 @@ def test_survives_memory_that_goes_while_it_is_read(target: int) -> None:
         thread.start()
     begun = time.monotonic()
     scans = 0
-    while time.monotonic() < begun + 2 or (min(scans, mapped) <= 5 and time.monotonic() < begun + 60):
+    while time.monotonic() < begun + 2 or (min(scans, rounds) <= 5 and time.monotonic() < begun + 60):
         _native.scan_words([needle(target)])
         scans += 1
     stop.set()
     for thread in threads:
         thread.join()
-    assert scans > 5 and mapped > 5
+    assert scans > 5 and rounds > 5
 
 
 @pytest.mark.quick
@@ -231,11 +230,11 @@ def test_scanning_leaks_nothing() -> None:
         _native.read(id(once), 8)
         _native.maps()
 
-    for _ in range(3):
-        once()
-    gc.collect()
-    before = sys.getallocatedblocks()
-    for _ in range(50):
-        once()
-    gc.collect()
-    assert sys.getallocatedblocks() - before < 50
+    def blocks_after(times: int) -> int:
+        for _ in range(times):
+            once()
+        gc.collect()
+        return sys.getallocatedblocks()
+
+    before = blocks_after(3)
+    assert blocks_after(50) - before < 50

@@ -47,13 +47,9 @@ def test_an_address_in_no_file_has_no_library():
 
 
 def test_a_broken_file_is_unknown(tmp_path):
-    for name, content in {
-        "empty": b"",
-        "torn": b"\x7fELF" + b"\2\1\1" + b"\xff" * 60,
-        "text": b"hello",
-    }.items():
-        (tmp_path / name).write_bytes(content)
-        assert isinstance(symbol_table(str(tmp_path / name)), Unknown)
+    for content in (b"", b"\x7fELF" + b"\2\1\1" + b"\xff" * 60, b"hello"):
+        (tmp_path / "broken").write_bytes(content)
+        assert isinstance(symbol_table(str(tmp_path / "broken")), Unknown)
     assert isinstance(symbol_table(str(tmp_path / "absent")), Unknown)
 
 

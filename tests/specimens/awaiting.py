@@ -24,12 +24,7 @@ asyncio.run(main())
 
 def after_waiting(program: str) -> str:
     """What a program writes in a process of its own whose futures were awaited first."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", AWAITED + program],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    command = [sys.executable, "-P", "-c", AWAITED + program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

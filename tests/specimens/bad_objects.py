@@ -41,13 +41,49 @@ def reset() -> None:
     SIDE_EFFECTS.clear()
 
 
+def raises(name: str, error: type[Exception] = RuntimeError) -> Any:
+    """A method that counts itself, then raises."""
+
+    def method(*args, **options):
+        hit(name)
+        raise error(name + " evil")
+
+    return method
+
+
+def gives(name: str, value: Any) -> Any:
+    """A method that counts itself, then gives a value."""
+
+    def method(*args, **options):
+        hit(name)
+        return value
+
+    return method
+
+
+def evil(kind: str, *methods: str, base: type = object, **more: Any) -> Any:
+    """A class each of whose `methods` raises."""
+    return type(kind, (base,), {**{name: raises(name) for name in methods}, **more})
+
+
+def sleeps(self):
+    hit("__repr__")
+    time.sleep(1000)
+
+
 # --- the 28 ------------------------------------------------------------------------------------
 
-
-class GetattrRaises:
-    def __getattr__(self, name):
-        hit("__getattr__")
-        raise RuntimeError("evil " + name)
+GetattrRaises = evil("GetattrRaises", "__getattr__")
+GetattributeBase = evil("GetattributeBase", __getattribute__=raises("__getattribute__", ValueError))
+ReprRaises = evil("ReprRaises", "__repr__")
+ReprHang = evil("ReprHang", __repr__=sleeps)
+ReprNonStr = evil("ReprNonStr", __repr__=gives("__repr__", 7))
+ClassLies = evil("ClassLies", __class__=property(gives("__class__", int)))
+DirRaises = evil("DirRaises", "__dir__")
+LenNeg = evil("LenNeg", __len__=gives("__len__", -5))
+EqRaises = evil("EqRaises", "__eq__", __hash__=None)
+SizeofLies = evil("SizeofLies", "__sizeof__")
+RichProto = evil("RichProto", "__rich__", "__rich_repr__", "_repr_html_")
 
 
 class GetattrAnything:
@@ -56,57 +92,18 @@ class GetattrAnything:
         return self
 
 
-class GetattributeBase:
-    def __getattribute__(self, name):
-        hit("__getattribute__")
-        raise ValueError("evil")
-
-
-class ReprRaises:
-    def __repr__(self):
-        hit("__repr__")
-        raise RuntimeError("repr evil")
-
-
 class ReprHuge:
     def __repr__(self):
         hit("__repr__")
         return "x" * 50_000_000
 
 
-class ReprHang:
-    def __repr__(self):
-        hit("__repr__")
-        time.sleep(1000)
-
-
-class ReprNonStr:
-    def __repr__(self):
-        hit("__repr__")
-        return 7
-
-
-class ClassLies:
-    @property
-    def __class__(self):
-        hit("__class__")
-        return int
-
-
-class DirRaises:
-    def __dir__(self):
-        hit("__dir__")
-        raise RuntimeError("dir evil")
-
-
 class DirHuge:
+    __getattr__ = gives("__getattr__", 1)
+
     def __dir__(self):
         hit("__dir__")
         return [f"a{i}" for i in range(1_000_000)]
-
-    def __getattr__(self, name):
-        hit("__getattr__")
-        return 1
 
 
 class PropSide:
@@ -144,54 +141,22 @@ class Lazy:
         self._materialize()
 
 
-class LenNeg:
-    def __len__(self):
-        hit("__len__")
-        return -5
-
-
-class EqRaises:
-    __hash__ = None
-
-    def __eq__(self, other):
-        hit("__eq__")
-        raise RuntimeError("eq evil")
-
-
 class BoolRaises:
-    def __bool__(self):
-        hit("__bool__")
-        raise RuntimeError("bool evil")
+    __bool__, __hash__ = raises("__bool__"), raises("__hash__")
 
     def __eq__(self, other):
         hit("__eq__")
         return self
 
-    def __hash__(self):
-        hit("__hash__")
-        raise RuntimeError("hash evil")
-
-
-class SizeofLies:
-    def __sizeof__(self):
-        hit("__sizeof__")
-        raise RuntimeError("sizeof evil")
-
 
 class Meta(type):
-    def __instancecheck__(cls, other):
-        hit("__instancecheck__")
-        raise RuntimeError("meta evil")
+    __instancecheck__, __repr__ = raises("__instancecheck__"), raises("meta.__repr__")
 
     def __getattribute__(cls, name):
         if name in ("__name__", "__mro__", "__qualname__", "__module__", "__dict__", "__flags__"):
             hit("meta." + name)
             raise RuntimeError("meta " + name)
         return type.__getattribute__(cls, name)
-
-    def __repr__(cls):
-        hit("meta.__repr__")
-        raise RuntimeError("meta repr")
 
 
 class MetaEvil(metaclass=Meta):
@@ -212,20 +177,6 @@ class Resurrect:
     def __del__(self):
         hit("__del__")
         KEPT.append(self)
-
-
-class RichProto:
-    def __rich__(self):
-        hit("__rich__")
-        raise RuntimeError("rich evil")
-
-    def __rich_repr__(self):
-        hit("__rich_repr__")
-        raise RuntimeError("rich evil")
-
-    def _repr_html_(self):
-        hit("_repr_html_")
-        raise RuntimeError("html evil")
 
 
 def cyclic():
@@ -262,6 +213,15 @@ def slots_half_set():
 
 # --- more liars --------------------------------------------------------------------------------
 
+IntEvil = evil("IntEvil", "__index__", "__int__", "__repr__", "__format__", base=int)
+ListEvil = evil("ListEvil", "__iter__", "__getitem__", "__len__", base=list)
+DictEvil = evil("DictEvil", "items", "__getitem__", "__iter__", "keys", "values", base=dict)
+TupleEvil = evil("TupleEvil", "__iter__", base=tuple, __len__=gives("__len__", -1))
+ErrorEvil = evil("ErrorEvil", "__str__", "__repr__", base=Exception)
+ModuleEvil = evil("ModuleEvil", "__getattribute__", base=types.ModuleType)
+Finalized = evil("Finalized", __del__=gives("__del__", None))  # a look must not be what kills it
+Descriptor = evil("Descriptor", "__get__", __set_name__=lambda self, owner, name: None)
+
 
 class GetattrEndless:
     def __getattr__(self, name):
@@ -272,10 +232,7 @@ class GetattrEndless:
 
 class ClassPretendsDict:
     __class__ = dict
-
-    def __getitem__(self, key):
-        hit("__getitem__")
-        raise RuntimeError("item evil")
+    __getitem__ = raises("__getitem__")
 
     def __iter__(self):
         hit("__iter__")
@@ -283,58 +240,17 @@ class ClassPretendsDict:
             yield self
 
 
-class Protocols:
-    """Claims every protocol of arrays and buffers, and raises in each."""
-
-    def __array__(self, *args, **options):
-        hit("__array__")
-        raise RuntimeError("array evil")
-
-    def __dlpack__(self, **options):
-        hit("__dlpack__")
-        raise RuntimeError("dlpack evil")
-
-    def __dlpack_device__(self):
-        hit("__dlpack_device__")
-        raise RuntimeError("device evil")
-
-    def __arrow_c_array__(self, schema=None):
-        hit("__arrow_c_array__")
-        raise RuntimeError("arrow evil")
-
-    def __buffer__(self, flags):
-        hit("__buffer__")
-        raise RuntimeError("buffer evil")
-
-    @property
-    def __array_interface__(self):
-        hit("__array_interface__")
-        raise RuntimeError("interface evil")
-
-    @property
-    def __array_struct__(self):
-        hit("__array_struct__")
-        raise RuntimeError("struct evil")
-
-    @property
-    def __cuda_array_interface__(self):
-        hit("__cuda_array_interface__")
-        raise RuntimeError("cuda evil")
+PROTOCOLS = ("__array__", "__dlpack__", "__dlpack_device__", "__arrow_c_array__", "__buffer__")
+ASKED = ("__array_interface__", "__array_struct__", "__cuda_array_interface__")
+Protocols = evil("Protocols", *PROTOCOLS, **{name: property(raises(name)) for name in ASKED})
 
 
 class Proxy:
     """Forwards everything to something that is not there, as lazy import proxies do."""
 
     __slots__ = ("__weakref__",)
-
-    def __getattribute__(self, name):
-        hit("__getattribute__")
-        raise ImportError("the module behind this proxy is gone")
-
-    def __setattr__(self, name, value):
-        hit("__setattr__")
-        raise ImportError("gone")
-
+    __getattribute__ = raises("__getattribute__", ImportError)
+    __setattr__ = raises("__setattr__", ImportError)
     __class__ = property(lambda self: hit("__class__"))
     __dict__ = property(lambda self: hit("__dict__"))
     __doc__ = property(lambda self: hit("__doc__"))
@@ -362,101 +278,15 @@ class StrEvil(str):
         return 10**9
 
 
-class IntEvil(int):
-    def __index__(self):
-        hit("__index__")
-        raise RuntimeError("index evil")
-
-    __int__ = __repr__ = __format__ = __index__
-
-
-class ListEvil(list):
-    def __iter__(self):
-        hit("__iter__")
-        raise RuntimeError("iter evil")
-
-    def __getitem__(self, key):
-        hit("__getitem__")
-        raise RuntimeError("item evil")
-
-    def __len__(self):
-        hit("__len__")
-        raise RuntimeError("len evil")
-
-
-class DictEvil(dict):
-    def items(self):
-        hit("items")
-        raise RuntimeError("items evil")
-
-    def __getitem__(self, key):
-        hit("__getitem__")
-        raise RuntimeError("item evil")
-
-    __iter__ = keys = values = items
-
-
-class TupleEvil(tuple):
-    def __iter__(self):
-        hit("__iter__")
-        raise RuntimeError("iter evil")
-
-    def __len__(self):
-        hit("__len__")
-        return -1
-
-
-class ErrorEvil(Exception):
-    def __str__(self):
-        hit("__str__")
-        raise RuntimeError("str evil")
-
-    __repr__ = __str__
-
-
 class SubclassEvil(type):
     """A metaclass that answers for its classes: no, and with noise."""
 
+    __subclasscheck__, __len__ = raises("__subclasscheck__"), raises("meta.__len__")
+    __bool__, __eq__ = raises("meta.__bool__"), raises("meta.__eq__")
+    __hash__, __name__ = gives("meta.__hash__", 1), property(raises("meta.__name__"))
+
     def mro(cls):
         return type.mro(cls)
-
-    def __subclasscheck__(cls, other):
-        hit("__subclasscheck__")
-        raise RuntimeError("subclass evil")
-
-    def __len__(cls):
-        hit("meta.__len__")
-        raise RuntimeError("len evil")
-
-    def __bool__(cls):
-        hit("meta.__bool__")
-        raise RuntimeError("bool evil")
-
-    def __eq__(cls, other):
-        hit("meta.__eq__")
-        raise RuntimeError("eq evil")
-
-    def __hash__(cls):
-        hit("meta.__hash__")
-        return 1
-
-    @property
-    def __name__(cls):
-        hit("meta.__name__")
-        raise RuntimeError("name evil")
-
-
-class ModuleEvil(types.ModuleType):
-    def __getattribute__(self, name):
-        hit("__getattribute__")
-        raise RuntimeError("module evil")
-
-
-class Finalized:
-    """Counts one user call when it dies; a look must not be what kills it."""
-
-    def __del__(self):
-        hit("__del__")
 
 
 class InitUnfinished:
@@ -472,27 +302,12 @@ class InitUnfinished:
         return self.name
 
 
-class Descriptor:
-    def __get__(self, instance, owner):
-        hit("__get__")
-        raise RuntimeError("descriptor evil")
-
-    def __set_name__(self, owner, name):
-        """Nothing: only to be a full descriptor."""
-
-
 # --- makers ------------------------------------------------------------------------------------
 
 
-def new_tuple(size: int) -> Any:
-    """A tuple whose slots are all NULL, as C has it between PyTuple_New and PyTuple_SET_ITEM."""
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_ssize_t)(("PyTuple_New", ctypes.pythonapi))
-    return make(size)
-
-
-def new_list(size: int) -> Any:
-    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_ssize_t)(("PyList_New", ctypes.pythonapi))
-    return make(size)
+def unfilled(function: str, size: int) -> Any:
+    """A tuple or list whose slots are all NULL, as C has it between PyTuple_New and PyTuple_SET_ITEM."""
+    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_ssize_t)((function, ctypes.pythonapi))(size)
 
 
 def wrong_basicsize(size: int) -> Any:
@@ -523,10 +338,6 @@ def init_unfinished():
     raise NotHere
 
 
-def dead_weakref():
-    return weakref.ref(GetattrRaises())
-
-
 def live_proxy():
     target = GetattributeBase()
     KEPT.append(target)
@@ -551,10 +362,6 @@ def no_module_name():
     module = types.ModuleType("gone")
     module.__dict__.clear()
     return module
-
-
-def evil_keys():
-    return {StrEvil("password"): 1, StrEvil("b"): EqRaises(), 1: StrEvil("c")}
 
 
 def wide_instance():
@@ -592,23 +399,15 @@ def removed_set():
     return numbers
 
 
+def by_name(*kinds: type) -> dict[str, Callable[[], object]]:
+    return {kind.__name__: kind for kind in kinds}
+
+
 CASES: dict[str, Callable[[], object]] = {
-    "GetattrRaises": GetattrRaises,
-    "GetattrAnything": GetattrAnything,
-    "GetattributeBase": GetattributeBase,
-    "ReprRaises": ReprRaises,
-    "ReprHuge": ReprHuge,
-    "ReprHang": ReprHang,
-    "ReprNonStr": ReprNonStr,
-    "ClassLies": ClassLies,
-    "DirRaises": DirRaises,
-    "DirHuge": DirHuge,
-    "PropSide": PropSide,
-    "Lazy": Lazy,
-    "LenNeg": LenNeg,
-    "EqRaises": EqRaises,
-    "BoolRaises": BoolRaises,
-    "SizeofLies": SizeofLies,
+    **by_name(
+        *(GetattrRaises, GetattrAnything, GetattributeBase, ReprRaises, ReprHuge, ReprHang, ReprNonStr),
+        *(ClassLies, DirRaises, DirHuge, PropSide, Lazy, LenNeg, EqRaises, BoolRaises, SizeofLies),
+    ),
     "MetaEvil": MetaEvil,
     "Secret": Secret,
     "Slots": slots_half_set,
@@ -622,10 +421,7 @@ CASES: dict[str, Callable[[], object]] = {
     "BigInt": lambda: 10**200_000,
     "ReleasedMV": released_memoryview,
     # beyond the 28
-    "GetattrEndless": GetattrEndless,
-    "ClassPretendsDict": ClassPretendsDict,
-    "Protocols": Protocols,
-    "Proxy": Proxy,
+    **by_name(GetattrEndless, ClassPretendsDict, Protocols, Proxy),
     "StrEvil": lambda: StrEvil("evil"),
     "IntEvil": lambda: IntEvil(7),
     "ListEvil": lambda: ListEvil([1, 2]),
@@ -639,18 +435,18 @@ CASES: dict[str, Callable[[], object]] = {
     "NoModuleName": no_module_name,
     "Finalized": Finalized,
     "InitUnfinished": init_unfinished,
-    "HalfTuple": lambda: new_tuple(3),
-    "HalfList": lambda: new_list(3),
-    "NestedHalfTuple": lambda: [new_tuple(2), {"password": SECRET}],
+    "HalfTuple": lambda: unfilled("PyTuple_New", 3),
+    "HalfList": lambda: unfilled("PyList_New", 3),
+    "NestedHalfTuple": lambda: [unfilled("PyTuple_New", 2), {"password": SECRET}],
     "BasicsizeTooSmall": lambda: wrong_basicsize(3),
     "BasicsizeNegative": lambda: wrong_basicsize(-64),
     "BasicsizeHuge": lambda: wrong_basicsize((1 << 62) + 16),
     "ItemsizeNegative": wrong_itemsize,
-    "DeadWeakref": dead_weakref,
+    "DeadWeakref": lambda: weakref.ref(GetattrRaises()),
     "LiveProxy": live_proxy,
     "OddNamespaceType": odd_namespace_type,
     "OddNames": odd_names,
-    "EvilKeys": evil_keys,
+    "EvilKeys": lambda: {StrEvil("password"): 1, StrEvil("b"): EqRaises(), 1: StrEvil("c")},
     "WideInstance": wide_instance,
     "FunctionName": function_with_evil_name,
     "RunningGenerator": running_generator,

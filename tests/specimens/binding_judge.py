@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import leaks_of_bindings as table
-from leak_judge import clearly
+from leak_judge import clearly, verdicts
 
 import inspector
 
@@ -36,15 +36,6 @@ class Mallinfo(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in WORDS.split()]
 
 
-def told(found: Any) -> list[dict[str, Any]]:
-    """The verdicts, as plain values."""
-    return [
-        {field: getattr(one, field) for field in ("kind", "certain", "method", "object", "rule", "reason")}
-        | {"source": str(getattr(one.conversion, "source", ""))}
-        for one in found
-    ]
-
-
 def first_call(module: ModuleType, binding: str, name: str, suffix: str) -> dict[str, Any]:
     """What one call's counts say, and what C keeps."""
     given = table.arguments(binding, name)
@@ -52,7 +43,7 @@ def first_call(module: ModuleType, binding: str, name: str, suffix: str) -> dict
     result = None
     with inspector.leaks(module.__name__) as found, contextlib.suppress(Exception):
         result = getattr(module, f"{name}_{suffix}")(*given)
-    answer = {"verdicts": told(found), "kept": [one.holder for one in found.kept]}
+    answer = {"verdicts": verdicts(found), "kept": [one.holder for one in found.kept]}
     del result, variables
     return answer
 
@@ -65,7 +56,7 @@ def runs(module: ModuleType, binding: str, names: list[str], suffix: str) -> lis
             with contextlib.suppress(Exception):
                 getattr(module, f"{name}_{suffix}")(*table.arguments(binding, name))
 
-    return told(inspector.leaks(module.__name__).run(run, isolate=True))
+    return verdicts(inspector.leaks(module.__name__).run(run, isolate=True))
 
 
 def counted(module: ModuleType, binding: str, name: str, suffix: str) -> str:

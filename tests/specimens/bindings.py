@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.machinery
-import importlib.util
 import subprocess
 import sys
 import sysconfig
@@ -92,12 +90,8 @@ def made_by_pybind11() -> ModuleType:
 @functools.cache
 def made_by_nanobind() -> ModuleType:
     """Box, Keeper; the_box() by reference; address(box); add, same (of an array)."""
-    import nanobind
-
-    home = Path(nanobind.__file__).parent
-    include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
-    source = f'{NANOBIND}\n#include "{home / "src" / "nb_combined.cpp"}"\n'
-    return _made("made_by_nanobind", source, ".cpp", (*CPP, "-fno-strict-aliasing", *include))
+    include, core = _nanobind()
+    return _made("made_by_nanobind", f"{NANOBIND}\n{core}", ".cpp", (*CPP, *include))
 
 
 @functools.cache
@@ -125,12 +119,8 @@ def leaks_of_pybind11() -> ModuleType:
 
 @functools.cache
 def leaks_of_nanobind() -> ModuleType:
-    import nanobind
-
-    home = Path(nanobind.__file__).parent
-    include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
-    core = f'#include "{home / "src" / "nb_combined.cpp"}"\n'
-    return _leaks_of("nanobind", ".cpp", (*OPTIMIZED, "-fno-strict-aliasing", *include), core)
+    include, core = _nanobind()
+    return _leaks_of("nanobind", ".cpp", (*OPTIMIZED, *include), core)
 
 
 @functools.cache
@@ -142,6 +132,15 @@ def leaks_of_cython() -> ModuleType:
 @functools.cache
 def leaks_of_stable_abi() -> ModuleType:
     return _leaks_of("stable_abi", ".c", (*C, "-g", "-O1"))
+
+
+def _nanobind() -> tuple[tuple[str, ...], str]:
+    """Flags of the compiler, and the line that brings nanobind's own code."""
+    import nanobind
+
+    home = Path(nanobind.__file__).parent
+    include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
+    return ("-fno-strict-aliasing", *include), f'#include "{home / "src" / "nb_combined.cpp"}"\n'
 
 
 def _leaks_of(binding: str, suffix: str, compiler: tuple[str, ...], after: str = "") -> ModuleType:
@@ -171,10 +170,4 @@ def _made(name: str, source: str, suffix: str, compiler: tuple[str, ...]) -> Mod
         if made.returncode:
             raise RuntimeError(f"{name} does not compile:\n{made.stderr}")
         unfinished.replace(path)
-    loader = importlib.machinery.ExtensionFileLoader(name, str(path))
-    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    loader.exec_module(module)
-    return module
+    return specimens.imported(name, path)

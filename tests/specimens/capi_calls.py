@@ -31,9 +31,8 @@ static PyObject *watched;
 static Py_ssize_t before[32];
 static void watch(PyObject *objects) {
     watched = objects;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects); i++) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects); i++)
         before[i] = Py_REFCNT(PyTuple_GET_ITEM(objects, i));
-    }
 }
 static PyObject *changes(void) { // after the call: how many references each has more
     PyObject *list = PyList_New(PyTuple_GET_SIZE(watched));
@@ -61,17 +60,8 @@ static PyObject *error_taken(void) {
 #define NUMBER(i) PyLong_AsUnsignedLongLongMask(ITEM(i))
 """
 INTEGERS = {
-    *(
-        "int",
-        "long",
-        "long long",
-        "Py_ssize_t",
-        "size_t",
-        "unsigned long",
-        "unsigned long long",
-        "char",
-        "Py_UCS4",
-    ),
+    *("int", "long", "long long", "Py_ssize_t", "size_t"),
+    *("unsigned long", "unsigned long long", "char", "Py_UCS4"),
 }
 POINTERS = {
     *("const char *", "const unsigned char *", "const void *", "char *", "void *", "unsigned char *"),
@@ -94,9 +84,8 @@ def parameters(row: dict[str, str]) -> list[tuple[str, str]]:
     for one in re.split(r",\s*", row["params"].strip("() ")):
         match = re.fullmatch(r"(.*?)(\w+)", one.strip())
         assert match, row
-        found.append(
-            (re.sub(r"\s*\*\s*", " *", match[1].strip()).replace("* *", "**").replace("* *", "**"), match[2])
-        )
+        ctype = re.sub(r"\s*\*\s*", " *", match[1].strip())
+        found.append((ctype.replace("* *", "**").replace("* *", "**"), match[2]))
     return found
 
 

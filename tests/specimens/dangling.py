@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import specimens
+
 FAULTS: Final[dict[str, str]] = {
     "freed_before_return": "free",
     "grown": "realloc",
@@ -24,12 +26,9 @@ SOURCE: Final = r"""
 #include <Python.h>
 #include <stdlib.h>
 #include <string.h>
-
 enum { BYTES = 5000 };
 static char fixed[BYTES], *vector, *pool;
-
 static PyObject *view_of(char *memory) { return PyMemoryView_FromMemory(memory, 64, PyBUF_READ); }
-
 static PyObject *freed_before_return(PyObject *self, PyObject *unused) {
     char *memory = calloc(1, BYTES);
     PyObject *view = view_of(memory + 8);
@@ -115,22 +114,7 @@ static PyObject *kept_by_object(PyObject *self, PyObject *unused) {
     Py_DECREF(text);
     return view;
 }
-
-static PyMethodDef methods[] = {
-METHODS
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "dangling", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_dangling(void) { return PyModule_Create(&definition); }
-""".replace(
-    "METHODS",
-    "\n".join(
-        f'    {{"{name}", {name}, METH_NOARGS, NULL}},'
-        for name in (*FAULTS, *HONEST, "look", "address", "end")
-    ),
-)
+""" + specimens.ending("dangling", *FAULTS, *HONEST, "look", "address", "end", size=-1)
 
 
 def line_of(name: str) -> int:

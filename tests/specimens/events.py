@@ -3,11 +3,14 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import NamedTuple
+
+import specimens
 
 from inspector import _native
 
@@ -18,6 +21,14 @@ TOTAL_BYTES = 64 << 20
 COUNT, RECORDED, DEEP = 0, 1, 2
 
 Event = NamedTuple("Event", [(name, int) for name, _, _, _ in _native.EVENT_FIELDS])  # type: ignore[misc]
+
+
+def capsule(address: int, name: bytes | None = None) -> object:
+    """A PyCapsule over an address; the name must live as long."""
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    made: object = new(address, name, None)
+    return made
 
 
 def decode(records: bytes) -> list[Event]:
@@ -100,9 +111,8 @@ GCD = """
 #include <Python.h>
 static PyObject *gcd(PyObject *self, PyObject *args) {
     int a, b;
-    if (!PyArg_ParseTuple(args, "ii", &a, &b)) {
+    if (!PyArg_ParseTuple(args, "ii", &a, &b))
         return NULL;
-    }
     while (b) {
         int t = a % b;
         a = b;
@@ -110,7 +120,5 @@ static PyObject *gcd(PyObject *self, PyObject *args) {
     }
     return Py_BuildValue("i", a);
 }
-static PyMethodDef methods[] = {{"gcd", gcd, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "gcd_module", .m_methods = methods};
-PyMODINIT_FUNC PyInit_gcd_module(void) { return PyModule_Create(&definition); }
 """
+GCD += specimens.ending("gcd_module", "gcd", takes="METH_VARARGS")

@@ -23,7 +23,6 @@ SOURCE: Final = r"""
 #include <Python.h>
 static const char *volatile on = "";
 static int is(const char *name) { return strcmp((const char *)on, name) == 0; }
-
 typedef struct { PyObject_HEAD PyObject *item; } Box;
 static int box_init(PyObject *self, PyObject *args, PyObject *names) {
     PyObject *item;
@@ -62,7 +61,6 @@ static PyType_Slot slots[] = {
     {Py_nb_inplace_or, box_or}, {0, NULL},
 };
 static PyType_Spec spec = {"given.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
-
 typedef struct { PyObject_HEAD int n; } Small;
 static PyObject *small_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     PyObject *self = type->tp_alloc(type, 0);

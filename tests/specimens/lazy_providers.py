@@ -39,6 +39,10 @@ class OnlyRegion(lazy.Vector):
         return n
 
 
+BROKEN = {}
+"""Specimen -> the clause that it breaks."""
+
+
 class Plain:
     """Lazy absolute values by the protocol alone, without our base class; honest."""
 
@@ -48,6 +52,10 @@ class Plain:
         self.data1 = np.linspace(-5, 3, length)
         self.data2 = None
         self.length = length
+
+    def __init_subclass__(cls, breaks=""):
+        if breaks:
+            BROKEN[cls] = breaks
 
     def dataptr_or_null(self):
         return None if self.data2 is None else self.data2.ctypes.data
@@ -94,24 +102,24 @@ class SeedAsVector(lazy.Vector):
         return left if left > n else n
 
 
-class EltMaterializes(Plain):
+class EltMaterializes(Plain, breaks="elt never materializes"):
     def elt(self, i):
         self.dataptr()
         return super().elt(i)
 
 
-class RegionMaterializes(Plain):
+class RegionMaterializes(Plain, breaks="get_region never materializes"):
     def get_region(self, i, n, out):
         self.dataptr()
         return super().get_region(i, n, out)
 
 
-class LiesAboutLength(Plain):
+class LiesAboutLength(Plain, breaks="length"):
     def __len__(self):
         return self.length + 1
 
 
-class AnotherEachTime(Plain):
+class AnotherEachTime(Plain, breaks="elt"):
     asked = 0
 
     def elt(self, i):
@@ -119,70 +127,70 @@ class AnotherEachTime(Plain):
         return super().elt(i) + self.asked
 
 
-class RaisesAtTheEnd(Plain):
+class RaisesAtTheEnd(Plain, breaks="elt"):
     def elt(self, i):
         if i == self.length - 1:
             raise RuntimeError("no last element")
         return super().elt(i)
 
 
-class AnotherType(Plain):
+class AnotherType(Plain, breaks="elt"):
     def elt(self, i):
         return str(super().elt(i))
 
 
-class MoreThanThereIs(Plain):
+class MoreThanThereIs(Plain, breaks="get_region returns count"):
     def get_region(self, i, n, out):
         super().get_region(i, n, out)
         return n
 
 
-class LeavesOneOut(Plain):
+class LeavesOneOut(Plain, breaks="get_region fills out"):
     def get_region(self, i, n, out):
         n = min(n, self.length - i)
         out[: n - 1] = np.abs(self.data1[i : i + n - 1])
         return n
 
 
-class WritesBehind(Plain):
+class WritesBehind(Plain, breaks="get_region fills out"):
     def get_region(self, i, n, out):
         out[:] = 7.0
         return super().get_region(i, n, out)
 
 
-class Shifted(Plain):
+class Shifted(Plain, breaks="elt equals get_region"):
     def get_region(self, i, n, out):
         n = min(n, self.length - i)
         out[:n] = np.abs(np.roll(self.data1, -1)[i : i + n])
         return n
 
 
-class ForgetsTheStart(Plain):
+class ForgetsTheStart(Plain, breaks="regions agree"):
     def get_region(self, i, n, out):
         n = min(n, self.length - i)
         out[:n] = np.arange(n)
         return n
 
 
-class FailsInTheLastBlock(Plain):
+class FailsInTheLastBlock(Plain, breaks="last partial block"):
     def get_region(self, i, n, out):
         if i + n > self.length:
             raise IndexError("past the end")
         return super().get_region(i, n, out)
 
 
-class OneAtTheEnd(Plain):
+class OneAtTheEnd(Plain, breaks="length 0 and the end"):
     def get_region(self, i, n, out):
         return max(1, super().get_region(i, n, out)) if n else 0
 
 
-class KeepsOut(Plain):
+class KeepsOut(Plain, breaks="out is given back"):
     def get_region(self, i, n, out):
         self.kept = out
         return super().get_region(i, n, out)
 
 
-class OtherData(Plain):
+class OtherData(Plain, breaks="data equals elements"):
     def dataptr(self):
         if self.data2 is None:
             self.data2 = np.abs(self.data1)
@@ -190,61 +198,35 @@ class OtherData(Plain):
         return self.data2.ctypes.data
 
 
-class OtherAfterwards(Plain):
+class OtherAfterwards(Plain, breaks="elt after materialization"):
     def elt(self, i):
         return abs(float(self.data1[i])) + (self.data2 is not None)
 
 
-class RegionOtherAfterwards(Plain):
+class RegionOtherAfterwards(Plain, breaks="data equals get_region"):
     def get_region(self, i, n, out):
         n = super().get_region(i, n, out)
         out[:n] += self.data2 is not None
         return n
 
 
-class DataMoves(Plain):
+class DataMoves(Plain, breaks="dataptr once"):
     def dataptr(self):
         self.before = self.data2
         self.data2 = np.abs(self.data1)
         return self.data2.ctypes.data
 
 
-class StaysNull(Plain):
+class StaysNull(Plain, breaks="dataptr once"):
     def dataptr_or_null(self):
         return None
 
 
-class DataptrRaises(Plain):
+class DataptrRaises(Plain, breaks="dataptr computes all"):
     def dataptr(self):
         raise MemoryError("no room")
 
 
-class WrongSum(Plain):
+class WrongSum(Plain, breaks="summaries"):
     def sum(self):
         return 0.0
-
-
-BROKEN = {
-    EltMaterializes: "elt never materializes",
-    RegionMaterializes: "get_region never materializes",
-    LiesAboutLength: "length",
-    AnotherEachTime: "elt",
-    RaisesAtTheEnd: "elt",
-    AnotherType: "elt",
-    MoreThanThereIs: "get_region returns count",
-    LeavesOneOut: "get_region fills out",
-    WritesBehind: "get_region fills out",
-    Shifted: "elt equals get_region",
-    ForgetsTheStart: "regions agree",
-    FailsInTheLastBlock: "last partial block",
-    OneAtTheEnd: "length 0 and the end",
-    KeepsOut: "out is given back",
-    OtherData: "data equals elements",
-    OtherAfterwards: "elt after materialization",
-    RegionOtherAfterwards: "data equals get_region",
-    DataMoves: "dataptr once",
-    StaysNull: "dataptr once",
-    DataptrRaises: "dataptr computes all",
-    WrongSum: "summaries",
-}
-"""Specimen -> the clause that it breaks."""

@@ -40,6 +40,14 @@ HONEST: Final = (
 )  # fmt: skip
 
 
+TAKE_LISTS = (
+    "release_of_borrowed_item",
+    "takes_out_of_list",
+    "borrowed_given_to_stealer",
+    "leak_after_break",
+)
+
+
 class Thing:
     """An argument with attributes."""
 
@@ -50,12 +58,7 @@ def argument(name: str) -> Any:
         return {}
     if name in ("buffer_kept", "buffer_released", "memoryview_returned"):
         return bytearray(b"eight by")
-    if name in (
-        "release_of_borrowed_item",
-        "takes_out_of_list",
-        "borrowed_given_to_stealer",
-        "leak_after_break",
-    ):
+    if name in TAKE_LISTS:
         return [Thing(), Thing()]
     thing = Thing()
     thing.part = Thing()  # type: ignore[attr-defined]
@@ -65,10 +68,8 @@ def argument(name: str) -> Any:
 SOURCE: Final = r"""
 #include <Python.h>
 #include <stdlib.h>
-
 static PyObject *cached;
 static PyObject **cell;
-
 static PyObject *key_not_released(PyObject *self, PyObject *dict) {
     PyObject *key = PyUnicode_FromFormat("key %d", 2); // fault
     PyObject *value = PyLong_FromLong(123456);
@@ -186,7 +187,6 @@ static PyObject *without_the_gil(PyObject *self, PyObject *x) {
     Py_END_ALLOW_THREADS
     return number;
 }
-
 static PyObject *tuple_set_item(PyObject *self, PyObject *x) {
     PyObject *tuple = PyTuple_New(2); // SetItem refuses a tuple with a second reference
     if (PyTuple_SetItem(tuple, 0, PyLong_FromLong(100001)) < 0 || PyTuple_SetItem(tuple, 1, Py_NewRef(x)) < 0)
@@ -299,16 +299,10 @@ static PyObject *capsule_returned(PyObject *self, PyObject *x) {
     return PyCapsule_New(&cached, "corpus.pointer", NULL);
 }
 static PyObject *memoryview_returned(PyObject *self, PyObject *x) { return PyMemoryView_FromObject(x); }
-
-static PyMethodDef methods[] = {
-METHODS
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "leak_corpus", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
+static PyMethodDef methods[] = {METHODS {NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "leak_corpus", NULL, -1, methods};
 PyMODINIT_FUNC PyInit_leak_corpus(void) { return PyModule_Create(&definition); }
-""".replace("METHODS", "\n".join(f'    {{"{name}", {name}, METH_O, NULL}},' for name in (*FAULTS, *HONEST)))
+""".replace("METHODS", " ".join(f'{{"{name}", {name}, METH_O, NULL}},' for name in (*FAULTS, *HONEST)))
 
 
 def line_of(name: str) -> int:

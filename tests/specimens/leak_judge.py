@@ -20,25 +20,26 @@ import inspector
 Judged = TypeVar("Judged")
 
 
+FIELDS = ("kind", "certain", "method", "object", "rule", "cure", "reason")
+
+
+def verdicts(found: Any) -> list[dict[str, Any]]:
+    """As plain values."""
+    sources = [str(getattr(one.conversion, "source", "")) for one in found]
+    rows = [{field: getattr(one, field) for field in FIELDS} for one in found]
+    return [row | {"source": source} for row, source in zip(rows, sources, strict=True)]
+
+
 def judged(corpus: Any, name: str) -> dict[str, Any]:
     """The verdicts of one call, as plain values."""
     x = leak_corpus.argument(name)
     result = None
     with inspector.leaks("leak_corpus") as found, contextlib.suppress(Exception):
         result = getattr(corpus, name)(x)
-    verdicts = [
-        {
-            **{
-                field: getattr(one, field)
-                for field in ("kind", "certain", "method", "object", "rule", "cure", "reason")
-            },
-            "source": str(getattr(one.conversion, "source", "")),
-        }
-        for one in found
-    ]
+    told = verdicts(found)
     del result
     return {
-        "verdicts": verdicts,
+        "verdicts": told,
         "kept": [one.holder for one in found.kept],
         "given_back": found.fact.given_back,
         "refcount": inspector.refcount(x),

@@ -29,7 +29,8 @@ class Planted(NamedTuple):
     kind: str
     shown: str
     """How the object's name begins."""
-    argument: Callable[[], tuple[Any, ...]]
+    argument: str
+    """One of ARGUMENTS."""
     certain: bool = True
     runs: bool = False
     """Told by several runs alone."""
@@ -53,124 +54,99 @@ class Thing:
         return 1
 
 
-def things() -> tuple[Any]:
-    return ([Thing(), Thing(), [1, 2]],)
-
-
-def table() -> tuple[Any]:
-    return ({"key": [Thing()]},)
-
-
-def thing() -> tuple[Any]:
-    return (Thing(),)
-
-
-def text() -> tuple[Any]:
-    return ("a text, no int",)
-
-
-def bytes_() -> tuple[Any]:
-    return (bytearray(b"abcdef" * 9),)
-
-
-def size() -> tuple[Any]:
-    return (500,)
-
-
-def numbers() -> tuple[Any]:
-    return (range(1000, 1009),)
-
-
-def caller() -> tuple[Any]:
-    return (lambda n: n + 1,)
-
-
-def lister() -> tuple[Any]:
-    return (lambda n: [n],)
-
-
-def nothing() -> tuple[()]:
-    return ()
+ARGUMENTS: Final[dict[str, Callable[[], tuple[Any, ...]]]] = {
+    "things": lambda: ([Thing(), Thing(), [1, 2]],),
+    "table": lambda: ({"key": [Thing()]},),
+    "thing": lambda: (Thing(),),
+    "text": lambda: ("a text, no int",),
+    "commas": lambda: ("a,b,c",),
+    "bytes": lambda: (bytearray(b"abcdef" * 9),),
+    "size": lambda: (500,),
+    "numbers": lambda: (range(1000, 1009),),
+    "caller": lambda: (lambda n: n + 1,),
+    "lister": lambda: (lambda n: [n],),
+    "nothing": tuple,
+}
 
 
 OVER, STOLEN, LOST = "over-released", "borrowed reference stolen", "bytes leaked outside objects"
 UNSEEN: Final = "macros alone lend an item of the argument and put it into the result: no call names it"
 OF_BOTH: Final = {
-    "steal": Planted(OVER, "list", things, moves="fewer"),
-    "release": Planted("leaked", "list", things),
-    "incref": Planted("leaked", "list", table),
-    "throw": Planted("leaked", "str", text, certain=False),
-    "capsule": Planted(LOST, "4000 B", size, runs=True),
-    "capsleak": Planted("capsule leaked", "PyCapsule", size),
-    "member": Planted("leaked", "list", things),
-    "buffer": Planted("buffer not released", "bytearray", bytes_),
-    "weak": Planted("leaked", "ReferenceType", thing, runs=True),
-    "fetch": Planted("leaked", "AttributeError", thing),
-    "tuple": Planted(OVER, "Thing", things, moves="fewer"),
-    "attr": Planted("leaked", "list", thing),
-    "setitem": Planted("leaked", "str", table),
+    "steal": Planted(OVER, "list", "things", moves="fewer"),
+    "release": Planted("leaked", "list", "things"),
+    "incref": Planted("leaked", "list", "table"),
+    "throw": Planted("leaked", "str", "text", certain=False),
+    "capsule": Planted(LOST, "4000 B", "size", runs=True),
+    "capsleak": Planted("capsule leaked", "PyCapsule", "size"),
+    "member": Planted("leaked", "list", "things"),
+    "buffer": Planted("buffer not released", "bytearray", "bytes"),
+    "weak": Planted("leaked", "ReferenceType", "thing", runs=True),
+    "fetch": Planted("leaked", "AttributeError", "thing"),
+    "tuple": Planted(OVER, "Thing", "things", moves="fewer"),
+    "attr": Planted("leaked", "list", "thing"),
+    "setitem": Planted("leaked", "str", "table"),
 }
 FAULTS: Final[dict[str, dict[str, Planted]]] = {
     "pybind11": {
         **OF_BOTH,
-        "borrow": Planted("leaked", "list", things),
-        "decref": Planted(OVER, "list", table, moves="fewer"),
-        "cache": Planted("leaked", "list", things),
-        "callback": Planted("leaked", "function", caller),
-        "bufinfo": Planted(LOST, "", bytes_),
-        "policy": Planted(LOST, "200 B", nothing),
-        "iter": Planted("leaked", "int", numbers),
-        "errset": Planted("result with an exception set", "", size, moves="error"),
-        "gil": Planted("C-API call without the GIL", "", nothing),
-        "arg": Planted("leaked", "tuple", things),
-        "call": Planted("leaked", "list", lister),
+        "borrow": Planted("leaked", "list", "things"),
+        "decref": Planted(OVER, "list", "table", moves="fewer"),
+        "cache": Planted("leaked", "list", "things"),
+        "callback": Planted("leaked", "function", "caller"),
+        "bufinfo": Planted(LOST, "", "bytes"),
+        "policy": Planted(LOST, "200 B", "nothing"),
+        "iter": Planted("leaked", "int", "numbers"),
+        "errset": Planted("result with an exception set", "", "size", moves="error"),
+        "gil": Planted("C-API call without the GIL", "", "nothing"),
+        "arg": Planted("leaked", "tuple", "things"),
+        "call": Planted("leaked", "list", "lister"),
     },
     "nanobind": {
         **OF_BOTH,
-        "attr": Planted("leaked", "list", thing, line=False),
-        "borrow": Planted("leaked", "list", things),
-        "decref": Planted(OVER, "Thing", things, moves="fewer"),
-        "cache": Planted("leaked", "list", things),
-        "raw": Planted("leaked", "list", things, runs=True),
-        "policy": Planted(LOST, "300 B", nothing),
+        "attr": Planted("leaked", "list", "thing", line=False),
+        "borrow": Planted("leaked", "list", "things"),
+        "decref": Planted(OVER, "Thing", "things", moves="fewer"),
+        "cache": Planted("leaked", "list", "things"),
+        "raw": Planted("leaked", "list", "things", runs=True),
+        "policy": Planted(LOST, "300 B", "nothing"),
     },
     "cython": {
-        "incref": Planted("leaked", "list", things),
-        "decref": Planted(OVER, "list", things, moves="fewer"),
-        "setitem": Planted(STOLEN, "Thing", things, moves="fewer", missed=UNSEEN),
-        "tupitem": Planted("leaked", "str", things, certain=False),
-        "error": Planted("leaked", "list", text),
-        "buffer": Planted("buffer not released", "bytearray", bytes_),
-        "capsule": Planted(LOST, "4000 B", size, runs=True),
-        "cinit": Planted(LOST, "4000 B", size, method="Lossy"),
-        "pointing": Planted("leaked", "list", things, method="Pointing", line=False),
-        "getattr": Planted("leaked", "list", thing),
-        "list": Planted("leaked", "list", things),
-        "borrowed": Planted(OVER, "list", table, moves="fewer"),
-        "strfor": Planted("leaked", "str", numbers, certain=False),
-        "callback": Planted("leaked", "function", caller),
+        "incref": Planted("leaked", "list", "things"),
+        "decref": Planted(OVER, "list", "things", moves="fewer"),
+        "setitem": Planted(STOLEN, "Thing", "things", moves="fewer", missed=UNSEEN),
+        "tupitem": Planted("leaked", "str", "things", certain=False),
+        "error": Planted("leaked", "list", "text"),
+        "buffer": Planted("buffer not released", "bytearray", "bytes"),
+        "capsule": Planted(LOST, "4000 B", "size", runs=True),
+        "cinit": Planted(LOST, "4000 B", "size", method="Lossy"),
+        "pointing": Planted("leaked", "list", "things", method="Pointing", line=False),
+        "getattr": Planted("leaked", "list", "thing"),
+        "list": Planted("leaked", "list", "things"),
+        "borrowed": Planted(OVER, "list", "table", moves="fewer"),
+        "strfor": Planted("leaked", "str", "numbers", certain=False),
+        "callback": Planted("leaked", "function", "caller"),
     },
     "stable_abi": {
         "heap": Planted(
-            "leaked", "class leaks_of_stable_abi.Bad", thing, certain=False, runs=True, line=False
+            "leaked", "class leaks_of_stable_abi.Bad", "thing", certain=False, runs=True, line=False
         ),
-        "seterr": Planted("leaked", "str", thing),
-        "listset": Planted(STOLEN, "str", thing, moves="fewer"),
-        "getitem": Planted(OVER, "list", table, moves="fewer"),
-        "format": Planted("leaked", "list", lambda: ("a,b,c",)),
-        "incref": Planted("leaked", "list", things),
-        "newref": Planted("leaked", "list", things),
-        "returnarg": Planted(OVER, "list", things, moves="fewer"),
-        "kw": Planted("leaked", "dict", things),
-        "norm": Planted("NULL without an exception", "", thing, moves="error"),
-        "weak": Planted("leaked", "ReferenceType", thing),
-        "import": Planted("leaked", "module", thing),
+        "seterr": Planted("leaked", "str", "thing"),
+        "listset": Planted(STOLEN, "str", "thing", moves="fewer"),
+        "getitem": Planted(OVER, "list", "table", moves="fewer"),
+        "format": Planted("leaked", "list", "commas"),
+        "incref": Planted("leaked", "list", "things"),
+        "newref": Planted("leaked", "list", "things"),
+        "returnarg": Planted(OVER, "list", "things", moves="fewer"),
+        "kw": Planted("leaked", "dict", "things"),
+        "norm": Planted("NULL without an exception", "", "thing", moves="error"),
+        "weak": Planted("leaked", "ReferenceType", "thing"),
+        "import": Planted("leaked", "module", "thing"),
     },
 }
-ONLY_HONEST: Final[dict[str, dict[str, Callable[[], tuple[Any, ...]]]]] = {
-    "pybind11": {"keepset": things},
-    "nanobind": {"callback": caller},
-    "cython": {"view": bytes_, "alive": things, "keep": things, "memo": things, "gen": numbers},
+ONLY_HONEST: Final[dict[str, dict[str, str]]] = {
+    "pybind11": {"keepset": "things"},
+    "nanobind": {"callback": "caller"},
+    "cython": {"view": "bytes", "alive": "things", "keep": "things", "memo": "things", "gen": "numbers"},
     "stable_abi": {},
 }
 """Functions that look suspicious and have no faulty twin: caches, generators, views."""
@@ -179,7 +155,7 @@ ONLY_HONEST: Final[dict[str, dict[str, Callable[[], tuple[Any, ...]]]]] = {
 def arguments(binding: str, name: str) -> tuple[Any, ...]:
     """What a function takes, made anew."""
     planted = FAULTS[binding].get(name)
-    return planted.argument() if planted else ONLY_HONEST[binding][name]()
+    return ARGUMENTS[planted.argument if planted else ONLY_HONEST[binding][name]]()
 
 
 def honest(binding: str) -> list[str]:

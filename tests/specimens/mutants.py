@@ -66,14 +66,9 @@ def opened(source: str) -> tuple[str, tuple[Mutant, ...]]:
         text = source[start:stop]
         line = source.count("\n", 0, start) + 1
         if name in NEW:
-            edits.append(
-                (
-                    start,
-                    stop,
-                    f"(mutant_reached[{number}] = 1, mutant == {number} ? ({arguments})"
-                    f" : {_twice(number, name, arguments)})",
-                )
-            )
+            twice = f"(mutant == {number + 1} ? {name}({name}({arguments})) : {name}({arguments}))"
+            once = f"mutant == {number} ? ({arguments}) : {twice}"
+            edits.append((start, stop, f"(mutant_reached[{number}] = 1, {once})"))
             variants = VARIANTS[:2]
         else:
             place = _moved(source, start, stop, name, arguments)
@@ -84,10 +79,6 @@ def opened(source: str) -> tuple[str, tuple[Mutant, ...]]:
             variants = VARIANTS if place is not None else VARIANTS[:2]
         mutants += [Mutant(number + at, variant, line, text) for at, variant in enumerate(variants)]
     return _edited(source, edits), tuple(mutants)
-
-
-def _twice(number: int, name: str, arguments: str) -> str:
-    return f"(mutant == {number + 1} ? {name}({name}({arguments})) : {name}({arguments}))"
 
 
 def _statement(number: int, name: str, arguments: str, text: str, moves: bool) -> str:
@@ -109,9 +100,7 @@ def _statement(number: int, name: str, arguments: str, text: str, moves: bool) -
             f"if (mutant == {number + 1}) Py_XDECREF({held}); {text}; }} while (0)"
         )
     more = f"Py_XDECREF({arguments})" if name == "Py_CLEAR" else text
-    if (
-        name == "Py_CLEAR" and moves
-    ):  # released before its time; what reads the variable meanwhile does not see it
+    if name == "Py_CLEAR" and moves:  # released too early; what reads the variable meanwhile does not see it
         text = f"{text}; }} else if (mutant == {number + 2}) {{ {arguments} = NULL"
     twice = f"if (mutant == {number + 1}) {{ {more}; }}"
     return f"do {{ {reached}; {twice} if ({unless}) {{ {text}; }} }} while (0)"

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import specimens
+
 KINDS: Final = (
     "PyMem_Malloc", "PyMem_Calloc", "PyMem_Realloc", "PyObject_Malloc", "PyObject_Calloc", "malloc", "calloc",
     "operator new", "strdup", "PyMem_RawMalloc",
@@ -18,24 +20,21 @@ PATTERNS: Final = 11
 KEEPS: Final = 10
 FREES: Final = 2
 
-SOURCE: Final = r"""
+FUNCTIONS: Final = r"""
 #define _GNU_SOURCE
 #include <Python.h>
 #include <stdlib.h>
 #include <string.h>
-
 void *_Znwm(size_t);
 void _ZdlPv(void *);
 enum { KEPT = 1 << 16 };
 enum { PYMEM, PYMEM_CALLOC, PYMEM_REALLOC, PYOBJECT, PYOBJECT_CALLOC, MALLOC, CALLOC, NEW, STRDUP, RAW };
-
 static void *volatile used;
 static void *use(void *block) {
     used = block;
     used = NULL;
     return block;
 }
-
 static __attribute__((noinline)) void *ask(int kind, size_t bytes) {
     static char text[4096];
     switch (kind) {
@@ -58,33 +57,38 @@ static __attribute__((noinline)) void *ask(int kind, size_t bytes) {
     case RAW:
         return PyMem_RawMalloc(bytes);
     default:
-        if (bytes >= sizeof text) {
+        if (bytes >= sizeof text)
             bytes = sizeof text - 1;
-        }
         memset(text, 'a', bytes);
         text[bytes - 1] = 0;
         return strdup(text);
     }
 }
 static void give_back(int kind, void *block) {
-    if (kind <= PYMEM_REALLOC) {
+    if (kind <= PYMEM_REALLOC)
         PyMem_Free(block);
-    } else if (kind <= PYOBJECT_CALLOC) {
+    else if (kind <= PYOBJECT_CALLOC)
         PyObject_Free(block);
-    } else if (kind == NEW) {
+    else if (kind == NEW)
         _ZdlPv(block);
-    } else if (kind == RAW) {
+    else if (kind == RAW)
         PyMem_RawFree(block);
-    } else {
+    else
         free(block);
-    }
+}
+static void *moved(int kind, void *block, size_t bytes) { // by realloc, which `new` has not
+    if (kind == NEW)
+        return block;
+    if (kind <= PYMEM_REALLOC)
+        return PyMem_Realloc(block, bytes);
+    if (kind <= PYOBJECT_CALLOC)
+        return PyObject_Realloc(block, bytes);
+    return kind == RAW ? PyMem_RawRealloc(block, bytes) : realloc(block, bytes);
 }
 static void fill(int kind, void *block, size_t bytes) {
-    if (kind != STRDUP) {
+    if (kind != STRDUP)
         memset(block, 1, bytes);
-    }
 }
-
 // What uses a block before it is forgotten.
 static __attribute__((noinline)) size_t deep(char *block, size_t bytes, int depth) {
     volatile char *here[4] = {block, block + bytes / 2, block, block};
@@ -95,13 +99,11 @@ struct node {
     void *block;
     long numbers[5];
 };
-
 static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, pattern
     int kind, pattern;
     Py_ssize_t bytes;
-    if (!PyArg_ParseTuple(args, "ini", &kind, &bytes, &pattern)) {
+    if (!PyArg_ParseTuple(args, "ini", &kind, &bytes, &pattern))
         return NULL;
-    }
     if (pattern == 6 || pattern == 7) { // many blocks come and go before
         void *some[64] = {NULL};
         unsigned seed = (unsigned)bytes * 7919u + (unsigned)kind;
@@ -109,9 +111,8 @@ static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, patter
             seed = seed * 1664525u + 1013904223u;
             int at = seed >> 16 & 63;
             size_t size = pattern == 6 ? (size_t)bytes : 16 + (seed >> 8 & 1023);
-            if (some[at]) {
+            if (some[at])
                 give_back(kind, some[at]);
-            }
             some[at] = ask(kind, size);
             fill(kind, some[at], kind == STRDUP && size > 4095 ? 4095 : size);
         }
@@ -138,9 +139,8 @@ static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, patter
         }
     }
     char *block = ask(kind, (size_t)bytes);
-    if (!block) {
+    if (!block)
         return PyErr_NoMemory();
-    }
     fill(kind, block, (size_t)bytes);
     use(block);
     PyObject *result = NULL;
@@ -155,15 +155,12 @@ static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, patter
         free(one);
         break;
     }
-    case 3: { // named by an object that dies
-        PyObject *capsule = PyCapsule_New(block, NULL, NULL);
-        Py_XDECREF(capsule);
+    case 3: // named by an object that dies
+        Py_XDECREF(PyCapsule_New(block, NULL, NULL));
         break;
-    }
-    case 4: { // its text becomes an object
+    case 4: // its text becomes an object
         result = PyBytes_FromStringAndSize(block, bytes);
         break;
-    }
     case 5: // on an error path
         PyErr_SetString(PyExc_ValueError, "forgotten");
         return NULL;
@@ -174,9 +171,8 @@ static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, patter
             fill(kind, others[i], (size_t)bytes);
             use(others[i]);
         }
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8; i++)
             give_back(kind, others[i]);
-        }
         break;
     }
     case 10: { // of a struct of C that Python code is called with
@@ -191,33 +187,31 @@ static PyObject *forget(PyObject *self, PyObject *args) { // kind, bytes, patter
         break;
     }
     }
-    if (!result) {
-        result = Py_NewRef(Py_None);
-    }
-    return result;
+    return result ? result : Py_NewRef(Py_None);
 }
-
 // Honest: kept otherwise.
 static void *volatile kept[KEPT];
 static volatile int kept_count;
 static struct node *volatile list;
 static void *volatile *volatile table;
 static int volatile table_count;
+static void listed(int kind, char *word) { // in a node of the list
+    struct node *one = ask(kind == STRDUP ? MALLOC : kind, sizeof *one);
+    *one = (struct node){list, word, {0}};
+    list = one;
+}
 static PyObject *keep(PyObject *self, PyObject *args) { // kind, bytes, way
     int kind, way;
     Py_ssize_t bytes;
-    if (!PyArg_ParseTuple(args, "ini", &kind, &bytes, &way)) {
+    if (!PyArg_ParseTuple(args, "ini", &kind, &bytes, &way))
         return NULL;
-    }
     char *block = ask(kind, (size_t)bytes);
-    if (!block) {
+    if (!block)
         return PyErr_NoMemory();
-    }
     fill(kind, block, (size_t)bytes);
     use(block);
-    if (kept_count == KEPT) {
+    if (kept_count == KEPT)
         kept_count = 0;
-    }
     switch (way) {
     case 0:
         kept[kept_count++] = block;
@@ -228,18 +222,12 @@ static PyObject *keep(PyObject *self, PyObject *args) { // kind, bytes, way
     case 2:
         kept[kept_count++] = block + bytes;
         break;
-    case 3: {
-        struct node *one = ask(kind == STRDUP ? MALLOC : kind, sizeof *one);
-        *one = (struct node){list, block, {0}};
-        list = one;
+    case 3:
+        listed(kind, block);
         break;
-    }
-    case 4: {
-        struct node *one = ask(kind == STRDUP ? MALLOC : kind, sizeof *one);
-        *one = (struct node){list, block + bytes / 3, {0}};
-        list = one;
+    case 4:
+        listed(kind, block + bytes / 3);
         break;
-    }
     case 5: { // an array of pointers that grows
         table = PyMem_Realloc((void *)table, sizeof(void *) * (size_t)(table_count + 1));
         table[table_count++] = block;
@@ -247,56 +235,33 @@ static PyObject *keep(PyObject *self, PyObject *args) { // kind, bytes, way
     }
     case 6:
         return PyCapsule_New(block, NULL, NULL);
-    case 7: { // in a struct, by its end
-        struct node *one = ask(kind == STRDUP ? MALLOC : kind, sizeof *one);
-        *one = (struct node){list, block + bytes, {0}};
-        list = one;
+    case 7: // in a struct, by its end
+        listed(kind, block + bytes);
         break;
-    }
     case 8:
         return PyLong_FromVoidPtr(block);
-    case 9: { // moved, then kept
-        if (kind <= PYMEM_REALLOC) {
-            block = PyMem_Realloc(block, (size_t)bytes * 3 / 2 + 8);
-        } else if (kind <= PYOBJECT_CALLOC) {
-            block = PyObject_Realloc(block, (size_t)bytes * 3 / 2 + 8);
-        } else if (kind == RAW) {
-            block = PyMem_RawRealloc(block, (size_t)bytes * 3 / 2 + 8);
-        } else if (kind != NEW) {
-            block = realloc(block, (size_t)bytes * 3 / 2 + 8);
-        }
+    case 9: // moved, then kept
+        block = moved(kind, block, (size_t)bytes * 3 / 2 + 8);
         kept[kept_count++] = block;
         break;
-    }
     }
     Py_RETURN_NONE;
 }
 static PyObject *freed(PyObject *self, PyObject *args) { // kind, bytes, way
     int kind, way;
     Py_ssize_t bytes;
-    if (!PyArg_ParseTuple(args, "ini", &kind, &bytes, &way)) {
+    if (!PyArg_ParseTuple(args, "ini", &kind, &bytes, &way))
         return NULL;
-    }
     for (int i = 0; i < 100; i++) {
         char *block = ask(kind, (size_t)bytes);
         fill(kind, block, (size_t)bytes);
         use(block);
-        if (way == 1 && kind != NEW) {
-            if (kind <= PYMEM_REALLOC) {
-                block = PyMem_Realloc(block, (size_t)bytes * 2);
-            } else if (kind <= PYOBJECT_CALLOC) {
-                block = PyObject_Realloc(block, (size_t)bytes * 2);
-            } else if (kind == RAW) {
-                block = PyMem_RawRealloc(block, (size_t)bytes * 2);
-            } else {
-                block = realloc(block, (size_t)bytes * 2);
-            }
-        }
+        if (way == 1)
+            block = moved(kind, block, (size_t)bytes * 2);
         give_back(kind, block);
     }
     Py_RETURN_NONE;
 }
-
 // What a test plants: words that nobody who lives there wrote. Each forgets a block that only they name.
 static PyObject *in_own_rest(PyObject *self, PyObject *unused) {
     volatile uintptr_t *block = malloc(172); // 184 may be used
@@ -309,9 +274,8 @@ static PyObject *behind_objects(PyObject *self, PyObject *unused) {
     volatile uintptr_t *block = malloc(300), *word;
     PyObject *cell = PyCell_New(NULL),
              *pair = PyTuple_Pack(2, Py_None, Py_None); // one word behind each is nobody's
-    if (!cell || !pair) {
+    if (!cell || !pair)
         return NULL;
-    }
     block[0] = 0;
     word = (volatile uintptr_t *)((char *)cell + sizeof(PyCellObject));
     *word = (uintptr_t)block;
@@ -325,26 +289,22 @@ static void *volatile *old_names;
 static PyObject *name_top(PyObject *self, PyObject *unused) { // blocks that are freed and join the heap's top
     free(use(malloc(4 << 20))); // from then on glibc keeps so much at its heap's top
     old_names = malloc(JOINED * sizeof *old_names);
-    for (int i = 0; i < JOINED; i++) {
+    for (int i = 0; i < JOINED; i++)
         old_names[i] = malloc(JOINED_BYTES);
-    }
-    for (int i = JOINED; i--;) {
+    for (int i = JOINED; i--;)
         free(old_names[i]);
-    }
     Py_RETURN_NONE;
 }
 static PyObject *forget_top(PyObject *self, PyObject *unused) {
-    for (int i = 0; i < JOINED; i++) {
+    for (int i = 0; i < JOINED; i++)
         use(memset(malloc(JOINED_BYTES), 1, JOINED_BYTES));
-    }
     Py_RETURN_NONE;
 }
 static PyObject *give(PyObject *self, PyObject *args) { // kind, bytes: the caller frees it
     int kind;
     Py_ssize_t bytes;
-    if (!PyArg_ParseTuple(args, "in", &kind, &bytes)) {
+    if (!PyArg_ParseTuple(args, "in", &kind, &bytes))
         return NULL;
-    }
     char *block = ask(kind, (size_t)bytes);
     fill(kind, block, (size_t)bytes);
     return PyLong_FromVoidPtr(block);
@@ -353,28 +313,16 @@ static PyObject *take(PyObject *self, PyObject *args) { // kind, address, bytes 
     int kind;
     unsigned long long address;
     Py_ssize_t bytes;
-    if (!PyArg_ParseTuple(args, "iKn", &kind, &address, &bytes)) {
+    if (!PyArg_ParseTuple(args, "iKn", &kind, &address, &bytes))
         return NULL;
-    }
     char *block = (char *)(uintptr_t)address;
-    if (bytes) {
-        block = kind <= PYMEM_REALLOC ? PyMem_Realloc(block, (size_t)bytes)
-                                      : PyObject_Realloc(block, (size_t)bytes);
-    }
+    if (bytes)
+        block = moved(kind, block, (size_t)bytes);
     int first = block[0];
     give_back(kind, block);
     return PyLong_FromLong(first);
 }
-static PyMethodDef methods[] = {{"forget", forget, METH_VARARGS, NULL},
-                                {"keep", keep, METH_VARARGS, NULL},
-                                {"freed", freed, METH_VARARGS, NULL},
-                                {"give", give, METH_VARARGS, NULL},
-                                {"take", take, METH_VARARGS, NULL},
-                                {"in_own_rest", in_own_rest, METH_NOARGS, NULL},
-                                {"behind_objects", behind_objects, METH_NOARGS, NULL},
-                                {"name_top", name_top, METH_NOARGS, NULL},
-                                {"forget_top", forget_top, METH_NOARGS, NULL},
-                                {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "oldwords", .m_methods = methods};
-PyMODINIT_FUNC PyInit_oldwords(void) { return PyModule_Create(&module); }
 """
+WITH_ARGUMENTS: Final = dict.fromkeys(("forget", "keep", "freed", "give", "take"), "METH_VARARGS")
+WITHOUT: Final = ("in_own_rest", "behind_objects", "name_top", "forget_top")
+SOURCE: Final = FUNCTIONS + specimens.ending("oldwords", *WITHOUT, **WITH_ARGUMENTS)

@@ -30,22 +30,20 @@ HONEST: Final = (
     "freed_by_callback", "object_of_its_own", "raw_freed", "raw_freed_by_value", "texts_freed",
 )  # fmt: skip
 
+NAMES: Final = (*LEAKED, *HONEST, "object_forgotten")
 SOURCE: Final = r"""
 #define _GNU_SOURCE
 #include <Python.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
 enum { KEPT = 256 };
 static void *volatile cache[KEPT], *volatile inside, *volatile end;
 static volatile uintptr_t hidden, tagged;
 static volatile int cached, least = 20;
 static struct __attribute__((packed)) { char kind; void *block; } packed;
-
 struct node { struct node *next; char text[40]; };
 static struct node *volatile list;
-
 // What the compiler may not take for unused.
 static void *volatile used;
 static void *use(void *block) {
@@ -53,7 +51,6 @@ static void *use(void *block) {
     used = NULL;
     return block;
 }
-
 static PyObject *malloc_on_error(PyObject *self, PyObject *unused) {
     char *text = malloc(100); // leaks: malloc_on_error
     strcpy(use(text), "some text");
@@ -177,16 +174,14 @@ static PyObject *freed_later(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 static PyObject *inside_only(PyObject *self, PyObject *unused) {
-    if (inside) {
+    if (inside)
         free((char *)inside - 24);
-    }
     inside = (char *)malloc(100) + 24;
     Py_RETURN_NONE;
 }
 static PyObject *end_only(PyObject *self, PyObject *unused) {
-    if (end) {
+    if (end)
         free((char *)end - 128);
-    }
     end = (char *)malloc(128) + 128;
     Py_RETURN_NONE;
 }
@@ -196,9 +191,8 @@ static void *release(void *block) {
 }
 static PyObject *on_another_thread(PyObject *self, PyObject *unused) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, release, malloc(500)) == 0) {
+    if (pthread_create(&thread, NULL, release, malloc(500)) == 0)
         pthread_join(thread, NULL);
-    }
     Py_RETURN_NONE;
 }
 static PyObject *in_list(PyObject *self, PyObject *unused) {
@@ -222,9 +216,8 @@ static PyObject *as_tagged(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 static PyObject *inverted(PyObject *self, PyObject *unused) {
-    if (hidden) {
+    if (hidden)
         free((void *)~hidden);
-    }
     hidden = ~(uintptr_t)malloc(60);
     Py_RETURN_NONE;
 }
@@ -252,21 +245,13 @@ static PyTypeObject Own = {PyVarObject_HEAD_INIT(NULL, 0) "outside.Own", .tp_bas
 static PyObject *object_of_its_own(PyObject *self, PyObject *unused) {
     return PyObject_Init(PyObject_Malloc(sizeof(PyObject)), &Own);
 }
-static PyMethodDef methods[] = {
-METHODS
-    {NULL, NULL, 0, NULL},
-};
+static PyMethodDef methods[] = {METHODS {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "outside", NULL, -1, methods};
 PyMODINIT_FUNC PyInit_outside(void) {
     Own.tp_free = PyObject_Free;
     return PyType_Ready(&Own) < 0 ? NULL : PyModule_Create(&definition);
 }
-""".replace(
-    "METHODS",
-    "\n".join(
-        f'    {{"{name}", {name}, METH_NOARGS, NULL}},' for name in (*LEAKED, *HONEST, "object_forgotten")
-    ),
-)
+""".replace("METHODS", " ".join(f'{{"{name}", {name}, METH_NOARGS, NULL}},' for name in NAMES))
 
 
 def line_of(name: str, source: str = SOURCE) -> int:
@@ -278,13 +263,11 @@ def line_of(name: str, source: str = SOURCE) -> int:
 CPLUSPLUS: Final = r"""
 #include <Python.h>
 #include <string>
-
 struct Row {
     std::string name{"a name that is too long for the object itself"};
     double numbers[4];
 };
 static Row *volatile used;
-
 static PyObject *forgotten(PyObject *self, PyObject *unused) {
     used = new Row(); // leaks: forgotten
     used = nullptr;
@@ -297,11 +280,7 @@ static PyObject *deleted(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 static PyMethodDef methods[] = {
-    {"forgotten", forgotten, METH_NOARGS, NULL},
-    {"deleted", deleted, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "outsidecpp", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
+    {"forgotten", forgotten, METH_NOARGS, NULL}, {"deleted", deleted, METH_NOARGS, NULL}, {NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "outsidecpp", NULL, -1, methods};
 PyMODINIT_FUNC PyInit_outsidecpp(void) { return PyModule_Create(&definition); }
 """

@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import specimens
+
 SEEDS = Path(__file__).resolve().parents[1] / "seeds"
 
 
@@ -21,7 +23,7 @@ def built(name: str) -> Path:
     source = SEEDS / name / f"{name}.c"
     version = subprocess.run(["R", "--version"], check=True, capture_output=True).stdout
     key = hashlib.sha256(source.read_bytes() + version).hexdigest()[:16]
-    library = _cache() / f"R-{key}" / f"{name}.so"
+    library = specimens._cache() / f"R-{key}" / f"{name}.so"
     if not library.exists():
         library.parent.mkdir(parents=True, exist_ok=True)
         _compile(source, library)
@@ -61,8 +63,3 @@ def printed(r: Any, expression: str) -> str:
     finally:
         callbacks.consolewrite_print = before
     return "".join(said)
-
-
-def _cache() -> Path:
-    default = Path(__file__).resolve().parents[2] / "build" / "specimens"
-    return Path(os.environ.get("INSPECTOR_SPECIMENS", default))

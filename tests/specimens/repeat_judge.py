@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import leak_corpus
 import specimens
-from leak_judge import clearly
+from leak_judge import clearly, verdicts
 
 import inspector
 from inspector import _native
@@ -24,7 +24,6 @@ SLOTS = r"""
 // Items are set and asked through type slots, and counted by macros alone: no hook sees any of it.
 typedef struct { PyObject_HEAD PyObject *item; } Box;
 static PyObject *kept; // owned: one for ever
-
 static int box_set(PyObject *self, PyObject *key, PyObject *value) {
     Box *box = (Box *)self;
     long what = PyLong_AsLong(key);
@@ -71,9 +70,7 @@ static PyType_Slot slots[] = {
     {Py_tp_iternext, box_next}, {Py_tp_dealloc, box_dealloc}, {0, NULL},
 };
 static PyType_Spec spec = {"slotted.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT, slots};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "slotted", NULL, -1, NULL, NULL, NULL, NULL, NULL,
-};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "slotted", .m_size = -1};
 PyMODINIT_FUNC PyInit_slotted(void) {
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
     PyObject *kept_type = PyType_FromSpec(&keeps), *taken_type = PyType_FromSpec(&takes);
@@ -106,14 +103,8 @@ static PyObject *finish(PyObject *self, PyObject *unused) {
     }
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {
-    {"begin", begin, METH_O, NULL}, {"finish", finish, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "resized", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_resized(void) { return PyModule_Create(&definition); }
 """
+RESIZED += specimens.ending("resized", "finish", begin="METH_O", size=-1)
 TEXT = "one text that many runs put into a box"
 ONE = frozenset((TEXT,))
 
@@ -152,9 +143,8 @@ def used(slotted: Any, value: Any, use: Callable[[Any, Any], Any]) -> Any:
 
 def at_once(slotted: Any, value: Callable[[], Any], use: Callable[[Any, Any], Any]) -> list[dict[str, Any]]:
     """The verdicts of the first call."""
-    return told(
-        clearly(lambda: used(slotted, value(), use), lambda found: [one.holder for one in found.kept])
-    )
+    kept: Callable[[Any], list[str]] = lambda found: [one.holder for one in found.kept]  # noqa: E731
+    return told(clearly(lambda: used(slotted, value(), use), kept))
 
 
 def put(what: int) -> Callable[[Any, Any], None]:
@@ -197,16 +187,8 @@ def finished_between() -> list[str]:
 
 def told(found: Any) -> list[dict[str, Any]]:
     """The verdicts, as plain values."""
-    return [
-        {
-            **{
-                field: getattr(one, field)
-                for field in ("kind", "certain", "object", "reason", "cure", "method")
-            },
-            "function": getattr(getattr(one.conversion, "site", None), "function", ""),
-        }
-        for one in found
-    ]
+    functions = [getattr(getattr(one.conversion, "site", None), "function", "") for one in found]
+    return [row | {"function": name} for row, name in zip(verdicts(found), functions, strict=True)]
 
 
 ONCE: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
@@ -232,9 +214,8 @@ def judged() -> dict[str, Any]:
     for name in HONEST:
         answers[name] = told(inspector.leaks("leak_corpus").run(calling(corpus, name)))
     answers["resized"] = finished_between()
-    answers["type more"] = told(
-        inspector.leaks("slotted").run(lambda: [slotted.KeepsType() for _ in range(3)])
-    )
+    three = lambda: [slotted.KeepsType() for _ in range(3)]  # noqa: E731
+    answers["type more"] = told(inspector.leaks("slotted").run(three))
     some = [slotted.TakesType] * 100  # so that it lives
     answers["type fewer"] = told(inspector.leaks("slotted").run(slotted.TakesType))
     answers["type balanced"] = told(inspector.leaks("slotted").run(slotted.Box))

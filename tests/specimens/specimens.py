@@ -29,7 +29,11 @@ def build(name: str, *sources: str, flags: tuple[str, ...] = ()) -> ModuleType:
 
     Raises RuntimeError with the compiler's words when the C is wrong.
     """
-    path = library(name, *sources, flags=flags)
+    return imported(name, library(name, *sources, flags=flags))
+
+
+def imported(name: str, path: Path) -> ModuleType:
+    """The extension module of a file, anew each time."""
     loader = importlib.machinery.ExtensionFileLoader(name, str(path))
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
@@ -37,6 +41,19 @@ def build(name: str, *sources: str, flags: tuple[str, ...] = ()) -> ModuleType:
     sys.modules[name] = module
     loader.exec_module(module)
     return module
+
+
+def ending(name: str, *functions: str, takes: str = "METH_NOARGS", size: int = 0, **others: str) -> str:
+    """The end of a module's C: the table of its functions, by what they take, its definition, its init."""
+    rows = {**dict.fromkeys(functions, takes), **others}.items()
+    table = "".join(f'    {{"{one}", (PyCFunction)(void *){one}, {flags}, NULL}},\n' for one, flags in rows)
+    return f"""static PyMethodDef methods[] = {{
+{table}    {{NULL, NULL, 0, NULL}},
+}};
+static struct PyModuleDef definition = {{
+    PyModuleDef_HEAD_INIT, .m_name = "{name}", .m_size = {size}, .m_methods = methods}};
+PyMODINIT_FUNC PyInit_{name}(void) {{ return PyModule_Create(&definition); }}
+"""
 
 
 def library(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:

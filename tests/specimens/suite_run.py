@@ -65,11 +65,8 @@ def main(watcher: str, library: str, modules: list[str]) -> None:
         watched, found = under_the_ledger(library, modules)
     else:
         watched, found = under_a_trace(library, modules, watcher)
-    other = {
-        name: [plain.get(name), watched.get(name)]
-        for name in plain.keys() | watched.keys()
-        if plain.get(name) != watched.get(name)
-    }
+    both = {name: [plain.get(name), watched.get(name)] for name in plain.keys() | watched.keys()}
+    other = {name: outcomes for name, outcomes in both.items() if outcomes[0] != outcomes[1]}
     print(json.dumps({"tests": len(plain), "other": other, **found}))
 
 

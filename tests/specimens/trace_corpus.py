@@ -136,9 +136,6 @@ def shares(case: Case) -> bool:
     return content(result) != before
 
 
-# ----- sources ------------------------------------------------------------------------------------
-
-
 def numbers() -> Any:
     return np.random.default_rng(7).random(N) + 1
 
@@ -149,9 +146,7 @@ def octets() -> Any:
 
 def bits() -> Any:
     """Of a library that has no adapter."""
-    from bitarray import bitarray
-
-    made = bitarray()
+    made = _module("bitarray").bitarray()
     made.frombytes(bytes(octets()))
     return made
 
@@ -175,14 +170,11 @@ def pixels() -> Any:
 
 
 def image() -> Any:
-    from PIL import Image
-
-    return Image.fromarray(pixels())
+    return _module("PIL.Image").fromarray(pixels())
 
 
 def element() -> Any:
-    from lxml import etree
-
+    etree = _module("lxml.etree")
     root = etree.Element("root")
     etree.SubElement(root, "a").text = "x" * 9000
     return root
@@ -199,9 +191,6 @@ def c_struct() -> Any:
     for i in range(N):
         made.c[i] = i
     return made
-
-
-# ----- what changes them --------------------------------------------------------------------------
 
 
 def _change(address: int, size: int, step: int = 1) -> None:
@@ -245,9 +234,6 @@ def change_polars(series: Any) -> None:
 
 def change_object(instance: Any) -> None:
     _change(ctypes.addressof(instance), ctypes.sizeof(instance))
-
-
-# ----- operations ---------------------------------------------------------------------------------
 
 
 def in_thread(work: Callable[[], Any]) -> Any:
@@ -331,12 +317,10 @@ def through_file(a: Any) -> Any:
 
 
 def saved(t: Any) -> Any:
-    import torch
-
     file = io.BytesIO()
-    torch.save(t, file)
+    _module("torch").save(t, file)
     file.seek(0)
-    return torch.load(file)
+    return _module("torch").load(file)
 
 
 def written_map(b: Any) -> Any:
@@ -353,21 +337,16 @@ def memcpy(c: Any) -> Any:
 
 
 def blosc(a: Any) -> Any:
-    import numcodecs
-
-    return numcodecs.Blosc().decode(numcodecs.Blosc().encode(a))
+    codec = _module("numcodecs").Blosc()
+    return codec.decode(codec.encode(a))
 
 
 def doubled(a: Any) -> Any:
-    import numba
-
-    return numba.njit(lambda x: x * 2)(a)
+    return _module("numba").njit(lambda x: x * 2)(a)
 
 
 def a_part(a: Any) -> Any:
-    import numba
-
-    return numba.njit(lambda x: x[10:3000])(a)
+    return _module("numba").njit(lambda x: x[10:3000])(a)
 
 
 def _module(name: str) -> Any:
@@ -378,11 +357,15 @@ def _repaint(picture: Any) -> None:
     picture.putpixel((0, 0), (picture.getpixel((0, 0)) + 7) % 256)
 
 
-class Lent:
-    """An object of the user's that lends another's memory by one protocol."""
+class Of:
+    """An object of the user's over another."""
 
     def __init__(self, source: Any, *names: str) -> None:
         self.source, self.names = source, names
+
+
+class Lent(Of):
+    """Lends the other's memory by one protocol."""
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__dict__["names"]:
@@ -390,31 +373,22 @@ class Lent:
         raise AttributeError(name)
 
 
-class Stream:
+class Stream(Of):
     """The same for the Arrow C stream, and C array, which are looked up in the class."""
-
-    def __init__(self, source: Any) -> None:
-        self.source = source
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self.source.__arrow_c_stream__(requested_schema)
 
 
-class Capsules:
+class Capsules(Of):
     """An array of Arrow's behind its C interface."""
-
-    def __init__(self, source: Any) -> None:
-        self.source = source
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
         return self.source.__arrow_c_array__(requested_schema)
 
 
-class Copying:
+class Copying(Of):
     """What it gives is made anew each time."""
-
-    def __init__(self, source: Any) -> None:
-        self.source = source
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self.source.copy()
@@ -459,9 +433,6 @@ def lengthened(a: Any) -> Any:
     return a
 
 
-# ----- the cases ----------------------------------------------------------------------------------
-
-
 def _read(text: str) -> Iterator[tuple[str, Case]]:
     """(part, case) of each line that is one; the sources above the first section become functions."""
     words = globals() | {name: _module(name) for name in ("bz2", "copy", "operator", "zlib")}
@@ -478,26 +449,14 @@ def _read(text: str) -> Iterator[tuple[str, Case]]:
         elif expression:
             library, source, part, difficulty, change = section[:5]
             shown = f"{source}: {name}" if part == "first" else f"{source}, {part}: {name}"
-            yield (
-                part,
-                Case(
-                    library,
-                    shown,
-                    words[source],
-                    eval(f"lambda x: {expression}", words),
-                    difficulty == "hard",
-                    eval(change, words) if change else None,
-                ),
-            )
+            work, changed = eval(f"lambda x: {expression}", words), eval(change or "None", words)
+            yield part, Case(library, shown, words[source], work, difficulty == "hard", changed)
 
 
 _PARTS = tuple(_read(Path(__file__).with_name("trace_cases.txt").read_text()))
 EVERY = tuple(case for _, case in _PARTS)
 FURTHER = tuple(case for part, case in _PARTS if part == "further")
 """Of texts, nulls and codes: the bytes of their sources are not those that are read."""
-
-
-# ----- the trace ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -53,9 +53,8 @@ def _pydantic(core: Any) -> object:
     fields = {"name": "str", "value": "float", "whole": "int"}
     schema = {key: {"type": "typed-dict-field", "schema": {"type": kind}} for key, kind in fields.items()}
     check = core.SchemaValidator({"type": "typed-dict", "fields": schema})
-    return [check.validate_python(row) for row in ROWS], check.validate_json(
-        '{"name":"x","value":1,"whole":2}'
-    )
+    text = '{"name":"x","value":1,"whole":2}'
+    return [check.validate_python(row) for row in ROWS], check.validate_json(text)
 
 
 def _pillow(image: Any) -> object:
@@ -95,20 +94,14 @@ def _duckdb(duckdb: Any) -> object:
 
 
 WORK: dict[str, tuple[str, Work]] = {
-    "numpy": ("numpy", _numpy),
-    "pandas": ("pandas", _pandas),
-    "pyarrow": ("pyarrow", _pyarrow),
-    "polars": ("polars", _polars),
-    "torch": ("torch", _torch),
+    **{one.__name__[1:]: (one.__name__[1:], one) for one in (_numpy, _pandas, _pyarrow, _polars, _torch)},
     "lxml": ("lxml.etree", _lxml),
     "pydantic_core": ("pydantic_core", _pydantic),
     "PIL": ("PIL.Image", _pillow),
     "scipy": ("scipy.sparse", _scipy),
     "h5py": ("h5py", _h5py),
     "_cffi_backend": ("_cffi_backend", _cffi),
-    "bitarray": ("bitarray", _bitarray),
-    "msgpack": ("msgpack", _msgpack),
-    "duckdb": ("duckdb", _duckdb),
+    **{one.__name__[1:]: (one.__name__[1:], one) for one in (_bitarray, _msgpack, _duckdb)},
 }
 """Package -> the module that the work is given, and the work."""
 HEAD = ("library", "import slots", "with values", "calls of its work", "recorded", "functions hooked")

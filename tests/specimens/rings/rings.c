@@ -4,7 +4,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>
-
 typedef struct {
   PyObject_HEAD
   double *samples;  /* owned where base is NULL */
@@ -13,48 +12,37 @@ typedef struct {
   PyObject *base; /* owned: the ring whose part this is; NULL */
   Py_ssize_t exports;
 } Ring;
-
 static PyTypeObject ring_type;
-
 static PyObject *ring_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   Py_ssize_t length;
-  if (!PyArg_ParseTuple(args, "n:Ring", &length)) {
+  if (!PyArg_ParseTuple(args, "n:Ring", &length))
     return NULL;
-  }
   Ring *self = (Ring *)type->tp_alloc(type, 0);
-  if (self) {
+  if (self)
     self->length = length;
-  }
   return (PyObject *)self;
 }
-
 static void ring_dealloc(Ring *self) {
-  if (!self->base) {
+  if (!self->base)
     free(self->samples);
-  }
   Py_CLEAR(self->base);
   Py_TYPE(self)->tp_free((PyObject *)self);
 }
-
 static PyObject *ring_fill(Ring *self, PyObject *unused) {
   if (!self->samples) {
     self->samples = malloc((size_t)self->length * sizeof(double) + 1);
-    if (!self->samples) {
+    if (!self->samples)
       return PyErr_NoMemory();
-    }
   }
-  for (Py_ssize_t i = 0; i < self->length; i++) {
+  for (Py_ssize_t i = 0; i < self->length; i++)
     self->samples[i] = (double)i;
-  }
   self->filled = 1;
   return Py_NewRef((PyObject *)self);
 }
-
 static PyObject *ring_part(Ring *self, PyObject *args) {
   Py_ssize_t start, length;
-  if (!PyArg_ParseTuple(args, "nn:part", &start, &length)) {
+  if (!PyArg_ParseTuple(args, "nn:part", &start, &length))
     return NULL;
-  }
   if (!self->filled || start < 0 || length < 0 || start + length > self->length) {
     PyErr_SetString(PyExc_ValueError, "no such part of a filled ring");
     return NULL;
@@ -68,25 +56,19 @@ static PyObject *ring_part(Ring *self, PyObject *args) {
   }
   return (PyObject *)made;
 }
-
 static Py_ssize_t ring_length(Ring *self) { return self->length; }
-
 static PyObject *ring_address(Ring *self, void *closure) { return PyLong_FromVoidPtr(self->samples); }
-
 static int ring_getbuffer(Ring *self, Py_buffer *view, int flags) {
   if (!self->filled) {
     PyErr_SetString(PyExc_BufferError, "not filled");
     return -1;
   }
-  if (PyBuffer_FillInfo(view, (PyObject *)self, self->samples, self->length * 8, 0, flags) < 0) {
+  if (PyBuffer_FillInfo(view, (PyObject *)self, self->samples, self->length * 8, 0, flags) < 0)
     return -1;
-  }
   self->exports++;
   return 0;
 }
-
 static void ring_releasebuffer(Ring *self, Py_buffer *view) { self->exports--; }
-
 static PyMemberDef members[] = {
     {"filled", T_BOOL, offsetof(Ring, filled), READONLY, "whether its samples exist"},
     {"base", T_OBJECT, offsetof(Ring, base), READONLY, "the ring whose part it is"},
@@ -114,7 +96,6 @@ static PyTypeObject ring_type = {
     .tp_as_buffer = &buffer,
 };
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "rings", .m_size = -1};
-
 PyMODINIT_FUNC PyInit_rings(void) {
   PyObject *made = PyType_Ready(&ring_type) < 0 ? NULL : PyModule_Create(&module);
   if (made) {
