@@ -805,9 +805,7 @@ def writes_arm(words: list[tuple[int, int]], threads: list[int], budget: int, /)
     """
 
 def writes_disarm() -> tuple[
-    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
-    int,
-    bool,
+    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]], int, bool
 ]:
     """End the watch: the records, the number of writes, whether a word changed without a recorded write.
 
@@ -826,8 +824,7 @@ def hardware_breakpoints_arm(addresses: list[int], threads: list[int], only: int
     """
 
 def hardware_breakpoints_disarm() -> tuple[
-    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
-    list[int],
+    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]], list[int]
 ]:
     """End it: records as of `writes_disarm`, but without values and sizes, and the hits by address."""
 

@@ -54,10 +54,7 @@ def _clauses(trial: Trial) -> list[LazyClause]:
     except Broken as broken:
         return [*found, LazyClause("dataptr computes all", False, str(broken))]
     except Exception as error:
-        return [
-            *found,
-            LazyClause("dataptr computes all", False, told(error)),
-        ]
+        return [*found, LazyClause("dataptr computes all", False, told(error))]
     return found + [
         _judged(name, partial(judge, ready, whole), before) for name, judge in MATERIALIZED.items()
     ]

@@ -38,10 +38,7 @@ class Leaked:
     """Whether modules that cannot be found yet may be imported later."""
 
     def __init__(
-        self,
-        modules: tuple[str, ...],
-        cells: Mapping[str, int] | None = None,
-        repeat: int | None = None,
+        self, modules: tuple[str, ...], cells: Mapping[str, int] | None = None, repeat: int | None = None
     ) -> None:
         self._modules, self._cells, self._repeat = modules, dict(cells or {}), repeat
         self._ledger: Ledger | None = None

@@ -55,14 +55,8 @@ def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:
         others = [clipped(other.name, LONGEST_NAME) for other in rows[1:]]
         more = f" +{len(others) - _NAMED}" if len(others) > _NAMED else ""
         names = " ".join(others[:_NAMED]) + more
-        return (
-            Span("┬" if others else "─"),
-            Span(f" {names or shares}".rstrip(), "dim"),
-        )
-    return (
-        Span("┘" if position == len(rows) - 1 else "├"),
-        Span(f" {shares}".rstrip(), "dim"),
-    )
+        return (Span("┬" if others else "─"), Span(f" {names or shares}".rstrip(), "dim"))
+    return (Span("┘" if position == len(rows) - 1 else "├"), Span(f" {shares}".rstrip(), "dim"))
 
 
 def here(row: Row) -> str:

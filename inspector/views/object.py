@@ -119,10 +119,7 @@ def _sample() -> Object:
         gc_tracked=Unknown("objects of this type have no gc header"),
         immortal=False,
         interned=Unknown("only a str can be interned"),
-        header=(
-            Field("ob_refcnt", 0, 8, "2"),
-            Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray"),
-        ),
+        header=(Field("ob_refcnt", 0, 8, "2"), Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray")),
         preview=Unknown("its repr is code of its type: not run"),
     )
 
