@@ -61,7 +61,8 @@ class Breakpoints:
         target = self._pid or os.getpid()
         own = target == os.getpid()
         if own:
-            _take_turn()
+            if not _TURN.acquire(blocking=False):
+                raise running()
             self._open.callback(_TURN.release)
         if not self._by_hand and self._by_processor():
             return self
@@ -158,11 +159,6 @@ class Breakpoints:
 
 
 _TURN: Final = threading.Lock()
-
-
-def _take_turn() -> None:
-    if not _TURN.acquire(blocking=False):
-        raise running()
 
 
 def running() -> InspectorError:

@@ -71,9 +71,6 @@ def _judged(name: str, judge: Callable[[Any], str], about: Any) -> LazyClause:
         return LazyClause(name, False, told(error))
 
 
-# --- while lazy ------------------------------------------------------------------------------------------
-
-
 def _lazy_before(trial: Trial) -> None:
     if trial.is_materialized:
         raise Unasked("already materialized when it came")
@@ -205,9 +202,6 @@ WHILE_LAZY: dict[str, Callable[[Trial], str]] = {
     "length 0 and the end": _empty,
     "out is given back": _out_is_given_back,
 }
-
-
-# --- materialized -----------------------------------------------------------------------------------------
 
 
 def _elements(trial: Trial) -> dict[int, Any]:

@@ -60,9 +60,6 @@ def call_c(
     return result, fact, error
 
 
-# ----- where it died -----
-
-
 def _death(function: Callable[[], Any]) -> Stop | Unknown:
     """Where `function` dies, run again in a child under gdb; or why that is not known."""
     from inspector.debugger.forked import Forked
@@ -88,9 +85,6 @@ def _without_ours(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return tuple(
         replace(frame, plumbing=frame.plumbing or first <= n < last) for n, frame in enumerate(frames)
     )
-
-
-# ----- what it did -----
 
 
 def _watched(

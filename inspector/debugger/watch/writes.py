@@ -58,7 +58,7 @@ class WriteWatch:
         pages, events = _native.writes_pages_arm(
             self._watched.address,
             self._watched.bytes,
-            _element(self._watched),
+            struct.calcsize(self._watched.letter) if self._watched.letter else 8,
             _anonymous(self._watched),
             proc.threads(os.getpid()),
             self._budget,
@@ -138,11 +138,6 @@ class WriteWatch:
 
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
-def _element(what: Watched) -> int:
-    """Bytes of an element that are shown."""
-    return struct.calcsize(what.letter) if what.letter else 8
 
 
 def _anonymous(what: Watched) -> bool:
