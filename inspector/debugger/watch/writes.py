@@ -7,7 +7,6 @@ import errno
 import os
 import struct
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any, Final, Self
 
 from inspector import _native
@@ -65,9 +64,7 @@ class WriteWatch:
         )
         return f"{_count(pages, 'protected page')}, {events} events"
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         """Disarm; the facts."""
         silent: bool | Unknown
         ended, beside = False, 0
