@@ -98,8 +98,8 @@ def _watched(
         not_hooked = Unknown("it has no method table: no call of its module can be hooked")
         return {"trace": not_hooked, "leaks": not_hooked}
     return {
-        "trace": _in_child(Trace, partial(_traced, trace(module.__name__, cells=cells), function, values)),
-        "leaks": _in_child(Leaks, partial(_counted, leaks(module.__name__, cells=cells), function, values)),
+        "trace": _in_child(Trace, partial(_watched, trace(module.__name__, cells=cells), function, values)),
+        "leaks": _in_child(Leaks, partial(_watched, leaks(module.__name__, cells=cells), function, values)),
     }
 
 
@@ -109,16 +109,10 @@ def _in_child(fact: type, function: Callable[[], Any]) -> Any:
     return wire if isinstance(wire, Unknown) else from_wire(fact, wire)
 
 
-def _traced(traced: Traced, function: Callable[..., Any], values: tuple[Any, ...]) -> Trace:
-    with traced:
+def _watched(block: Traced | Leaked, function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    with block:
         _kept = _called(function, values)
-    return traced.fact
-
-
-def _counted(counted: Leaked, function: Callable[..., Any], values: tuple[Any, ...]) -> Leaks:
-    with counted:
-        _kept = _called(function, values)
-    return counted.fact
+    return block.fact
 
 
 def _called(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
