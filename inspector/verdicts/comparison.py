@@ -74,7 +74,7 @@ def _shown(value: Any) -> str:
         return f"{len(value)} row{'' if len(value) == 1 else 's'}"
     text = (
         " · ".join(value)
-        if value and isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+        if isinstance(value, tuple) and value and all(isinstance(item, str) for item in value)
         else str(value)
     )
     return text if len(text) <= TEXT_CHARACTERS else text[: TEXT_CHARACTERS - 1] + "…"
