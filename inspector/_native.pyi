@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from types import CodeType
 from typing import Any, TypedDict, final
 
-# --- native/objects/subject.c -------------------------------------------------------------------
-
+# native/objects/subject.c
 @final
 class Subject:
     """The object under inspection, held by exactly one reference of the tool's own.
@@ -25,8 +24,7 @@ class Subject:
     def leave_out(self, count: int, /) -> None:
         """Subtract `count` references in `refcount()`: those of the call that passed the object."""
 
-# --- native/objects/call_references.c -----------------------------------------------------------
-
+# native/objects/call_references.c
 def entered_from_c(level: int, /) -> bool:
     """Whether C code called the Python function `level` frames above; False if frames cannot be read."""
 
@@ -36,16 +34,14 @@ def stack_slots(subject: Subject, level: int, first: int, stop: int, /) -> int:
     `level` counts Python frames above the caller. 0 if frames cannot be read.
     """
 
-# --- native/heap/census.c -----------------------------------------------------------------------
-
+# native/heap/census.c
 def census(ours: tuple[type, ...], /) -> tuple[list[tuple[str, int, int]], int, int, int]:
     """Count live objects by type: ([(type name, objects, own bytes)], gc-tracked objects, ns, extra bytes).
 
     Objects of the types in `ours` are neither counted nor traversed. Runs no user code, with the gc disabled.
     """
 
-# --- native/objects/names.c ---------------------------------------------------------------------
-
+# native/objects/names.c
 def names(namespace: dict[str, Any], /) -> list[tuple[str, str, int, int | None, int]]:
     """Rows of a namespace: (name, type name, address, references or None if immortal, own bytes).
 
@@ -53,8 +49,7 @@ def names(namespace: dict[str, Any], /) -> list[tuple[str, str, int, int | None,
     type but `str` have no row.
     """
 
-# --- native/heap/retained.c ---------------------------------------------------------------------
-
+# native/heap/retained.c
 def retained(subject: Subject, /) -> tuple[list[tuple[str, int, int]], int, int]:
     """What only the object keeps alive, with itself: ([(type name, objects, bytes)], visited, extra bytes).
 
@@ -64,8 +59,7 @@ def retained(subject: Subject, /) -> tuple[list[tuple[str, int, int]], int, int]
 def retained_by_types(names: tuple[str, ...], ours: tuple[type, ...], /) -> list[int]:
     """Bytes freed if all objects of a type were freed, for each type name; types in `ours` are left out."""
 
-# --- native/heap/chain.c ------------------------------------------------------------------------
-
+# native/heap/chain.c
 def chain(
     subject: Subject, names: tuple[int, ...], own_folder: str, /
 ) -> tuple[list[tuple[str, str, str, int, int, Any]] | None, int, int, int]:
@@ -76,8 +70,7 @@ def chain(
     thread, or a dict whose id is in `names`. Frames of code in `own_folder` and Subjects are skipped.
     """
 
-# --- native/memory/memory.c ---------------------------------------------------------------------
-
+# native/memory/memory.c
 def maps() -> list[tuple[int, int, str, int, int, str]]:
     """The mappings of this process: (start, stop, permissions, file offset, inode, path), by address.
 
@@ -87,8 +80,7 @@ def maps() -> list[tuple[int, int, str, int, int, str]]:
 def read(address: int, size: int, /) -> bytes | None:
     """`size` bytes at an address, by process_vm_readv(2); None unless all are readable."""
 
-# --- native/memory/scan.c -----------------------------------------------------------------------
-
+# native/memory/scan.c
 def scan_words(
     needles: Sequence[tuple[int, int]],
     leave_out: Sequence[tuple[int, int]] = (),
@@ -105,16 +97,14 @@ def scan_words(
 def scan_bandwidth() -> float:
     """Bytes per second of the last search; 0.0 before the first."""
 
-# --- native/objects/preview.c -------------------------------------------------------------------
-
+# native/objects/preview.c
 def preview(subject: Subject, secret_words: tuple[str, ...], /) -> str | None:
     """At most 60 printable characters of the value; None if only code of its type could make a text.
 
     Covers exact built-in types, nested 2 deep; values under names with a secret word are `<masked>`.
     """
 
-# --- native/objects/layout.c --------------------------------------------------------------------
-
+# native/objects/layout.c
 class ObjectRow(TypedDict):
     """One object's C structure. Exists for the type checker only."""
 
@@ -138,8 +128,7 @@ class ObjectRow(TypedDict):
 def object_layout(subject: Subject, /) -> ObjectRow:
     """The object's header and its type's sizes, read from memory; runs no user code."""
 
-# --- native/objects/symbols.c -------------------------------------------------------------------
-
+# native/objects/symbols.c
 def image(address: int, /) -> tuple[str, int, int, bytes] | None:
     """(path, load bias, first address, first 512 bytes) of the loaded file that holds `address`.
 
@@ -149,8 +138,7 @@ def image(address: int, /) -> tuple[str, int, int, bytes] | None:
 def exported(address: int, /) -> tuple[str, int] | None:
     """(symbol, offset) by dladdr(3): exported symbols only; None if none covers `address`."""
 
-# --- native/objects/buffer.c ----------------------------------------------------------------------
-
+# native/objects/buffer.c
 def speaks_buffer(kind: type, /) -> bool:
     """Whether instances support the buffer protocol: the type's `bf_getbuffer` is set. Calls nothing."""
 
@@ -177,8 +165,7 @@ def ndarray_fields(
     `ndarray` is `numpy.ndarray`; instances of its subclasses are read too. Raises TypeError for others.
     """
 
-# --- native/objects/protocols.c -----------------------------------------------------------------
-
+# native/objects/protocols.c
 def array_struct(capsule: Any, /) -> tuple[int, tuple[int, ...], tuple[int, ...], int, str, int]:
     """Address, shape, strides, itemsize, kind, NPY_ARRAY_* flags of an `__array_struct__` capsule.
 
@@ -195,8 +182,7 @@ def dlpack(
 def arrow(schema: Any, array: Any, /) -> tuple[str, int, int, int, tuple[int, ...]]:
     """Format, length, nulls, offset, buffer addresses of `__arrow_c_array__`'s capsules, not consumed."""
 
-# --- native/objects/attributes.c ----------------------------------------------------------------
-
+# native/objects/attributes.c
 def own_attributes(object: Any, names: tuple[str, ...], /) -> tuple[str, ...]:
     """Those of `names` that an instance or a module has as its own attributes, not its type's.
 
@@ -204,8 +190,7 @@ def own_attributes(object: Any, names: tuple[str, ...], /) -> tuple[str, ...]:
     instances' attributes. A dict with keys other than str is read up to its 10,000th key.
     """
 
-# --- native/memory/mappings.c, native/objects/symbols.c -----------------------------------------
-
+# native/memory/mappings.c, native/objects/symbols.c
 def mapping_at(address: int, /) -> tuple[int, int, str, int, str, int] | None:
     """Start, stop, permissions, file offset, name and page size of the mapping that holds `address`.
 
@@ -230,8 +215,7 @@ def demangle(name: str, /) -> str | None:
     At most 8,192 bytes; from `__cxa_demangle` (Itanium C++ ABI).
     """
 
-# --- native/memory/residency.c ------------------------------------------------------------------
-
+# native/memory/residency.c
 def residency(
     ranges: Sequence[tuple[int, int, int]], cells: int, portable: bool = False, /
 ) -> tuple[str, int, int, int, int, int, int, str] | None:
@@ -244,16 +228,14 @@ def residency(
     has neither.
     """
 
-# --- native/objects/locals.c --------------------------------------------------------------------
-
+# native/objects/locals.c
 def local_values() -> list[Any]:
     """The values of the local variables of all running functions, in every thread; creates no frame object.
 
     Empty slots are left out, and so are references that a frame of 3.14 only borrows.
     """
 
-# --- native/objects/types.c ---------------------------------------------------------------------
-
+# native/objects/types.c
 MethodRow = tuple[str, tuple[str, ...], int, str]
 """A PyMethodDef: name, METH_* names, address of the function, first line of the doc."""
 GetSetRow = tuple[str, int, int, str]
@@ -285,8 +267,7 @@ class TypeRow(TypedDict):
 def type_layout(subject: Subject, /) -> TypeRow | None:
     """A type object read from memory, at most 4096 rows a table; None for any other object."""
 
-# --- native/objects/functions.c -----------------------------------------------------------------
-
+# native/objects/functions.c
 class BuiltinRow(TypedDict):
     """A builtin function, method or descriptor. Exists for the type checker only."""
 
@@ -322,8 +303,7 @@ def builtin_layout(subject: Subject, /) -> BuiltinRow | None:
 def module_layout(subject: Subject, /) -> ModuleRow | None:
     """A module and its PyModuleDef; None for any other object."""
 
-# --- native/search/owners.c ---------------------------------------------------------------------
-
+# native/search/owners.c
 CODE_FIELDS: dict[str, int]
 """Fields of a code object without a Python attribute -> offset; `_co_cached` is a block of references."""
 
@@ -377,8 +357,7 @@ def find_holders(
     is noticed within 1 MiB.
     """
 
-# --- native/module/walk_progress.c --------------------------------------------------------------
-
+# native/module/walk_progress.c
 def walk_listen(file: int, patience_ms: int, /) -> bool:
     """Let census, chain and retained size write their progress to this file descriptor; -1: to none.
 
@@ -386,8 +365,7 @@ def walk_listen(file: int, patience_ms: int, /) -> bool:
     Python code run, so C writes the line.
     """
 
-# --- native/search/quick_referrers.c ------------------------------------------------------------
-
+# native/search/quick_referrers.c
 def quick_referrers(
     subject: Subject,
     namespaces: tuple[dict[Any, Any], ...],
@@ -402,16 +380,14 @@ def quick_referrers(
     frame or None); and whether `budget` words sufficed to read all of it.
     """
 
-# --- native/memory/bandwidth.c ------------------------------------------------------------------
-
+# native/memory/bandwidth.c
 def read_all(most: int = ..., /) -> tuple[int, int, int]:
     """Read the memory that a search would read, at most `most` bytes, without searching it.
 
     Returns (bytes, nanoseconds, sum of the words): the upper limit of a search's bandwidth.
     """
 
-# --- native/lazy/vector.c -----------------------------------------------------------------------
-
+# native/lazy/vector.c
 LAZY_BLOCK_BYTES: int
 LAZY_DEPTH_MAX: int
 
@@ -541,8 +517,7 @@ def lazy_portable(yes: bool, /) -> None:
 def lazy_tell(listener: Callable[[tuple[type, tuple[Any, ...]]], object] | None, /) -> None:
     """Call `listener` with (type, event) after each materialization of a lazy vector; None: no listener."""
 
-# --- native/trace/record/ring_read.c ------------------------------------------------------------
-
+# native/trace/record/ring_read.c
 EVENT_FIELDS: tuple[tuple[str, str, int, str], ...]
 """The fields of a 64-byte record: (name, format of the struct module, offset, meaning)."""
 EVENT_KINDS: tuple[tuple[str, int, str], ...]
@@ -592,16 +567,14 @@ def ring_clock() -> tuple[int, int, int]:
 def ring_mark(func: int, obj: int, val: int, aux: int, /) -> bool:
     """Record a MARK with these words in the calling thread's ring; False without space or session."""
 
-# --- native/trace/record/interned.c -------------------------------------------------------------
-
+# native/trace/record/interned.c
 def interned() -> list[Any]:
     """The types and code objects that records name by number: the number is the index, 0 is None."""
 
 def interned_clear() -> None:
     """Clear that table and release its references."""
 
-# --- native/trace/record/stacks.c ---------------------------------------------------------------
-
+# native/trace/record/stacks.c
 def stacks_open(open: bool, /) -> None:
     """Record the native frames of each conversion of grade deep and of each allocated block; or stop.
 
@@ -611,16 +584,14 @@ def stacks_open(open: bool, /) -> None:
 def stacks() -> dict[int, tuple[int, ...]]:
     """Number in a STACK record -> return addresses, innermost first, beginning with the C API's caller."""
 
-# --- native/trace/record/journal.c --------------------------------------------------------------
-
+# native/trace/record/journal.c
 def journal(path: str, bytes: int, /) -> None:
     """Write the meaning of each interned number into a new file of this size, as it is assigned; "" ends it.
 
     The format is in journal.c. Raises OSError if the file cannot be created or its space not be allocated.
     """
 
-# --- native/trace/record/reported_spans.c -------------------------------------------------------
-
+# native/trace/record/reported_spans.c
 _ToldRow = tuple[int, int, int, int, str, int, int, tuple[int, ...], tuple[int, ...]]
 
 def ask_spans(callable: Callable[[Any], list[_ToldRow] | tuple[_ToldRow, ...] | None] | None, /) -> None:
@@ -638,8 +609,7 @@ def own_span(x: Any, /) -> _ToldRow | None:
 def unrecorded(callable: Callable[[], Any], /) -> Any:
     """Call the callable and return its result; nothing that this thread does meanwhile is recorded."""
 
-# --- native/trace/arm/calls.c -------------------------------------------------------------------
-
+# native/trace/arm/calls.c
 def calls_disarm() -> tuple[int, int]:
     """Restore all patched pointers: (restored, left alone because other code wrote them since)."""
 
@@ -649,8 +619,7 @@ def calls_armed() -> int:
 def calls_function(number: int, /) -> int:
     """Address of the C function behind a patched pointer; 0 for an unknown number."""
 
-# --- native/trace/arm/methods.c -----------------------------------------------------------------
-
+# native/trace/arm/methods.c
 def methods_arm(callables: list[Any], /) -> list[int]:
     """Patch the function pointer of each callable; return its number, which is `slot` in records.
 
@@ -664,8 +633,7 @@ def calls_open(recorded: bool, /) -> None:
 def calls_of_stdlib(recorded: bool, /) -> None:
     """Whether calls of bytes, bytearray and memoryview in the standard library's own Python are recorded."""
 
-# --- native/trace/arm/type_slots.c --------------------------------------------------------------
-
+# native/trace/arm/type_slots.c
 def type_slots_arm(
     types: list[type], chosen: bool, for_ledger: bool = False, /
 ) -> list[tuple[int, type, str]]:
@@ -683,8 +651,7 @@ def type_slots_settle(types: list[type], /) -> int:
 def type_slots_capsules() -> int:
     """Patch the dealloc of capsules, so that their destructors are recorded; its number."""
 
-# --- native/trace/arm/sources.c, native/trace/capi/foreign_calls.c ------------------------------
-
+# native/trace/arm/sources.c, native/trace/capi/foreign_calls.c
 def foreign_arm(paths: frozenset[str], /) -> tuple[int, int]:
     """Patch the slots through which these libraries (of ctypes, of cffi) call C functions, and the GIL's.
 
@@ -704,8 +671,7 @@ def foreign_names(address: int, /) -> list[str]:
 def foreign_functions() -> dict[int, int]:
     """Number of a C function (`slot` of a FOREIGN record) -> its address; all ever recorded."""
 
-# --- native/trace/capi/capi.c -------------------------------------------------------------------
-
+# native/trace/capi/capi.c
 CAPI_ROWS: tuple[tuple[str, str, str, str, str, str, str, str, str, str, str, str], ...]
 """The hooked C-API functions, by the number that `func` of a CAPI record holds.
 
@@ -713,8 +679,7 @@ CAPI_ROWS: tuple[tuple[str, str, str, str, str, str, str, str, str, str, str, st
 native/trace/capi/capi.def as text; `form` is "call", "variadic" or "entry".
 """
 
-# --- native/trace/arm/got.c ---------------------------------------------------------------------
-
+# native/trace/arm/got.c
 def got_arm(paths: frozenset[str], grade: int, pointers: bool = False, /) -> tuple[int, int, int]:
     """Patch the slots of the loaded objects at these paths, as `got_objects` spells them.
 
@@ -746,8 +711,7 @@ def got_without_trampoline() -> list[tuple[str, int]]:
 def got_clear_counts() -> None:
     """Reset the counted calls to 0."""
 
-# --- native/trace/arm/numpy_table.c -------------------------------------------------------------
-
+# native/trace/arm/numpy_table.c
 NUMPY_PLACES: tuple[tuple[int, int, int], ...]
 """NumPy functions with a row: (row of CAPI_ROWS, index in PyArray_API of NumPy 1, of NumPy 2)."""
 
@@ -770,8 +734,7 @@ def numpy_table_slots() -> list[tuple[int, str, int, int]]:
     Rows are (number, `slot` of a record; path of the module, "" after a tail call; row of CAPI_ROWS; calls).
     """
 
-# --- native/trace/arm/loaded.c ------------------------------------------------------------------
-
+# native/trace/arm/loaded.c
 def got_objects() -> list[str]:
     """Paths of the loaded shared objects, as the dynamic linker spells them."""
 
@@ -782,8 +745,7 @@ def got_hosts() -> list[str]:
     their addresses, obtained from dlsym, in its own data.
     """
 
-# --- native/trace/arm/hosts.c -------------------------------------------------------------------
-
+# native/trace/arm/hosts.c
 def hosts_arm(paths: frozenset[str], /) -> list[str]:
     """Make dlsym return trampolines, in the program and those of these objects that import no Python.
 
@@ -795,8 +757,7 @@ def hosts_arm(paths: frozenset[str], /) -> list[str]:
 def hosts_disarm() -> tuple[int, int, int, int]:
     """Restore dlsym: (restored, another tracer's now, unloaded, not writable)."""
 
-# --- native/watch/writes.c ----------------------------------------------------------------------
-
+# native/watch/writes.c
 def writes_arm(words: list[tuple[int, int]], threads: list[int], budget: int, /) -> int:
     """Watch at most four words, (address, 1, 2, 4 or 8 bytes), in these threads and those they start.
 
@@ -805,9 +766,7 @@ def writes_arm(words: list[tuple[int, int]], threads: list[int], budget: int, /)
     """
 
 def writes_disarm() -> tuple[
-    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
-    int,
-    bool,
+    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]], int, bool
 ]:
     """End the watch: the records, the number of writes, whether a word changed without a recorded write.
 
@@ -816,8 +775,7 @@ def writes_disarm() -> tuple[
     CLOCK_MONOTONIC.
     """
 
-# --- native/watch/hardware_breakpoints.c --------------------------------------------------------
-
+# native/watch/hardware_breakpoints.c
 def hardware_breakpoints_arm(addresses: list[int], threads: list[int], only: int, budget: int, /) -> None:
     """Count the executions of at most four addresses, in these threads and those they start.
 
@@ -826,13 +784,11 @@ def hardware_breakpoints_arm(addresses: list[int], threads: list[int], only: int
     """
 
 def hardware_breakpoints_disarm() -> tuple[
-    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]],
-    list[int],
+    list[tuple[int, int, int, int, int, int, int, int, list[int], list[tuple[str, str, int, int]]]], list[int]
 ]:
     """End it: records as of `writes_disarm`, but without values and sizes, and the hits by address."""
 
-# --- native/watch/pages.c -----------------------------------------------------------------------
-
+# native/watch/pages.c
 def writes_pages_arm(
     start: int, bytes: int, size: int, anonymous: bool, threads: list[int], budget: int, /
 ) -> tuple[int, int]:
@@ -862,8 +818,7 @@ def writes_pages_disarm() -> (
 def writes_pages_refused() -> int:
     """0, or the errno with which this kernel refuses a userfaultfd that write-protects without blocking."""
 
-# --- native/remote/still.c ----------------------------------------------------------------------
-
+# native/remote/still.c
 def remote_stop(pid: int, seconds: float, /) -> list[tuple[int, int]]:
     """Stop every thread of another process (PTRACE_SEIZE, ptrace(2)): (thread, signal kept for it).
 
@@ -883,8 +838,7 @@ def remote_scan(
     that are not in memory are not paged in.
     """
 
-# --- native/remote/call.c -----------------------------------------------------------------------
-
+# native/remote/call.c
 def remote_begin_call(thread: int, function: int, /, *arguments: int) -> bytes:
     """Call a function in a thread of another process that `remote_stop` holds; x86-64 only.
 
@@ -899,8 +853,7 @@ def remote_end_call(thread: int, registers: bytes, seconds: float, /) -> int | N
     function faulted; the thread is restored then too.
     """
 
-# --- native/remote/objects.c --------------------------------------------------------------------
-
+# native/remote/objects.c
 def remote_holders(
     pid: int,
     heads: list[int],
@@ -920,13 +873,11 @@ def remote_holders(
     0 in the object, 1 list items, 2 dict entries, 3 dict values, 4 set table, 5 instance values.
     """
 
-# --- native/trace/values/losses.c ---------------------------------------------------------------
-
+# native/trace/values/losses.c
 LOSS_RULES: tuple[str, ...]
 """Ways in which a conversion changes an element: `func` of a LOSS record is an index."""
 
-# --- native/trace/arm/sources.c, native/trace/capi/allocations.c --------------------------------
-
+# native/trace/arm/sources.c, native/trace/capi/allocations.c
 ALLOCATORS: tuple[str, ...]
 """Functions that allocate memory: `func` of an ALLOCATION record is an index."""
 
@@ -944,8 +895,7 @@ def allocations_disarm() -> tuple[int, int, int, int, int]:
 def allocations_open(open: bool, /) -> None:
     """Begin to record blocks of 4 KiB and more, or stop."""
 
-# --- native/leaks/ledger.c ----------------------------------------------------------------------
-
+# native/leaks/ledger.c
 LEDGER_FLAGS: dict[str, int]
 """The bits of a row's flags (native/leaks/entries/entry.h)."""
 LEDGER_RELATIONS: tuple[str, ...]
@@ -996,8 +946,7 @@ def ledger_rooms() -> list[tuple[int, int]]:
 def ledger_give_back(subject: Subject, count: int, /) -> None:
     """Add `count` references to an object that was over-released by as many."""
 
-# --- native/module/exits.c ----------------------------------------------------------------------
-
+# native/module/exits.c
 def at_exit(call: Callable[[], object] | None, /) -> None:
     """Call `call` if the process exits without finalizing Python; None: nothing is called.
 
@@ -1007,8 +956,7 @@ def at_exit(call: Callable[[], object] | None, /) -> None:
 def stack_height() -> int:
     """Address on this thread's stack; the running frames are at and above it."""
 
-# --- native/leaks/views.c ---
-
+# native/leaks/views.c
 def views_freed(start: int, stop: int, /) -> bool:
     """Whether a ledger recorded that some of these bytes were freed under a view: they have no owner."""
 
@@ -1062,8 +1010,7 @@ def raw_memory_disguised(
     `way` 0: the fastest; 1: without AVX2; 2: word by word. Raises ValueError.
     """
 
-# --- native/leaks/unexplained.c -----------------------------------------------------------------
-
+# native/leaks/unexplained.c
 UnexplainedRow = tuple[Subject, str, int, tuple[int, ...]]
 """The object, its type, the first note that found it, its unexplained references in each note since."""
 
@@ -1079,8 +1026,7 @@ def unexplained_note(limit: int, /) -> tuple[list[UnexplainedRow], int]:
 def unexplained_forget() -> None:
     """Forget all notes."""
 
-# --- native/watch/breakpoint_guard.c ------------------------------------------------------------
-
+# native/watch/breakpoint_guard.c
 def traps_arm() -> tuple[int, int] | None:
     """Guard this process against the breakpoints of a killed debugger: (address of the table, rows).
 

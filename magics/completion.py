@@ -6,12 +6,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from IPython.core.completer import (
-    CompletionContext,
-    SimpleCompletion,
-    SimpleMatcherResult,
-    context_matcher,
-)
+from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 from IPython.core.interactiveshell import InteractiveShell
 
 _LINE = re.compile(r"(?:^|=)\s*(?P<magic>%{1,2}inspect\w*)\s+(?:.*\s)?(?P<word>[^\s]*)$")

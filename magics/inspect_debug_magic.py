@@ -93,9 +93,7 @@ class DebugMagics(Magics):
     def _word(self, word: str, argument: str) -> None:
         if word not in WORDS:
             raise InspectorError(
-                f"unknown command {word[:40]!r}.",
-                slug="bad-option",
-                do=f"use one of {', '.join(WORDS)}",
+                f"unknown command {word[:40]!r}.", slug="bad-option", do=f"use one of {', '.join(WORDS)}"
             )
         if self.child is None:
             raise InspectorError(

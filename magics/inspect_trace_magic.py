@@ -19,17 +19,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
 from inspector.errors import InspectorError
-from inspector.faces.arguments import (
-    DRAW,
-    LIVE,
-    MODULES,
-    ON,
-    ONLY,
-    TRACE,
-    WRITE,
-    only_here,
-    recording,
-)
+from inspector.faces.arguments import DRAW, LIVE, MODULES, ON, ONLY, TRACE, WRITE, only_here, recording
 from inspector.report import Report
 from inspector.sessions.trace import Traced, part, trace
 

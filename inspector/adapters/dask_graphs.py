@@ -49,7 +49,7 @@ class DaskGraphs(Defaults):
     def parts(self, x: Any) -> Iterator[tuple[str, Any]]:
         """The blocks that exist."""
         for place, block in _blocks(x):
-            if _exists(block):
+            if _state(block):
                 yield place, block
 
     def holds(self, x: Any) -> tuple[tuple[str, Any], ...]:
@@ -98,10 +98,6 @@ def _layer(place: str, block: Any) -> Layer:
     spans = adapter.spans(block) if adapter is not None else ()
     name = type_name(type(block))
     return Layer("buffer", f"block {place}", title="foreign", evidence=(of_type(name),), spans=spans, depth=1)
-
-
-def _exists(value: Any) -> bool:
-    return bool(_state(value))
 
 
 def _state(value: Any) -> str:

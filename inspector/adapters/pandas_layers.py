@@ -38,7 +38,7 @@ def of_frame(x: Any, blocks: tuple[Any, ...], pieces_of: list[list[Piece]], coun
     found = [Layer("wrapper", type_name(type(x)), evidence=(of_type(type_name(type(x))),))]
     shared = 0
     for block, pieces in zip(blocks[:MOST_BLOCKS], pieces_of, strict=False):
-        holders = _alive(block)
+        holders = sum(weak() is not None for weak in block.refs.referenced_blocks)
         copies = holders > 1 and writes_copy()
         shared += sum(piece.size * piece.itemsize_bytes for piece, _, _ in pieces) if copies else 0
         found += _block(block, pieces, holders, copies)
@@ -123,11 +123,6 @@ def storage_of(place: Range) -> tuple[Any, str]:
 
 def _shared(count: int) -> tuple[Finding, ...]:
     return (finding("shared-copy-on-write", f"the first write copies {count:,} B"),)
-
-
-def _alive(block: Any) -> int:
-    """Live holders of a block's bytes: the list keeps weak references."""
-    return sum(reference() is not None for reference in block.refs.referenced_blocks)
 
 
 def writes_copy() -> bool:

@@ -42,14 +42,6 @@ def _buffer(x: Any) -> Elements | Unknown:
     return Elements("buffer", address, shape, strides, itemsize, name, typestr, readonly, exporter)
 
 
-def _interface(x: Any) -> Elements | Unknown:
-    return _from_dict(x, "__array_interface__")
-
-
-def _cuda(x: Any) -> Elements | Unknown:
-    return _from_dict(x, "__cuda_array_interface__")
-
-
 def _from_dict(x: Any, attribute: str) -> Elements | Unknown:
     """The array interface, version 3 (numpy.org/doc/stable/reference/arrays.interface.html)."""
     interface = getattr(x, attribute)
@@ -105,10 +97,6 @@ def _arrow(x: Any) -> Elements | Unknown:
     )  # fmt: skip
 
 
-def _stream(x: Any) -> Elements | Unknown:
-    return Unknown("a stream: its chunks are made by reading, which uses it up")
-
-
 def _items_of(typestr: str) -> int:
     """Bytes of an element: "<f8" -> 8, "<U3" -> 12."""
     count = int(typestr[2:].partition("[")[0] or 8)
@@ -126,10 +114,10 @@ def _dense(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 _ANSWERS: dict[str, Callable[[Any], Elements | Unknown]] = {
     "buffer": _buffer,
-    "__array_interface__": _interface,
+    "__array_interface__": lambda x: _from_dict(x, "__array_interface__"),
     "__array_struct__": _struct,
-    "__cuda_array_interface__": _cuda,
+    "__cuda_array_interface__": lambda x: _from_dict(x, "__cuda_array_interface__"),
     "__dlpack__": _dlpack,
     "__arrow_c_array__": _arrow,
-    "__arrow_c_stream__": _stream,
+    "__arrow_c_stream__": lambda _: Unknown("a stream: its chunks are made by reading, which uses it up"),
 }

@@ -78,7 +78,7 @@ class Registry:
         found = self.known(kind)
         if found is None and any((self.wake(), self._generators(kind), self._submodules(kind))):
             found = self.known(kind)
-        if found is None and not self._asked_outside and _is_foreign(kind):
+        if found is None and not self._asked_outside and type_module(kind) != "builtins":
             self._asked_outside = True
             self._look_outside()
             if self.wake():
@@ -209,10 +209,6 @@ def _is_imported(library: str) -> bool:
     if type(module) is not ModuleType:
         return False
     return not getattr(module.__dict__.get("__spec__"), "_initializing", False)
-
-
-def _is_foreign(kind: type) -> bool:
-    return type_module(kind) != "builtins"
 
 
 def _from_folder() -> Registry:

@@ -55,8 +55,6 @@ class Broker:
         self._selector = selectors.DefaultSelector()
         self._selector.register(listener, selectors.EVENT_READ, self._greet)
 
-    # --- the loop --------------------------------------------------------------------------------
-
     def run(self) -> None:
         """Serve until the session is over."""
         at = time.monotonic() + TICK_S
@@ -96,8 +94,6 @@ class Broker:
         self._dead_ticks = self._dead_ticks + 1 if dead else 0
         if self._dead_ticks > 1 and self.gdb is not None:
             self.gdb.end()
-
-    # --- clients ---------------------------------------------------------------------------------
 
     def _greet(self) -> None:
         stream, _ = self._listener.accept()
@@ -171,8 +167,6 @@ class Broker:
             self.gdb.agent.send(id=self._number, do=do, **message)
         except OSError:  # gdb is ending: _gdb_ended answers
             self.gdb.end()
-
-    # --- gdb -------------------------------------------------------------------------------------
 
     def _hear_agent(self) -> None:
         assert self.gdb is not None

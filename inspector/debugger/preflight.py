@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import shutil
@@ -14,9 +13,8 @@ from typing import Final
 from inspector.debugger.memory import proc
 from inspector.errors import InspectorError, TargetGone
 from inspector.facts.unknown import Unknown
-from inspector.objects.isolation import run
+from inspector.objects.isolation import run, seize
 
-_PTRACE_SEIZE: Final = 0x4206  # ptrace(2)
 _DEADLINE_S: Final = 5.0
 _MEMORY_BYTES: Final = 1 << 28
 _SCOPE: Final = Path("/proc/sys/kernel/yama/ptrace_scope")
@@ -68,7 +66,7 @@ def without_python() -> InspectorError:
 def check_access(pid: int) -> None:
     """Raise what `check` raises where process `pid` may not be traced now, except gdb-missing."""
     check_free(pid)
-    answer = run(partial(_seize, pid), _DEADLINE_S, _MEMORY_BYTES)
+    answer = run(partial(seize, pid), _DEADLINE_S, _MEMORY_BYTES)
     if isinstance(answer, Unknown) and "not forked" in answer.reason:
         raise InspectorError(
             f"{pid} ({proc.program(pid)}) was not inspected.",
@@ -90,14 +88,6 @@ def check_free(pid: int) -> None:
         raise gone(pid)
     if tracer := proc.tracer(pid):
         raise already_traced(pid, tracer)
-
-
-def _seize(pid: int) -> int:
-    """0, or the errno. The kernel detaches when the tracing process ends."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.ptrace.argtypes = [ctypes.c_long] * 4
-    libc.ptrace.restype = ctypes.c_long
-    return ctypes.get_errno() if libc.ptrace(_PTRACE_SEIZE, pid, 0, 0) else 0
 
 
 def scope() -> int:

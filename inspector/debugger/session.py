@@ -7,7 +7,6 @@ import contextlib
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Final, Self
 
 from inspector import _native
@@ -61,7 +60,8 @@ class Breakpoints:
         target = self._pid or os.getpid()
         own = target == os.getpid()
         if own:
-            _take_turn()
+            if not _TURN.acquire(blocking=False):
+                raise running()
             self._open.callback(_TURN.release)
         if not self._by_hand and self._by_processor():
             return self
@@ -108,9 +108,7 @@ class Breakpoints:
         told = client.call("add", places=[place._asdict() for place in asked(places, None, prototypes)])
         self._told["refused"] = [*self._told.get("refused", ()), *told["refused"]]
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         """Detach, and read the hits, also those that a killed gdb had written."""
         if self._hardware is not None:
             self._facts, self._hardware = self._hardware.end(), None
@@ -158,11 +156,6 @@ class Breakpoints:
 
 
 _TURN: Final = threading.Lock()
-
-
-def _take_turn() -> None:
-    if not _TURN.acquire(blocking=False):
-        raise running()
 
 
 def running() -> InspectorError:

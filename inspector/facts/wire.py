@@ -33,7 +33,7 @@ def to_wire(value: Any, annotation: Any = None) -> Any:
         return [to_wire(item, _item_type(annotation, i)) for i, item in enumerate(value)]
     if isinstance(value, dict):
         return {key: to_wire(item, _item_type(annotation, 1)) for key, item in value.items()}
-    if isinstance(value, int) and not isinstance(value, bool) and _names_address(annotation):
+    if isinstance(value, int) and not isinstance(value, bool) and Address in _alternatives(annotation):
         return hex(value)
     return value
 
@@ -68,10 +68,6 @@ def _alternatives(annotation: Any) -> tuple[Any, ...]:
     if origin in (typing.Union, types.UnionType):
         return typing.get_args(annotation)
     return (annotation,)
-
-
-def _names_address(annotation: Any) -> bool:
-    return Address in _alternatives(annotation)
 
 
 def _item_type(annotation: Any, position: int) -> Any:

@@ -54,10 +54,7 @@ def _clauses(trial: Trial) -> list[LazyClause]:
     except Broken as broken:
         return [*found, LazyClause("dataptr computes all", False, str(broken))]
     except Exception as error:
-        return [
-            *found,
-            LazyClause("dataptr computes all", False, told(error)),
-        ]
+        return [*found, LazyClause("dataptr computes all", False, told(error))]
     return found + [
         _judged(name, partial(judge, ready, whole), before) for name, judge in MATERIALIZED.items()
     ]
@@ -72,9 +69,6 @@ def _judged(name: str, judge: Callable[[Any], str], about: Any) -> LazyClause:
         return LazyClause(name, Unknown(str(missing)), "")
     except Exception as error:  # raised by the provider: then the clause does not hold
         return LazyClause(name, False, told(error))
-
-
-# --- while lazy ------------------------------------------------------------------------------------------
 
 
 def _lazy_before(trial: Trial) -> None:
@@ -208,9 +202,6 @@ WHILE_LAZY: dict[str, Callable[[Trial], str]] = {
     "length 0 and the end": _empty,
     "out is given back": _out_is_given_back,
 }
-
-
-# --- materialized -----------------------------------------------------------------------------------------
 
 
 def _elements(trial: Trial) -> dict[int, Any]:

@@ -61,9 +61,6 @@ def name_of(function: Any) -> str:
     return f"{module.replace('numpy', 'np', 1)}.{getattr(function, '__name__', '?')}"
 
 
-# --- rules ---------------------------------------------------------------------------------------------
-
-
 def _wrapped(vector: LazyVector, value: Any) -> Any:
     return dtype_of(vector).type(value)
 

@@ -31,8 +31,6 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
         shown = type(self).__name__ if name is None else name
         super().__init__(length, made.char, made.itemsize, over, shown)
 
-    # --- an array's attributes
-
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the elements."""
@@ -52,8 +50,6 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
     def ndim(self) -> int:
         """1"""
         return 1
-
-    # --- elements
 
     def _chosen(self, key: Any) -> Any:
         """`self[key]` for anything but an int or a slice: chosen elements, or what NumPy makes of it."""
@@ -100,8 +96,6 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
         """All elements as Python numbers, without materializing."""
         return list(self)
 
-    # --- materialization
-
     def materialize(self, start: int = 0, stop: int | None = None) -> Self:
         """Compute [start, stop) into data2, in whole blocks of 128 KB; without arguments all of it."""
         self.materialize_blocks(start, self.length if stop is None else stop, None)
@@ -130,8 +124,6 @@ class Vector(_native.LazyVector, np.lib.mixins.NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         return describe.short(self)
-
-    # --- protocols
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """By NumPy 2's rules: copy=False on a vector that is not materialized raises ValueError."""

@@ -112,13 +112,9 @@ def _explained(rows: list[_native.UnexplainedRow]) -> dict[int, Drift]:
             + len(hidden.get(subject.address, ())),
             borrowing=borrowing,
             owners=tuple(said(one) for one in some[:4]),
-            heap_type=_is_heap_type(subject.get()),
+            heap_type=is_kind(value := subject.get(), type) and is_heap_type(cast(type, value)),
         )
     return drifts
-
-
-def _is_heap_type(value: object) -> bool:
-    return is_kind(value, type) and is_heap_type(cast(type, value))
 
 
 def _count(subject: _native.Subject) -> int:

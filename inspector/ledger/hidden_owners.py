@@ -66,7 +66,7 @@ def _within(words: list[tuple[int, int]]) -> Iterator[tuple[Any, int, int]]:
     before = None
     for (place, address), holder in zip(words, nearest, strict=True):
         before = before if holder is None else holder
-        if before is not None and place < id(before) + _own_bytes(before):
+        if before is not None and place < id(before) + int(_BYTES(type(before))):
             yield before, place - id(before), address
 
 
@@ -78,11 +78,6 @@ def _is_weak(holder: Any, offset: int) -> bool:
     if offset == _WEAK_LIST_AT(kind):
         return True
     return any(base is weak for base in type_bases(kind) for weak in _WEAK) and offset < _WEAK_BYTES
-
-
-def _own_bytes(x: Any) -> int:
-    """Bytes of the struct alone, as its type reports them."""
-    return int(_BYTES(type(x)))
 
 
 def _reports(holder: Any, address: int) -> bool:

@@ -25,7 +25,7 @@ def argument_text(frame: FrameType, function: str) -> str:
     """
     import ast
 
-    call = _call(_source(frame))
+    call = _call(instruction_text(frame.f_code, frame.f_lasti, frame.f_globals))
     if call is None or _name(call.func) != function:
         return ""
     by_name = [keyword.value for keyword in call.keywords if keyword.arg == "x"]
@@ -34,11 +34,6 @@ def argument_text(frame: FrameType, function: str) -> str:
         return ""
     text = " ".join(ast.unparse(first).split())
     return text if len(text) <= LONGEST_CHARACTERS else text[: LONGEST_CHARACTERS - 1] + "…"
-
-
-def _source(frame: FrameType) -> str:
-    """The source text of the current instruction."""
-    return instruction_text(frame.f_code, frame.f_lasti, frame.f_globals)
 
 
 def instruction_text(code: CodeType, instruction: int, names: dict[str, Any] | None = None) -> str:

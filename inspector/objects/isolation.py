@@ -124,6 +124,14 @@ def _run_said(function: Callable[[], None]) -> int:
     return 0
 
 
+def seize(pid: int) -> int:
+    """0, or the errno of PTRACE_SEIZE (ptrace(2)): it stops nothing, and ends with the calling process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long] * 4
+    libc.ptrace.restype = ctypes.c_long
+    return ctypes.get_errno() if libc.ptrace(0x4206, pid, 0, 0) else 0
+
+
 def leave_parent(log: str) -> None:
     """Continue in a detached child: a session of its own, no terminal, output into the file `log`.
 

@@ -60,9 +60,6 @@ def call_c(
     return result, fact, error
 
 
-# ----- where it died -----
-
-
 def _death(function: Callable[[], Any]) -> Stop | Unknown:
     """Where `function` dies, run again in a child under gdb; or why that is not known."""
     from inspector.debugger.forked import Forked
@@ -90,9 +87,6 @@ def _without_ours(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     )
 
 
-# ----- what it did -----
-
-
 def _watched(
     function: Callable[..., Any], values: tuple[Any, ...], cells: Mapping[str, int] | None
 ) -> dict[str, Any]:
@@ -104,8 +98,8 @@ def _watched(
         not_hooked = Unknown("it has no method table: no call of its module can be hooked")
         return {"trace": not_hooked, "leaks": not_hooked}
     return {
-        "trace": _in_child(Trace, partial(_traced, trace(module.__name__, cells=cells), function, values)),
-        "leaks": _in_child(Leaks, partial(_counted, leaks(module.__name__, cells=cells), function, values)),
+        "trace": _in_child(Trace, partial(_watched, trace(module.__name__, cells=cells), function, values)),
+        "leaks": _in_child(Leaks, partial(_watched, leaks(module.__name__, cells=cells), function, values)),
     }
 
 
@@ -115,16 +109,10 @@ def _in_child(fact: type, function: Callable[[], Any]) -> Any:
     return wire if isinstance(wire, Unknown) else from_wire(fact, wire)
 
 
-def _traced(traced: Traced, function: Callable[..., Any], values: tuple[Any, ...]) -> Trace:
-    with traced:
+def _watched(block: Traced | Leaked, function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    with block:
         _kept = _called(function, values)
-    return traced.fact
-
-
-def _counted(counted: Leaked, function: Callable[..., Any], values: tuple[Any, ...]) -> Leaks:
-    with counted:
-        _kept = _called(function, values)
-    return counted.fact
+    return block.fact
 
 
 def _called(function: Callable[..., Any], values: tuple[Any, ...]) -> Any:

@@ -13,7 +13,7 @@ from inspector.errors import InspectorError
 from inspector.facts.leaks import Drift, KeptByC, Leaks, Suspect, Verdict
 
 if TYPE_CHECKING:
-    from types import ModuleType, TracebackType
+    from types import ModuleType
 
     from inspector.ledger.ledger import Found, Ledger
     from inspector.ledger.raw_memory import RawMemory
@@ -38,10 +38,7 @@ class Leaked:
     """Whether modules that cannot be found yet may be imported later."""
 
     def __init__(
-        self,
-        modules: tuple[str, ...],
-        cells: Mapping[str, int] | None = None,
-        repeat: int | None = None,
+        self, modules: tuple[str, ...], cells: Mapping[str, int] | None = None, repeat: int | None = None
     ) -> None:
         self._modules, self._cells, self._repeat = modules, dict(cells or {}), repeat
         self._ledger: Ledger | None = None
@@ -68,9 +65,7 @@ class Leaked:
         self._ledger.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.end()
 
     def end(self, frames_from: int = 0, alone: bool = True, goes_on: bool = False) -> None:
@@ -219,9 +214,7 @@ class NoLeaks:
     def __enter__(self) -> Leaked:
         return self.found.__enter__()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.found.__exit__(kind, error, trace)
         if kind is None and (certain := self.found.certain):
             raise _lost(certain, self.found.fact.many(certain[0]))

@@ -13,7 +13,7 @@ from inspector.facts.unknown import Unknown
 from inspector.sessions.trace import Traced
 
 if TYPE_CHECKING:
-    from types import ModuleType, TracebackType
+    from types import ModuleType
 
     from inspector.tracing.record.recorder import Recorder
 
@@ -28,9 +28,7 @@ class NoCopy(Traced):
         super().__init__(recorder, name="no_copy")
         self._least_bytes = least_bytes
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         super().__exit__(kind, error, trace)
         breaches = [copy for copy in self.copies if copy.copied_bytes >= self._least_bytes]
         if error is None and breaches:
@@ -64,9 +62,7 @@ class NoMaterialize:
         self._recorder.begin()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self._recorder.end()
         self.materialized = tuple(self._recorder.rows)
         breaches = [row for row in self.materialized if _is_least(row, self._least_bytes)]

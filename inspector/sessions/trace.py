@@ -19,7 +19,7 @@ from inspector.tracing.record.modes import Mode
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import ModuleType, TracebackType
+    from types import ModuleType
 
     from inspector.facts.timeline import Timeline
     from inspector.report import Report
@@ -55,9 +55,7 @@ class Traced:
             self._recorder.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if self._recorder is None:
             return
         with self._interrupts.over():

@@ -72,9 +72,9 @@ def _shown(value: Any) -> str:
         return "-"
     if isinstance(value, tuple) and any(is_dataclass(item) for item in value):
         return f"{len(value)} row{'' if len(value) == 1 else 's'}"
-    text = " · ".join(value) if isinstance(value, tuple) and _are_text(value) else str(value)
+    text = (
+        " · ".join(value)
+        if isinstance(value, tuple) and value and all(isinstance(item, str) for item in value)
+        else str(value)
+    )
     return text if len(text) <= TEXT_CHARACTERS else text[: TEXT_CHARACTERS - 1] + "…"
-
-
-def _are_text(items: tuple[Any, ...]) -> bool:
-    return bool(items) and all(isinstance(item, str) for item in items)

@@ -182,16 +182,7 @@ def _over(obj: Suspect, count: int, certain: bool, reason: str) -> Verdict:
     else:
         rule = "release only references you own: arguments are borrowed"
         cure = "remove one Py_DECREF, or Py_INCREF first"
-    return _made(
-        obj,
-        kind,
-        certain,
-        count,
-        taken or lent or _last(obj.touches, _LAST),
-        rule,
-        cure,
-        reason,
-    )
+    return _made(obj, kind, certain, count, taken or lent or _last(obj.touches, _LAST), rule, cure, reason)
 
 
 def _rule_of_leak(obj: Suspect, made: Touch | None) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
 from inspector.facts.cluster import (
@@ -227,7 +227,9 @@ def _copy_row(workers: tuple[Worker, ...], one: TaskCopy) -> tuple[tuple[Span, .
 
 def _workers(workers: tuple[Worker, ...]) -> tuple[Block, ...]:
     answered = [worker for worker in workers if worker.answer == "answered"]
-    heads = tuple(head for head, amount in _AMOUNTS.items() if _any_known(map(amount, answered)))
+    heads = tuple(
+        head for head, amount in _AMOUNTS.items() if any(isinstance(amount(one), int) for one in answered)
+    )
     rows = [_worker_row(worker, heads) for worker in answered]
     if len(rows) > 1:
         rows.append(_total_row(answered, heads))
@@ -267,10 +269,6 @@ _AMOUNTS: Final[dict[str, Callable[[Worker], int | Unknown]]] = {
     "resident": lambda one: one.resident_bytes,
     "retained": lambda one: one.retained_bytes,
 }
-
-
-def _any_known(amounts: Iterable[int | Unknown]) -> bool:
-    return any(isinstance(amount, int) for amount in amounts)
 
 
 def _worker_row(one: Worker, heads: tuple[str, ...]) -> tuple[tuple[Span, ...], ...]:

@@ -34,7 +34,7 @@ def of_compiled(fact: Compiled) -> tuple[Block, ...]:
         *_module(fact),
         *map(_function, fact.functions),
         *map(_struct, fact.structs),
-        *_warnings(fact),
+        *(Line("warn", text(f"compiler: {words}", "warn")) for words in fact.warnings),
     )
 
 
@@ -102,10 +102,6 @@ def _field(field: CompiledField, gap: int) -> Line:
         *text(f"  {what}" if what else "", "dim"),
     )
     return Line(f"+{field.offset_bytes}", (*words, *padded), text(f"{field.size_bytes} B", "dim"))
-
-
-def _warnings(fact: Compiled) -> tuple[Line, ...]:
-    return tuple(Line("warn", text(f"compiler: {words}", "warn")) for words in fact.warnings)
 
 
 @blocks.register

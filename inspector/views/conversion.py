@@ -57,9 +57,6 @@ def of_trace(fact: Trace) -> tuple[Block, ...]:
     )
 
 
-# ----- copies ---------------------------------------------------------------------------------------
-
-
 def _copies(fact: Trace) -> Iterator[Block]:
     copied = [copy for copy in fact.copies if copy.verdict == "copied"]
     crossed = sum(copy.times for copy in fact.copies)
@@ -184,9 +181,6 @@ def _came(same: list[Materialized]) -> Line:
     )
 
 
-# ----- lines and calls ------------------------------------------------------------------------------
-
-
 def _lines(crossings: tuple[Crossing, ...]) -> Iterator[Block]:
     busy = [line for line in crossings if line.calls + line.conversions > 1]
     busy = [line for line in busy if line.calls or not isinstance(line.site.line, Unknown)]
@@ -200,14 +194,12 @@ def _lines(crossings: tuple[Crossing, ...]) -> Iterator[Block]:
             text(duration(line.call_ns)),
             text(duration(line.crossing_ns)),
         )
-        for line in sorted(busy, key=_weight)
+        for line in sorted(
+            busy, key=lambda line: 0.0 if isinstance(line.call_ns, Unknown) else -float(line.call_ns)
+        )
     )
     table = Table(("line", "calls", "conversions", "in native", "crossing"), rows, (1, 2, 3, 4))
     yield Fold(Line("lines", text(f"{len(crossings):,} crossed into native code")), (table,), 5)
-
-
-def _weight(line: Crossing) -> float:
-    return 0.0 if isinstance(line.call_ns, Unknown) else -float(line.call_ns)
 
 
 def _tree(fact: Trace) -> Iterator[Block]:
@@ -307,9 +299,6 @@ def _macros(call: Call) -> Iterator[Line]:
     if call.macro_reads:
         said = f"{call.macro_reads:,} elements read by macros, which no hook sees"
         yield Line("", text(said, "dim"), link=f"{PAGE}#what-cannot-be-seen")
-
-
-# ----- what was not seen ----------------------------------------------------------------------------
 
 
 def _unseen(fact: Trace) -> Iterator[Block]:

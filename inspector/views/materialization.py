@@ -135,11 +135,7 @@ def _rows(layer: Layer, wide: int) -> Iterator[Line]:
     first = f"  {_seen(seen)}" if seen else ""
     yield Line(
         layer.level,
-        (
-            Span(_what(layer).ljust(wide)),
-            Span(f"  {said.ljust(18)}"),
-            Span(first, "dim"),
-        ),
+        (Span(_what(layer).ljust(wide)), Span(f"  {said.ljust(18)}"), Span(first, "dim")),
         explain="Do the elements exist? Where are the bytes? Who frees them? Then the evidence.",
         link=f"{PAGE}#layers",
     )

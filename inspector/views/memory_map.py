@@ -101,11 +101,7 @@ def _bar(row: Row, region: Region) -> tuple[Span, ...]:
         cells[first : max(last, first + 1)] = sign * (max(last, first + 1) - first)
     name = clipped(row.name, _NAME_COLUMNS - 1)
     note = clipped(f"  {_size(row)}  {row.shares}".rstrip(), 40)
-    return (
-        Span(name.ljust(_NAME_COLUMNS), "name"),
-        Span("".join(cells[:SCALE_COLUMNS])),
-        Span(note, "dim"),
-    )
+    return (Span(name.ljust(_NAME_COLUMNS), "name"), Span("".join(cells[:SCALE_COLUMNS])), Span(note, "dim"))
 
 
 def _size(row: Row) -> str:

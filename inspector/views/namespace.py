@@ -24,12 +24,12 @@ _NAMED = 3
 def _namespace(fact: Namespace) -> tuple[Block, ...]:
     if not fact.rows:
         return (Line("names", (Span("none"), Span("  nothing is bound here yet", "dim"))),)
-    rows = tuple(cells for _, group in groupby(fact.rows, _group_key) for cells in _group(tuple(group)))
+    rows = tuple(
+        cells
+        for _, group in groupby(fact.rows, lambda row: row.group or row.name)
+        for cells in _group(tuple(group))
+    )
     return (Table(_HEADS, rows, right_aligned=(2, 3, 5)), _total(fact))
-
-
-def _group_key(row: Row) -> int | str:
-    return row.group or row.name
 
 
 def _group(rows: tuple[Row, ...]) -> Iterator[tuple[tuple[Span, ...], ...]]:
@@ -55,14 +55,8 @@ def _bracket(rows: tuple[Row, ...], position: int) -> tuple[Span, ...]:
         others = [clipped(other.name, LONGEST_NAME) for other in rows[1:]]
         more = f" +{len(others) - _NAMED}" if len(others) > _NAMED else ""
         names = " ".join(others[:_NAMED]) + more
-        return (
-            Span("┬" if others else "─"),
-            Span(f" {names or shares}".rstrip(), "dim"),
-        )
-    return (
-        Span("┘" if position == len(rows) - 1 else "├"),
-        Span(f" {shares}".rstrip(), "dim"),
-    )
+        return (Span("┬" if others else "─"), Span(f" {names or shares}".rstrip(), "dim"))
+    return (Span("┘" if position == len(rows) - 1 else "├"), Span(f" {shares}".rstrip(), "dim"))
 
 
 def here(row: Row) -> str:

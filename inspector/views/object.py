@@ -79,7 +79,7 @@ def _header(fact: Object) -> Fold:
     brief = (
         f"{field.name} {field.value.partition(' ')[2] or field.value}"
         for field in fact.header
-        if _tells(field)
+        if field.name in ("ob_refcnt", "ob_type", "ob_size", "lv_tag", "state")
     )
     rows = tuple(_field(field) for field in fact.header)
     summary = Line(
@@ -90,10 +90,6 @@ def _header(fact: Object) -> Fold:
         verbose=True,
     )
     return Fold(summary, rows, shown=len(rows))
-
-
-def _tells(field: Field) -> bool:
-    return field.name in ("ob_refcnt", "ob_type", "ob_size", "lv_tag", "state")
 
 
 def _short(field: Field) -> str:
@@ -119,10 +115,7 @@ def _sample() -> Object:
         gc_tracked=Unknown("objects of this type have no gc header"),
         immortal=False,
         interned=Unknown("only a str can be interned"),
-        header=(
-            Field("ob_refcnt", 0, 8, "2"),
-            Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray"),
-        ),
+        header=(Field("ob_refcnt", 0, 8, "2"), Field("ob_type", 8, 8, "0x7f0010002000 numpy.ndarray")),
         preview=Unknown("its repr is code of its type: not run"),
     )
 

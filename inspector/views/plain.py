@@ -36,17 +36,16 @@ LONGEST: Final = 1_000
 def plain(text: str) -> str:
     """`text` cut to LONGEST, each non-printable character (controls, bidi overrides, surrogates) escaped."""
     text = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+    escaped = (
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode("ascii") for c in text
+    )
+    return text if text.isprintable() else "".join(escaped)
 
 
 def clipped(text: str, longest: int) -> str:
     """The beginning of `text`, escaped, in at most `longest` characters."""
     safe = plain(text[: longest + 1])
     return safe if len(safe) <= longest else safe[: longest - 1] + "…"
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def cells(text: str) -> int:

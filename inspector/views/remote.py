@@ -25,11 +25,7 @@ def _remote(fact: Remote) -> tuple[Block, ...]:
     made: list[Block] = [
         Line(fact.expression, text(str(fact.value)), text(_stopped(fact.stopped_ns), "dim"), heading=True),
         Line(
-            "in",
-            text(f"{fact.program} ({fact.pid})"),
-            text(f"Python {fact.python}", "dim"),
-            _MEANING,
-            _LINK,
+            "in", text(f"{fact.program} ({fact.pid})"), text(f"Python {fact.python}", "dim"), _MEANING, _LINK
         ),
         *_global(fact),
         Line("refs", text(_count(fact.references)), text("never freed (PEP 683)", "dim"))

@@ -48,7 +48,7 @@ def _frames(objects: Objects, found: Runtime) -> Iterator[int]:
 
 def _slots(objects: Objects, frame: int) -> Iterator[Owner]:
     code = objects.memory.word(frame + objects.where.frame_code)
-    function = objects.values.text(objects.memory.word(code + _name_offset(objects)), 100)
+    function = objects.values.text(objects.memory.word(code + objects.values.where.qualified_name), 100)
     count = 0
     for name, slot in objects.variables(frame):
         count += 1
@@ -58,7 +58,3 @@ def _slots(objects: Objects, frame: int) -> Iterator[Owner]:
     for i in range(min(max(size, 0), _STACK_SLOTS_MAX)):
         slot = Address(start + 8 * i)
         yield Owner("stack", f"{function}()", "evaluation stack", 1, False, slot, _NO_PLACE, _NO_PLACE)
-
-
-def _name_offset(objects: Objects) -> int:
-    return objects.values.where.qualified_name

@@ -58,12 +58,7 @@ class Search:
     def tracked(self, words: list[int]) -> list[Holding]:
         """The tracked containers that hold these words."""
         rows, _, whole = _native.remote_holders(
-            self.pid,
-            self.heads,
-            sorted(words),
-            *self._special,
-            self.found.where.for_walk,
-            OBJECTS_MAX,
+            self.pid, self.heads, sorted(words), *self._special, self.found.where.for_walk, OBJECTS_MAX
         )
         self.whole = self.whole and whole
         found: dict[int, Holding] = {}

@@ -167,10 +167,7 @@ class Objects:
         names = self.memory.word(code + at.CODE_NAMES)
         start, count = self.sequence(names)
         for i in range(min(count, 10_000)):
-            yield (
-                self.text(self.memory.word(start + 8 * i)) or "?",
-                frame + at.FRAME_VARIABLES + 8 * i,
-            )
+            yield (self.text(self.memory.word(start + 8 * i)) or "?", frame + at.FRAME_VARIABLES + 8 * i)
 
     def some_items(self, address: int, limit: int) -> list[tuple[str, int]]:
         """The first items of a dict as (key as text, value)."""

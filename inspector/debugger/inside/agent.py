@@ -68,8 +68,6 @@ class Agent:
         gdb.events.breakpoint_modified.connect(self._loaded)
         gdb.events.clear_objfiles.connect(self._replaced)
 
-    # --- requests --------------------------------------------------------------------------------
-
     def serve(self) -> None:
         """Read requests until the broker closes the socket; runs in its own thread."""
         try:
@@ -163,8 +161,6 @@ class Agent:
     def do_quit(self, reply: Callable[..., None], message: Message) -> None:
         """Detach, and end gdb."""
         self.quit()
-
-    # --- the process -----------------------------------------------------------------------------
 
     def plant(self, places: list[dict[str, Any]]) -> list[str]:
         """Set breakpoints at the places; one sentence for each place that gdb refuses."""

@@ -44,5 +44,12 @@ def preset_named(name: str) -> Preset:
 @cache
 def of_cpython() -> dict[str, str]:
     """Prototypes of CPython's C API by function: for interpreters without debug information."""
+    from inspector import _native
+
     read = tomllib.loads((_FOLDER / "cpython.toml").read_text())
-    return {parsed(line).name: line for line in read["prototypes"]}
+    found = {parsed(line).name: line for line in read["prototypes"]}
+    for line, functions in read["shared"].items():
+        found.update((name, line.replace("NAME", name)) for name in functions.split())
+    for name, kind, parameters, *_ in getattr(_native, "CAPI_ROWS", ()):
+        found[name] = f"{kind}{'' if kind.endswith('*') else ' '}{name}({parameters})"
+    return found

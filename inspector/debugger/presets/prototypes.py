@@ -18,22 +18,8 @@ _SIZES: Final = {
     **dict.fromkeys(("char", "bool", "_Bool", "int8_t", "uint8_t"), 1),
     **dict.fromkeys(("short", "int16_t", "uint16_t"), 2),
     **dict.fromkeys(("int", "int32_t", "uint32_t", "unsigned", "signed", "Rboolean", "npy_bool", "enum"), 4),
-    **dict.fromkeys(
-        (
-            "long",
-            "size_t",
-            "ssize_t",
-            "int64_t",
-            "uint64_t",
-            "intptr_t",
-            "uintptr_t",
-            "Py_ssize_t",
-            "Py_hash_t",
-        ),
-        8,
-    ),
-    "npy_intp": 8,
-    "SEXP": 8,
+    **dict.fromkeys(("long", "size_t", "ssize_t", "int64_t", "uint64_t", "intptr_t", "uintptr_t"), 8),
+    **dict.fromkeys(("Py_ssize_t", "Py_hash_t", "npy_intp", "SEXP"), 8),
 }
 _POINTERS: Final = ("SEXP",)
 """Names of types that are pointers."""

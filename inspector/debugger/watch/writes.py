@@ -7,7 +7,6 @@ import errno
 import os
 import struct
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any, Final, Self
 
 from inspector import _native
@@ -58,16 +57,14 @@ class WriteWatch:
         pages, events = _native.writes_pages_arm(
             self._watched.address,
             self._watched.bytes,
-            _element(self._watched),
+            struct.calcsize(self._watched.letter) if self._watched.letter else 8,
             _anonymous(self._watched),
             proc.threads(os.getpid()),
             self._budget,
         )
         return f"{_count(pages, 'protected page')}, {events} events"
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         """Disarm; the facts."""
         silent: bool | Unknown
         ended, beside = False, 0
@@ -138,11 +135,6 @@ class WriteWatch:
 
 def _count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
-def _element(what: Watched) -> int:
-    """Bytes of an element that are shown."""
-    return struct.calcsize(what.letter) if what.letter else 8
 
 
 def _anonymous(what: Watched) -> bool:

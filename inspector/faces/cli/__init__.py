@@ -14,12 +14,7 @@ from typing import Final, NoReturn
 from inspector.errors import EXIT_DONE, InspectorError, OurFault
 from inspector.faces.cli.width import columns
 
-GROUPS: Final = (
-    "inspect objects",
-    "inspect running programs",
-    "read saved reports",
-    "check this machine",
-)
+GROUPS: Final = ("inspect objects", "inspect running programs", "read saved reports", "check this machine")
 """The groups of commands in `--help`; GROUP in each command's file names one."""
 
 INVITATION: Final = """\
@@ -89,18 +84,11 @@ def parser(names: Sequence[str]) -> argparse.ArgumentParser:
     top = _Top(prog="inspector", usage="inspector COMMAND ...", formatter_class=_Help)
     top.listed, top.only = _listed(modules), names[0] if len(names) == 1 else ""
     subparsers = top.add_subparsers(
-        dest="command",
-        metavar="COMMAND",
-        required=True,
-        prog="inspector",
-        parser_class=_Parser,
+        dest="command", metavar="COMMAND", required=True, prog="inspector", parser_class=_Parser
     )
     for name, module in modules.items():
         sub = subparsers.add_parser(
-            name,
-            help=_summary(module),
-            description=module.__doc__,
-            formatter_class=_Help,
+            name, help=_summary(module), description=module.__doc__, formatter_class=_Help
         )
         module.prepare(sub)
         sub.set_defaults(run=module.run)

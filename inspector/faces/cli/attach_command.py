@@ -43,12 +43,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     )
     add("--at", action="append", default=[], metavar="PLACE", help="for step: as for `inspector break`")
     add("--of", action="append", default=[], metavar="MODULE", help="for trace: this module only")
-    add(
-        "--deadline",
-        type=float,
-        default=DEADLINE,
-        help=f"seconds for a safe point (default: {DEADLINE:g})",
-    )
+    add("--deadline", type=float, default=DEADLINE, help=f"seconds for a safe point (default: {DEADLINE:g})")
     add_options(parser, DRAW, WRITE)
 
 

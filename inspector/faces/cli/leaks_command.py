@@ -55,23 +55,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _run_here(options: argparse.Namespace) -> tuple[Leaked, InspectorError | None]:
     """Run a script or a module in this process; the verdicts, and its error or None."""
-    from inspector.faces.cli.program import readable
-    from inspector.faces.cli.program import run as run_program
+    from inspector.faces.cli.program import run_within
     from inspector.sessions import leaks
 
-    if not options.module:
-        readable(options.program)
     beside = Path.cwd() if options.module else Path(options.program).resolve().parent
     sys.path[0] = str(beside)  # the watched module may be there
-    found = leaks.leaks(*options.modules or ())
-    try:
-        with found:
-            run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
-    except InspectorError as error:
-        if error.slug != "script-failed":
-            raise
-        return found, error
-    return found, None
+    return run_within(leaks.leaks(*options.modules or ()), options)
 
 
 def _launched(options: argparse.Namespace) -> tuple[Judged, InspectorError | None]:

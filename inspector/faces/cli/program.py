@@ -9,8 +9,9 @@ import runpy
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 from inspector.errors import InspectorError
 from inspector.faces.cli.target import ProgramFailed, failed, running, said, source_of
@@ -51,6 +52,26 @@ def run(program: str, arguments: Sequence[str], *, as_module: bool, quiet: bool)
             raise
         except BaseException as error:
             raise failed(f"{program} raised {said(error)}", error) from None
+
+
+def run_within(
+    block: AbstractContextManager[Any], options: argparse.Namespace
+) -> tuple[Any, InspectorError | None]:
+    """What the block yields with the program run in it, and the program's error or None.
+
+    Raises InspectorError `unreadable-file` before the block begins.
+    """
+    if not options.module:
+        readable(options.program)
+    found: Any = None
+    try:
+        with block as found:
+            run(options.program, options.arguments, as_module=options.module, quiet=options.json)
+    except InspectorError as error:
+        if error.slug != "script-failed":
+            raise
+        return found, error
+    return found, None
 
 
 def readable(program: str) -> None:

@@ -194,12 +194,7 @@ def failed(what: str, error: BaseException, do: str = "check whether plain pytho
     left_out = len(rows) - FRAMES_SHOWN
     if left_out > 0:
         rows = [f"… {left_out} calls before", *rows[left_out:]]
-    return ProgramFailed(
-        f"{what}.",
-        slug="script-failed",
-        why="\n".join(rows),
-        do=do,
-    )
+    return ProgramFailed(f"{what}.", slug="script-failed", why="\n".join(rows), do=do)
 
 
 def said(error: BaseException) -> str:

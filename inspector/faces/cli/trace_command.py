@@ -22,8 +22,6 @@ from inspector.errors import EXIT_DONE, InspectorError
 from inspector.faces.arguments import DRAW, ONLY, TRACE, WRITE, add_options, only_here, recording
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from inspector.sessions.trace import Traced
 
 GROUP = "inspect running programs"
@@ -79,17 +77,19 @@ def run(options: argparse.Namespace) -> int:
 def _run_here(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
     """Run a script or a module in this process; the trace, and its error or None."""
     from inspector.faces.cli import progress
+    from inspector.faces.cli.program import run_within
     from inspector.sessions import trace as sessions
 
     with progress.traced() as told:
         how = recording(options)
         trace = sessions.trace(*options.modules or (), keep=options.keep, told=told, **how)
-        return _run_within(trace, options)
+        return run_within(trace, options)
 
 
 def _on_workers(options: argparse.Namespace) -> tuple[Any, InspectorError | None]:
     """The same, tracing the workers of its cluster instead."""
     from inspector.faces import progress_text
+    from inspector.faces.cli.program import run_within
     from inspector.faces.cli.progress import Progress
     from inspector.faces.cluster.client import on
 
@@ -97,29 +97,10 @@ def _on_workers(options: argparse.Namespace) -> tuple[Any, InspectorError | None
     cluster = on(options.scheduler, progress)
     events = WORKER_EVENTS if str(options.out or "").endswith(".parquet") else 0
     try:
-        return _run_within(cluster.trace(*options.modules or (), events=events), options)
+        return run_within(cluster.trace(*options.modules or (), events=events), options)
     finally:
         progress.clear()
         cluster.client.close()
-
-
-def _run_within(
-    block: AbstractContextManager[Any], options: argparse.Namespace
-) -> tuple[Any, InspectorError | None]:
-    from inspector.faces.cli.program import readable
-    from inspector.faces.cli.program import run as run_program
-
-    if not options.module:
-        readable(options.program)
-    trace: Any = None
-    try:
-        with block as trace:
-            run_program(options.program, options.arguments, as_module=options.module, quiet=options.json)
-    except InspectorError as error:
-        if error.slug != "script-failed":
-            raise
-        return trace, error
-    return trace, None
 
 
 def _launched(options: argparse.Namespace) -> tuple[Traced, InspectorError | None]:

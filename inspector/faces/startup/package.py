@@ -28,9 +28,7 @@ def package(settings: dict[str, Any]) -> None:
             if f'__version__ = "{settings["version"]}"' not in file.read():
                 raise LookupError(sys.version.partition(" ")[0])
     spec = importlib.util.spec_from_file_location(
-        "inspector",
-        os.path.join(folder, "__init__.py"),
-        submodule_search_locations=[folder],
+        "inspector", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
     )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

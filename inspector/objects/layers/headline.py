@@ -20,10 +20,7 @@ OF_VALUE: Final[dict[Value, State]] = {
 }
 """Values of a layer that decide alone, in any layer of the stack."""
 
-OF_TITLE: Final[tuple[tuple[str, State], ...]] = (
-    ("borrowed", "borrowed"),
-    ("cow", "copy-on-write pending"),
-)
+OF_TITLE: Final[tuple[tuple[str, State], ...]] = (("borrowed", "borrowed"), ("cow", "copy-on-write pending"))
 RESERVED_BYTES = 1 << 16
 """A smaller block is never called reserved or zero-page: malloc's own pages change too often."""
 

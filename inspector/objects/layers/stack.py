@@ -102,12 +102,7 @@ def held(x: Any) -> Iterator[Any]:
 
 
 def _derived(
-    x: Any,
-    adapter: Adapter,
-    blocks: tuple[Elements, ...],
-    holders: list[Any],
-    told: Told,
-    places: Places,
+    x: Any, adapter: Adapter, blocks: tuple[Elements, ...], holders: list[Any], told: Told, places: Places
 ) -> Iterator[Layer]:
     """Wrapper and buffers of an object whose adapter reports only its byte ranges."""
     if not told.layers:

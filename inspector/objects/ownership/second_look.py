@@ -16,13 +16,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.objects.ownership.layouts import fields, layouts
-from inspector.objects.ownership.naming import (
-    Context,
-    describe,
-    dict_label,
-    frame_text,
-    namespace_of,
-)
+from inspector.objects.ownership.naming import Context, describe, dict_label, frame_text, namespace_of
 from inspector.objects.ownership.rows import Row, entry, is_kind, key_text, plain_name, rows, type_name
 
 HOLDERS_MAX = 24

@@ -18,7 +18,6 @@ from inspector.facts.unknown import Unknown
 
 LIBRARIES: Final = ("numpy", "pandas", "pyarrow", "polars", "torch", "jax", "dask", "rpy2")
 WATCHPOINTS_MAX: Final = 8
-_PTRACE_SEIZE: Final = 0x4206  # ptrace(2)
 _PERF_EVENT_OPEN: Final = {"x86_64": 298, "aarch64": 241}
 _PAGEMAP_SCAN: Final = 0xC0606610  # _IOWR('f', 16, struct pm_scan_arg): linux/fs.h
 _SCAN: Final = struct.Struct("<12Q")
@@ -62,10 +61,9 @@ def attach() -> Check:
 
 def _seize_parent() -> int:
     """0, or the errno; the kernel detaches when the tracing process ends. Does not stop the parent."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.ptrace.argtypes = [ctypes.c_long] * 4
-    libc.ptrace.restype = ctypes.c_long
-    return ctypes.get_errno() if libc.ptrace(_PTRACE_SEIZE, os.getppid(), 0, 0) else 0
+    from inspector.objects.isolation import seize
+
+    return seize(os.getppid())
 
 
 def _tracer() -> int:

@@ -95,7 +95,8 @@ def _module(row: _native.ModuleRow) -> Module:
     made_in_c = bool(row["definition"])
     return Module(
         name=row["name"] or row["m_name"],
-        file=row["file"] or _file_of(row["definition"]),
+        file=row["file"]
+        or (place(row["definition"]).library if row["definition"] else Unknown("it has no __file__")),
         doc=row["doc"],
         m_size=row["m_size"] if made_in_c else Unknown("a Python module has no PyModuleDef"),
         phases=("multi-phase" if row["slots"] else "single-phase") if made_in_c else "Python",
@@ -142,11 +143,6 @@ def _defined_in(origin: int, module: str) -> str | Unknown:
     if origin:
         return place(origin).library
     return module or Unknown("the type names no module")
-
-
-def _file_of(definition: int) -> str | Unknown:
-    """The file of a module without `__file__`: built into the interpreter, or made in Python."""
-    return place(definition).library if definition else Unknown("it has no __file__")
 
 
 def _known(value: T | None, reason: str) -> T | Unknown:

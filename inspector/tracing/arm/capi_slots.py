@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any, Final, Literal
 
 from inspector import _native
@@ -119,9 +119,7 @@ class CapiSlots:
         self.begin()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self.end()
 
     def _watch(self) -> None:

@@ -55,12 +55,7 @@ def named(address: int) -> tuple[str, str]:
         return f"{address:#x}", "made at run time"
     library = at.library.rpartition("/")[2]
     if names := [name for name in _native.foreign_names(address) if not name.startswith("_")]:
-        return f"{library}:{min(names, key=_plainness)}", library
+        return f"{library}:{min(names, key=lambda name: (len(name), name))}", library
     if isinstance(at.symbol, Unknown):
         return f"{library}+{at.offset_bytes:#x}", library
     return f"{library}:{at.symbol}{f'+{at.offset_bytes:#x}' if at.offset_bytes else ''}", library
-
-
-def _plainness(name: str) -> tuple[int, str]:
-    """Sort key: cos before cosf64."""
-    return len(name), name

@@ -115,12 +115,7 @@ class Targets:
             if type(sys.modules[name]) is ModuleType:
                 for key, value in list(vars(sys.modules[name]).items()):
                     self._one(name, key, value)
-        if not modules:
-            self._add_one(pattern)
-
-    def _add_one(self, dotted: str) -> None:
-        """A single callable: a module's attribute, or one of a type in it."""
-        if found := _single(dotted):
+        if not modules and (found := _single(pattern)):
             self._one(*found)
 
     def _one(self, module: str, name: str, value: Any) -> None:

@@ -120,11 +120,7 @@ def _groups(events: Events, heads: Rows, is_call: Rows, owner: Rows) -> tuple[Ro
         now[waiting] = True
         waiting = np.flatnonzero(is_call & (owner != TOP) & now[owner])
     empty = np.empty(0, np.int64)
-    return (
-        group,
-        np.concatenate(parents) if parents else empty,
-        np.concatenate(firsts) if firsts else empty,
-    )
+    return (group, np.concatenate(parents) if parents else empty, np.concatenate(firsts) if firsts else empty)
 
 
 def _place_keys(events: Events, rows: Rows) -> Rows:

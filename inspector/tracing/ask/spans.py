@@ -48,7 +48,7 @@ def weighed(events: Events, nesting: Nesting, calls: dict[int, Call]) -> tuple[B
 def weigh(events: Events, nesting: Nesting, calls: dict[int, Call]) -> Weighed:
     """Each result with bytes once: for the innermost call that returned it."""
     rows = events.of_kind("SPAN")
-    owner = _call_of(nesting, rows)
+    owner = np.searchsorted(nesting.heads, rows, side="right") - 1
     output = (events.records["flags"][rows] & FLAGS["OUTPUT"]) != 0
     shown = np.isin(nesting.group[owner], list(calls))
     results, given = rows[output & shown], rows[~output]
@@ -61,11 +61,6 @@ def weigh(events: Events, nesting: Nesting, calls: dict[int, Call]) -> Weighed:
     way = (((nesting.group[made_by] * 2 + same) * 2 + overlaps) * 2 + written) * 2 + partial
     ways = way * 3 + _sampled(events.records["code"][results])
     return Weighed(results[own], nesting.heads[made_by[own]], ways[own])
-
-
-def _call_of(nesting: Nesting, rows: Rows) -> Rows:
-    """The head that each continuation belongs to."""
-    return np.searchsorted(nesting.heads, rows, side="right") - 1
 
 
 def _by_who_was_given(

@@ -137,9 +137,6 @@ def _counted(lines: list[dict[str, Any]]) -> tuple[Counted, ...] | Unknown:
     return found
 
 
-# ----- the journal ----------------------------------------------------------------------------------
-
-
 def _interned(path: Path) -> list[str | CodeType]:
     """The interned objects by number; "" where the journal was full."""
     found = dict(_entries(path.read_bytes())) if path.exists() else {}

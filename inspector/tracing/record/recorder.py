@@ -156,17 +156,13 @@ class Recorder:
         """Hook functions imported since; return whether there are new ones."""
         known = len(self.found.names)
         more = self.blocks is not None and self.blocks.widen()
-        self._arm_foreign()
+        if self.grade != "count":
+            self.foreign.widen()  # before the C API's slots, which then take precedence
         self.found.look()
         self.numbers += _native.methods_arm(self.found.callables[len(self.numbers) :])
         if self.grade != "count":
             self.slots.widen(self.found.types)
         return more or len(self.found.names) > known
-
-    def _arm_foreign(self) -> None:
-        """Hook the calls of ctypes and cffi, before the C API's slots, which then take precedence."""
-        if self.grade != "count":
-            self.foreign.widen()
 
     def _widen(self) -> None:
         """Called when an import has ended."""
