@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from debugged import Program, told
+from debugged import Program, breaking, told
 from fingerprints import fingerprint
 
 from inspector import _native
@@ -18,10 +18,8 @@ from inspector.sessions import running
 
 pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
-BOTH = """
-from inspector.debugger.session import Breakpoints
+BOTH = breaking("""
 from inspector.facts.wire import to_wire
-probing = load(PATH)
 os.environ["PATH"] = "/nowhere"  # there is no gdb
 def inner(n):
     return probing.probe(5)
@@ -44,8 +42,7 @@ with Breakpoints("storm_probe", record="count", all_threads=True) as found:
     total = sum(probing.probe(i) for i in range(1000))
 say(count=found.facts.places[0].hits, hits=len(found.hits), total=total)
 say(after=probing.probe(7))
-sys.stdin.readline()
-"""
+""")
 
 
 @pytest.fixture(scope="module")
@@ -113,17 +110,15 @@ def test_one_session_at_a_time_and_no_place_is_added() -> None:
         _native.hardware_breakpoints_arm([1, 2, 3, 4, 5], [threading.get_native_id()], 0, 1)
 
 
-FALLS_BACK = """
-from inspector.debugger.session import Breakpoints
+FALLS_BACK = breaking("""
 from inspector import _native
-probing = load(PATH)
 word = bytearray(8)
 _native.writes_arm([(id(word), 8)], [threading.get_native_id()], 1)  # the table is taken, as if refused
 with Breakpoints("storm_probe", record="stacks") as found:
     total = sum(probing.probe(i) for i in range(5))
 _native.writes_disarm()
 say(means=found.facts.means, hits=found.facts.places[0].hits, frame=found.hits[0].stack.frames[0].function)
-"""
+""")
 
 
 def test_where_the_system_refuses_gdb_does_it() -> None:

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-import kernels
 import pytest
 from debugged import library, until
 from jupyter_client import BlockingKernelClient
@@ -16,12 +14,6 @@ from inspector.debugger.memory import proc
 from inspector.sessions import running
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(240)]
-
-
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
-    with kernels.kernel(tmp_path_factory.mktemp("kernel")) as (_, client):
-        yield client
 
 
 def test_a_cell_shows_what_it_reached(kernel: BlockingKernelClient) -> None:
