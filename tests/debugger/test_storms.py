@@ -8,6 +8,8 @@ import os
 import signal
 import sys
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 from debugged import Program, breaking, ends, until
@@ -78,14 +80,23 @@ say(hits=len(found.hits), threads=len({hit.stack.thread_id for hit in found.hits
 """)
 
 
-def test_places_that_the_session_itself_needs_and_threads_that_end_at_once() -> None:
-    """recv(2), malloc and the GIL serve the session's own talk, in the very process that is stopped."""
+@pytest.fixture(scope="module")
+def needed() -> list[dict[str, Any]]:
+    """What NEEDED says; its process is whole afterwards."""
     with Program(NEEDED) as program:
-        said = program.said()
-        assert (said["state"], said["hits"]["storm_probe"], said["ended"]) == ("running", 1, "")
-        said = program.said()
-        assert said["hits"] == 90 and said["threads"] > 3
+        rows = [program.said(), program.said()]
         program.assert_whole()
+    return rows
+
+
+def test_a_place_that_the_session_itself_needs(needed: list[dict[str, Any]]) -> None:
+    """recv(2), malloc and the GIL serve the session's own talk, in the very process that is stopped."""
+    said = needed[0]
+    assert (said["state"], said["hits"]["storm_probe"], said["ended"]) == ("running", 1, "")
+
+
+def test_threads_that_end_at_once_are_all_heard(needed: list[dict[str, Any]]) -> None:
+    assert needed[1]["hits"] == 90 and needed[1]["threads"] > 3
 
 
 UNLOADED = """
@@ -162,6 +173,28 @@ def test_a_kernel_that_is_interrupted_while_its_child_is_stopped() -> None:
         os.kill(program.pid, signal.SIGINT)
         assert program.said() == {"answer": 0}
         until(ends(said["child"]), ORPHANS_S)
+        program.assert_whole()
+
+
+DUMB = """
+from inspector.debugger.session import Breakpoints
+from inspector.errors import InspectorError
+try:
+    with Breakpoints("PyLong_FromLong"):
+        say(slug="entered")
+except InspectorError as error:
+    say(slug=error.slug, why=error.why)
+sys.stdin.readline()
+"""
+
+
+def test_a_gdb_without_python_is_said_at_once(tmp_path: Path) -> None:
+    gdb = tmp_path / "gdb"
+    gdb.write_text("#!/bin/sh\necho 'Python scripting is not supported' >&2\nexec sleep 1000\n")
+    gdb.chmod(0o755)
+    with Program(DUMB, PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}") as program:
+        said = program.said()
+        assert said["slug"] == "gdb-missing" and "without Python" in said["why"]
         program.assert_whole()
 
 

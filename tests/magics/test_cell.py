@@ -34,6 +34,7 @@ def test_born_gone_rebound_and_moved_names_are_told(shell, run) -> None:
     }
     rows = {row.name: row for row in shell.last_execution_result.result.difference.names}
     assert rows["kept"].references == rows["born"].references == 1
+    assert "n" in changed(shell, run, "n = %inspect kept") and shell.user_ns["n"].name == "kept"
 
 
 def test_bytes_kept_are_told(shell, run) -> None:
