@@ -51,14 +51,17 @@ static PyMethodDef methods[] = {
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "probing", 0, 0, methods};
 PyMODINIT_FUNC PyInit_probing(void) { return PyModule_Create(&module); }
 """
-PREPARE = """
-import json, os, sys, threading, importlib.machinery, importlib.util
+LOAD = """
+import importlib.machinery, importlib.util
 def load(path):
     loader = importlib.machinery.ExtensionFileLoader("probing", path)
     spec = importlib.util.spec_from_file_location("probing", path, loader=loader)
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     return module
+"""
+PREPARE = f"""{LOAD}
+import json, os, sys, threading
 def say(**what):
     print(json.dumps(what), flush=True)
 PATH = sys.argv[1]

@@ -56,11 +56,8 @@ def said() -> list[dict[str, Any]]:
 
 def test_hits_have_both_stacks_in_their_true_order(said: list[dict[str, Any]]) -> None:
     facts = said[0]["facts"]
-    assert (
-        facts["means"] == hardware_breakpoints.MEANS
-        and facts["ended"] == ""
-        and said[0]["state"] == "running"
-    )
+    assert (facts["means"], facts["ended"]) == (hardware_breakpoints.MEANS, "")
+    assert said[0]["state"] == "running"
     first = facts["hits"][0]
     frames = [(f["kind"], f["function"]) for f in first["stack"]["frames"] if not f["plumbing"]]
     assert frames[:3] == [("native", "storm_probe"), ("native", "probe"), ("python", "inner")]
@@ -94,12 +91,9 @@ def test_here_nothing_is_disturbed_and_the_signal_goes_back() -> None:
 
 def test_one_session_at_a_time_and_no_place_is_added() -> None:
     with running.breakpoints("PyFloat_FromString", record="count") as found:
-        for begin in (
-            lambda: running.breakpoints("PyFloat_FromString", record="count"),
-            lambda: running.breakpoints("PyFloat_FromString"),
-        ):
+        for words in ({"record": "count"}, {}):
             with pytest.raises(InspectorError) as caught:
-                begin().__enter__()
+                running.breakpoints("PyFloat_FromString", **words).__enter__()
             assert caught.value.slug == "session-running"
         with pytest.raises(InspectorError) as caught:
             found.add("PyFloat_FromDouble")
@@ -136,8 +130,7 @@ def test_where_the_system_refuses_gdb_does_it() -> None:
     ],
 )
 def test_what_the_processor_cannot_do_is_left_to_gdb(places: list[str]) -> None:
-    assert hardware_breakpoints.armed(asked(places, None, ()), "count", 1, 40, all_threads=False) is None
-    assert (
-        hardware_breakpoints.armed(asked(["PyList_Sort"], None, ()), "full", 1, 40, all_threads=False) is None
-    )
+    for names, record in ((places, "count"), (["PyList_Sort"], "full")):
+        found = asked(names, None, ())
+        assert hardware_breakpoints.armed(found, record, 1, 40, all_threads=False) is None
     assert _native.hardware_breakpoints_disarm() == ([], [])

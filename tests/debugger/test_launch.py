@@ -130,11 +130,9 @@ stopifnot(py$f(c(1,2,3)) == 3)
 def test_reticulate_from_one_command(tmp_path: Path) -> None:
     """Seed 000: both directions, arguments decoded in a stripped library, `convert` read."""
     hits = reticulated.hits(tmp_path, SEED, "/usr/bin/python3")
-    to_r = [{a["name"]: a["value"] for a in hit["arguments"]} for hit in hits if hit["place"] == "py_to_r"]
-    assert {"x": "list (3 items)", "convert": "true"} in to_r
-    to_python = [
-        {a["name"]: a["value"] for a in hit["arguments"]} for hit in hits if hit["place"] == "r_to_py_cpp"
-    ]
+    values = [(hit["place"], {a["name"]: a["value"] for a in hit["arguments"]}) for hit in hits]
+    assert ("py_to_r", {"x": "list (3 items)", "convert": "true"}) in values
+    to_python = [found for place, found in values if place == "r_to_py_cpp"]
     assert any(one["x"] == "double (3 items) 1, 2, 3" for one in to_python)
     assert {one["convert"] for one in to_python} <= {"true", "false"}
     down = next(hit for hit in hits if hit["place"] == "py_to_r")

@@ -106,10 +106,8 @@ def test_a_repeated_store_is_one_write_and_does_what_it_does(wide: Any, x: Any, 
     with running.writes(x) as found:
         wide.repeat(width, raw.ctypes.data + 100, source.ctypes.data, 2 * PAGE // width, 0)
         wide.repeat(width, raw.ctypes.data + 3 * PAGE, 0, 64 // width, 0)
-    assert [(one.offset, one.written_bytes, one.stores) for one in found] == [
-        (100, 2 * PAGE, 1),
-        (3 * PAGE, 64, 1),
-    ]
+    rows = [(one.offset, one.written_bytes, one.stores) for one in found]
+    assert rows == [(100, 2 * PAGE, 1), (3 * PAGE, 64, 1)]
     assert bytes(raw[100 : 100 + 2 * PAGE]) == bytes(source[: 2 * PAGE]) and found.facts.silent is False
     assert not raw[3 * PAGE : 3 * PAGE + 64].any() and raw[3 * PAGE + 64] == raw[99] == 255
 

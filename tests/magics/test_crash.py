@@ -7,7 +7,7 @@ from pathlib import Path
 
 import kernels
 import pytest
-from debugged import library, until
+from debugged import LOAD, library, until
 
 
 def test_without_a_crash_it_says_so(shown, tmp_path) -> None:
@@ -17,11 +17,8 @@ def test_without_a_crash_it_says_so(shown, tmp_path) -> None:
 
 
 DIES = """
-import importlib.machinery, importlib.util, inspector, sys
-loader = importlib.machinery.ExtensionFileLoader("probing", {path!r})
-probing = importlib.util.module_from_spec(importlib.util.spec_from_loader("probing", loader))
-loader.exec_module(probing)
-sys.modules["probing"] = probing
+import inspector, sys
+probing = sys.modules["probing"] = load({path!r})
 with inspector.trace("probing", keep={folder!r}):
     for n in range(70): probing.probe(n)
     probing.crash()
@@ -33,7 +30,7 @@ def test_after_a_restart_the_kernel_tells_what_the_last_one_died_after(tmp_path:
     """A real kernel dies of SIGSEGV in a cell, is restarted as a notebook does it, and reads the rings."""
     folder = str(tmp_path / "kept")
     with kernels.kernel(tmp_path) as (manager, client):
-        client.execute(DIES.format(path=str(library()), folder=folder))
+        client.execute(LOAD + DIES.format(path=str(library()), folder=folder))
         until(lambda: not manager.is_alive())
         manager.restart_kernel(now=True)
         client.wait_for_ready(timeout=120)

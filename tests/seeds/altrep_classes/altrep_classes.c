@@ -27,7 +27,6 @@ static R_altrep_class_t abs_class, abs_faulty_class, mapped_class;
 // ----- lazy_abs -----
 
 static int is_materialized(SEXP x) { return R_altrep_data2(x) != R_NilValue; }
-
 static R_xlen_t abs_length(SEXP x) { return XLENGTH(R_altrep_data1(x)); }
 
 // Writes |input[start]| ... to out; gives how many there were. The input may be lazy itself: it is asked for
@@ -104,11 +103,8 @@ static void unmap(SEXP pointer) {
 }
 
 static R_xlen_t mapped_length(SEXP x) { return mapped_of(x)->bytes / sizeof(double); }
-
 static void *mapped_dataptr(SEXP x, Rboolean writable) { return mapped_of(x)->first; }
-
 static const void *mapped_dataptr_or_null(SEXP x) { return mapped_of(x)->first; }
-
 static double mapped_elt(SEXP x, R_xlen_t i) { return mapped_of(x)->first[i]; }
 
 static R_xlen_t mapped_get_region(SEXP x, R_xlen_t start, R_xlen_t count, double *out) {
