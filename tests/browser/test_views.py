@@ -222,9 +222,7 @@ def test_a_stopped_child_is_stepped_by_buttons(board) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_text_lies_on_another_no_colour_lacks_a_word_and_the_pictures_are_those_of_the_docs(
-    board, theme: str
-) -> None:
+def test_no_text_lies_on_another_and_the_pictures_are_those_of_the_docs(board, theme: str) -> None:
     board.lab.theme(theme)
     board.page.mouse.move(1, 1)
     words = json.loads(LABELS.read_text()) if LABELS.exists() else {}
