@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,14 +61,8 @@ def server(run: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serv
     (home / "files").mkdir()
     token = uuid.uuid4().hex
     with (home / "log").open("w") as log:
-        process = subprocess.Popen(
-            _command(home, token),
-            env=_environment(home),
-            cwd=home,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        streams = {"stdout": log, "stderr": log, "start_new_session": True}
+        process = subprocess.Popen(_command(home, token), env=_environment(home), cwd=home, **streams)
     try:
         yield Server(_address(process, home / "log"), token, home / "files")
     finally:
@@ -96,17 +91,13 @@ def _command(home: Path, token: str) -> list[str]:
 
 def _environment(home: Path) -> dict[str, str]:
     """The machine's own Jupyter and IPython settings are out of the way."""
-    folders = {
-        name: str(home / name.lower())
-        for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
-    }
+    names = [f"JUPYTER_{what}_DIR" for what in ("CONFIG", "DATA", "RUNTIME")]
+    folders = {name: str(home / name.lower()) for name in names}
     return os.environ | folders | {"IPYTHONDIR": str(home / "ipython"), "JUPYTER_PLATFORM_DIRS": "1"}
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
     """The address that the server's log says; asked until it is there, or the server is gone."""
-    import time
-
     end = time.monotonic() + SECONDS
     while time.monotonic() < end and process.poll() is None:
         if found := re.search(r"http://127\.0\.0\.1:\d+/", log.read_text()):

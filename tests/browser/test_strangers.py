@@ -75,11 +75,7 @@ HOSTILE = """async ([sent, gone]) => {
 }"""
 """Another front end on the kernel tells each view, and one that is gone, what it likes."""
 SENT = [
-    {
-        "method": "update",
-        "state": {"scene": {"bars": "owned"}, "_esm": "export default {}"},
-        "buffer_paths": [],
-    },
+    {"method": "update", "state": {"scene": {"bars": "owned"}, "_esm": "export {}"}, "buffer_paths": []},
     {"method": "custom", "content": {"ask": "__init__", "number": "1"}},
     {"method": "custom", "content": {"ask": "neighbours", "number": "2", "at": "0x10", "up": "owned"}},
     {"method": "custom", "content": {"ask": "window", "number": "3", "begin": 1e308, "end": None}},

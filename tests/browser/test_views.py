@@ -228,7 +228,7 @@ def test_no_text_lies_on_another_and_the_pictures_are_those_of_the_docs(board, t
     words = json.loads(LABELS.read_text()) if LABELS.exists() else {}
     for name in CELLS:
         view = board.view(name)
-        assert overlaps(view) == [], name
+        assert overlaps(view) == [] == only_by_colour(view), name
         view.evaluate(WITHOUT_STRAYS)
         shot = board.lab.photograph(view, f"{name}-{theme}")
         kept = PICTURES / f"{name}-{theme}.png"
@@ -269,13 +269,6 @@ def test_a_planted_overlap_and_a_label_taken_away_are_found(board) -> None:
     assert lies and gone and set(gone) <= set(said.split())
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_state_is_told_by_a_colour_alone(board, theme: str) -> None:
-    board.lab.theme(theme)
-    for name in CELLS:
-        assert only_by_colour(board.view(name)) == [], name
-
-
 @pytest.mark.parametrize(
     ("words", "ground"), [("C", ""), ("", "rgb(200, 0, 0)")], ids=["another's letter", "no letter"]
 )
@@ -314,18 +307,11 @@ def test_the_tab_key_goes_through_every_control_and_each_shows_that_it_has_the_f
                 break
             reached[at[0]] = at[1]
         view.evaluate("view => view.removeAttribute('tabindex')")
-        assert len(reached) == view.evaluate(WALK), name
+        assert len(reached) == view.evaluate(WALK) > 0, name
         assert all(reached.values()), f"{name}: the focus is not seen"
-
-
-def test_every_control_has_a_name_and_is_reached_by_tab(board) -> None:
-    for name in CELLS:
-        view = board.view(name)
         assert nameless(view) == [], name
         assert view.get_attribute("role") == "group" and view.get_attribute("aria-label"), name
         assert view.locator("[role=status][aria-live=polite]").count() == 1, name
-        reached = view.locator("button:not(:disabled), input, select, [tabindex='0']")
-        assert reached.count() > 0, name
         assert view.locator("button[tabindex='-1'], [role=listbox]:not([tabindex])").count() == 0, name
 
 

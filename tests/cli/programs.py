@@ -27,6 +27,11 @@ def inspector(
     )
 
 
+def plain(*command: str) -> subprocess.CompletedProcess[str]:
+    """Any command from `/`, in the environment of the tests, its output in pipes."""
+    return subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=60)
+
+
 def in_terminal(*arguments: str, columns: int = 80, **environment: str) -> tuple[int, str]:
     """`inspector ARGUMENTS` in a pseudo-terminal: exit code and what it would show."""
     ours, theirs = pty.openpty()

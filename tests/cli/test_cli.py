@@ -7,11 +7,11 @@ import importlib.util
 import json
 import re
 import shutil
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from programs import SCRIPTS, in_terminal, inspector
+from programs import SCRIPTS, in_terminal, inspector, plain
 
 from inspector.faces.arguments import DRAW, LOOK, WRITE
 from inspector.faces.cli import commands
@@ -32,23 +32,30 @@ def block(stderr: str) -> dict[str, str]:
     return {label: line[8:] for label, line in zip(labels, rest, strict=True) if label} | {"what": first[11:]}
 
 
-def test_without_arguments_it_invites() -> None:
+@pytest.fixture
+def app(tmp_path: Path) -> Callable[[str], str]:
+    """`app(text)`: the path of a script with this text."""
+
+    def written(text: str) -> str:
+        (tmp_path / "app.py").write_text(text)
+        return str(tmp_path / "app.py")
+
+    return written
+
+
+def test_without_arguments_it_invites_and_python_m_too() -> None:
     ran = inspector()
     assert ran.returncode == 0
     assert "inspector show" in ran.stdout
     assert len(ran.stdout.splitlines()) <= 8
+    assert plain(f"{SCRIPTS}/python", "-m", "inspector").stdout == ran.stdout
 
 
 @pytest.mark.quick
 def test_help_lists_commands_by_job_within_80_columns() -> None:
     shown = inspector("--help").stdout
-    jobs = [line for line in shown.splitlines() if line.endswith(":") and not line.startswith("usage")]
-    assert jobs == [
-        "inspect objects:",
-        "inspect running programs:",
-        "read saved reports:",
-        "check this machine:",
-    ]
+    jobs = [line[:-1] for line in shown.splitlines() if line.endswith(":") and not line.startswith("usage")]
+    assert jobs == ["inspect objects", "inspect running programs", "read saved reports", "check this machine"]
     commands = ("show", "heap", "diff", "report", "completion")
     assert all(re.search(rf"^  {command} ", shown, re.M) for command in commands)
     for command in commands:
@@ -62,10 +69,7 @@ def test_help_imports_neither_rich_nor_numpy_nor_ipython() -> None:
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
         "print([m for m in ('rich', 'numpy', 'IPython', 'inspector._native') if m in sys.modules])"
     )
-    ran = subprocess.run(
-        [SCRIPTS / "python", "-c", code], capture_output=True, text=True, cwd="/", check=True
-    )
-    assert ran.stdout.splitlines()[-1] == "[]"
+    assert plain(f"{SCRIPTS}/python", "-c", code).stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.quick
@@ -89,15 +93,12 @@ def test_show_imports_the_modules_an_expression_names() -> None:
 
 
 @pytest.mark.quick
-def test_json_goes_to_stdout_alone_and_is_a_report(tmp_path: Path) -> None:
-    script = tmp_path / "app.py"
-    script.write_text("import os\nprint('from python')\nos.system('echo from below')\nrows = [1, 2]\n")
-    ran = inspector("show", "rows", "--json", "--script", str(script))
+def test_json_goes_to_stdout_alone_and_is_a_report(app: Callable[[str], str]) -> None:
+    script = app("import os\nprint('from python')\nos.system('echo from below')\nrows = [1, 2]\n")
+    ran = inspector("show", "rows", "--json", "--script", script)
     report = from_text(ran.stdout, "stdout")
-    assert report.name == "rows"
-    assert report.object.type_name == "list"
-    assert "from python" in ran.stderr
-    assert "from below" in ran.stderr
+    assert (report.name, report.object.type_name) == ("rows", "list")
+    assert "from python" in ran.stderr and "from below" in ran.stderr
 
 
 @pytest.mark.quick
@@ -147,10 +148,8 @@ def test_an_ascii_terminal_gets_ascii() -> None:
 
 def test_a_closed_pipe_is_quiet() -> None:
     command = f"{SCRIPTS}/inspector show numpy.ndarray --all | head -1"
-    ran = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, cwd="/")
-    assert ran.stderr == ""
-    assert len(ran.stdout.splitlines()) == 1
-    assert ran.returncode == 0
+    ran = plain("bash", "-o", "pipefail", "-c", command)
+    assert (ran.returncode, ran.stderr, len(ran.stdout.splitlines())) == (0, "", 1)
 
 
 @pytest.mark.quick
@@ -168,23 +167,16 @@ def test_a_closed_pipe_is_quiet() -> None:
         (["report", "/nowhere.json"], "unreadable-file"),
         (["report", "/"], "unreadable-file"),
         (["report", "/bin/ls"], "bad-report"),
+        *((["show", text], "not-an-expression") for text in ("  ", "await f()", "(yield)")),
+        *((words, "bad-option") for words in (["nonsense"], ["show"], ["show", "1", "--no"])),
+        (["show", "1", "--width", "3"], "bad-option"),
     ],
 )
 def test_a_wrong_request_is_one_block_and_exit_code_2(arguments: list[str], slug: str) -> None:
     ran = inspector(*arguments)
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    assert block(ran.stderr)["more"] == f"docs/messages.md#{slug}"
-
-
-@pytest.mark.parametrize(
-    "arguments", [["nonsense"], ["show"], ["show", "1", "--width", "3"], ["show", "1", "--no"]]
-)
-def test_wrong_options_are_one_block_too(arguments: list[str]) -> None:
-    ran = inspector(*arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert block(ran.stderr)["more"] == "docs/messages.md#bad-option"
-    assert block(ran.stderr)["do"].startswith("inspector ")
+    assert block(ran.stderr)["more"] == f"docs/messages.md#{slug}"
+    assert slug != "bad-option" or block(ran.stderr)["do"].startswith("inspector ")
 
 
 @pytest.mark.parametrize(
@@ -199,12 +191,9 @@ def test_wrong_options_are_one_block_too(arguments: list[str]) -> None:
         ("def f(): f()\nf()\n", "RecursionError"),
     ],
 )
-def test_a_failing_script_is_said_as_its_own(tmp_path: Path, text: str, said: str) -> None:
-    script = tmp_path / "app.py"
-    script.write_text(text)
-    ran = inspector("show", "1", "--script", str(script))
-    assert ran.returncode == 1
-    assert ran.stdout == ""
+def test_a_failing_script_is_said_as_its_own(app: Callable[[str], str], text: str, said: str) -> None:
+    ran = inspector("show", "1", "--script", app(text))
+    assert (ran.returncode, ran.stdout) == (1, "")
     found = block(ran.stderr)
     assert said in found["what"]
     assert found["more"] == "docs/messages.md#script-failed"
@@ -212,44 +201,32 @@ def test_a_failing_script_is_said_as_its_own(tmp_path: Path, text: str, said: st
     assert "target.py" not in ran.stderr
 
 
-def test_the_traceback_of_a_script_shows_its_own_lines(tmp_path: Path) -> None:
-    script = tmp_path / "app.py"
-    script.write_text("def f():\n    raise ValueError('bad')\nf()\n")
-    said = inspector("show", "1", "--script", str(script)).stderr
+def test_the_traceback_of_a_script_shows_its_own_lines(app: Callable[[str], str]) -> None:
+    said = inspector("show", "1", "--script", app("def f():\n    raise ValueError('bad')\nf()\n")).stderr
     assert "app.py:3 in <module>   f()" in said
     assert "app.py:2 in f   raise ValueError('bad')" in said
 
 
-def test_a_script_that_left_quietly_still_shows_its_names(tmp_path: Path) -> None:
-    script = tmp_path / "app.py"
-    script.write_text("import sys\nx = [1]\nsys.exit(0)\ny = 2\n")
-    assert inspector("show", "x", "--script", str(script)).returncode == 0
-    ran = inspector("show", "y", "--script", str(script))
-    assert ran.returncode == 1
-    assert "exited before the name was set" in block(ran.stderr)["what"]
+def test_a_script_that_left_quietly_still_shows_its_names(app: Callable[[str], str]) -> None:
+    script = app("import sys\nx = [1]\nsys.exit(0)\ny = 2\n")
+    assert inspector("show", "x", "--script", script).returncode == 0
+    for words, said in (("y", "exited before the name was set"), ("1 / 0", "ZeroDivisionError")):
+        ran = inspector("show", words, "--script", script)
+        assert ran.returncode == 1 and said in block(ran.stderr)["what"]
 
 
-def test_an_expression_that_raises_is_the_programs_failure() -> None:
-    ran = inspector("show", "1 / 0")
-    assert ran.returncode == 1
-    assert "ZeroDivisionError" in block(ran.stderr)["what"]
+def test_the_scripts_names_come_first(app: Callable[[str], str]) -> None:
+    script = app("math = [1, 2, 3]\nif __name__ == '__main__':\n    made = __file__\n")
+    assert " math     list " in inspector("show", "math", "--script", script).stdout
+    assert "str" in inspector("show", "made", "--script", script).stdout
 
 
-def test_the_scripts_names_come_first(tmp_path: Path) -> None:
-    script = tmp_path / "app.py"
-    script.write_text("math = [1, 2, 3]\nif __name__ == '__main__':\n    made = __file__\n")
-    assert " math     list " in inspector("show", "math", "--script", str(script)).stdout
-    assert "str" in inspector("show", "made", "--script", str(script)).stdout
-
-
-def test_secret_names_are_masked_unless_asked(tmp_path: Path) -> None:
-    script = tmp_path / "app.py"
-    script.write_text("password = 'hunter2'\nconfig = {'api_key': 'hunter2', 'user': 'ann'}\n")
+def test_secret_names_are_masked_unless_asked(app: Callable[[str], str]) -> None:
+    script = app("password = 'hunter2'\nconfig = {'api_key': 'hunter2', 'user': 'ann'}\n")
     for name in ("password", "config"):
-        shown = inspector("show", name, "--script", str(script), "--all", "-v").stdout
-        assert "hunter2" not in shown
-        assert "hunter2" not in inspector("show", name, "--script", str(script), "--json").stdout
-        assert "hunter2" in inspector("show", name, "--script", str(script), "--reveal").stdout
+        for words, revealed in ((("--all", "-v"), False), (("--json",), False), (("--reveal",), True)):
+            shown = inspector("show", name, "--script", script, *words).stdout
+            assert ("hunter2" in shown) is revealed, (name, words)
 
 
 @pytest.mark.parametrize("expression", ["()()()", "5 is 5", r"'\d'"])
@@ -257,32 +234,26 @@ def test_an_expression_is_read_without_a_word_of_the_compiler(expression: str) -
     assert "Warning" not in inspector("show", expression).stderr
 
 
-def test_what_after_names_must_be_an_expression() -> None:
+def test_what_after_names_must_be_an_expression_and_an_unknown_option_leads_to_help() -> None:
     ran = inspector("show", "1", "--after", "1 +")
     assert ran.returncode == 2
     assert block(ran.stderr)["what"] == "1 + is not an expression."
-
-
-def test_an_unknown_option_leads_to_the_help_of_its_command() -> None:
     said = block(inspector("leaks", "--nonsense", "app.py").stderr)
-    assert (said["do"], said["more"]) == (
-        "inspector leaks --help lists its options",
-        "docs/messages.md#bad-option",
-    )
+    assert said["do"] == "inspector leaks --help lists its options"
+    assert said["more"] == "docs/messages.md#bad-option"
 
 
 @pytest.mark.parametrize("command", ["leaks", "trace"])
-def test_a_script_that_raises_without_a_word_is_told_by_its_type(tmp_path: Path, command: str) -> None:
-    script = tmp_path / "app.py"
-    script.write_text("raise KeyboardInterrupt\n")
-    assert block(inspector(command, str(script)).stderr)["what"].endswith("raised KeyboardInterrupt.")
+def test_a_script_that_raises_without_a_word_is_told_by_its_type(
+    app: Callable[[str], str], command: str
+) -> None:
+    said = block(inspector(command, app("raise KeyboardInterrupt\n")).stderr)
+    assert said["what"].endswith("raised KeyboardInterrupt.")
 
 
 @pytest.mark.parametrize("command", [("show", "x", "--script"), ("trace",), ("leaks",), ("heap", "--script")])
-def test_a_script_warns_once_as_under_python(tmp_path: Path, command: tuple[str, ...]) -> None:
-    script = tmp_path / "app.py"
-    script.write_text("x = 5 is 5\n")
-    assert inspector(*command, str(script)).stderr.count("SyntaxWarning") == 1
+def test_a_script_warns_once_as_under_python(app: Callable[[str], str], command: tuple[str, ...]) -> None:
+    assert inspector(*command, app("x = 5 is 5\n")).stderr.count("SyntaxWarning") == 1
 
 
 @pytest.mark.quick
@@ -295,9 +266,8 @@ def test_diff_says_what_differs_and_exits_1(tmp_path: Path) -> None:
     assert other.returncode == 1
     assert re.search(r"object +length +2 +3", other.stdout)
     facts = json.loads(inspector("diff", "a.json", "b.json", "--json", cwd=tmp_path).stdout)["facts"]
-    assert {"column": "object", "field": "length", "left": "2", "right": "3"} in facts["comparison"][
-        "changes"
-    ]
+    changed = {"column": "object", "field": "length", "left": "2", "right": "3"}
+    assert changed in facts["comparison"]["changes"]
 
 
 @pytest.mark.quick
@@ -311,13 +281,7 @@ def test_bash_completes_a_command() -> None:
     pytest.importorskip("shtab")
     script = inspector("completion", "bash").stdout
     line = f"{script}\nCOMP_WORDS=(inspector sh)\nCOMP_CWORD=1\n_shtab_inspector\necho ${{COMPREPLY[@]}}\n"
-    ran = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
-    assert ran.stdout.split() == ["show"]
-
-
-def test_python_m_inspector_is_the_same() -> None:
-    ran = subprocess.run([SCRIPTS / "python", "-m", "inspector"], capture_output=True, text=True, cwd="/")
-    assert ran.stdout == inspector().stdout
+    assert plain("bash", "-c", line).stdout.split() == ["show"]
 
 
 @pytest.mark.quick
@@ -330,16 +294,10 @@ def test_the_page_names_every_command_and_option() -> None:
 
 
 @pytest.mark.quick
-def test_two_snapshots_of_two_runs_differ_by_what_was_made(tmp_path: Path) -> None:
-    script = tmp_path / "app.py"
-    script.write_text("x = [1, 2, 3]\n")
-    (tmp_path / "one.json").write_text(
-        inspector("heap", "--script", str(script), "--snapshot", "--json").stdout
-    )
-    script.write_text("x = [1, 2, 3]\ny = [x] * 100\n")
-    (tmp_path / "two.json").write_text(
-        inspector("heap", "--script", str(script), "--snapshot", "--json").stdout
-    )
+def test_two_snapshots_of_two_runs_differ_by_what_was_made(tmp_path: Path, app: Callable[[str], str]) -> None:
+    for name, more in (("one", ""), ("two", "y = [x] * 100\n")):
+        ran = inspector("heap", "--script", app(f"x = [1, 2, 3]\n{more}"), "--snapshot", "--json")
+        (tmp_path / f"{name}.json").write_text(ran.stdout)
     ran = inspector("diff", "one.json", "two.json", cwd=tmp_path)
     assert ran.returncode == 1
     assert re.search(r"x +rebound +list +\+100", ran.stdout)
@@ -379,17 +337,10 @@ def test_without_the_extension_the_doctor_says_how_to_mend_it(without_extension:
 
 
 def test_a_closed_or_a_full_output_is_no_fault_of_ours() -> None:
-    closed = subprocess.run(
-        ["sh", "-c", f"{SCRIPTS}/inspector show 1 >&-"], capture_output=True, text=True, cwd="/"
-    )
+    closed = plain("sh", "-c", f"{SCRIPTS}/inspector show 1 >&-")
     assert (closed.returncode, closed.stderr) == (0, "")
     for option in ("", "--json"):
-        full = subprocess.run(
-            ["sh", "-c", f"{SCRIPTS}/inspector show 1 {option} >/dev/full"],
-            capture_output=True,
-            text=True,
-            cwd="/",
-        )
+        full = plain("sh", "-c", f"{SCRIPTS}/inspector show 1 {option} >/dev/full")
         assert full.returncode == 2
         assert block(full.stderr)["more"] == "docs/messages.md#unwritable-file"
 
@@ -405,16 +356,14 @@ def test_a_closed_or_a_full_output_is_no_fault_of_ours() -> None:
     ],
 )
 def test_what_a_program_does_to_its_output_is_undone(
-    tmp_path: Path, command: str, ends: str, drawn: str
+    app: Callable[[str], str], command: str, ends: str, drawn: str
 ) -> None:
     """json.tool closes its own: `python -m json.tool` is a program that is traced like others."""
-    script = tmp_path / "closing.py"
-    script.write_text(f"import io, sys\nx = [1]\nprint('its own')\n{ends}\n")
-    first, *words = command.split()
-    ran = inspector(first, *words, str(script))
+    first, *words = [*command.split(), app(f"import io, sys\nx = [1]\nprint('its own')\n{ends}\n")]
+    ran = inspector(first, *words)
     assert (ran.returncode, ran.stderr) == (0, "")
     assert ran.stdout.startswith("its own\n") and drawn in ran.stdout
-    quiet = inspector(first, "--json", *words, str(script))
+    quiet = inspector(first, "--json", *words)
     assert (quiet.returncode, "its own" in quiet.stdout) == (0, False)
     assert json.loads(quiet.stdout)["kind"] == "report"
 
@@ -429,13 +378,6 @@ def test_a_damaged_report_is_told_by_its_file_and_field(tmp_path: Path) -> None:
     del saved["facts"]["object"]["type_name"]
     (tmp_path / "a.json").write_text(json.dumps(saved))
     assert "Object has no type_name" in block(inspector("report", "a.json", cwd=tmp_path).stderr)["why"]
-
-
-@pytest.mark.parametrize("text", ["", "  ", "await f()", "(yield)"])
-def test_what_is_no_expression_is_a_wrong_request(text: str) -> None:
-    ran = inspector("show", text)
-    assert ran.returncode == 2
-    assert block(ran.stderr)["more"] == "docs/messages.md#not-an-expression"
 
 
 def test_the_version_is_the_installed_one() -> None:

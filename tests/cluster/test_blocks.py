@@ -19,6 +19,7 @@ import cloudpickle
 import numpy as np
 import pytest
 import specimens
+from debugged import until
 from leak_corpus import SOURCE
 
 import inspector
@@ -118,9 +119,12 @@ def test_records_that_are_too_many_are_counted(client: Any, asked: Any) -> None:
     assert len(traced.to_arrow()) <= 20
 
 
-def test_records_that_were_not_asked_for_are_refused(asked: Any) -> None:
+def test_records_that_were_not_asked_for_are_refused(client: Any, asked: Any) -> None:
+    """And a block leaves nothing on the scheduler."""
     with asked.trace("numpy") as traced, pytest.raises(InspectorError) as early:
+        assert len(plugins_of_the_scheduler(client)) == 1
         traced.to_arrow()
+    assert plugins_of_the_scheduler(client) == []
     with pytest.raises(InspectorError) as late:
         traced.to_arrow()
     assert (early.value.slug, late.value.slug) == ("trace-not-finished", "no-events")
@@ -131,9 +135,7 @@ def test_what_a_killed_worker_recorded_is_read_back(client: Any, asked: Any, wor
     with asked.trace("numpy", events=100_000) as traced:
         client.submit(turned, MB, workers=workers[1:], key="turned-then-died", pure=False).result()
         os.kill(pids[workers[1]], signal.SIGKILL)
-        until = time.monotonic() + 30
-        while workers[1] in client.nthreads() and time.monotonic() < until:
-            time.sleep(0.1)
+        until(lambda: workers[1] not in client.nthreads())
     answers = {one.address: one.answer for one in traced.fact.workers}
     assert answers[workers[1]] == "lost"
     [remains] = traced.fact.remains
@@ -163,16 +165,16 @@ def test_modules_that_no_worker_has_are_refused_before_the_block(asked: Any) -> 
     assert refused.value.slug == "workers-refused" and "nonsense_module" in refused.value.why
 
 
-def test_an_interrupt_leaves_nothing_armed(client: Any, asked: Any, workers: list[str]) -> None:
-    """In the block, and while the answers are awaited."""
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        interrupted(client, asked, workers)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
-def interrupted(client: Any, asked: Any, workers: list[str]) -> None:
+def test_an_interrupt_leaves_nothing_armed(client: Any, asked: Any, workers: list[str], heard: None) -> None:
+    """In the block, and while the answers are awaited."""
     with pytest.raises(KeyboardInterrupt), asked.trace("numpy"):
         assert all(armed for armed, _ in left_armed(client).values())
         raise KeyboardInterrupt
@@ -218,16 +220,7 @@ def test_a_client_that_is_killed_leaves_nothing_armed(cluster: Any, client: Any,
             assert len(plugins_of_the_scheduler(client)) == 1
         finally:
             other.kill()
-    until = time.monotonic() + 60
-    while any(state != (False, []) for state in left_armed(client).values()):
-        assert time.monotonic() < until
-        time.sleep(0.1)
-    assert plugins_of_the_scheduler(client) == []
-
-
-def test_a_block_leaves_nothing_on_the_scheduler(client: Any, asked: Any) -> None:
-    with asked.trace("numpy"):
-        assert len(plugins_of_the_scheduler(client)) == 1
+    until(lambda: all(state == (False, []) for state in left_armed(client).values()))
     assert plugins_of_the_scheduler(client) == []
 
 

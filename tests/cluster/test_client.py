@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import cloudpickle
 import numpy as np
 import pytest
+from debugged import until
 
 import inspector
 from inspector.errors import InspectorError
@@ -73,9 +73,7 @@ def test_keys_are_weighed_where_they_are(client: Any, asked: Any, workers: list[
     fact = asked.namespace().cluster_keys
     assert [worker.answer for worker in fact.workers] == ["answered"] * 2
     assert {worker.address for worker in fact.workers} == set(workers)
-    assert len({worker.pid for worker in fact.workers}) == 2 and os.getpid() not in {
-        w.pid for w in fact.workers
-    }
+    assert len({worker.pid for worker in fact.workers} - {os.getpid()}) == 2
     found = {(key.worker, key.held.name): key for key in fact.keys}
     key = found[workers[0], "weighed"]
     assert (key.held.bytes, key.managed_bytes, key.held.references) == (8 * MB, 8 * MB, 1)
@@ -90,19 +88,11 @@ def test_what_keys_share_and_what_they_keep_alive(client: Any, asked: Any, worke
     part = client.submit(first_rows, whole, 1000, workers=workers[:1], key="shared-part")
     part.result()
     after = asked.namespace().cluster_keys.workers, asked.heap(1).cluster_heap.workers
-    (shared, owned), (retained,) = (
-        [moved(old, new, workers[0], field) for field in fields]
-        for old, new, fields in zip(
-            before, after, (("shared_bytes", "owned_bytes"), ("retained_bytes",)), strict=True
-        )
-    )
-    assert (shared, owned) == (1000 * 10 * 8, 8 * MB)
-    assert 8 * MB <= retained < 8 * MB + 10_000
-    assert (
-        "shared" in str(asked.namespace())
-        and "retained" in str(asked.heap(1))
-        and "in all" in str(asked.heap(1))
-    )
+    assert moved(before[0], after[0], workers[0], "shared_bytes") == 1000 * 10 * 8
+    assert moved(before[0], after[0], workers[0], "owned_bytes") == 8 * MB
+    assert 8 * MB <= moved(before[1], after[1], workers[0], "retained_bytes") < 8 * MB + 10_000
+    assert "shared" in str(asked.namespace())
+    assert "retained" in str(asked.heap(1)) and "in all" in str(asked.heap(1))
 
 
 def moved(before: Any, after: Any, address: str, field: str) -> int:
@@ -128,18 +118,15 @@ def test_a_self_test_that_fails_on_one_worker_is_told(client: Any, asked: Any, w
     assert "numpy (self test)" in str(found)
 
 
-def test_a_look_leaves_the_value_as_it_was(client: Any, asked: Any, workers: list[str]) -> None:
-    kept = client.submit(rows, 1000, workers=workers[:1], key="looked-at")
-    kept.result()
-    before = client.run(references, "looked-at", workers=workers[:1])
-    asked.namespace(), asked.inspect("looked-at", scan=True), asked.findings(), asked.transfers()
-    assert client.run(references, "looked-at", workers=workers[:1]) == before
-    assert before[workers[0]][0] == 1
-
-
-def test_the_card_of_a_future_names_its_holder(client: Any, asked: Any, workers: list[str]) -> None:
+def test_a_look_leaves_the_value_and_the_card_of_a_future_names_its_holder(
+    client: Any, asked: Any, workers: list[str]
+) -> None:
     future = client.submit(rows, 1000, workers=workers[:1], key="carded")
     future.result()
+    before = client.run(references, "carded", workers=workers[:1])
+    asked.namespace(), asked.inspect("carded", scan=True), asked.findings(), asked.transfers()
+    assert client.run(references, "carded", workers=workers[:1]) == before
+    assert before[workers[0]][0] == 1
     report = asked.inspect(future, scan=True)
     assert report.refs.references == 1
     [owner] = [owner for owner in report.refs.owners if owner.certain]
@@ -165,16 +152,10 @@ def test_a_value_that_outlives_its_key_is_found_with_its_owner(
     future.result()
     assert asked.findings().cluster_findings.kept == ()
     del future
-    until = time.monotonic() + 30
-    while not (kept := asked.findings().cluster_findings.kept) and time.monotonic() < until:
-        time.sleep(0.1)
-    [found] = kept
-    assert (found.worker, found.key, found.type_name, found.bytes) == (
-        workers[1],
-        "hoarded",
-        "numpy.ndarray",
-        800_000,
-    )
+    until(lambda: asked.findings().cluster_findings.kept)
+    [found] = asked.findings().cluster_findings.kept
+    assert (found.worker, found.key) == (workers[1], "hoarded")
+    assert (found.type_name, found.bytes) == ("numpy.ndarray", 800_000)
     assert [owner for owner in found.owners if "_hoard" in owner]
     client.run(lambda: builtins.__dict__.pop("_hoard", None))
     assert asked.findings().cluster_findings.kept == ()
@@ -216,9 +197,7 @@ def test_a_worker_that_joins_later_is_traced_and_followed(client: Any, cluster: 
     assert len(asked.namespace().cluster_keys.workers) == 3
     del given
     cluster.scale(2)
-    until = time.monotonic() + 30
-    while len(client.nthreads()) > 2 and time.monotonic() < until:
-        time.sleep(0.1)
+    until(lambda: len(client.nthreads()) == 2)
 
 
 def cluster_name(client: Any, address: str) -> int:
@@ -226,7 +205,7 @@ def cluster_name(client: Any, address: str) -> int:
 
 
 def test_a_worker_that_dies_in_a_trace_takes_its_own_records_only(
-    client: Any, cluster: Any, asked: Any, workers: list[str]
+    client: Any, asked: Any, workers: list[str]
 ) -> None:
     given = client.submit(rows, MB, workers=workers[:1], key="survivor")
     given.result()
@@ -234,9 +213,7 @@ def test_a_worker_that_dies_in_a_trace_takes_its_own_records_only(
     with asked.trace("numpy") as traced:
         client.submit(turned, given, workers=workers[:1], key="turned-alive").result()
         os.kill(pids[workers[1]], signal.SIGKILL)
-        until = time.monotonic() + 30
-        while workers[1] in client.nthreads() and time.monotonic() < until:
-            time.sleep(0.1)
+        until(lambda: workers[1] not in client.nthreads())
     answers = {one.address: one.answer for one in traced.fact.workers}
     assert (answers[workers[0]], answers[workers[1]]) == ("answered", "lost")
     assert traced.fact.copies[0].worker == workers[0]
@@ -268,9 +245,7 @@ def test_a_worker_without_the_extension_joins_and_is_a_row(
             assert "no extension" in {worker.answer for worker in traced.fact.workers}
         finally:
             bare.send_signal(signal.SIGTERM)
-    until = time.monotonic() + 30
-    while len(client.nthreads()) > 2 and time.monotonic() < until:
-        time.sleep(0.1)
+    until(lambda: len(client.nthreads()) == 2)
 
 
 def test_a_worker_that_does_not_answer_is_a_row(client: Any, asked: Any, workers: list[str]) -> None:
@@ -279,11 +254,10 @@ def test_a_worker_that_does_not_answer_is_a_row(client: Any, asked: Any, workers
     pids = client.run(os.getpid)
     os.kill(pids[workers[1]], signal.SIGSTOP)
     try:
-        told = {
-            one.worker.address: one.worker for one in ask_all(client, "heap", {"types": 1}, deadline_s=2.0)
-        }
+        answers = ask_all(client, "heap", {"types": 1}, deadline_s=2.0)
     finally:
         os.kill(pids[workers[1]], signal.SIGCONT)
+    told = {one.worker.address: one.worker for one in answers}
     assert told[workers[0]].answer == "answered"
     assert (told[workers[1]].answer, "2 s" in told[workers[1]].reason) == ("lost", True)
     assert [one.answer for one in asked.heap(1).cluster_heap.workers] == ["answered"] * 2
@@ -323,14 +297,11 @@ def test_a_report_of_a_cluster_is_saved_and_read_back(asked: Any, tmp_path: Path
         assert "2 of 2 answered" in str(report) and "2 of 2 answered" in report.to_html()
 
 
-@pytest.mark.parametrize(("key", "slug"), [("never-made", "key-not-held"), (np.zeros(2), "key-not-held")])
-def test_a_key_that_no_worker_holds_is_refused(asked: Any, key: Any, slug: str) -> None:
-    with pytest.raises(InspectorError) as refused:
-        asked.inspect(key)
-    assert refused.value.slug == slug
-
-
-def test_only_a_client_is_asked() -> None:
+def test_a_key_that_no_worker_holds_is_refused_and_only_a_client_is_asked(asked: Any) -> None:
+    for key in ("never-made", np.zeros(2)):
+        with pytest.raises(InspectorError) as refused:
+            asked.inspect(key)
+        assert refused.value.slug == "key-not-held"
     with pytest.raises(InspectorError) as refused:
         inspector.on(8786)  # type: ignore[arg-type]
     assert refused.value.slug == "not-a-client"

@@ -37,7 +37,7 @@ static PyObject *crash(PyObject *m, PyObject *unused) { *(volatile int *)8 = 1; 
 #include <sys/mman.h>
 __attribute__((noinline)) int fall(int how, double weight, volatile int *zero) {
     char *gone = mmap(0, 4096, PROT_READ, MAP_SHARED, memfd_create("gone", 0), 0); /* a page of no file */
-    int never = how == 6 ? (abort(), 0) : how == 7 ? gone[0] : 100 / *zero;
+    int never = how == 6 ? (abort(), 0) : how == 7 ? gone[0] : how == 8 ? 100 / *zero : *(volatile int *)8;
     __asm__ volatile("" : : "r"(how), "x"(weight)); /* both live to the end */
     return never;
 }
@@ -51,14 +51,17 @@ static PyMethodDef methods[] = {
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "probing", 0, 0, methods};
 PyMODINIT_FUNC PyInit_probing(void) { return PyModule_Create(&module); }
 """
-PREPARE = """
-import json, os, sys, threading, importlib.machinery, importlib.util
+LOAD = """
+import importlib.machinery, importlib.util
 def load(path):
     loader = importlib.machinery.ExtensionFileLoader("probing", path)
     spec = importlib.util.spec_from_file_location("probing", path, loader=loader)
     module = importlib.util.module_from_spec(spec)
     loader.exec_module(module)
     return module
+"""
+PREPARE = f"""{LOAD}
+import json, os, sys, threading
 def say(**what):
     print(json.dumps(what), flush=True)
 PATH = sys.argv[1]
@@ -70,19 +73,19 @@ def library(*flags: str) -> Path:
     return specimens.library("probing", PROBE, flags=flags)
 
 
+def breaking(script: str) -> str:
+    """A script that has Breakpoints and the module as `probing`, and waits at its end."""
+    begin = "from inspector.debugger.session import Breakpoints\nprobing = load(PATH)\n"
+    return f"{begin}{script}sys.stdin.readline()\n"
+
+
 class Program:
     """A running script: `said()` is its next line of JSON; it lives until the block is left."""
 
     def __init__(self, script: str, *flags: str, python: str = sys.executable, **environment: str) -> None:
         command = [python, "-P", "-c", PREPARE + script, str(library(*flags))]
-        self.child = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **environment},
-        )
+        pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.child = subprocess.Popen(command, **pipes, text=True, env={**os.environ, **environment})
         self.pid = self.child.pid
 
     def __enter__(self) -> Program:

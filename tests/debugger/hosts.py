@@ -14,8 +14,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 import specimens
 
+from inspector.debugger import healing
+from inspector.debugger.memory import proc
+
+shared_library = pytest.mark.skipif(
+    not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="not on CPython without libpython.so"
+)
 EMBEDS = r"""
 #include <Python.h>
 #include <stdio.h>
@@ -103,13 +110,8 @@ def shared() -> str:
 @contextmanager
 def waiting(*command: str, until: bytes = b"ready", **environment: str) -> Iterator[subprocess.Popen[bytes]]:
     """A program that has said it is ready; ended afterwards."""
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**os.environ, **environment},
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    child = subprocess.Popen(command, **pipes, env={**os.environ, **environment})  # type: ignore[call-overload]
     try:
         told = b""
         while until not in told:
@@ -121,3 +123,13 @@ def waiting(*command: str, until: bytes = b"ready", **environment: str) -> Itera
     finally:
         child.kill()
         child.communicate()
+
+
+@contextmanager
+def hosting(*command: str) -> Iterator[int]:
+    """The number of a host that is ready; afterwards it runs, untraced, its code that of its files."""
+    with waiting(*command, PYTHONHOME=sys.base_prefix) as child:
+        yield child.pid
+        assert child.poll() is None and proc.tracer(child.pid) == 0
+        assert not proc.thread_states(child.pid) & {"T", "t"}
+        assert healing.differences(child.pid) == []

@@ -14,15 +14,20 @@ from typing import Any
 import pytest
 
 
+def rscript() -> str:
+    """Where Rscript is; skips the test where there is no R."""
+    found = shutil.which("Rscript")
+    if found is None:
+        pytest.skip("cannot be installed here: R")
+    return found
+
+
 def hits(folder: Path, script: str, python: str) -> list[dict[str, Any]]:
     """What reticulate's functions were reached with, while Rscript ran `script` with this `python`."""
-    rscript = shutil.which("Rscript")
-    if rscript is None:
-        pytest.skip("cannot be installed here: R")
     (folder / "seed.R").write_text(script)
     command = [Path(sys.executable).parent / "inspector", "break", "--json", "--preset", "reticulate", "--"]
     done = subprocess.run(
-        [*command, rscript, str(folder / "seed.R")],
+        [*command, rscript(), str(folder / "seed.R")],
         capture_output=True,
         text=True,
         env={**os.environ, "RETICULATE_PYTHON": python},

@@ -10,7 +10,6 @@ import os
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -101,7 +100,11 @@ VALUES = {
 @pytest.mark.parametrize("python", PYTHONS)
 def test_paths_are_followed_on_every_python(python: str) -> None:
     with target(python) as (program, other):
+        begin = time.perf_counter_ns()
         cache = other.inspect("cache")
+        assert 0 < cache.stopped_ns < time.perf_counter_ns() - begin  # type: ignore[operator]
+        immortal = other.inspect("cache[b'raw']").references
+        assert immortal is Immortal if other.python != "3.11" else isinstance(immortal, int)
         assert [one.key for one in cache.entries] == ["['k']", "[3]", "[None]", "[b'raw']"]
         assert (cache.more, cache.references) == (0, 1)
         wait_reads(program)  # it stands still by itself: the rest is asked without a fork for each
@@ -190,38 +193,19 @@ def test_memory_references_and_pages_are_as_before() -> None:
         assert program.said()["value"] == 7
 
 
-@contextmanager
-def hosting(*command: str) -> Iterator[int]:
-    """A host that is ready."""
-    environment = {**os.environ, "PYTHONHOME": sys.base_prefix}
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    try:
-        assert json.loads(child.stdout.readline()) == {"ready": 1}  # type: ignore[union-attr]
-        yield child.pid
-        assert child.poll() is None and proc.tracer(child.pid) == 0
-        assert not proc.thread_states(child.pid) & {"T", "t"}
-    finally:
-        child.kill()
-        child.communicate()
-
-
-@pytest.mark.skipif(
-    not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="not on CPython without libpython.so"
-)
+@hosts.shared_library
 @pytest.mark.parametrize("state", ["asleep", "holds", "without"])
 def test_a_host_linked_with_python_is_read_whatever_it_does(state: str) -> None:
     program = hosts.host(hosts.EMBEDS, *hosts.linked(), stripped=state != "asleep")
-    with hosting(str(program), state, sys.base_prefix) as pid:
+    with hosts.hosting(str(program), state, sys.base_prefix) as pid:
         other = running.attach(pid)
         assert other.inspect("cache['k'][2]").value == "str 'three'"
         assert [one.key for one in other.owners("cache").owners if one.certain] == ["cache"]
 
 
-@pytest.mark.skipif(
-    not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="not on CPython without libpython.so"
-)
+@hosts.shared_library
 def test_a_host_that_opened_python_is_read() -> None:
-    with hosting(str(hosts.host(hosts.OPENS, "-ldl")), "asleep", "", hosts.shared()) as pid:
+    with hosts.hosting(str(hosts.host(hosts.OPENS, "-ldl")), "asleep", "", hosts.shared()) as pid:
         assert running.attach(pid).inspect("cache['k'][2]").value == "str 'three'"
 
 
@@ -243,12 +227,6 @@ def test_stacks_are_read_with_pystack_and_without(monkeypatch: pytest.MonkeyPatc
         (alone,) = other.stacks().threads
         functions = [frame.function for frame in alone.frames]
         assert functions == ["wait", "<module>"] and "Python frames only" in str(alone.python)
-
-
-def test_an_immortal_object_says_so() -> None:
-    with target(PYTHONS[-1]) as (_, other):
-        found = other.inspect("cache[b'raw']").references
-        assert found is Immortal if other.python != "3.11" else isinstance(found, int)
 
 
 REFUSED = [
@@ -377,10 +355,3 @@ def test_the_terminal_asks_and_answers(capsys: pytest.CaptureFixture[str]) -> No
         assert main(["attach", pid, "show"]) == 2
         assert main(["attach", pid, "trace", "--seconds", "0"]) == 2
         assert main(["attach", "999999999", "show", "x"]) == 3
-
-
-def test_a_look_costs_a_few_milliseconds_of_standing_still() -> None:
-    with target(sys.executable) as (_, other):
-        begin = time.perf_counter_ns()
-        stopped = other.inspect("cache").stopped_ns
-        assert 0 < stopped < time.perf_counter_ns() - begin  # type: ignore[operator]

@@ -3,13 +3,16 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from debugged import Program, ends, until
+from debugged import Program, breaking, ends, until
 
 from inspector.debugger import healing
 from inspector.debugger.memory import proc
@@ -19,9 +22,7 @@ ROUNDS = 100 if os.environ.get("INSPECTOR_SOAK") == "1" else 10
 ORPHANS_S = 6 if os.environ.get("INSPECTOR_SOAK") == "1" else 40
 """The promise is 6 s, on a machine with room; `make test` may share one with anything."""
 
-STORM = """
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
+STORM = breaking("""
 stopping = threading.Event()
 def busy():
     i = 0
@@ -37,8 +38,7 @@ with session:
 stopping.set()
 say(right=total == sum(3 * i + 1 for i in range(int(os.environ["CALLS"]))),
     ended=session.facts.ended, hits=len(session.hits), counted=sum(p.hits for p in session.facts.places))
-sys.stdin.readline()
-"""
+""")
 
 
 def recorded(folder: str) -> int:
@@ -46,13 +46,20 @@ def recorded(folder: str) -> int:
     return spool.read_bytes().count(b'"n":') if spool.exists() else 0
 
 
+@contextlib.contextmanager
+def storm(calls: int, hits: int = 5, script: str = STORM) -> Iterator[tuple[Program, dict[str, Any]]]:
+    """A program in a storm, once so many hits are recorded, and what it said of its session."""
+    with Program(script, CALLS=str(calls)) as program:
+        begun = program.said()
+        until(lambda: recorded(begun["folder"]) >= hits)
+        yield program, begun
+
+
 @pytest.mark.parametrize("round_", range(ROUNDS))
 def test_gdb_killed_in_a_storm_of_hits(round_: int) -> None:
     """SIGKILL at a random hit, three threads beside it: the right sum, no byte changed, nobody stopped."""
     number = random.Random(round_).randrange(1, 60)
-    with Program(STORM, CALLS="400") as program:
-        begun = program.said()
-        until(lambda: recorded(begun["folder"]) >= number)
+    with storm(400, number) as (program, begun):
         os.kill(begun["pid"], signal.SIGKILL)
         said = program.said()
         until(lambda: not proc.thread_states(program.pid) & {"T", "t"})
@@ -64,9 +71,7 @@ def test_gdb_killed_in_a_storm_of_hits(round_: int) -> None:
 
 
 def test_a_gdb_that_hangs_is_ended_by_the_watchdog() -> None:
-    with Program(STORM, CALLS="200") as program:
-        begun = program.said()
-        until(lambda: recorded(begun["folder"]) >= 5)
+    with storm(200) as (program, begun):
         os.kill(begun["pid"], signal.SIGSTOP)
         said = program.said()  # the program stood still at a hit until gdb was ended
         assert said["right"] and "did not respond" in said["ended"]
@@ -74,9 +79,7 @@ def test_a_gdb_that_hangs_is_ended_by_the_watchdog() -> None:
 
 
 def test_a_broker_that_is_killed_takes_gdb_along_and_nothing_else() -> None:
-    with Program(STORM, CALLS="200") as program:
-        begun = program.said()
-        until(lambda: recorded(begun["folder"]) >= 5)
+    with storm(200) as (program, begun):
         os.kill(begun["broker"], signal.SIGKILL)
         assert program.said()["right"]
         until(ends(begun["pid"]), ORPHANS_S)
@@ -85,9 +88,7 @@ def test_a_broker_that_is_killed_takes_gdb_along_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_program_that_is_killed_leaves_no_orphan(how: signal.Signals) -> None:
-    with Program(STORM, CALLS="100000") as program:
-        begun = program.said()
-        until(lambda: recorded(begun["folder"]) >= 5)
+    with storm(100_000) as (program, begun):
         os.kill(program.pid, how)
         program.child.wait(ORPHANS_S)
         until(ends(begun["pid"]), ORPHANS_S)
@@ -103,9 +104,7 @@ INTERRUPTED = HEARING + STORM.replace("with session:", "try:\n  with session:", 
 
 
 def test_an_interrupt_reaches_the_program_and_the_session_is_left() -> None:
-    with Program(INTERRUPTED, CALLS="100000") as program:
-        begun = program.said()
-        until(lambda: recorded(begun["folder"]) >= 5)
+    with storm(100_000, script=INTERRUPTED) as (program, begun):
         os.kill(program.pid, signal.SIGINT)
         said = program.said()
         assert said["hits"] == said["counted"] >= 5 and said["ended"] == ""
@@ -113,9 +112,7 @@ def test_an_interrupt_reaches_the_program_and_the_session_is_left() -> None:
         until(ends(begun["pid"]), ORPHANS_S)
 
 
-FORKING = """
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
+FORKING = breaking("""
 with Breakpoints("storm_probe") as found:
     pid = os.fork()
     if pid == 0:
@@ -123,7 +120,7 @@ with Breakpoints("storm_probe") as found:
     code = os.waitpid(pid, 0)[1]
     probing.probe(1)
 say(code=code, hits=len(found.hits))
-"""
+""")
 
 
 def test_a_forked_child_runs_on_without_breakpoints() -> None:

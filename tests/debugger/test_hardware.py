@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from debugged import Program, told
+from debugged import Program, breaking, told
 from fingerprints import fingerprint
 
 from inspector import _native
@@ -18,10 +18,8 @@ from inspector.sessions import running
 
 pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
-BOTH = """
-from inspector.debugger.session import Breakpoints
+BOTH = breaking("""
 from inspector.facts.wire import to_wire
-probing = load(PATH)
 os.environ["PATH"] = "/nowhere"  # there is no gdb
 def inner(n):
     return probing.probe(5)
@@ -44,8 +42,7 @@ with Breakpoints("storm_probe", record="count", all_threads=True) as found:
     total = sum(probing.probe(i) for i in range(1000))
 say(count=found.facts.places[0].hits, hits=len(found.hits), total=total)
 say(after=probing.probe(7))
-sys.stdin.readline()
-"""
+""")
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +56,8 @@ def said() -> list[dict[str, Any]]:
 
 def test_hits_have_both_stacks_in_their_true_order(said: list[dict[str, Any]]) -> None:
     facts = said[0]["facts"]
-    assert (
-        facts["means"] == hardware_breakpoints.MEANS
-        and facts["ended"] == ""
-        and said[0]["state"] == "running"
-    )
+    assert (facts["means"], facts["ended"]) == (hardware_breakpoints.MEANS, "")
+    assert said[0]["state"] == "running"
     first = facts["hits"][0]
     frames = [(f["kind"], f["function"]) for f in first["stack"]["frames"] if not f["plumbing"]]
     assert frames[:3] == [("native", "storm_probe"), ("native", "probe"), ("python", "inner")]
@@ -97,12 +91,9 @@ def test_here_nothing_is_disturbed_and_the_signal_goes_back() -> None:
 
 def test_one_session_at_a_time_and_no_place_is_added() -> None:
     with running.breakpoints("PyFloat_FromString", record="count") as found:
-        for begin in (
-            lambda: running.breakpoints("PyFloat_FromString", record="count"),
-            lambda: running.breakpoints("PyFloat_FromString"),
-        ):
+        for words in ({"record": "count"}, {}):
             with pytest.raises(InspectorError) as caught:
-                begin().__enter__()
+                running.breakpoints("PyFloat_FromString", **words).__enter__()
             assert caught.value.slug == "session-running"
         with pytest.raises(InspectorError) as caught:
             found.add("PyFloat_FromDouble")
@@ -113,17 +104,15 @@ def test_one_session_at_a_time_and_no_place_is_added() -> None:
         _native.hardware_breakpoints_arm([1, 2, 3, 4, 5], [threading.get_native_id()], 0, 1)
 
 
-FALLS_BACK = """
-from inspector.debugger.session import Breakpoints
+FALLS_BACK = breaking("""
 from inspector import _native
-probing = load(PATH)
 word = bytearray(8)
 _native.writes_arm([(id(word), 8)], [threading.get_native_id()], 1)  # the table is taken, as if refused
 with Breakpoints("storm_probe", record="stacks") as found:
     total = sum(probing.probe(i) for i in range(5))
 _native.writes_disarm()
 say(means=found.facts.means, hits=found.facts.places[0].hits, frame=found.hits[0].stack.frames[0].function)
-"""
+""")
 
 
 def test_where_the_system_refuses_gdb_does_it() -> None:
@@ -141,8 +130,7 @@ def test_where_the_system_refuses_gdb_does_it() -> None:
     ],
 )
 def test_what_the_processor_cannot_do_is_left_to_gdb(places: list[str]) -> None:
-    assert hardware_breakpoints.armed(asked(places, None, ()), "count", 1, 40, all_threads=False) is None
-    assert (
-        hardware_breakpoints.armed(asked(["PyList_Sort"], None, ()), "full", 1, 40, all_threads=False) is None
-    )
+    for names, record in ((places, "count"), (["PyList_Sort"], "full")):
+        found = asked(names, None, ())
+        assert hardware_breakpoints.armed(found, record, 1, 40, all_threads=False) is None
     assert _native.hardware_breakpoints_disarm() == ([], [])

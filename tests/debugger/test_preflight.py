@@ -11,7 +11,7 @@ import refused_calls
 from debugged import Program
 
 from inspector.debugger import preflight
-from inspector.errors import InspectorError, TargetGone
+from inspector.errors import InspectorError
 
 pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
@@ -32,12 +32,6 @@ def test_a_process_that_may_be_traced_passes_and_goes_on() -> None:
         assert preflight.check(program.pid).endswith("gdb")
         program.go_on()
         assert program.said() == {"still": 1}
-
-
-def test_one_that_is_not_there_is_gone() -> None:
-    with pytest.raises(TargetGone) as caught:
-        preflight.check(2**22 - 1)
-    assert (caught.value.slug, caught.value.exit_code) == ("no-process", 3)
 
 
 TRACED = """

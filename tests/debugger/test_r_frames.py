@@ -26,9 +26,8 @@ def test_a_context_stands_inside_the_frame_that_holds_it() -> None:
     frames = [native(name) for name in ("leaf", "eval", "closure", "eval", "closure", "main")]
     tops = [100, 200, 300, 400, 500, 600]
     found = placed(frames, tops, [Context(350, "inner"), Context(550, "outer")])
-    assert [frame.function for frame in found] == [
-        *("leaf", "eval", "inner", "closure", "eval", "outer", "closure", "main"),
-    ]
+    functions = [frame.function for frame in found]
+    assert functions == ["leaf", "eval", "inner", "closure", "eval", "outer", "closure", "main"]
     assert [frame.kind for frame in found].count("r") == 2
 
 

@@ -6,14 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from debugged import Program, told
+from debugged import PREPARE, Program, breaking, told
 
 pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.quick]
 
-COLLECT = """
-from inspector.debugger.session import Breakpoints
+COLLECT = breaking("""
 from inspector.facts.wire import to_wire
-probing = load(PATH)
 def inner(n):
     return probing.mix([1, 2])
 def beside():
@@ -31,8 +29,7 @@ with Breakpoints("mixed", "storm_probe if n > 3", "probing.c:8") as found:
 stop.set()
 thread.join()
 say(facts=to_wire(found.facts), state=state, value=value, total=total)
-sys.stdin.readline()
-"""
+""")
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +76,10 @@ def test_native_and_python_frames_are_in_their_true_order(collected: dict[str, A
 
 
 def _line(text: str) -> int:
-    from debugged import PREPARE
-
     return next(n for n, line in enumerate((PREPARE + COLLECT).splitlines(), 1) if text in line)
 
 
-STRIPPED = """
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
+STRIPPED = breaking("""
 line = "double mixed(PyObject *object, double factor, int n, const char *word, void *p)"
 with Breakpoints("storm_probe", line, budget=3) as found:
     probing.mix("text")
@@ -94,7 +87,7 @@ with Breakpoints("storm_probe", line, budget=3) as found:
         probing.probe(40 + i)
 rows = [(hit.place, [(a.name, str(a.value), a.evidence) for a in hit.arguments]) for hit in found.hits]
 say(rows=rows, places=[(p.place, p.hits, p.says) for p in found.facts.places], dropped=found.facts.dropped)
-"""
+""")
 
 
 @pytest.fixture(scope="module")
@@ -107,15 +100,10 @@ def test_without_debug_information_a_prototype_or_the_registers_tell(stripped: d
     said = stripped
     place, arguments = said["rows"][0]
     assert place == "mixed"
-    assert arguments[:4] == [
-        ["object", "str 'text'", "prototype"],
-        ["factor", "2.5", "prototype"],
-        ["n", "-3", "prototype"],
-        ["word", "'word'", "prototype"],
-    ]
+    values = {"object": "str 'text'", "factor": "2.5", "n": "-3", "word": "'word'"}
+    assert arguments[:4] == [[name, value, "prototype"] for name, value in values.items()]
     place, arguments = said["rows"][1]
-    assert place == "storm_probe"
-    assert arguments[0] == ["rdi", "0x28", "register"]
+    assert (place, arguments[0]) == ("storm_probe", ["rdi", "0x28", "register"])
 
 
 def test_the_budget_ends_the_recording_and_says_so(stripped: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Of SIGABRT, SIGBUS and SIGFPE: where, with what, after which calls. SIGSEGV: test_launch.py."""
+"""Of SIGABRT, SIGBUS, SIGFPE and SIGSEGV: where, with what, after which calls."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -13,7 +13,7 @@ from debugged import PREPARE, library, told
 from programs import inspector
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(240)]
-FATAL = [signal.SIGABRT, signal.SIGBUS, signal.SIGFPE]
+FATAL = [signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGSEGV]
 SCRIPT = """
 p = sys.modules["probing"] = load(PATH)
 def outer(n):
@@ -54,7 +54,7 @@ def outer(n):
     for m in range(1000, 1070): p.probe(m)
     p.die(n)
 said = []
-for number in (6, 7, 8):
+for number in (6, 7, 8, 11):
     child = running.debug(lambda: outer(number))
     try:
         stop = child.wait(100.0).stop

@@ -226,11 +226,8 @@ def test_without_debug_information_the_stop_has_its_stack() -> None:
     with stopped(ONCE, "storm_probe", "-g0", "-Wl,--strip-debug") as (_, live, _):
         stop = live.command("stack").stop
         assert stop.function == "storm_probe"
-        assert [f.function for f in stop.stack.frames if not f.plumbing][:3] == [
-            "storm_probe",
-            "probe",
-            "<module>",
-        ]
+        functions = [frame.function for frame in stop.stack.frames if not frame.plumbing]
+        assert functions[:3] == ["storm_probe", "probe", "<module>"]
         with pytest.raises(InspectorError) as caught:
             live.command("print", "n")
         assert caught.value.slug == "gdb-refused"

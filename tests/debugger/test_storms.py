@@ -6,13 +6,13 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
-import stat
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
-from debugged import Program, ends, until
+from debugged import Program, breaking, ends, until
 
 from inspector.debugger.memory import proc
 from inspector.errors import InspectorError
@@ -26,9 +26,7 @@ BY_GDB, RECORDED = CALLS // 20, CALLS // 50
 """Of these each is a stop: some 0.3 ms, alone on the machine."""
 ORPHANS_S = 6 if SOAK else 60
 
-COUNTED = f"""
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
+COUNTED = breaking(f"""
 with Breakpoints("storm_probe", budget=5) as found:
     total = sum(probing.probe(i) for i in range({CALLS}))
 (place,) = found.facts.places
@@ -48,8 +46,7 @@ with Breakpoints("storm_probe", record="count", fast=True) as found:
     for i in range({BY_GDB}):
         probing.probe(i)
 say(counted=found.facts.places[0].hits, failed=found.facts.places[0].says)
-sys.stdin.readline()
-"""
+""")
 
 
 def test_a_million_calls_add_up() -> None:
@@ -68,44 +65,38 @@ def test_a_million_calls_add_up() -> None:
         program.assert_whole()
 
 
-NEEDED = """
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
+NEEDED = breaking("""
 places = ["recv", "malloc if $rdi == 12345", "PyEval_RestoreThread", "storm_probe"]
 with Breakpoints(*places, budget=50) as found:
     state = found.state
     probing.probe(3)
 say(state=state, hits={place.place: place.hits for place in found.facts.places}, ended=found.facts.ended)
-sys.stdin.readline()
-"""
-
-
-def test_a_place_that_the_session_itself_needs() -> None:
-    """recv(2), malloc and the GIL serve the session's own talk, in the very process that is stopped."""
-    with Program(NEEDED) as program:
-        said = program.said()
-        assert (said["state"], said["hits"]["storm_probe"], said["ended"]) == ("running", 1, "")
-        program.assert_whole()
-
-
-ENDING = """
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
 with Breakpoints("storm_probe", all_threads=True) as found:
     for n in range(30):
         threads = [threading.Thread(target=probing.probe, args=(i,)) for i in range(3)]
         for thread in threads: thread.start()
         for thread in threads: thread.join()
 say(hits=len(found.hits), threads=len({hit.stack.thread_id for hit in found.hits}))
-sys.stdin.readline()
-"""
+""")
 
 
-def test_threads_that_end_at_once_are_all_heard() -> None:
-    with Program(ENDING) as program:
-        said = program.said()
-        assert said["hits"] == 90 and said["threads"] > 3
+@pytest.fixture(scope="module")
+def needed() -> list[dict[str, Any]]:
+    """What NEEDED says; its process is whole afterwards."""
+    with Program(NEEDED) as program:
+        rows = [program.said(), program.said()]
         program.assert_whole()
+    return rows
+
+
+def test_a_place_that_the_session_itself_needs(needed: list[dict[str, Any]]) -> None:
+    """recv(2), malloc and the GIL serve the session's own talk, in the very process that is stopped."""
+    said = needed[0]
+    assert (said["state"], said["hits"]["storm_probe"], said["ended"]) == ("running", 1, "")
+
+
+def test_threads_that_end_at_once_are_all_heard(needed: list[dict[str, Any]]) -> None:
+    assert needed[1]["hits"] == 90 and needed[1]["threads"] > 3
 
 
 UNLOADED = """
@@ -128,9 +119,7 @@ def test_a_library_that_is_unloaded_and_comes_again() -> None:
         program.assert_whole()
 
 
-CUT_OFF = """
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
+CUT_OFF = breaking("""
 session = Breakpoints("storm_probe", budget=10**6)
 with session:
     say(**session._client.call("state"))
@@ -139,8 +128,7 @@ with session:
     session._client.lines.close()
     total = sum(probing.probe(i) for i in range(300))
 say(right=total == sum(3 * i + 1 for i in range(300)), kept=len(session.hits) >= 20)
-sys.stdin.readline()
-"""
+""")
 
 
 def test_a_socket_that_is_closed_ends_the_session_and_nothing_else() -> None:
@@ -191,7 +179,6 @@ def test_a_kernel_that_is_interrupted_while_its_child_is_stopped() -> None:
 DUMB = """
 from inspector.debugger.session import Breakpoints
 from inspector.errors import InspectorError
-from inspector.sessions.trace_attached import Visited
 try:
     with Breakpoints("PyLong_FromLong"):
         say(slug="entered")
@@ -203,10 +190,8 @@ sys.stdin.readline()
 
 def test_a_gdb_without_python_is_said_at_once(tmp_path: Path) -> None:
     gdb = tmp_path / "gdb"
-    gdb.write_text(
-        "#!/bin/sh\necho 'Python scripting is not supported in this copy of GDB.' >&2\nexec sleep 1000\n"
-    )
-    gdb.chmod(gdb.stat().st_mode | stat.S_IXUSR)
+    gdb.write_text("#!/bin/sh\necho 'Python scripting is not supported' >&2\nexec sleep 1000\n")
+    gdb.chmod(0o755)
     with Program(DUMB, PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}") as program:
         said = program.said()
         assert said["slug"] == "gdb-missing" and "without Python" in said["why"]

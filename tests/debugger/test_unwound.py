@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from debugged import Program
+from debugged import Program, breaking
 
 from inspector.debugger.memory.remote_memory import RemoteMemory
 from inspector.debugger.memory.unwound import Registers, Unwound
@@ -104,9 +104,7 @@ def test_stacks_that_never_come_again_are_not_kept_for_ever(stack: Stack) -> Non
     assert stack.known.learns
 
 
-TURNS = """
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
+TURNS = breaking("""
 def by_python(n):
     return probing.probe(n)
 def by_sorting(n):
@@ -119,8 +117,7 @@ with Breakpoints("storm_probe", record="stacks", fast=True) as found:
         ways[n % 3](n)
 stacks = [[[f.kind, f.function] for f in hit.stack.frames if not f.plumbing] for hit in found.hits]
 say(stacks=stacks)
-sys.stdin.readline()
-"""
+""")
 
 
 @pytest.mark.debugger
@@ -138,9 +135,7 @@ def test_each_hit_has_the_stack_of_its_own_call() -> None:
     assert len({str(stack) for stack in stacks}) == 3
 
 
-REMADE = """
-from inspector.debugger.session import Breakpoints
-probing = load(PATH)
+REMADE = breaking("""
 seen = set()
 with Breakpoints("storm_probe", record="python") as found:
     for n in range(12):
@@ -150,8 +145,7 @@ with Breakpoints("storm_probe", record="python") as found:
         space.clear()
 frames = [[[f.function, f.line.rpartition(":")[2]] for f in hit.stack.frames][:2] for hit in found.hits]
 say(frames=frames)
-sys.stdin.readline()
-"""
+""")
 
 
 @pytest.mark.debugger

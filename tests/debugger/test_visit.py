@@ -7,17 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import hosts
 import pytest
 from debugged import Program, until
 
-from inspector.debugger import healing
 from inspector.debugger.memory import proc
 from inspector.errors import TargetGone
 from inspector.facts.conversion import Trace
@@ -29,9 +25,6 @@ pytestmark = [
     pytest.mark.skipif(sys.version_info >= (3, 14), reason="not on CPython 3.14: hosts are of this version"),
     pytest.mark.skipif(os.uname().machine != "x86_64", reason="not on CPython for another processor"),
 ]
-shared_library = pytest.mark.skipif(
-    not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="not on CPython without libpython.so"
-)
 PATIENT = 60.0
 """Seconds for a safe point: the machine may be busy. Where none is to come, the test gives less."""
 FIRST = "import array, builtins\nx = array.array('d', [1.0, 2.0])\nbefore = set(sys.modules)\n"
@@ -120,44 +113,30 @@ def test_a_python_3_12_that_has_its_build_is_traced_from_3_13() -> None:
         program.assert_whole()
 
 
-@contextmanager
-def hosting(*command: str) -> Iterator[int]:
-    """A host that is ready; afterwards it runs, untraced, its code that of its files."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
-        try:
-            assert child.stdout and child.stdout.readline() == b'{"ready": 1}\n'
-            yield child.pid
-            assert child.poll() is None and proc.tracer(child.pid) == 0
-            assert not proc.thread_states(child.pid) & {"T", "t"}
-            assert healing.differences(child.pid) == []
-        finally:
-            child.kill()
-
-
-@shared_library
+@hosts.shared_library
 def test_a_host_asleep_in_c_is_traced_twice() -> None:
     """It gave the GIL away; the second time its sleep is one that was interrupted before."""
-    with hosting(str(hosts.host(hosts.EMBEDS, *hosts.linked())), "asleep", sys.base_prefix) as pid:
+    with hosts.hosting(str(hosts.host(hosts.EMBEDS, *hosts.linked())), "asleep", sys.base_prefix) as pid:
         until(lambda: proc.thread_states(pid) == {"S"})
         for _ in range(2):
             assert calls(running.attach(pid).trace(0.05, deadline_s=PATIENT)) == {}
 
 
-@shared_library
+@hosts.shared_library
 def test_a_host_that_opened_python_for_itself_is_traced_while_it_sleeps_with_the_gil() -> None:
-    with hosting(str(hosts.host(hosts.OPENS, "-ldl")), "asleep", "", hosts.shared()) as pid:
+    with hosts.hosting(str(hosts.host(hosts.OPENS, "-ldl")), "asleep", "", hosts.shared()) as pid:
         until(lambda: proc.thread_states(pid) == {"S"})
         assert calls(running.attach(pid).trace(0.05, deadline_s=PATIENT)) == {}
 
 
-@shared_library
+@hosts.shared_library
 @pytest.mark.parametrize(
     ("state", "why"),
     [("holds", "holds the GIL in main (host)"), ("without", "no thread waits at a system call")],
 )
 def test_a_host_without_a_safe_point_says_where_it_is_and_is_read_from_outside(state: str, why: str) -> None:
     program = hosts.host(hosts.EMBEDS, *hosts.linked())
-    with hosting(str(program), state, sys.base_prefix) as pid:
+    with hosts.hosting(str(program), state, sys.base_prefix) as pid:
         found = running.attach(pid).trace(0.05, deadline_s=0.2)
         assert isinstance(found, Samples)
         assert why in found.instead and f"thread {pid} (host)" in found.instead

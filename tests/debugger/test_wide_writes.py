@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import specimens
+from writers import WRITERS
 
 from inspector import _native
 from inspector.errors import InspectorError
@@ -26,50 +27,6 @@ from inspector.objects.probes.machine import writes as probed
 from inspector.report import Report
 from inspector.sessions import running
 
-WIDE = r"""
-#define _GNU_SOURCE
-#include <Python.h>
-#include <signal.h>
-#include <stdint.h>
-__attribute__((noinline)) void wide_store(long address, long value) {
-    *(volatile long *)address = value;
-    __asm__ volatile("" ::: "memory");
-}
-static PyObject *store(PyObject *m, PyObject *args) {
-    long address, value;
-    if (!PyArg_ParseTuple(args, "ll", &address, &value)) return NULL;
-    wide_store(address, value);
-    Py_RETURN_NONE;
-}
-static PyObject *storm(PyObject *m, PyObject *args) { /* without the GIL; `blocked`: with SIGTRAP blocked */
-    long address, count; int blocked; sigset_t all, old;
-    if (!PyArg_ParseTuple(args, "llp", &address, &count, &blocked)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    sigfillset(&all);
-    if (blocked) pthread_sigmask(SIG_BLOCK, &all, &old);
-    for (long i = 0; i < count; i++) *(volatile long *)(address + i % 64 * 8) += 1;
-    if (blocked) pthread_sigmask(SIG_SETMASK, &old, NULL);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
-}
-#define REPEAT(name, moved, stored) \
-    static void name(long to, long from, long count, long value) { \
-        if (from) __asm__ volatile("rep " moved : "+D"(to), "+S"(from), "+c"(count) :: "memory"); \
-        else __asm__ volatile("rep " stored : "+D"(to), "+c"(count) : "a"(value) : "memory"); \
-    }
-REPEAT(bytes, "movsb", "stosb") REPEAT(words, "movsw", "stosw")
-REPEAT(longs, "movsl", "stosl") REPEAT(quads, "movsq", "stosq")
-static PyObject *repeat(PyObject *m, PyObject *args) {
-    long width, to, from, count, value;
-    if (!PyArg_ParseTuple(args, "lllll", &width, &to, &from, &count, &value)) return NULL;
-    (width == 1 ? bytes : width == 2 ? words : width == 4 ? longs : quads)(to, from, count, value);
-    Py_RETURN_NONE;
-}
-static PyMethodDef methods[] = {{"store", store, METH_VARARGS, ""}, {"storm", storm, METH_VARARGS, ""},
-                                {"repeat", repeat, METH_VARARGS, ""}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "wide", 0, 0, methods};
-PyMODINIT_FUNC PyInit_wide(void) { return PyModule_Create(&module); }
-"""
 pytestmark = [
     pytest.mark.core,
     pytest.mark.skipif(
@@ -83,7 +40,7 @@ PAGE = 4096
 
 @pytest.fixture(scope="module")
 def wide() -> Any:
-    return specimens.build("wide", WIDE)
+    return specimens.build("writers", WRITERS)
 
 
 def private(size: int) -> np.ndarray:  # type: ignore[type-arg]
@@ -149,10 +106,8 @@ def test_a_repeated_store_is_one_write_and_does_what_it_does(wide: Any, x: Any, 
     with running.writes(x) as found:
         wide.repeat(width, raw.ctypes.data + 100, source.ctypes.data, 2 * PAGE // width, 0)
         wide.repeat(width, raw.ctypes.data + 3 * PAGE, 0, 64 // width, 0)
-    assert [(one.offset, one.written_bytes, one.stores) for one in found] == [
-        (100, 2 * PAGE, 1),
-        (3 * PAGE, 64, 1),
-    ]
+    rows = [(one.offset, one.written_bytes, one.stores) for one in found]
+    assert rows == [(100, 2 * PAGE, 1), (3 * PAGE, 64, 1)]
     assert bytes(raw[100 : 100 + 2 * PAGE]) == bytes(source[: 2 * PAGE]) and found.facts.silent is False
     assert not raw[3 * PAGE : 3 * PAGE + 64].any() and raw[3 * PAGE + 64] == raw[99] == 255
 

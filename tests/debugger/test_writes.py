@@ -11,6 +11,7 @@ import threading
 import numpy as np
 import pytest
 import specimens
+from writers import WRITERS
 
 from inspector.errors import InspectorError
 from inspector.facts.wire import from_wire, to_wire
@@ -18,31 +19,6 @@ from inspector.facts.write import Writes
 from inspector.objects.probes.machine import writes as probed
 from inspector.sessions import running
 
-STORE = r"""
-#include <Python.h>
-__attribute__((noinline)) void store_one(long address, long value) {
-    *(volatile long *)address = value;
-    __asm__ volatile("" ::: "memory");
-}
-static PyObject *store(PyObject *m, PyObject *args) {
-    long address, value;
-    if (!PyArg_ParseTuple(args, "ll", &address, &value)) return NULL;
-    store_one(address, value);
-    Py_RETURN_NONE;
-}
-static PyObject *store_free(PyObject *m, PyObject *args) {
-    long address, value;
-    if (!PyArg_ParseTuple(args, "ll", &address, &value)) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    store_one(address, value);
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
-}
-static PyMethodDef methods[] = {{"store", store, METH_VARARGS, ""},
-                                {"store_free", store_free, METH_VARARGS, ""}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "storing", 0, 0, methods};
-PyMODINIT_FUNC PyInit_storing(void) { return PyModule_Create(&module); }
-"""
 pytestmark = [
     pytest.mark.core,
     pytest.mark.skipif(probed().state != "ok", reason="cannot be installed: watchpoints of this machine"),
@@ -58,7 +34,7 @@ def words(count: int = 8) -> np.ndarray:  # type: ignore[type-arg]
 
 
 def test_each_write_is_there_once_with_its_value_and_both_stacks() -> None:
-    storing, x = specimens.build("storing", STORE), words()
+    storing, x = specimens.build("writers", WRITERS), words()
     address = x.ctypes.data
     with running.writes(x[2:3]) as found:
         for value in (5, 6, 6):
@@ -66,9 +42,10 @@ def test_each_write_is_there_once_with_its_value_and_both_stacks() -> None:
         storing.store(address + 24, 9)
     assert [(one.before, one.after) for one in found] == [("0", "5"), ("5", "6"), ("6", "6")]
     assert (found.facts.counted, found.facts.silent, found.facts.watched_bytes) == (3, False, 8)
+    assert from_wire(Writes, to_wire(found.facts)) == found.facts
     first = found.facts.writes[0].stack
     names = [frame.function for frame in first.frames if frame.kind == "native"]
-    assert names[:2] == ["store_one", "store"]
+    assert names[:2] == ["wide_store", "store"]
     here = next(frame for frame in first.frames if frame.kind == "python")
     assert here.function == "test_each_write_is_there_once_with_its_value_and_both_stacks"
     assert str(here.line).endswith(f"{__file__[-40:]}:{line_of('storing.store(address + 16')}")
@@ -82,12 +59,12 @@ def line_of(text: str) -> int:
 
 
 def test_threads_that_ran_before_and_that_begin_later_are_watched() -> None:
-    storing, x = specimens.build("storing", STORE), words()
+    storing, x = specimens.build("writers", WRITERS), words()
     go, done = threading.Event(), threading.Event()
 
     def early() -> None:
         go.wait(60)
-        storing.store_free(x.ctypes.data, 1)
+        storing.storm(x.ctypes.data, 1, False)
         done.set()
 
     before = threading.Thread(target=early)
@@ -124,12 +101,8 @@ def test_what_the_system_writes_is_noticed_by_comparison() -> None:
     assert (len(found), found.facts.silent) == (0, True)
 
 
-class Slotted:
-    __slots__ = ("count",)
-
-
-class Plain:
-    pass
+Slotted = type("Slotted", (), {"__slots__": ("count",)})
+Plain = type("Plain", (), {})
 
 
 @pytest.mark.skipif(
@@ -195,17 +168,8 @@ def test_an_exception_ends_the_watch_and_keeps_what_was_seen() -> None:
         pass
 
 
-def test_the_facts_come_back_from_json() -> None:
-    x = words()
-    with running.writes(x[:1]) as found:
-        x[0] = 1
-    assert from_wire(Writes, to_wire(found.facts)) == found.facts
-
-
 def test_an_object_without_bytes_is_refused() -> None:
-    with pytest.raises(InspectorError) as caught:
-        running.writes({})
-    assert caught.value.slug == "nothing-to-watch"
-    with pytest.raises(InspectorError) as caught:
-        running.writes({}, "length")
-    assert caught.value.slug == "bad-option"
+    for words, slug in (((), "nothing-to-watch"), (("length",), "bad-option")):
+        with pytest.raises(InspectorError) as caught:
+            running.writes({}, *words)
+        assert caught.value.slug == slug

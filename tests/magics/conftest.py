@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,24 +14,14 @@ from traitlets.config import Config
 if TYPE_CHECKING:
     from jupyter_client.blocking.client import BlockingKernelClient
 
-SECONDS = 60
-
 
 @pytest.fixture(scope="module")
 def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
-    """A real kernel, ended with the file; what a file wants to have run there first is its SETUP."""
-    from jupyter_client.manager import start_new_kernel
+    """A real kernel with the extension loaded, ended with the file."""
+    import kernels
 
-    folder = tmp_path_factory.mktemp("kernel")  # not the checkout: there the sources would be imported
-    environment = os.environ | {"IPYTHONDIR": str(folder)}
-    manager, client = start_new_kernel(
-        kernel_name="python3", startup_timeout=SECONDS, cwd=str(folder), env=environment
-    )
-    try:
+    with kernels.kernel(tmp_path_factory.mktemp("kernel")) as (_, client):
         yield client
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
 
 
 @pytest.fixture
@@ -64,3 +53,9 @@ def run(shell: InteractiveShell) -> Callable[[str], tuple[Any, list[dict[str, st
         return result, [output.data for output in captured.outputs]
 
     return run
+
+
+@pytest.fixture
+def shown(run: Callable[[str], tuple[Any, list[dict[str, str]]]]) -> Callable[[str], str]:
+    """`shown(cell)`: the text of all that it displayed."""
+    return lambda cell: "\n".join(bundle["text/plain"] for bundle in run(cell)[1])

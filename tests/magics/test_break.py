@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-import kernels
 import pytest
-from debugged import library, until
+from debugged import LOAD, library, until
 from jupyter_client import BlockingKernelClient
 from kernels import shown
 
@@ -16,12 +14,6 @@ from inspector.debugger.memory import proc
 from inspector.sessions import running
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(240)]
-
-
-@pytest.fixture(scope="module")
-def kernel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BlockingKernelClient]:
-    with kernels.kernel(tmp_path_factory.mktemp("kernel")) as (_, client):
-        yield client
 
 
 def test_a_cell_shows_what_it_reached(kernel: BlockingKernelClient) -> None:
@@ -52,14 +44,7 @@ def test_one_statement_an_error_and_a_refusal(kernel: BlockingKernelClient) -> N
 @pytest.mark.quick
 @pytest.mark.core
 def test_a_cell_is_stepped_in_a_forked_child_while_the_kernel_lives(kernel: BlockingKernelClient) -> None:
-    path = library()
-    shown(
-        kernel,
-        "import importlib.machinery, importlib.util\n"
-        f"loader = importlib.machinery.ExtensionFileLoader('probing', {str(path)!r})\n"
-        "spec = importlib.util.spec_from_loader('probing', loader)\n"
-        "probing = importlib.util.module_from_spec(spec); loader.exec_module(probing); value = 0",
-    )
+    shown(kernel, f"{LOAD}probing = load({str(library())!r}); value = 0")
     said = shown(
         kernel, "%%inspect_debug --at mixed\nprint('before')\nvalue = probing.mix([1])\nprint(value)"
     )

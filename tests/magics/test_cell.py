@@ -33,8 +33,8 @@ def test_born_gone_rebound_and_moved_names_are_told(shell, run) -> None:
         "kept": "kept",
     }
     rows = {row.name: row for row in shell.last_execution_result.result.difference.names}
-    assert rows["kept"].references == 1
-    assert rows["born"].references == 1
+    assert rows["kept"].references == rows["born"].references == 1
+    assert "n" in changed(shell, run, "n = %inspect kept") and shell.user_ns["n"].name == "kept"
 
 
 def test_bytes_kept_are_told(shell, run) -> None:
@@ -46,32 +46,25 @@ def test_bytes_kept_are_told(shell, run) -> None:
     assert -10_010_000 < shell.last_execution_result.result.difference.bytes < -9_990_000
 
 
-@pytest.fixture
-def no_collection():
-    """No collection of garbage meanwhile: what others left is not what the cell freed."""
+def test_nothing_of_the_tool_or_of_ipython_is_counted(shell, run) -> None:
     gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
-
-
-def test_nothing_of_the_tool_or_of_ipython_is_counted(shell, run, no_collection) -> None:
-    run("%%inspect\npass")
+    gc.disable()  # what others left is not what the cell freed
+    try:
+        run("%%inspect\npass")
+    finally:
+        gc.enable()
     difference = shell.last_execution_result.result.difference
     assert abs(difference.objects) <= 5
     assert difference.names == ()
     assert not [row for row in difference.types if row.type_name.startswith("inspector")]
 
 
-def test_the_last_value_goes_to_out(shell, run) -> None:
+def test_the_last_value_goes_to_out_which_is_told(shell, run) -> None:
     number = shell.execution_count
     run("%%inspect\nvalue = 6\nvalue * 7")
     assert shell.user_ns["Out"][number] == 42
     run("%%inspect\nvalue * 7;")
     assert number + 1 not in shell.user_ns["Out"]
-
-
-def test_what_out_keeps_is_told(shell, run) -> None:
     number = shell.execution_count
     assert changed(shell, run, "[0] * 1000") == {f"_{number}": "born"}
 
@@ -89,15 +82,12 @@ def test_an_error_is_drawn_as_usual_and_the_changes_too(shell, run, capsys) -> N
 
 
 def test_a_syntax_error_is_an_error_of_the_cell(shell, run) -> None:
-    result, _ = run("%%inspect\nx = = 1")
-    assert type(result.error_in_exec).__name__ == "CellSyntaxError"
-    text = shell.InteractiveTB.stb2text(result.error_in_exec._render_traceback_())
-    assert "SyntaxError" in text and "x = = 1" in text and "inspect_magic" not in text
-
-
-def test_magics_in_the_cell_work(shell, run) -> None:
-    assert "n" in changed(shell, run, "n = %inspect kept")
-    assert shell.user_ns["n"].name == "kept"
+    shell.autoawait = False  # then await is the usual error
+    for cell, words in (("x = = 1", "x = = 1"), ("await nothing()", "outside function")):
+        result, _ = run(f"%%inspect\n{cell}")
+        assert type(result.error_in_exec).__name__ == "CellSyntaxError"
+        text = shell.InteractiveTB.stb2text(result.error_in_exec._render_traceback_())
+        assert "SyntaxError" in text and words in text and "inspect_magic" not in text
 
 
 def test_a_cell_may_await(shell, run) -> None:
@@ -119,13 +109,6 @@ def test_an_awaiting_cell_shows_its_changes_and_its_error(shell, run) -> None:
     assert "fails()" in drawn and "inspect_magic" not in drawn and "run_async" not in drawn
 
 
-def test_without_autoawait_await_is_the_usual_error(shell, run) -> None:
-    shell.autoawait = False
-    result, _ = run("%%inspect\nawait nothing()")
-    assert type(result.error_in_exec).__name__ == "CellSyntaxError"
-    assert "outside function" in str(result.error_in_exec)
-
-
-def test_await_in_a_string_or_a_function_is_no_await(shell, run) -> None:
+def test_await_in_a_string_or_a_function_is_no_await(run) -> None:
     result, _ = run("%%inspect\ntext = 'await'\nasync def f():\n    await f()")
     assert result.success and "text" in {row.name for row in result.result.difference.names}

@@ -13,7 +13,7 @@ from typing import Any
 import kernels
 import pytest
 import zmq
-from debugged import library
+from debugged import LOAD, library
 from jupyter_client.blocking.client import BlockingKernelClient
 from kernels import shown
 from programs import inspector
@@ -24,11 +24,8 @@ from inspector.sessions import running
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
 
-LOADED = """\
-import importlib.machinery, importlib.util, os
-loader = importlib.machinery.ExtensionFileLoader('probing', {path!r})
-probing = importlib.util.module_from_spec(importlib.util.spec_from_loader('probing', loader))
-loader.exec_module(probing)
+ASKED = """
+import os
 def asked(n):
     return probing.mix([n])
 print(os.getpid())
@@ -50,6 +47,11 @@ def beats(client: BlockingKernelClient) -> bool:
         return bool(socket.poll(60_000)) and socket.recv() == b"still there?"
 
 
+def loaded(client: BlockingKernelClient) -> int:
+    """The number of the kernel, once it has `probing` and a function `asked`."""
+    return int(shown(client, f"{LOAD}probing = load({str(library())!r}){ASKED}")[-1])
+
+
 def names(stop: Any) -> list[str]:
     return [frame.function for frame in stop.stack.frames if not frame.plumbing]
 
@@ -65,7 +67,7 @@ def ended(client: BlockingKernelClient, message: str) -> dict[str, Any]:
 def test_a_live_kernel_is_stopped_in_an_extension_and_stepped_while_its_heartbeat_answers(
     client: Any,
 ) -> None:
-    pid = int(shown(client, LOADED.format(path=str(library())))[-1])
+    pid = loaded(client)
     with running.step(pid, "mixed") as live:
         assert live.guarded  # by %load_ext inspector
         sent = client.execute("value = asked(7)")
@@ -83,7 +85,7 @@ def test_a_live_kernel_is_stopped_in_an_extension_and_stepped_while_its_heartbea
 
 
 def test_the_terminal_steps_a_kernel_a_word_a_line_and_says_that_it_stands_still(client: Any) -> None:
-    pid = int(shown(client, LOADED.format(path=str(library())))[-1])
+    pid = loaded(client)
     program = str(Path(sys.executable).parent / "inspector")
     command = [program, "attach", str(pid), "step", "--at", "mixed", "--seconds", "200"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
@@ -99,7 +101,7 @@ def test_the_terminal_steps_a_kernel_a_word_a_line_and_says_that_it_stands_still
 
 
 def test_a_process_that_does_not_come_by_is_left_and_this_is_said(client: Any) -> None:
-    pid = int(shown(client, LOADED.format(path=str(library())))[-1])
+    pid = loaded(client)
     done = inspector("attach", str(pid), "step", "--at", "mixed", "--seconds", "1")
     assert done.returncode == 2 and "gdb-late" in done.stderr and "Traceback" not in done.stderr
     assert inspector("attach", str(pid), "step").returncode == 2

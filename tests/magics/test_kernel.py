@@ -4,18 +4,13 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import pytest
 from jupyter_client.blocking.client import BlockingKernelClient
+from kernels import run, shown
 
 SECONDS = 60
-
-
-SETUP = """\
-%load_ext inspector
-import numpy as np; naive = np.zeros((3, 4)); nature = [naive]; _inside = 1
-"""
+SETUP = "import numpy as np; naive = np.zeros((3, 4)); nature = [naive]; _inside = 1"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -23,23 +18,13 @@ def prepared(kernel: BlockingKernelClient) -> None:
     assert run(kernel, SETUP)[0]["status"] == "ok"
 
 
-def run(kernel: BlockingKernelClient, code: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """(reply, output messages) of a cell."""
-    sent: list[dict[str, Any]] = []
-    reply = kernel.execute_interactive(code, output_hook=sent.append, timeout=SECONDS)
-    return reply["content"], sent
-
-
 def completed(kernel: BlockingKernelClient, code: str) -> list[str]:
     return kernel.complete(code, len(code), reply=True, timeout=SECONDS)["content"]["matches"]
 
 
-@pytest.mark.parametrize("before", ["%inspect ", "r = %inspect ", "%inspect --all ", "%inspect nature "])
-def test_names_of_the_user_complete(kernel, before: str) -> None:
-    assert completed(kernel, before + "na") == ["naive", "nature"]
-
-
-def test_nothing_typed_offers_the_users_names_only(kernel) -> None:
+def test_names_of_the_user_complete(kernel) -> None:
+    for before in ("%inspect ", "r = %inspect ", "%inspect --all ", "%inspect nature "):
+        assert completed(kernel, before + "na") == ["naive", "nature"], before
     assert completed(kernel, "%inspect ") == ["naive", "nature", "np"]
 
 
@@ -51,11 +36,8 @@ def test_options_complete_after_a_dash(kernel, before: str) -> None:
     assert {"--all", "--explain", "--chain"} <= set(completed(kernel, before + "--"))
 
 
-def test_attributes_are_ipythons_to_complete(kernel) -> None:
+def test_attributes_and_other_lines_are_ipythons_to_complete(kernel) -> None:
     assert any(match.endswith("shape") for match in completed(kernel, "%inspect naive.sha"))
-
-
-def test_other_lines_are_left_alone(kernel) -> None:
     assert "naive" in completed(kernel, "print(na")
     assert any("inspect" in match for match in completed(kernel, "%insp"))
 
@@ -87,17 +69,10 @@ print([name in sys.modules for name in files])
 def test_what_a_first_card_needs_is_imported_while_the_kernel_waits(kernel) -> None:
     """Nothing is shown and no name is made; a cell is not kept waiting for it."""
     names = "sorted(n for n in globals() if not n.startswith('_'))"
-    before = run(kernel, f"print({names})")[1]
+    before = shown(kernel, f"print({names})")
     end = time.monotonic() + SECONDS
-    while time.monotonic() < end:
-        said = [one["content"]["text"] for one in run(kernel, LOADED)[1] if one["msg_type"] == "stream"]
-        if said == ["[True, True, True]\n"]:
-            break
+    while (said := shown(kernel, LOADED)) != ["[True, True, True]\n"] and time.monotonic() < end:
         time.sleep(0.3)
     assert said == ["[True, True, True]\n"]
     run(kernel, "del sys, files")
-    after = run(kernel, f"print({names})")[1]
-    text = [
-        [one["content"]["text"] for one in some if one["msg_type"] == "stream"] for some in (before, after)
-    ]
-    assert text[0] == text[1]
+    assert shown(kernel, f"print({names})") == before

@@ -14,10 +14,12 @@ from inspector.errors import InspectorError
 pytestmark = pytest.mark.core
 
 
-def test_a_short_search_shows_nothing(shell) -> None:
+def test_a_short_search_and_none_show_nothing(shell) -> None:
     with capture_output() as captured, progress.bar(True) as told:
         assert told(10, 100)
     assert captured.outputs == []
+    with progress.bar(False) as told:
+        assert told is None
 
 
 def test_a_long_search_shows_where_it_is_and_leaves_no_bar(shell, monkeypatch) -> None:
@@ -44,21 +46,11 @@ def test_a_long_walk_says_so_before_it_begins(shell, monkeypatch) -> None:
     assert "<progress></progress> walking about" in said.data["text/html"] and cleared.data["text/html"] == ""
 
 
-def test_an_interrupt_stops_a_walk_with_a_sentence(shell) -> None:
-    with pytest.raises(InspectorError) as caught, progress.bar(False, walks=True):
+@pytest.mark.parametrize(("searches", "word"), [(False, "walk"), (True, "search")])
+def test_an_interrupt_is_one_sentence(shell, searches: bool, word: str) -> None:
+    with pytest.raises(InspectorError) as caught, progress.bar(searches, walks=not searches):
         raise KeyboardInterrupt
-    assert caught.value.slug == "stopped" and "walk" in str(caught.value)
-
-
-def test_no_search_no_bar() -> None:
-    with progress.bar(False) as told:
-        assert told is None
-
-
-def test_an_interrupt_stops_the_search_with_a_sentence(shell) -> None:
-    with pytest.raises(InspectorError) as caught, progress.bar(True):
-        raise KeyboardInterrupt
-    assert caught.value.slug == "stopped"
+    assert caught.value.slug == "stopped" and word in str(caught.value)
 
 
 def test_a_traced_cell_says_how_far_it_is_and_leaves_no_bar(shell, monkeypatch) -> None:

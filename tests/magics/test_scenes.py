@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from inspector.magics.widgets import changes, graph, layers, memory_map, strides, timeline
+from inspector.magics.widgets import base, changes, graph, layers, memory_map, strides, timeline
 
 import inspector
 from inspector.facts.conversion import Copy, Site, Trace
@@ -64,3 +64,4 @@ def test_a_size_that_is_no_number_is_a_word_on_the_page_and_in_the_text(size: fl
 def test_a_size_that_is_a_number_stays_one() -> None:
     for name, (scene, _) in scenes(4096).items():
         assert "?" not in json.dumps(scene), name
+    assert base.amount(math.nan) == "? nan" and base.amount(True) == "True"

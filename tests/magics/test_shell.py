@@ -20,15 +20,9 @@ def test_a_look_is_displayed_and_is_the_cells_result(shell, run) -> None:
     assert [set(bundle) >= {"text/plain", "text/html"} for bundle in shown] == [True]
 
 
-def test_every_statement_of_a_cell_is_displayed(run) -> None:
-    _, shown = run("x = [1]\n%inspect x\nfor y in x, x:\n    %inspect y\n%inspect x")
+def test_every_statement_of_a_cell_is_displayed_but_no_assigned_report(shell, run) -> None:
+    _, shown = run("x = [1]\n%inspect x\nfor y in x, x:\n    %inspect y\nr = %inspect x\n%inspect x")
     assert len(shown) == 4
-
-
-def test_an_assigned_report_is_not_displayed(shell, run) -> None:
-    shell.run_cell("x = [1]")
-    _, shown = run("r = %inspect x")
-    assert shown == []
     assert shell.user_ns["r"].name == "x"
 
 
@@ -42,7 +36,7 @@ def test_a_look_does_not_move_the_history(shell, run) -> None:
     assert shell.displayhook._ is shell.user_ns["x"]
 
 
-LOOKS = ["%inspect x", "%inspect x y", "%inspect (x)", "%inspect x.nope", "%inspect"]
+LOOKS = ["%inspect x", "%inspect x y", "%inspect (x)", "%inspect x --owners", "%inspect x.nope", "%inspect"]
 
 
 @pytest.mark.quick
@@ -112,20 +106,16 @@ def test_a_default_of_config_is_a_wish_that_the_table_of_names_need_not_meet(she
         shell.run_line_magic("config", "InspectMagics.owners = False")
 
 
-WARNING = "5 is 5"
-"""What the compiler warns of."""
-
-
-@pytest.mark.parametrize("cell", [f"%inspect {WARNING}", f"%inspect {WARNING} {WARNING}", "%inspect ()()()"])
-def test_an_expression_is_read_without_a_word_of_the_compiler(run, cell: str, recwarn) -> None:
+@pytest.mark.parametrize(
+    ("cell", "warned"),
+    [
+        *((f"%inspect {text}", []) for text in ("5 is 5", "5 is 5 5 is 5", "()()()")),
+        *((f"%%{magic}\n5 is 5", [SyntaxWarning]) for magic in ("inspect", "inspect_trace", "inspect_leaks")),
+    ],
+)
+def test_an_expression_warns_of_nothing_and_a_cell_once(run, cell: str, warned: list, recwarn) -> None:
     run(cell)
-    assert [one.message for one in recwarn] == []
-
-
-@pytest.mark.parametrize("magic", ["inspect", "inspect_trace", "inspect_leaks"])
-def test_a_cell_warns_once_as_without_us(run, magic: str, recwarn) -> None:
-    run(f"%%{magic}\n{WARNING}")
-    assert [one.category for one in recwarn] == [SyntaxWarning]
+    assert [one.category for one in recwarn] == warned
 
 
 @pytest.mark.quick
@@ -166,12 +156,9 @@ def test_defaults_come_from_config(shell, run) -> None:
     assert shell.magics_manager.registry["InspectMagics"].width == 40
 
 
-LAST_LOOKS = ["%inspect x", "%inspect x --owners", "%inspect x.nope", "%inspect x x", "%inspect"]
-
-
-@pytest.mark.parametrize("cell", LAST_LOOKS)
+@pytest.mark.parametrize("cell", [*LOOKS, "%inspect x x"])
 def test_nothing_keeps_the_object_alive(shell, run, cell: str) -> None:
-    shell.run_cell("import weakref\nclass Plain: pass\nx = Plain(); watch = weakref.ref(x)")
+    shell.run_cell("import weakref\nclass Plain: pass\ny = 1; x = Plain(); watch = weakref.ref(x)")
     for _ in range(2):
         run(cell)
     shell.run_cell("del x")

@@ -13,26 +13,20 @@ pytestmark = [
 ]
 
 
-def shown(run, cell: str) -> str:
-    _, displayed = run(cell)
-    return "\n".join(bundle["text/plain"] for bundle in displayed)
-
-
-def test_a_cell_that_writes_is_shown_with_its_line(run) -> None:
+def test_a_cell_that_writes_is_shown_with_its_line(run, shown) -> None:
     run("import numpy as np; watched = np.zeros(8)")
-    text = shown(run, "%%inspect_writes watched[2:3]\nwatched[0] = 1\nwatched[2] = 2.5")
+    text = shown("%%inspect_writes watched[2:3]\nwatched[0] = 1\nwatched[2] = 2.5")
     assert "1 write" in text and "0 → 2.5" in text
-    text = shown(run, "%inspect_writes watched[2:3] -- watched.fill(4)")
+    text = shown("%inspect_writes watched[2:3] -- watched.fill(4)")
     assert "2.5 → 4" in text
 
 
-def test_what_cannot_be_watched_is_one_block(run) -> None:
-    run("import numpy as np; watched = np.zeros(8)")
-    run("wide = np.empty(1 << 26)")
-    assert "cannot be watched" in shown(run, "%%inspect_writes wide\npass")
-    assert "nothing to run" in shown(run, "%inspect_writes watched[:1]")
-    assert "there is no name absent" in shown(run, "%%inspect_writes absent\npass")
-    assert "unrecognized" in shown(run, "%%inspect_writes --no watched\npass")
+def test_what_cannot_be_watched_is_one_block(run, shown) -> None:
+    run("import numpy as np; watched = np.zeros(8); wide = np.empty(1 << 26)")
+    assert "cannot be watched" in shown("%%inspect_writes wide\npass")
+    assert "nothing to run" in shown("%inspect_writes watched[:1]")
+    assert "there is no name absent" in shown("%%inspect_writes absent\npass")
+    assert "unrecognized" in shown("%%inspect_writes --no watched\npass")
 
 
 def test_an_exception_is_the_users_and_the_writes_come_first(run) -> None:

@@ -11,13 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    page
-    for page in sorted(
-        [ROOT / "README.md", *ROOT.glob("docs/how-to/*.md"), *ROOT.glob("docs/reference/*.md")]
-    )
-    if re.search(r"^```(?:console|pycon|ipython)", page.read_text(), re.M)
-]
+ALL = [ROOT / "README.md", *ROOT.glob("docs/how-to/*.md"), *ROOT.glob("docs/reference/*.md")]
+PAGES = [one for one in sorted(ALL) if re.search(r"^```(?:console|pycon|ipython)", one.read_text(), re.M)]
 
 
 def run(page: Path) -> subprocess.CompletedProcess[str]:
@@ -34,9 +29,8 @@ def test_a_page_shows_what_its_examples_print(page: Path) -> None:
 
 
 def test_there_are_pages_with_examples() -> None:
-    assert {"README", "is_it_a_copy", "my_extension_leaks", "debug_a_running_service"} <= {
-        p.stem for p in PAGES
-    }
+    some = {"README", "is_it_a_copy", "my_extension_leaks", "debug_a_running_service"}
+    assert some <= {page.stem for page in PAGES}
 
 
 def test_a_page_that_shows_something_else_fails(tmp_path: Path) -> None:

@@ -28,19 +28,10 @@ SAYS = re.compile(r"the system forbids tracing it.*?(seccomp|ptrace)", re.DOTALL
 def test_it_runs_from_top_to_bottom(name: str, tmp_path: Path) -> None:
     import nbformat
 
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-P",
-            str(Path(__file__).with_name("refusing.py")),
-            str(FOLDER / f"{name}.ipynb"),
-            "out",
-        ],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env={**os.environ, "IPYTHONDIR": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
-    )
+    program, notebook = Path(__file__).with_name("refusing.py"), FOLDER / f"{name}.ipynb"
+    command = [sys.executable, "-P", str(program), str(notebook), "out"]
+    environment = {**os.environ, "IPYTHONDIR": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     cells = [cell for cell in nbformat.read(tmp_path / "out", as_version=4).cells if cell.cell_type == "code"]
     shown = []

@@ -23,11 +23,15 @@ NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 COMMAND = Path(sys.executable).parent / "inspector"
 
 
+def ran(*command: object, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    """A command in this environment and `more` of it."""
+    words, environment = list(map(str, command)), {**os.environ, **more}
+    return subprocess.run(words, capture_output=True, text=True, timeout=100, cwd=cwd, env=environment)
+
+
 def refused(*words: str, **environment: str) -> tuple[int, str]:
     """Exit code and the sentence: what `inspector WORDS` says where it cannot."""
-    done = subprocess.run(
-        [COMMAND, *words], capture_output=True, text=True, timeout=100, env={**os.environ, **environment}
-    )
+    done = ran(COMMAND, *words, **environment)
     assert "Traceback" not in done.stderr
     return done.returncode, done.stderr
 
@@ -60,14 +64,7 @@ def test_a_tutorial_says_in_its_first_cell_what_it_needs(name: str, tmp_path: Pa
         f"sys.modules[{what!r}] = None\n"
         f"InteractiveShell.instance(colors='NoColor').run_cell({first!r})"
     )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", run],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=tmp_path,
-        env={**os.environ, "PATH": "/nowhere", "IPYTHONDIR": str(tmp_path)},
-    )
+    done = ran(sys.executable, "-P", "-c", run, cwd=tmp_path, PATH="/nowhere", IPYTHONDIR=str(tmp_path))
     assert done.stdout.startswith(sentence) and "Traceback" not in done.stdout + done.stderr, done
 
 
@@ -91,12 +88,7 @@ def test_r_without_reticulate(tmp_path: Path) -> None:
 @pytest.mark.debugger
 def test_places_that_no_library_has_say_so() -> None:
     """As where torch is stripped of its symbols, or not loaded: nothing is guessed, each place says why."""
-    done = subprocess.run(
-        [COMMAND, "break", "--preset", "torch", "--", sys.executable, "-c", "print(1)"],
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
+    done = ran(COMMAND, "break", "--preset", "torch", "--", sys.executable, "-c", "print(1)")
     rows = [line for line in done.stdout.splitlines() if "THPVariable" in line or "check_deprecated" in line]
     assert done.returncode == 0 and len(rows) >= 3
     assert all(row.endswith("not in any loaded library: absent, or stripped") for row in rows), rows
@@ -105,22 +97,25 @@ def test_places_that_no_library_has_say_so() -> None:
 # ----- the compiler, and C that goes wrong -----
 
 
-def test_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+FAILING = "#!/bin/sh\necho 'gcc: fatal: no space left on device' >&2\nexit 4\n"
+
+
+@pytest.mark.parametrize(
+    ("gcc", "slug", "said"),
+    [("", "no-compiler", "apt-get install"), (FAILING, "c-does-not-compile", "no space left on device")],
+)
+def test_no_compiler_and_one_that_fails(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, gcc: str, slug: str, said: str
+) -> None:
+    """One that dies without a line of the cell: its last words are told."""
     monkeypatch.setenv("PATH", "/nowhere")
+    if gcc:
+        (tmp_path / "gcc").write_text(gcc)
+        (tmp_path / "gcc").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(InspectorError) as caught:
         inspector.compile_c("int nobody_has_compiled_this;")
-    assert caught.value.slug == "no-compiler" and "apt-get install" in caught.value.do
-
-
-def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It dies without a line of the cell: its last words are told."""
-    broken = tmp_path / "gcc"
-    broken.write_text("#!/bin/sh\necho 'gcc: fatal: no space left on device' >&2\nexit 4\n")
-    broken.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(InspectorError) as caught:
-        inspector.compile_c("int nobody_has_compiled_this_either;")
-    assert caught.value.slug == "c-does-not-compile" and "no space left on device" in str(caught.value)
+    assert caught.value.slug == slug and said in f"{caught.value} {caught.value.do}"
 
 
 CORRUPTS = """

@@ -11,17 +11,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import embedded
 import hosts
-import numpy
 import pytest
+from embedded import launched, of, ran
 
 from inspector.errors import InspectorError
 from inspector.facts.conversion import Trace
-from inspector.facts.hosted import HostCall, Hosted
+from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
 from inspector.sessions import running
-from inspector.sessions.trace_launched import Launched, launch
+from inspector.sessions.trace_launched import launch
 
 pytestmark = pytest.mark.skipif(
     not Path(hosts.shared()).exists(), reason="not on CPython without a shared libpython"
@@ -66,15 +67,8 @@ def host() -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def home() -> Iterator[None]:
-    """Where the host's Python finds its own modules, and NumPy."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOST_HOME", sys.base_prefix)
-        patch.setenv("PYTHONPATH", str(Path(numpy.__file__).parents[1]))
+    with embedded.home():
         yield
-
-
-def launched(host: str, *words: str) -> Launched:
-    return launch([host, hosts.shared(), *words], quiet=True)
 
 
 @pytest.fixture(scope="module")
@@ -83,54 +77,27 @@ def asked(host: str, home: None) -> Hosted:
     return launched(host, "unlocked").trace.hosted
 
 
-def of(asked: Hosted, function: str) -> list[HostCall]:
-    return [call for call in asked.calls if call.function == function]
-
-
 def test_it_does_what_the_article_says_and_links_no_symbol(host: str) -> None:
-    ran = subprocess.run([host, hosts.shared()], capture_output=True, text=True, timeout=60)
-    assert (ran.stdout.strip(), ran.returncode) == (SAID.strip(), 0)
-    assert "Py" not in subprocess.run(["nm", "-D", host], capture_output=True, text=True).stdout
+    done = ran(host, hosts.shared())
+    assert (done.stdout.strip(), done.returncode) == (SAID.strip(), 0)
+    assert "Py" not in ran("nm", "-D", host).stdout
 
 
 def test_owned_borrowed_released(asked: Hosted) -> None:
-    changed = [
-        (call.function, call.references, call.references_after)
-        for call in asked.calls
-        if call.object_type == "A" and call.references != call.references_after
-    ]
-    assert changed == [("Py_IncRef", 2, 3), ("Py_DecRef", 3, 2), ("Py_DecRef", 2, 1)]
+    assert embedded.changed(asked) == embedded.CHANGED
     assert "freed" in str(Report("host", {"hosted": asked}))
 
 
 def test_members_calls_keywords_and_operators_are_seen_in_order(asked: Hosted) -> None:
-    members = [call.values[0] for call in of(asked, "PyObject_GetAttrString") if call.values]
-    assert members[:3] == ["'a'", "'x'", "'numbers'"]
-    assert {"'arange'", "'reshape'", "'shape'", "'dtype'", "'open'"} <= set(members)
-    assert [call.values for call in of(asked, "PyObject_SetAttrString")] == [("'x'",)]
-    assert [call.object_type for call in of(asked, "PyNumber_Add")] == ["int", "str", "int"]
-    assert of(asked, "PyDict_SetItemString")[0].values == ("'dtype'",)
-    assert of(asked, "PyErr_Fetch") and of(asked, "PySlice_New") and of(asked, "PyIter_Next")
+    embedded.assert_in_order(asked, "'a'", "'x'", "'numbers'")
 
 
 def test_conversions_that_give_nothing_set_an_error_that_is_cleared(asked: Hosted) -> None:
-    failed = [(call.function, call.object_type, call.cleared) for call in asked.calls if call.failed]
-    assert failed == [
-        ("PyLong_AsLong", "str", True),  # the third of `mixed`
-        ("PyLong_AsLong", "float", True),
-        ("PyLong_AsLong", "str", True),
-        ("PyLong_AsLong", "int", True),
-        ("PyFloat_AsDouble", "str", True),
-        ("PyObject_Call", "builtin_function_or_method", True),
-    ]
+    assert embedded.failed(asked) == embedded.FAILED
 
 
 def test_what_is_lost_without_an_error_is_said(asked: Hosted) -> None:
-    assert [(call.function, call.values[0], call.lost) for call in asked.calls if call.lost] == [
-        ("PyLong_AsUnsignedLongMask", str(2**64 - 1), "wrapped without an error: negative, or over 64 bits"),
-        ("PyLong_AsUnsignedLongMask", "3", "wrapped without an error: negative, or over 64 bits"),
-        ("PyUnicode_AsUTF8", "'a'", "cut at its first NUL: 3 bytes became 1"),
-    ]
+    assert embedded.lost(asked) == embedded.LOST
 
 
 def test_a_reference_given_back_without_the_gil_is_a_finding(asked: Hosted) -> None:
@@ -183,10 +150,8 @@ int main(int argc, char **argv) {
 def test_what_a_host_asks_dlsym_for_at_first_use_is_traced_too(capfd: pytest.CaptureFixture[str]) -> None:
     """No pointer in its data when its Python starts: the answers of its own dlsym are hooked."""
     late = str(hosts.host(LATE, "-D_GNU_SOURCE", "-ldl"))
-    plain = subprocess.run([late, hosts.shared()], capture_output=True, text=True, timeout=60)
-    assert plain.stdout.splitlines() == ["sum 41234", "untouched data malloc 1", "again 77777 0"], (
-        plain.stderr
-    )
+    plain = ran(late, hosts.shared())
+    assert plain.stdout.splitlines() == ["sum 41234", "untouched data malloc 1", "again 77777 0"]
     ended = launched(late)
     assert ended.code == 0 and capfd.readouterr().err.splitlines()[-3:] == plain.stdout.splitlines()
     asked = ended.trace.hosted
@@ -208,29 +173,14 @@ def test_without_hosts_nothing_is_said() -> None:
 
 @pytest.mark.debugger
 def test_a_running_host_is_read_from_outside(host: str) -> None:
-    with hosts.waiting(host, hosts.shared(), "stay") as child:
-        other = running.attach(child.pid)
-        assert (other.inspect("a").references, other.inspect("cache['k'][0].x").value) == (3, "int 42")
-        found = other.owners("a")
-        named = {(one.kind, one.key) for one in found.owners if one.certain}
-        assert named == {("global", "a"), ("item", "[0]")} and found.references - found.named == 1
-        functions = [frame.function for thread in other.stacks().threads for frame in thread.frames]
-        assert {"main", "sleep"} <= set(functions)
-        with pytest.raises(InspectorError) as caught:
-            other.inspect("a.x.y")
-        assert caught.value.slug == "no-such-path"
+    with embedded.read_from_outside(host) as other, pytest.raises(InspectorError) as caught:
+        other.inspect("a.x.y")
+    assert caught.value.slug == "no-such-path"
 
 
 @pytest.mark.debugger
 def test_it_is_stopped_where_it_enters_python(host: str) -> None:
-    command = [Path(sys.executable).parent / "inspector", "break", "--json", "--preset", "host", "--"]
-    done = subprocess.run([*command, host, hosts.shared()], capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    hits = json.loads(done.stdout[done.stdout.index("{") :])["facts"]["breaks"]["hits"]
-    stacks = [[frame["function"] for frame in hit["stack"]["frames"]] for hit in hits]
-    entered = [stack for stack in stacks if stack[0] == "PyRun_SimpleStringFlags"]
-    assert len(entered) == 3 and all("main" in stack for stack in entered)
-    mixed = [{frame["kind"] for frame in hit["stack"]["frames"]} for hit in hits]
+    mixed = [{frame["kind"] for frame in hit["stack"]["frames"]} for hit in embedded.entered(host)]
     assert any({"native", "python"} <= kinds for kinds in mixed)  # site and NumPy are imported in between
 
 
@@ -300,20 +250,9 @@ def test_a_host_that_hides_its_python(tmp_path: Path) -> None:
     python = next(archives, None)
     assert python, "python3 .ci/system.py installs libpython3-dev"
     (tmp_path / "host.c").write_text(HIDING)
+    words = f"gcc -no-pie -s -I/usr/include/{python.parts[3]} host.c {python} -o host"
     libraries = ("-lm", "-ldl", "-lz", "-lexpat", "-lpthread", "-lutil")
-    include = f"-I/usr/include/{python.parts[3]}"
-    command = [
-        "gcc",
-        "-no-pie",
-        "-s",
-        "-o",
-        tmp_path / "host",
-        tmp_path / "host.c",
-        include,
-        python,
-        *libraries,
-    ]
-    subprocess.run(command, check=True)
+    subprocess.run([*words.split(), *libraries], check=True, cwd=tmp_path)
     with hosts.waiting(str(tmp_path / "host"), PYTHONHOME="/usr") as child:
         other = running.attach(child.pid)
         assert other.inspect("rows").references == 1 and other.inspect("rows[2]").value == "str 'three'"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,12 +36,17 @@ os._exit(0)  # Python's end under R under Python is a fatal error of reticulate 
 """
 
 
+def ran(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """A command in this folder, with reticulate on this Python; it has to succeed."""
+    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
 def test_a_logical_matrix_is_unowned_and_a_double_is_not_and_a_stale_object_is_closed(tmp_path: Path) -> None:
     # reticulate puts the working folder before the installed wheel
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", PROGRAM], capture_output=True, text=True, timeout=100, cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr
+    done = ran(tmp_path, sys.executable, "-P", "-c", PROGRAM)
     told = json.loads(done.stdout.splitlines()[-1])
     live, stale = told.pop("python")
     assert (live != "closed", stale) == (True, "closed")
@@ -51,18 +55,7 @@ def test_a_logical_matrix_is_unowned_and_a_double_is_not_and_a_stale_object_is_c
 
 def test_what_the_page_for_r_users_shows(tmp_path: Path) -> None:
     """Counts of the ownership table (1, 2, 2, 3, 1); R's environments by name; R's width; REF beside."""
-    rscript = shutil.which("Rscript")
-    if rscript is None:
-        pytest.skip("cannot be installed here: R")
-    done = subprocess.run(
-        [rscript, str(Path(__file__).with_name("from_r.R"))],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        cwd=tmp_path,
-        env={**os.environ, "RETICULATE_PYTHON": sys.executable},
-    )
-    assert done.returncode == 0, done.stderr
+    done = ran(tmp_path, reticulated.rscript(), str(Path(__file__).with_name("from_r.R")))
     told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     assert [told[step] for step in ("start", "one", "same", "two", "end")] == ["1", "2", "2", "3", "1"]
     assert "R environment, convert=FALSE" in told["owners"].split("|")
@@ -73,14 +66,9 @@ def test_what_the_page_for_r_users_shows(tmp_path: Path) -> None:
 
 def traced(tmp_path: Path, script: str) -> tuple[list[str], Any]:
     """What a script printed, and what reticulate asked of Python meanwhile: `inspector trace -- Rscript`."""
-    rscript = shutil.which("Rscript")
-    if rscript is None:
-        pytest.skip("cannot be installed here: R")
     (tmp_path / "seed.R").write_text(script)
-    command = [Path(sys.executable).parent / "inspector", "trace", "--json", "--", rscript, "seed.R"]
-    environment = {**os.environ, "RETICULATE_PYTHON": sys.executable}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, cwd=tmp_path, env=environment)
-    assert done.returncode == 0, done.stderr
+    inspector = str(Path(sys.executable).parent / "inspector")
+    done = ran(tmp_path, inspector, "trace", "--json", "--", reticulated.rscript(), "seed.R")
     return done.stderr.splitlines(), json.loads(done.stdout)["facts"]["trace"]["hosted"]
 
 
@@ -106,16 +94,15 @@ def test_a_trace_of_rscript_flags_each_loss_and_sees_the_finalizers(tmp_path: Pa
     said, hosted = traced(tmp_path, LOSES)
     assert said[:2] == ["wide 0 NA ", "kept TRUE "]
     assert hosted["hosts"] == ["reticulate"]
-    assert [
-        (call["function"], call["values"][0], call["lost"]) for call in hosted["calls"] if call["lost"]
-    ] == [
+    lost = [call for call in hosted["calls"] if call["lost"]]
+    assert [(call["function"], call["values"][0], call["lost"]) for call in lost] == [
         ("PyLong_AsLong", str(2**40), f"R's integer has 32 bits: {2**40} became 0L"),
         ("PyLong_AsLong", str(2**31), f"R's integer has 32 bits: {2**31} became NA"),
         ("PyBool_FromLong", str(-(2**31)), "R's NA became True"),
         ("PyLong_FromLong", str(-(2**31)), f"R's NA became {-(2**31)}"),
         ("PyUnicode_FromString", "'NA'", "R's NA became the text 'NA'"),
     ]
-    (text,) = [call for call in hosted["calls"] if "text" in call["lost"]]
+    (text,) = [call for call in lost if "text" in call["lost"]]
     assert text["times"] == 1  # R's text "NA", which went over before it, is no loss
     counts = [
         (call["references"], call["references_after"])
@@ -191,14 +178,8 @@ def test_the_two_backtraces_with_r_s_functions_between(tmp_path: Path) -> None:
     """`py$x` and `py$a <- 1`: the frames of the article, in its order, and who in R called them."""
     hits = reticulated.hits(tmp_path, CONVERSIONS, sys.executable)
     down = stack_of(hits, "py_to_r", "int 1")
-    assert down[:5] == [
-        "py_to_r",
-        "py_ref_to_r",
-        "_reticulate_py_ref_to_r",
-        "R py_ref_to_r",
-        "R py_to_r.default",
-    ]
-    assert down[5] == "R py_to_r" and down[-1] == "R $"
+    assert down[:3] == ["py_to_r", "py_ref_to_r", "_reticulate_py_ref_to_r"]
+    assert down[3:6] == ["R py_ref_to_r", "R py_to_r.default", "R py_to_r"] and down[-1] == "R $"
     up = stack_of(hits, "r_to_py_cpp", "double (1 item) 1")
     assert up[0] == "r_to_py_cpp" and "_reticulate_py_set_attr_impl" in up
     r = [name for name in up if name.startswith("R ")]

@@ -110,15 +110,14 @@ def test_borrow_is_sharing_and_an_update_runs_in_the_users_array(pytensor: Any) 
 
 def test_the_generated_c_is_found_beside_the_module(mended: Any, folder: Path) -> None:
     sources = [path.read_text() for path in folder.rglob("mod.cpp")]
-    assert any(
-        "PyArray_Empty(1, &length" in source and "Py_INCREF(PyArray_DESCR" in source for source in sources
-    )
+    words = ("PyArray_Empty(1, &length", "Py_INCREF(PyArray_DESCR")
+    assert any(all(word in source for word in words) for source in sources)
     (row,) = [fact for fact in inspector.inspect(mended).buffer.facts if fact[0].startswith("thunk")]
     assert row[0] == "thunk of VectorTimesScalar" and Path(row[1]).read_text() in sources
     assert type(mended.vm.thunks[0].cthunk).__name__ == "PyCapsule"
 
 
-TRACED = """
+APART = """
 import json, sys
 import numpy as np
 import pytensor
@@ -127,6 +126,8 @@ import inspector
 sys.path[:0] = json.loads(sys.argv[1])
 from test_theano_op import compiled
 
+"""
+TRACED = """
 found = []
 with pytensor.config.change_flags(cxx="g++"):
     for loop_in_c in (False, True):
@@ -142,7 +143,7 @@ print(json.dumps(found))
 def apart(program: str) -> Any:
     """What a program says in a process of its own."""
     folders = [str(Path(__file__).parent), str(Path(specimens.__file__).parent)]
-    command = [sys.executable, "-P", "-c", program, json.dumps(folders)]
+    command = [sys.executable, "-P", "-c", APART + program, json.dumps(folders)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout.splitlines()[-1])
@@ -161,14 +162,6 @@ def test_a_trace_sees_the_generated_c_and_its_thunk_where_python_runs_the_loop()
 
 
 LEAKS = """
-import json, sys
-import numpy as np
-import pytensor
-import inspector
-
-sys.path[:0] = json.loads(sys.argv[1])
-from test_theano_op import compiled
-
 def told(found):
     made = [getattr(one.conversion, "function", "") for one in found]
     return [[one.kind, one.object, one.certain, call, one.method] for one, call in zip(found, made)]

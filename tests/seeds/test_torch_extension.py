@@ -146,11 +146,8 @@ class TestTorch:
         node = inspector.inspect(torch._C._FunctionBase).type
         assert {"apply", "register_hook"} <= {row.name for row in node.methods}
         saved = symbols(node.getset)["saved_tensors"]
-        assert [name.rpartition("::")[2] for name in (pooled, added, saved)] == [
-            "THPVariable_avg_pool2d",
-            "THPVariable_addcmul",
-            "THPFunction_saved_tensors",
-        ]
+        found = [name.rpartition("::")[2] for name in (pooled, added, saved)]
+        assert found == ["THPVariable_avg_pool2d", "THPVariable_addcmul", "THPFunction_saved_tensors"]
 
     def test_pseudo_types(self, torch: Any) -> None:
         assert type(torch.FloatTensor).__name__ == "tensortype"
@@ -218,11 +215,8 @@ class TestTorch:
 
         torch.addcmul(torch.ones(1), torch.ones(1), torch.ones(1))  # makes the parser
         memory = RemoteMemory(os.getpid())
-        (told,) = [
-            text
-            for address in parsers("addcmul")
-            if not isinstance(text := parser_text(memory, address), Unknown)
-        ]
+        texts = [parser_text(memory, address) for address in parsers("addcmul")]
+        (told,) = [text for text in texts if not isinstance(text, Unknown)]
         assert told.split(" | ") == [
             "addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, Number value, Tensor out) #1",
             "addcmul(Tensor input, Number value, Tensor tensor1, Tensor tensor2, *, Tensor out)|deprecated"
@@ -233,26 +227,15 @@ class TestTorch:
         memory.close()
 
     def test_the_error_of_no_signature(self, torch: Any) -> None:
-        with pytest.raises(
-            TypeError, match=r"got \(int, Tensor\), but expected \(Tensor input, Tensor tensor1"
-        ):
+        words = r"got \(int, Tensor\), but expected \(Tensor input, Tensor tensor1"
+        with pytest.raises(TypeError, match=words):
             torch.addcmul(2, torch.ones(3))
 
     def test_a_function_keeps_its_tensors_until_backward(
         self, torch: Any, fingerprint: Callable[[object], Any]
     ) -> None:
-        class Square(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx: Any, x: Any) -> Any:
-                ctx.save_for_backward(x)
-                return x * x
-
-            @staticmethod
-            def backward(ctx: Any, gradient: Any) -> Any:
-                return 2 * ctx.saved_tensors[0] * gradient
-
         w = torch.arange(3.0, requires_grad=True)
-        y = Square.apply(w)
+        y = square(torch).apply(w)
         node = y.grad_fn
         before = fingerprint(node), fingerprint(w)
         there = inspector.inspect(node)
@@ -271,27 +254,30 @@ class TestTorch:
     def test_what_a_hook_packed_is_not_unpacked(self, torch: Any) -> None:
         ran: list[str] = []
 
-        def pack(x: Any) -> Any:
-            return x.numpy()
-
         def unpack(x: Any) -> Any:
             ran.append("unpack")
             return torch.from_numpy(x)
 
-        class Same(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx: Any, x: Any) -> Any:
-                ctx.save_for_backward(x)
-                return x * 1
-
-            @staticmethod
-            def backward(ctx: Any, gradient: Any) -> Any:
-                return gradient
-
-        with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
-            node = Same.apply(torch.ones(2, requires_grad=True)).grad_fn
+        with torch.autograd.graph.saved_tensors_hooks(lambda x: x.numpy(), unpack):
+            node = square(torch).apply(torch.ones(2, requires_grad=True)).grad_fn
         report = inspector.inspect(node)
         assert "1 packed by a hook" in str(report) and ran == []
+
+
+def square(torch: Any) -> Any:
+    """A function that saves its input for the way back."""
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            return 2 * ctx.saved_tensors[0] * gradient
+
+    return Square
 
 
 def symbols(rows: Any) -> dict[str, str]:

@@ -1,14 +1,11 @@
 // Lazy vectors for R: absolute values of another vector, and a file of doubles that is mapped.
 // SPDX-License-Identifier: MIT
 //
-// lazy_abs       data1 is the input, marked as not mutable; data2 is NULL until somebody asks for Dataptr,
-// then
-//                the results. Elt and Get_region compute what is asked and leave data2 as it is.
-// lazy_abs_faulty  the same, with the Get_region that the article's package has: it materializes, fills
-// nothing
-//                and returns the larger count.
-// mapped_file    data1 is an external pointer to a mapping; data2 is the path. The bytes are there from the
-// start.
+// lazy_abs: data1 is the input, marked as not mutable; data2 is NULL until Dataptr is asked for, then the
+// results. Elt and Get_region compute what is asked and leave data2 as it is.
+// lazy_abs_faulty: the same with the Get_region of the article's package: it materializes, fills nothing and
+// returns the larger count.
+// mapped_file: data1 is an external pointer to a mapping, data2 the path. The bytes are there from the start.
 
 #include <fcntl.h>
 #include <math.h>
@@ -27,11 +24,9 @@
 
 static R_altrep_class_t abs_class, abs_faulty_class, mapped_class;
 
-// ----- lazy_abs
-// ------------------------------------------------------------------------------------------------
+// ----- lazy_abs -----
 
 static int is_materialized(SEXP x) { return R_altrep_data2(x) != R_NilValue; }
-
 static R_xlen_t abs_length(SEXP x) { return XLENGTH(R_altrep_data1(x)); }
 
 // Writes |input[start]| ... to out; gives how many there were. The input may be lazy itself: it is asked for
@@ -91,8 +86,7 @@ SEXP lazy_abs(SEXP input, SEXP faulty) {
     return R_new_altrep(asLogical(faulty) ? abs_faulty_class : abs_class, input, R_NilValue);
 }
 
-// ----- mapped_file
-// ---------------------------------------------------------------------------------------------
+// ----- mapped_file -----
 
 typedef struct {
     double *first;
@@ -109,11 +103,8 @@ static void unmap(SEXP pointer) {
 }
 
 static R_xlen_t mapped_length(SEXP x) { return mapped_of(x)->bytes / sizeof(double); }
-
 static void *mapped_dataptr(SEXP x, Rboolean writable) { return mapped_of(x)->first; }
-
 static const void *mapped_dataptr_or_null(SEXP x) { return mapped_of(x)->first; }
-
 static double mapped_elt(SEXP x, R_xlen_t i) { return mapped_of(x)->first[i]; }
 
 static R_xlen_t mapped_get_region(SEXP x, R_xlen_t start, R_xlen_t count, double *out) {
@@ -158,8 +149,7 @@ SEXP mapped_file(SEXP path) {
     return x;
 }
 
-// ----- the classes' tables of methods
-// --------------------------------------------------------------------------
+// ----- the classes' tables of methods -----
 
 static R_altrep_class_t abs_register(const char *name, DllInfo *library) {
     R_altrep_class_t made = R_make_altreal_class(name, PACKAGE, library);
