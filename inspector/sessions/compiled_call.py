@@ -98,8 +98,8 @@ def _watched(
         not_hooked = Unknown("it has no method table: no call of its module can be hooked")
         return {"trace": not_hooked, "leaks": not_hooked}
     return {
-        "trace": _in_child(Trace, partial(_watched, trace(module.__name__, cells=cells), function, values)),
-        "leaks": _in_child(Leaks, partial(_watched, leaks(module.__name__, cells=cells), function, values)),
+        "trace": _in_child(Trace, partial(_fact_of, trace(module.__name__, cells=cells), function, values)),
+        "leaks": _in_child(Leaks, partial(_fact_of, leaks(module.__name__, cells=cells), function, values)),
     }
 
 
@@ -109,7 +109,7 @@ def _in_child(fact: type, function: Callable[[], Any]) -> Any:
     return wire if isinstance(wire, Unknown) else from_wire(fact, wire)
 
 
-def _watched(block: Traced | Leaked, function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+def _fact_of(block: Traced | Leaked, function: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     with block:
         _kept = _called(function, values)
     return block.fact
