@@ -28,17 +28,6 @@ static PyObject *vector_times_scalar(PyObject *self, PyObject *const *args, Py_s
         *(double *)PyArray_GETPTR1(z, i) = *(double *)PyArray_GETPTR1(x, i) * *(double *)PyArray_DATA(y);
     return (PyObject *)z;
 }
-static PyMethodDef methods[] = {
-    {"vector_times_scalar", (PyCFunction)(void (*)(void))vector_times_scalar, METH_FASTCALL, NULL},
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "seed_op", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_seed_op(void) {
-    import_array();
-    return PyModule_Create(&definition);
-}
 """
 
 
@@ -58,14 +47,6 @@ static PyObject *make(PyObject *self, PyObject *is_kept) {
         free(memory);
     }
     return array;
-}
-static PyMethodDef methods[] = {{"make", make, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "capsuled", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_capsuled(void) {
-    import_array();
-    return PyModule_Create(&definition);
 }
 """
 
@@ -100,16 +81,6 @@ static PyObject *run(PyObject *self, PyObject *args) {
         made = PyArray_Empty(1, PyArray_DIMS(x), PyArray_DESCR(x), 0);
     }
     return PyList_SetItem(one->out, 0, made) < 0 ? NULL : PyLong_FromLong(0);
-}
-static PyMethodDef methods[] = {
-    {"make", make, METH_VARARGS, NULL}, {"run", run, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "celled", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_celled(void) {
-    import_array();
-    return PyModule_Create(&definition);
 }
 """
 

@@ -30,9 +30,6 @@ static PyObject *make(PyObject *self, PyObject *args) {
     }
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"make", make, METH_VARARGS, NULL}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "disguised", .m_methods = methods};
-PyMODINIT_FUNC PyInit_disguised(void) { return PyModule_Create(&module); }
 """
 
 

@@ -28,9 +28,6 @@ __attribute__((noinline)) int lose_it(void) {
     return first;
 }
 static PyObject *lose(PyObject *self, PyObject *unused) { return PyLong_FromLong(lose_it()); }
-static PyMethodDef methods[] = {{"lose", lose, METH_NOARGS, ""}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "nolines", .m_methods = methods};
-PyMODINIT_FUNC PyInit_nolines(void) { return PyModule_Create(&definition); }
 """
 
 

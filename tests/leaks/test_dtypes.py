@@ -61,16 +61,6 @@ static PyObject *run(PyObject *self, PyObject *args) {
     Py_XSETREF(output, (PyArrayObject *)made);
     return Py_NewRef(Py_None);
 }
-static PyMethodDef methods[] = {
-    {"keep", keep, METH_O, NULL}, {"run", run, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "dtyped", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_dtyped(void) {
-    import_array();
-    return PyModule_Create(&definition);
-}
 """
 IMMORTAL = sys.getrefcount(np.dtype("f8")) > 1 << 30  # NumPy 2.5 on CPython 3.13: no count says anything
 NAMES_ITS_DTYPE = np.lib.NumpyVersion(np.__version__) < "2.5.0"

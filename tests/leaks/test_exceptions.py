@@ -22,12 +22,6 @@ static PyObject *a_new_one(PyObject *self, PyObject *items) {
     PyErr_SetString(PyExc_ValueError, "left behind");
     return made;
 }
-static PyMethodDef methods[] = {
-    {"with_exception", with_exception, METH_O, ""},
-    {"a_new_one", a_new_one, METH_O, ""},
-    {NULL}};
-static PyModuleDef module = {PyModuleDef_HEAD_INIT, "left_exception", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_left_exception(void) { return PyModule_Create(&module); }
 """
 
 

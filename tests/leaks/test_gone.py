@@ -36,13 +36,6 @@ static PyObject *twice(PyObject *self, PyObject *type) {
     }
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {
-    {"make_type", make_type, METH_NOARGS, NULL}, {"twice", twice, METH_O, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "gone", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_gone(void) { return PyModule_Create(&definition); }
 """
 
 
@@ -85,11 +78,6 @@ void use_block(void) {
     memset(block, 0x31, 16 + sizeof(Node));
     PyObject_Free(block);
 }
-static PyMethodDef methods[] = {
-    {"make_type", make_type, METH_NOARGS, NULL}, {"die", die, METH_O, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "kept", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_kept(void) { return PyModule_Create(&definition); }
 """
 CHILD = """
 import ctypes, sys

@@ -164,10 +164,6 @@ static PyObject *left_behind(PyObject *self, PyObject *type) {
     block = NULL;
     Py_RETURN_TRUE;
 }
-static PyMethodDef methods[] = {
-    {"left_in_text", left_in_text, METH_NOARGS, NULL}, {"left_behind", left_behind, METH_O, NULL}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "oldwords", .m_methods = methods};
-PyMODINIT_FUNC PyInit_oldwords(void) { return PyModule_Create(&module); }
 """
 
 
@@ -219,10 +215,6 @@ static PyObject *open_ring(PyObject *self, PyObject *unused) {
     char parameters[256] = {0};
     return PyLong_FromLong(syscall(SYS_io_uring_setup, 4, parameters));
 }
-static PyMethodDef methods[] = {{"watch", watch, METH_O, NULL}, {"forget", forget, METH_NOARGS, NULL},
-                                {"open_ring", open_ring, METH_NOARGS, NULL}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "inkernel", .m_methods = methods};
-PyMODINIT_FUNC PyInit_inkernel(void) { return PyModule_Create(&module); }
 """
 
 

@@ -51,10 +51,6 @@ static PyObject *drop(PyObject *self, PyObject *unused) {
     }
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"prepare", prepare, METH_NOARGS, ""}, {"fill", fill, METH_NOARGS, ""},
-    {"drop", drop, METH_NOARGS, ""}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "chunks", .m_methods = methods};
-PyMODINIT_FUNC PyInit_chunks(void) { return PyModule_Create(&definition); }
 """
 
 

@@ -60,10 +60,6 @@ static PyObject *end(PyObject *self, PyObject *unused) {
     }
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {
-    {"begin", begin, METH_NOARGS, ""}, {"end", end, METH_NOARGS, ""}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "storm", .m_methods = methods};
-PyMODINIT_FUNC PyInit_storm(void) { return PyModule_Create(&definition); }
 """
 
 MANY = (

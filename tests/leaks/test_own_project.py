@@ -36,13 +36,6 @@ static PyObject *labels(PyObject *self, PyObject *count) {
     }
     return list;
 }
-static PyMethodDef methods[] = {
-    {"titles", titles, METH_O, NULL}, {"labels", labels, METH_O, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_shelf", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit__shelf(void) { return PyModule_Create(&definition); }
 """
 PROJECT = """
 [project]

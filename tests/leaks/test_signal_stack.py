@@ -43,10 +43,6 @@ static PyObject *keep(PyObject *self, PyObject *object) {
     words[WORDS - 98] = (uintptr_t)object;
     return PyLong_FromVoidPtr(words + WORDS - 98);
 }
-static PyMethodDef methods[] = {{"give", give, METH_NOARGS, NULL}, {"take", take, METH_NOARGS, NULL},
-                                {"forget", forget, METH_NOARGS, NULL}, {"keep", keep, METH_O, NULL}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "signalstack", .m_methods = methods};
-PyMODINIT_FUNC PyInit_signalstack(void) { return PyModule_Create(&module); }
 """
 
 

@@ -23,9 +23,6 @@ static PyObject *lose(PyObject *self, PyObject *thing) {
     Py_INCREF(thing);
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"lose", lose, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "weakly", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_weakly(void) { return PyModule_Create(&definition); }
 """
 SCRIPT = """
 import sys, weakref

@@ -248,9 +248,6 @@ static PyObject *grow(PyObject *self, PyObject *count) {
     kept = realloc(kept, PyLong_AsSize_t(count));
     return PyMemoryView_FromMemory(kept, PyLong_AsSsize_t(count), PyBUF_WRITE);
 }
-static PyMethodDef methods[] = {{"grow", grow, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "grower", .m_methods = methods};
-PyMODINIT_FUNC PyInit_grower(void) { return PyModule_Create(&definition); }
 """
     monkeypatch.syspath_prepend(str(specimens.library("grower", source).parent))
     with inspector.trace("grower") as t:

@@ -193,10 +193,6 @@ static PyObject *apply(PyObject *self, PyObject *callable) {
     Py_XDECREF(first);
     return first ? PyObject_CallFunctionObjArgs(callable, NULL) : NULL;
 }
-static PyMethodDef methods[] = {{"apply", apply, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, .m_name = "border_apply", .m_methods = methods};
-PyMODINIT_FUNC PyInit_border_apply(void) { return PyModule_Create(&definition); }
 """
     module = specimens.build("border_apply", source)
 

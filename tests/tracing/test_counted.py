@@ -35,9 +35,6 @@ static PyObject *ask(PyObject *self, PyObject *args) { // how many of a list are
     }
     return PyLong_FromLong(found);
 }
-static PyMethodDef methods[] = {{"ask", ask, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "asking_x", .m_methods = methods};
-PyMODINIT_FUNC PyInit_asking_x(void) { return PyModule_Create(&definition); }
 """
 ASKED = {"PyObject_IsInstance": 40, "PyErr_Occurred": 30, "PyObject_Malloc": 40, "PyObject_Free": 40}
 FOUND = frozenset(Counted(name, "asking_x", times) for name, times in ASKED.items())

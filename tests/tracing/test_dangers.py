@@ -43,9 +43,6 @@ static PyObject *work(PyObject *self, PyObject *times) {
     }
     return PyLong_FromLong(sum);
 }
-static PyMethodDef methods[] = {{"work", work, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "busy_module", .m_methods = methods};
-PyMODINIT_FUNC PyInit_busy_module(void) { return PyModule_Create(&definition); }
 """
 
 JUMPING = """
@@ -60,10 +57,6 @@ static PyObject *land(PyObject *self, PyObject *callable) {
     }
     return PyLong_FromLong(77);
 }
-static PyMethodDef methods[] = {
-    {"jump", jump, METH_NOARGS, NULL}, {"land", land, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "jumping", .m_methods = methods};
-PyMODINIT_FUNC PyInit_jumping(void) { return PyModule_Create(&definition); }
 """
 
 THROWING = """

@@ -35,11 +35,6 @@ static PyObject *deep(PyObject *self, PyObject *number) { deeper(number, 50); Py
 static PyObject *filled(PyObject *self, PyObject *size) {
     return PyByteArray_FromStringAndSize(NULL, PyLong_AsSsize_t(size));
 }
-static PyMethodDef methods[] = {
-    {"both", both, METH_O, NULL}, {"deep", deep, METH_O, NULL}, {"filled", filled, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "frames_seen", .m_methods = methods};
-PyMODINIT_FUNC PyInit_frames_seen(void) { return PyModule_Create(&definition); }
 """
 
 

@@ -67,14 +67,6 @@ static PyObject *fresh(PyObject *self, PyObject *unused) {
     npy_intp shape[2] = {3, 5};
     return PyArray_SimpleNew(2, shape, NPY_INT16);
 }
-static PyMethodDef methods[] = {
-    {"copied", copied, METH_O, NULL}, {"as_doubles", as_doubles, METH_O, NULL},
-    {"turned", turned, METH_O, NULL}, {"flat", flat, METH_O, NULL}, {"added", added, METH_O, NULL},
-    {"joined", joined, METH_O, NULL}, {"over", over, METH_VARARGS, NULL},
-    {"around", around, METH_NOARGS, NULL}, {"fresh", fresh, METH_NOARGS, NULL},
-    {"doubles", doubles, METH_O, NULL}, {"returned", returned, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "NAME", .m_methods = methods};
-PyMODINIT_FUNC PyInit_NAME(void) { import_array(); return PyModule_Create(&definition); }
 """
 
 

@@ -51,15 +51,6 @@ static PyObject *mask(PyObject *self, PyObject *object) {
     unsigned long number = PyLong_AsUnsignedLongMask(object);
     return PyErr_Occurred() ? NULL : PyLong_FromLong((long)number);
 }
-static PyMethodDef methods[] = {
-    {"masked", masked, METH_VARARGS, NULL}, {"single", single, METH_VARARGS, NULL},
-    {"inner", inner, METH_VARARGS, NULL},   {"real", real, METH_O, NULL},
-    {"text", text, METH_O, NULL},           {"mask", mask, METH_O, NULL},
-    {"sized", sized, METH_O, NULL},         {"unsized", unsized, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "losing_x", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_losing_x(void) { return PyModule_Create(&definition); }
 """
 LIBC = ctypes.CDLL(None)
 

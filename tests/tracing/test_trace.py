@@ -255,11 +255,7 @@ def test_a_module_that_comes_later_is_hooked(specimens: ModuleType, tmp_path: An
 LATECOMER = r"""
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-static PyObject *answer(PyObject *self, PyObject *ignored) { return PyLong_FromLong(42); }
-static PyMethodDef methods[] = {{"answer", answer, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "latecomer", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_latecomer(void) { return PyModule_Create(&definition); }
+static PyObject *answer(PyObject *self, PyObject *unused) { return PyLong_FromLong(42); }
 """
 
 GCD = r"""
