@@ -19,7 +19,6 @@ SEED = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
-
 static PyObject *vector_times_scalar(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     PyArrayObject *x = (PyArrayObject *)args[0], *y = (PyArrayObject *)args[1];
     npy_intp *dimensions = PyArray_DIMS(x);
@@ -35,7 +34,6 @@ CAPSULED = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
-
 static void end(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, NULL)); }
 static PyObject *make(PyObject *self, PyObject *is_kept) {
     npy_intp count = 3;
@@ -54,9 +52,7 @@ CELLS = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
-
 typedef struct { PyObject *in, *out, *spare; } cells;
-
 static PyObject *make(PyObject *self, PyObject *args) {
     cells *one = malloc(sizeof *one);
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyList_Type, &one->in, &PyList_Type, &one->out, &PyArray_Type,
@@ -69,9 +65,7 @@ static PyObject *make(PyObject *self, PyObject *args) {
 static PyObject *run(PyObject *self, PyObject *args) {
     PyObject *capsule;
     const char *how;
-    if (!PyArg_ParseTuple(args, "Os", &capsule, &how)) {
-        return NULL;
-    }
+    if (!PyArg_ParseTuple(args, "Os", &capsule, &how)) { return NULL; }
     cells *one = PyCapsule_GetPointer(capsule, NULL);
     PyArrayObject *x = (PyArrayObject *)PyList_GET_ITEM(one->in, 0);
     PyObject *made = Py_NewRef(how[0] == 'k' ? one->spare : (PyObject *)x);

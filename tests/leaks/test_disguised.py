@@ -14,10 +14,8 @@ pytestmark = pytest.mark.core
 SOURCE = r"""
 #include <Python.h>
 #include <stdlib.h>
-
 enum { MANY = 10 };
 static volatile uintptr_t inverted[MANY];
-
 // So many blocks, of which the first `kept` are known by their address with all bits turned.
 static PyObject *make(PyObject *self, PyObject *args) {
     int many, kept;

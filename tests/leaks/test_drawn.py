@@ -16,7 +16,6 @@ SOURCE = r"""
 #include <Python.h>
 #include <stdlib.h>
 #include <string.h>
-
 static void *volatile used;
 __attribute__((noinline)) void *take_a_block(size_t length) {
     used = memset(malloc(length), 1, length);

@@ -19,7 +19,6 @@ SOURCE = r"""
 #include <Python.h>
 #include <numpy/arrayobject.h>
 #include <string.h>
-
 static PyArrayObject *input, *output; // of earlier calls
 static PyObject *array(PyArray_Descr *descr) {
     return PyArray_Empty(1, PyArray_DIMS(input), descr, 0); // fault
@@ -36,18 +35,10 @@ static PyObject *keep(PyObject *self, PyObject *x) {
 static PyObject *run(PyObject *self, PyObject *args) {
     const char *how;
     PyObject *asked = NULL;
-    if (!PyArg_ParseTuple(args, "s|O", &how, &asked)) {
-        return NULL;
-    }
-    if (asked) {
-        Py_XDECREF(PyObject_CallNoArgs(asked));
-    }
-    if (strstr(how, "ends")) {
-        Py_CLEAR(output);
-    }
-    for (int i = 0; strstr(how, "many") && i < 40; i++) {
-        Py_DECREF(owned());
-    }
+    if (!PyArg_ParseTuple(args, "s|O", &how, &asked)) { return NULL; }
+    if (asked) { Py_XDECREF(PyObject_CallNoArgs(asked)); }
+    if (strstr(how, "ends")) { Py_CLEAR(output); }
+    for (int i = 0; strstr(how, "many") && i < 40; i++) { Py_DECREF(owned()); }
     if (strstr(how, "other")) {
         npy_intp count = 1;
         Py_XDECREF(PyArray_SimpleNew(1, &count, NPY_DOUBLE));
@@ -138,7 +129,6 @@ KEEPER = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
-
 typedef struct { PyObject_HEAD PyArray_Descr *descr; } Box;
 static PyArray_Descr *cached;
 static PyObject *made(PyArray_Descr *descr) {

@@ -12,7 +12,6 @@ pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 SOURCE = r"""
 #include <Python.h>
-
 static PyObject *with_exception(PyObject *self, PyObject *result) {
     PyErr_SetString(PyExc_ValueError, "left behind");
     return Py_NewRef(result);

@@ -18,7 +18,6 @@ SOURCE = r"""
 #include <Python.h>
 typedef struct { PyObject_HEAD } Thing;
 static PyObject *spare; // a block kept for reuse, as Cython keeps them: nobody frees it
-
 static void keep(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     spare = self;
@@ -26,14 +25,11 @@ static void keep(PyObject *self) {
 }
 static PyType_Slot slots[] = {{Py_tp_dealloc, keep}, {0, NULL}};
 static PyType_Spec spec = {"gone.Thing", sizeof(Thing), 0, Py_TPFLAGS_DEFAULT, slots};
-
 static PyObject *make_type(PyObject *self, PyObject *unused) { return PyType_FromSpec(&spec); }
 static PyObject *twice(PyObject *self, PyObject *type) {
     PyObject *thing = PyObject_CallNoArgs(type);
     volatile int times = 2;
-    while (thing && times--) {
-        Py_DECREF(thing);
-    }
+    while (thing && times--) { Py_DECREF(thing); }
     Py_RETURN_NONE;
 }
 """
@@ -55,7 +51,6 @@ KEPT = r"""
 #include <string.h>
 typedef struct { PyObject_HEAD } Node;
 static PyObject *spare;
-
 static int visit_type(PyObject *self, visitproc visit, void *arg) { Py_VISIT(Py_TYPE(self)); return 0; }
 static void keep(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
@@ -66,7 +61,6 @@ static void keep(PyObject *self) {
 static PyType_Slot slots[] = {{Py_tp_dealloc, keep}, {Py_tp_traverse, visit_type}, {0, NULL}};
 static PyType_Spec spec = {
     "kept.Node", sizeof(Node), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
-
 static PyObject *make_type(PyObject *self, PyObject *unused) { return PyType_FromSpec(&spec); }
 static PyObject *die(PyObject *self, PyObject *type) {
     Py_XDECREF(PyObject_CallNoArgs(type));

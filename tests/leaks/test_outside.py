@@ -141,7 +141,6 @@ OLD_WORDS = r"""
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-
 // A text in memory whose old words name a block: what the text does not write of its header stays.
 static PyObject *left_in_text(PyObject *self, PyObject *unused) {
     volatile uintptr_t *block = malloc(400); // leaks: left_in_text
@@ -196,7 +195,6 @@ IN_KERNEL = r"""
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
 static PyObject *watch(PyObject *self, PyObject *file) { // its block is known to the kernel alone
     int number = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = calloc(1, 300)};

@@ -22,11 +22,9 @@ STORM = r"""
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
 enum { THREADS = 4, HELD = 64 };
 static volatile int is_blowing;
 static pthread_t threads[THREADS];
-
 static void *storm(void *number) {
     unsigned seed = (unsigned)(size_t)number;
     void *held[HELD] = {0};
@@ -41,23 +39,17 @@ static void *storm(void *number) {
             *one = seed >> 29 & 1 ? malloc(bytes) : strdup("a few words");
         }
     }
-    for (int i = 0; i < HELD; i++) {
-        free(held[i]);
-    }
+    for (int i = 0; i < HELD; i++) { free(held[i]); }
     return NULL;
 }
 static PyObject *begin(PyObject *self, PyObject *unused) {
     is_blowing = 1;
-    for (size_t i = 0; i < THREADS; i++) {
-        pthread_create(&threads[i], NULL, storm, (void *)(i * 7919));
-    }
+    for (size_t i = 0; i < THREADS; i++) { pthread_create(&threads[i], NULL, storm, (void *)(i * 7919)); }
     Py_RETURN_NONE;
 }
 static PyObject *end(PyObject *self, PyObject *unused) {
     is_blowing = 0;
-    for (size_t i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], NULL);
-    }
+    for (size_t i = 0; i < THREADS; i++) { pthread_join(threads[i], NULL); }
     Py_RETURN_NONE;
 }
 """
@@ -79,9 +71,7 @@ static volatile uintptr_t hidden;
 enum { PLACES = sizeof all / sizeof *all };
 static PyObject *lose(PyObject *self, PyObject *unused) {
     for (int i = 0; i + 1 < PLACES; i++) {
-        for (int n = 0; n < 300; n++) {
-            *(void **)all[i]() = NULL;
-        }
+        for (int n = 0; n < 300; n++) { *(void **)all[i]() = NULL; }
     }
     uintptr_t *kept = all[PLACES - 1]();
     *kept = 0;

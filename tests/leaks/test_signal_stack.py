@@ -16,11 +16,9 @@ SOURCE = r"""
 #include <Python.h>
 #include <signal.h>
 #include <stdlib.h>
-
 enum { BYTES = 1 << 16, WORDS = BYTES / sizeof(uintptr_t) };
 static uintptr_t *volatile words;
 static stack_t before;
-
 static PyObject *give(PyObject *self, PyObject *unused) { // the thread has this alternate stack from now on
     words = calloc(1, BYTES);
     stack_t stack = {.ss_sp = words, .ss_size = BYTES};

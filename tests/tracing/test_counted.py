@@ -24,9 +24,7 @@ ASKING = """
 #include <Python.h>
 static PyObject *ask(PyObject *self, PyObject *args) { // how many of a list are of a class
     PyObject *list, *wanted;
-    if (!PyArg_ParseTuple(args, "OO", &list, &wanted)) {
-        return NULL;
-    }
+    if (!PyArg_ParseTuple(args, "OO", &list, &wanted)) { return NULL; }
     long found = 0;
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
         found += PyObject_IsInstance(PyList_GET_ITEM(list, i), wanted) && !PyErr_Occurred();

@@ -31,9 +31,7 @@ static PyObject *work(PyObject *self, PyObject *times) {
         PyObject *made = Py_BuildValue("(il)", 3, i);
         int three;
         long value;
-        if (!made || !PyArg_ParseTuple(made, "il", &three, &value)) {
-            return NULL;
-        }
+        if (!made || !PyArg_ParseTuple(made, "il", &three, &value)) { return NULL; }
         Py_DECREF(made);
         PyObject *number = PyLong_FromLong(value * three);
         sum += PyLong_AsLong(number);

@@ -26,9 +26,7 @@ USER = r"""
 #include <numpy/arrayobject.h>
 static PyObject *doubles(PyObject *self, PyObject *x) {
     PyObject *made = PyArray_FROM_OTF(x, NPY_DOUBLE, NPY_ARRAY_IN_ARRAY);
-    if (!made) {
-        return NULL;
-    }
+    if (!made) { return NULL; }
     npy_intp count = PyArray_SIZE((PyArrayObject *)made);
     PyObject *result = PyArray_ZEROS(1, &count, NPY_DOUBLE, 0);
     Py_DECREF(made);
