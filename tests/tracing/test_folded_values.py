@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.core
 
 TEXT = "a text that is longer than sixteen characters"
 LETTERS = "abcdefghijklmnopq"
+EDGES = (0, 1, -1, 2**30 - 1, 2**30, -(2**30), 2**59, 2**60 - 1, -(2**60 - 1))
+"""Where an int gets one digit more."""
 
 
 def traced(function: Callable[..., Any], *given: Any, **options: Any) -> tuple[Any, list[str]]:
@@ -35,6 +38,39 @@ def traced(function: Callable[..., Any], *given: Any, **options: Any) -> tuple[A
 def said(value: Any) -> tuple[str, str]:
     """Type and text."""
     return value.type_name, value.text
+
+
+def told(call: Any) -> tuple[list[tuple[str, str]], tuple[str, str]]:
+    return [said(one) for one in call.arguments], said(call.result)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "given",
+    [*((number, 0) for number in EDGES), *(tuple(range(2, 2 * n + 2, 2)) for n in range(13))],
+    ids=str,
+)
+def test_any_ints_come_back_in_order(given: tuple[int, ...]) -> None:
+    with inspector.trace("math.gcd") as t:
+        made = math.gcd(*given)
+        math.gcd(1 << 60, 5)
+    call, long = t.calls
+    assert told(call) == ([("int", str(one)) for one in given], ("int", str(made)))
+    assert all(isinstance(one.address, Unknown) for one in call.arguments)
+    assert told(long) == ([("int", "an int of 3 digits"), ("int", "5")], ("int", "1"))
+
+
+@pytest.mark.quick
+def test_truths_floats_and_none_among_other_objects() -> None:
+    with inspector.trace("_struct") as t:
+        packed = struct.Struct("<?dq").pack(True, -0.5, 7)
+        struct.pack_into("<q", bytearray(8), 0, -3)
+    pack, into = (call for call in t.calls if call.name.rpartition(".")[2] in ("pack", "pack_into"))
+    assert told(pack)[0][1:] == [("bool", "True"), ("float", "-0.5"), ("int", "7")]
+    assert pack.result.type_name == "bytes"
+    assert pack.result.spans[0].logical_bytes == len(packed)
+    assert [text for _, text in told(into)[0][2:]] == ["0", "-3"]
+    assert told(into)[1] == ("NoneType", "None")
 
 
 NUMBERS: list[tuple[Any, tuple[Any, ...]]] = [
@@ -144,11 +180,17 @@ def test_a_result_without_room_leaves_the_arguments_as_they_were(
     assert len(kinds) > 1
 
 
-def test_a_call_that_fails_keeps_what_it_was_given() -> None:
-    call, _ = traced(list.index, [1, 2], 3)
-    assert [one.type_name for one in call.arguments] == ["list", "int"]
-    assert isinstance(call.result, Unknown)
-    assert call.failed == 1
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("function", "given", "types"), [(list.index, ([1, 2], 3), ["list", "int"]), (math.sqrt, (-1,), ["int"])]
+)
+def test_a_call_that_fails_keeps_what_it_was_given(
+    function: Callable[..., Any], given: tuple[Any, ...], types: list[str]
+) -> None:
+    call, _ = traced(function, *given)
+    assert [one.type_name for one in call.arguments] == types
+    assert call.arguments[-1].text == str(given[-1])
+    assert isinstance(call.result, Unknown) and call.failed == 1
 
 
 def test_what_native_code_calls_back_stands_in_the_call() -> None:
