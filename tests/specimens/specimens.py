@@ -6,7 +6,7 @@ check each one with and without. Built files are cached by the hash of all that 
 compiles nothing.
 
 Functions of a specimen need no table of methods: where the C has no PyInit, `library` adds the table of all
-functions `static PyObject *NAME(PyObject *self, PyObject *ARGUMENT)`, and the module's definition, at the end.
+functions `static PyObject *NAME(PyObject *self, PyObject *ARGUMENT)`, and the module's definition.
 """
 
 # SPDX-License-Identifier: MIT

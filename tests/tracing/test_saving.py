@@ -85,13 +85,6 @@ def test_columns_that_are_damaged_are_refused(trace: Any, tmp_path: Path) -> Non
         assert caught.value.slug == "unreadable-trace"
 
 
-def test_a_saved_report_still_opens(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    report = inspector.inspect(np.zeros(3))
-    report.save(path)
-    assert inspector.load(path) == report
-
-
 @pytest.mark.parametrize("content", [b"PK\x03\x04 nothing", b"", b"{}", b"\x00" * 100])
 def test_what_is_no_trace_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "bad"
