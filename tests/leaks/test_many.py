@@ -51,9 +51,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "keeps", raising=False)
 
 
-def test_what_a_call_lost_is_searched_before_what_an_import_kept(
-    fresh: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_call_lost_is_searched_before_imports(fresh: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("KEEPS_AT_IMPORT", "1")
     with inspector.leaks("keeps") as found:
         import keeps  # type: ignore[import-not-found]
@@ -113,19 +111,13 @@ static PyObject *lose(PyObject *self, PyObject *unused) { return PyLong_FromLong
 """
 
 
-def test_a_frame_without_a_line_names_its_function_once() -> None:
-    nolines = specimens.build("nolines", DRAWN, flags=("-g0", "-fno-optimize-sibling-calls"))
-    told = inspector.leaks("nolines").run(nolines.lose).report.to_text()
-    rows = [line for line in told.splitlines() if "called it" in line]
-    assert rows, told
-    for row in rows:
-        name = row.split()[1]
-        assert row.split().count(name) == 1, row
-
-
-def test_a_builtin_that_run_calls_is_told_with_the_line_of_run() -> None:
+def test_a_frame_without_a_line_has_its_name_once_and_run_its_line() -> None:
     nolines = specimens.build("nolines", DRAWN, flags=("-g0", "-fno-optimize-sibling-calls"))
     found = inspector.leaks("nolines")
     line = sys._getframe().f_lineno + 1
     told = found.run(nolines.lose).report.to_text()
+    rows = [row for row in told.splitlines() if "called it" in row]
+    assert rows, told
+    for row in rows:
+        assert row.split().count(row.split()[1]) == 1, row
     assert f"test_many.py:{line}" in told and "leaked.py" not in told

@@ -63,7 +63,7 @@ def test_a_reference_fewer_is_over_released(judged: Judged) -> None:
         ("type fewer", "over-released", "class slotted.TakesType", "1, 1, 1 references fewer"),
     ],
 )
-def test_a_heap_type_whose_dealloc_miscounts_is_named(
+def test_a_dealloc_that_miscounts_is_named(
     judged: Judged, name: str, kind: str, object: str, numbers: str
 ) -> None:
     (one,) = judged[name]
@@ -85,9 +85,7 @@ def test_what_balances_is_not_accused(judged: Judged, name: str) -> None:
         ("leaked where it is iterated", "tp_iternext", "Box"),
     ],
 )
-def test_a_slot_that_takes_one_too_many_is_named_on_the_first_call(
-    judged: Judged, name: str, method: str, found: str
-) -> None:
+def test_a_slot_that_takes_too_many_is_named(judged: Judged, name: str, method: str, found: str) -> None:
     (one,) = judged[f"once: {name}"]
     assert (one["kind"], one["method"]) == ("leaked", f"slotted.Box.{method}")
     assert one["object"].startswith(found)

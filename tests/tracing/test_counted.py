@@ -112,9 +112,7 @@ def test_the_report_the_saved_trace_and_json_say_them(asking: Any, tmp_path: Pat
 
 
 @pytest.mark.parametrize("how", [(), ("die",)])
-def test_a_program_tells_them_at_its_end_or_why_not(
-    asking: Any, tmp_path: Path, how: tuple[str, ...]
-) -> None:
+def test_a_program_tells_them_at_its_end_or_why_not(asking: Any, tmp_path: Path, how: Any) -> None:
     path = tmp_path / "app.py"
     path.write_text(PROGRAM)
     folder = str(Path(asking.__file__ or "").parent)

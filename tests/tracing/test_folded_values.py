@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import math
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ EDGES = (0, 1, -1, 2**30 - 1, 2**30, -(2**30), 2**59, 2**60 - 1, -(2**60 - 1))
 """Where an int gets one digit more."""
 
 
-def traced(function: Callable[..., Any], *given: Any, **options: Any) -> tuple[Any, list[str]]:
+def traced(function: Any, *given: Any, **options: Any) -> tuple[Any, list[str]]:
     """The call, and the kinds of its records."""
     module = getattr(function, "__module__", None) or "builtins"
     with (
@@ -86,9 +85,7 @@ NUMBERS: list[tuple[Any, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("function", "given"), NUMBERS, ids=lambda one: getattr(one, "__name__", None))
-def test_numbers_lie_in_the_record_of_their_call(
-    function: Callable[..., Any], given: tuple[Any, ...]
-) -> None:
+def test_numbers_lie_in_the_record_of_their_call(function: Any, given: Any) -> None:
     call, kinds = traced(function, *given)
     made = function(*given)
     assert [said(one) for one in call.arguments] == [(type(one).__name__, repr(one)) for one in given]
@@ -145,7 +142,7 @@ CONTAINERS: list[tuple[Any, Any, tuple[Any, ...], int, str]] = [
 
 @pytest.mark.parametrize(("function", "owner", "given", "items", "item_type"), CONTAINERS)
 def test_a_container_is_told_as_it_was_before_the_call(
-    function: Callable[..., Any], owner: Any, given: tuple[Any, ...], items: int, item_type: str
+    function: Any, owner: Any, given: Any, items: int, item_type: str
 ) -> None:
     call, _ = traced(function, owner, *given)
     told = call.arguments[0]
@@ -169,7 +166,7 @@ UNFOLDED: list[tuple[Any, tuple[Any, ...], str]] = [
     ("function", "given", "made"), UNFOLDED, ids=lambda one: getattr(one, "__name__", None)
 )
 def test_a_result_without_room_leaves_the_arguments_as_they_were(
-    function: Callable[..., Any], given: tuple[Any, ...], made: str
+    function: Any, given: Any, made: str
 ) -> None:
     items = [len(one) if isinstance(one, list | dict) else 0 for one in given]
     call, kinds = traced(function, *given)
@@ -184,9 +181,7 @@ def test_a_result_without_room_leaves_the_arguments_as_they_were(
 @pytest.mark.parametrize(
     ("function", "given", "types"), [(list.index, ([1, 2], 3), ["list", "int"]), (math.sqrt, (-1,), ["int"])]
 )
-def test_a_call_that_fails_keeps_what_it_was_given(
-    function: Callable[..., Any], given: tuple[Any, ...], types: list[str]
-) -> None:
+def test_a_call_that_fails_keeps_what_it_was_given(function: Any, given: Any, types: list[str]) -> None:
     call, _ = traced(function, *given)
     assert [one.type_name for one in call.arguments] == types
     assert call.arguments[-1].text == str(given[-1])

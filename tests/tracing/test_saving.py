@@ -53,9 +53,7 @@ def form_1(events: Events) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("form", ["lzma", "zlib", "1"])
-def test_every_record_comes_back_from_every_form(
-    trace: Any, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_form_gives_every_record_back(trace: Any, tmp_path: Path, form: str, monkeypatch: Any) -> None:
     path, events = tmp_path / "t.trace", trace._recorded()
     if form == "1":
         np.savez_compressed(path.with_suffix(".npz"), **form_1(events))
