@@ -19,7 +19,6 @@ SEED = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
-
 static PyObject *vector_times_scalar(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     PyArrayObject *x = (PyArrayObject *)args[0], *y = (PyArrayObject *)args[1];
     npy_intp *dimensions = PyArray_DIMS(x);
@@ -28,17 +27,6 @@ static PyObject *vector_times_scalar(PyObject *self, PyObject *const *args, Py_s
         *(double *)PyArray_GETPTR1(z, i) = *(double *)PyArray_GETPTR1(x, i) * *(double *)PyArray_DATA(y);
     return (PyObject *)z;
 }
-static PyMethodDef methods[] = {
-    {"vector_times_scalar", (PyCFunction)(void (*)(void))vector_times_scalar, METH_FASTCALL, NULL},
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "seed_op", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_seed_op(void) {
-    import_array();
-    return PyModule_Create(&definition);
-}
 """
 
 
@@ -46,7 +34,6 @@ CAPSULED = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
-
 static void end(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, NULL)); }
 static PyObject *make(PyObject *self, PyObject *is_kept) {
     npy_intp count = 3;
@@ -59,23 +46,13 @@ static PyObject *make(PyObject *self, PyObject *is_kept) {
     }
     return array;
 }
-static PyMethodDef methods[] = {{"make", make, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "capsuled", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_capsuled(void) {
-    import_array();
-    return PyModule_Create(&definition);
-}
 """
 
 CELLS = r"""
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
-
 typedef struct { PyObject *in, *out, *spare; } cells;
-
 static PyObject *make(PyObject *self, PyObject *args) {
     cells *one = malloc(sizeof *one);
     if (!PyArg_ParseTuple(args, "O!O!O!", &PyList_Type, &one->in, &PyList_Type, &one->out, &PyArray_Type,
@@ -88,9 +65,7 @@ static PyObject *make(PyObject *self, PyObject *args) {
 static PyObject *run(PyObject *self, PyObject *args) {
     PyObject *capsule;
     const char *how;
-    if (!PyArg_ParseTuple(args, "Os", &capsule, &how)) {
-        return NULL;
-    }
+    if (!PyArg_ParseTuple(args, "Os", &capsule, &how)) { return NULL; }
     cells *one = PyCapsule_GetPointer(capsule, NULL);
     PyArrayObject *x = (PyArrayObject *)PyList_GET_ITEM(one->in, 0);
     PyObject *made = Py_NewRef(how[0] == 'k' ? one->spare : (PyObject *)x);
@@ -100,16 +75,6 @@ static PyObject *run(PyObject *self, PyObject *args) {
         made = PyArray_Empty(1, PyArray_DIMS(x), PyArray_DESCR(x), 0);
     }
     return PyList_SetItem(one->out, 0, made) < 0 ? NULL : PyLong_FromLong(0);
-}
-static PyMethodDef methods[] = {
-    {"make", make, METH_VARARGS, NULL}, {"run", run, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "celled", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_celled(void) {
-    import_array();
-    return PyModule_Create(&definition);
 }
 """
 

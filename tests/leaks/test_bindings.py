@@ -20,12 +20,7 @@ import pytest
 pytestmark = pytest.mark.quick
 
 LATEST = (pytest.mark.newest, pytest.mark.slow, pytest.mark.timeout(600))
-MARKS = {
-    "pybind11": LATEST,
-    "nanobind": LATEST,
-    "cython": LATEST,
-    "stable_abi": (pytest.mark.core,),
-}
+MARKS = {"pybind11": LATEST, "nanobind": LATEST, "cython": LATEST, "stable_abi": (pytest.mark.core,)}
 BINDINGS = [pytest.param(one, marks=MARKS[one]) for one in MARKS]
 
 

@@ -21,22 +21,23 @@ import inspector
 from inspector import _native
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
+Judged = dict[str, dict[str, Any]]
 JUDGE = Path(specimens.__file__).with_name("leak_judge.py")
 
 
 @pytest.fixture(scope="module")
-def judged() -> dict[str, dict[str, Any]]:
+def judged() -> Judged:
     specimens.library("leak_corpus", SOURCE)  # compiled outside the child's deadline
     ran = subprocess.run(
         [sys.executable, "-P", str(JUDGE)], capture_output=True, text=True, timeout=300, check=False, cwd="/"
     )
     assert ran.returncode == 0, ran.stderr
-    found: dict[str, dict[str, Any]] = json.loads(ran.stdout)
+    found: Judged = json.loads(ran.stdout)
     return found
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_is_found_on_the_first_call(judged: dict[str, dict[str, Any]], name: str) -> None:
+def test_each_fault_is_found_on_the_first_call(judged: Judged, name: str) -> None:
     kind, type_name = FAULTS[name]
     (one,) = judged[name]["verdicts"]
     assert (one["kind"], one["certain"], one["method"]) == (kind, True, f"leak_corpus.{name}")
@@ -46,16 +47,16 @@ def test_each_fault_is_found_on_the_first_call(judged: dict[str, dict[str, Any]]
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_nothing_honest_is_accused(judged: dict[str, dict[str, Any]], name: str) -> None:
+def test_nothing_honest_is_accused(judged: Judged, name: str) -> None:
     assert judged[name]["verdicts"] == []
 
 
-def test_what_is_kept_on_purpose_is_said(judged: dict[str, dict[str, Any]]) -> None:
+def test_what_is_kept_on_purpose_is_said(judged: Judged) -> None:
     (kept,) = judged["cached_in_static"]["kept"]
     assert "cached" in kept
 
 
-def test_an_object_released_too_often_lives_on(judged: dict[str, dict[str, Any]]) -> None:
+def test_an_object_released_too_often_lives_on(judged: Judged) -> None:
     assert judged["release_of_argument"]["given_back"] == 1
     assert judged["release_of_argument"]["refcount"] == judged["takes_and_gives_back"]["refcount"]
 

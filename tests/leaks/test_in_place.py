@@ -15,48 +15,40 @@ import inspector
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 SOURCE = r"""
 #include <Python.h>
-#define F(name) static PyObject *name(PyObject *self, PyObject *x)
-F(interned_and_lost) {
+static PyObject *interned_and_lost(PyObject *self, PyObject *x) {
     PyObject *text = PyUnicode_FromFormat("interned %R", x);
     PyUnicode_InternInPlace(&text); // the text that is interned already, one reference more
     return text ? Py_NewRef(Py_None) : NULL;
 }
-F(interned) {
+static PyObject *interned(PyObject *self, PyObject *x) {
     PyObject *text = PyUnicode_FromFormat("interned %R", x);
     PyUnicode_InternInPlace(&text);
     return text;
 }
-F(lent_and_interned) {
+static PyObject *lent_and_interned(PyObject *self, PyObject *x) {
     PyObject *text = PyList_GetItem(x, 0); // borrowed
     PyUnicode_InternInPlace(&text); // gives the list's reference back
     return Py_NewRef(text);
 }
-F(owned_and_interned) {
+static PyObject *owned_and_interned(PyObject *self, PyObject *x) {
     PyObject *text = Py_XNewRef(PyList_GetItem(x, 0));
     PyUnicode_InternInPlace(&text);
     return text;
 }
-F(default_lost) {
+static PyObject *default_lost(PyObject *self, PyObject *x) {
     PyObject *made = PyList_New(0), *found = PyDict_SetDefault(x, Py_None, made); // made
     return Py_XNewRef(found);
 }
-F(default_released) {
+static PyObject *default_released(PyObject *self, PyObject *x) {
     PyObject *made = PyList_New(0), *found = PyDict_SetDefault(x, Py_None, made); // lent
     Py_XDECREF(made);
     return found; // it was lent
 }
-F(default_kept) {
+static PyObject *default_kept(PyObject *self, PyObject *x) {
     PyObject *made = PyList_New(0), *found = PyDict_SetDefault(x, Py_None, made);
     Py_XDECREF(made);
     return Py_XNewRef(found);
 }
-#define M(name) {#name, name, METH_O, NULL}
-static PyMethodDef methods[] = {
-    M(interned_and_lost), M(interned), M(lent_and_interned), M(owned_and_interned), M(default_lost),
-    M(default_released), M(default_kept), {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "in_place", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_in_place(void) { return PyModule_Create(&definition); }
 """
 
 
@@ -69,14 +61,11 @@ def line_of(text: str) -> str:
     return f"in_place.c:{SOURCE[: SOURCE.index(text)].count(chr(10)) + 1}"
 
 
+TEXT = "interned "
 KNOWN = [sys.intern(f"interned {number}") for number in range(1000, 1009)]
 CASES = {
     # function, argument: kind, object, the comment in the line
-    ("lent_and_interned", lambda: ["interned " + str(len("1234") + 1000)]): (
-        "over-released",
-        "str",
-        "// borrowed",
-    ),
+    ("lent_and_interned", lambda: [TEXT + str(len("1234") + 1000)]): ("over-released", "str", "// borrowed"),
     ("default_lost", dict): ("leaked", "list", "// made"),
     ("default_lost", lambda: {None: 5}): ("leaked", "list", "// made"),
     ("default_released", dict): ("over-released", "list", "// lent"),

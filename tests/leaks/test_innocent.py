@@ -25,14 +25,6 @@ TAKES_OUT = r"""
 static PyObject *take_out(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     return PySequence_DelItem(args[0], 0) < 0 ? NULL : Py_NewRef(Py_None);
 }
-static PyMethodDef methods[] = {
-    {"take_out", (PyCFunction)(void (*)(void))take_out, METH_FASTCALL, NULL},
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "takes_out", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_takes_out(void) { return PyModule_Create(&definition); }
 """
 
 RESEMBLES = r"""
@@ -79,15 +71,6 @@ static PyObject *not_found(PyObject *self, PyObject *key) {
     return NULL;
 }
 static PyObject *calls(PyObject *self, PyObject *function) { return PyObject_CallNoArgs(function); }
-static PyMethodDef methods[] = {
-    {"not_found", not_found, METH_O, NULL},
-    {"calls", calls, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "raises", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_raises(void) { return PyModule_Create(&definition); }
 """
 
 

@@ -144,38 +144,23 @@ def test_a_crash_is_a_verdict() -> None:
     assert one.reason == "SIGSEGV in the program, while the ledger was open"
 
 
-@pytest.mark.parametrize(
-    ("code", "slug", "says"),
-    [
-        ("import os; os.kill(os.getpid(), 9)", "no-verdicts", "was ended by signal 9 (SIGKILL)"),
-        ("import os; os._exit(3)", "no-verdicts", "left with code 3, past its exit handlers"),
-        ("import os; os.execvp('true', ['true'])", "no-verdicts", "left with code 0"),
-    ],
-)
-def test_an_end_that_lets_nothing_be_judged_is_said(code: str, slug: str, says: str) -> None:
+PYTHON = [sys.executable, "-c"]
+REFUSED = [
+    ([*PYTHON, "import os; os.kill(os.getpid(), 9)"], "no-verdicts", "was ended by signal 9 (SIGKILL)"),
+    ([*PYTHON, "import os; os._exit(3)"], "no-verdicts", "left with code 3, past its exit handlers"),
+    ([*PYTHON, "import os; os.execvp('true', ['true'])"], "no-verdicts", "left with code 0"),
+    (["/no/such/program"], "no-program", ""),
+    (["/bin/true"], "no-python", ""),
+    ([sys.executable, "-I", "-c", ""], "python-isolated", ""),
+    ([*PYTHON, ""], "unknown-module", ""),
+]
+
+
+@pytest.mark.parametrize(("words", "slug", "says"), REFUSED)
+def test_what_cannot_be_watched_or_judged_is_refused(words: list[str], slug: str, says: str) -> None:
     with pytest.raises(InspectorError) as refused:
-        launch([sys.executable, "-c", code])
+        launch(words, *(["no_such_module_x"] if slug == "unknown-module" else []))
     assert refused.value.slug == slug and says in refused.value.what
-
-
-@pytest.mark.parametrize(
-    ("words", "slug"),
-    [
-        (["/no/such/program"], "no-program"),
-        (["/bin/true"], "no-python"),
-        ([sys.executable, "-I", "-c", ""], "python-isolated"),
-    ],
-)
-def test_what_cannot_be_watched_is_refused(words: list[str], slug: str) -> None:
-    with pytest.raises(InspectorError) as refused:
-        launch(words)
-    assert refused.value.slug == slug
-
-
-def test_a_module_that_the_program_never_imports_is_refused() -> None:
-    with pytest.raises(InspectorError) as refused:
-        launch([sys.executable, "-c", ""], "no_such_module_x")
-    assert refused.value.slug == "unknown-module"
 
 
 def test_a_process_that_was_forked_judges_nothing() -> None:

@@ -113,9 +113,7 @@ def test_a_lent_object_that_was_taken_over_is_not_accused(lent: Any, kind: str) 
 
 @pytest.mark.parametrize("function", ["same", "packed"])
 @pytest.mark.parametrize("make", [list, Thing, lambda: "a text " + str(len("that is new"))])
-def test_an_argument_that_is_returned_unowned_is_told_though_nobody_has_it(
-    lent: Any, function: str, make: Callable[[], Any]
-) -> None:
+def test_an_argument_that_is_returned_unowned_is_told(lent: Any, function: str, make: Any) -> None:
     """The call's own reference and the result's were the last: the process would end, or read another's."""
     with inspector.leaks("lent") as found:
         getattr(lent, function)(make())

@@ -1,4 +1,4 @@
-"""More suspects than are searched: what was called comes before what imports made, and the rest is said."""
+"""More suspects than are searched, and how verdicts read where little is known of them."""
 
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
@@ -51,9 +51,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "keeps", raising=False)
 
 
-def test_what_a_call_lost_is_searched_before_what_an_import_kept(
-    fresh: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_call_lost_is_searched_before_imports(fresh: Any, monkeypatch: Any) -> None:
     monkeypatch.setenv("KEEPS_AT_IMPORT", "1")
     with inspector.leaks("keeps") as found:
         import keeps  # type: ignore[import-not-found]
@@ -93,3 +91,33 @@ def test_what_is_like_the_searched_is_not_of_another_origin(fresh: Any) -> None:
             keeps.lose()
     assert (found.fact.suspects, found.fact.left_out, found.fact.unlike) == (4 * 16, 4 * 24, 0)
     assert "96 more like them not searched" in found.report.to_text()
+
+
+DRAWN = r"""
+#include <Python.h>
+#include <stdlib.h>
+#include <string.h>
+static void *volatile used;
+__attribute__((noinline)) void *take_a_block(size_t length) {
+    used = memset(malloc(length), 1, length);
+    return used;
+}
+__attribute__((noinline)) int lose_it(void) {
+    int first = *(volatile char *)take_a_block(200);
+    used = NULL;
+    return first;
+}
+static PyObject *lose(PyObject *self, PyObject *unused) { return PyLong_FromLong(lose_it()); }
+"""
+
+
+def test_a_frame_without_a_line_has_its_name_once_and_run_its_line() -> None:
+    nolines = specimens.build("nolines", DRAWN, flags=("-g0", "-fno-optimize-sibling-calls"))
+    found = inspector.leaks("nolines")
+    line = sys._getframe().f_lineno + 1
+    told = found.run(nolines.lose).report.to_text()
+    rows = [row for row in told.splitlines() if "called it" in row]
+    assert rows, told
+    for row in rows:
+        assert row.split().count(row.split()[1]) == 1, row
+    assert f"test_many.py:{line}" in told and "leaked.py" not in told

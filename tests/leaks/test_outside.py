@@ -16,7 +16,6 @@ import specimens
 
 import inspector
 from inspector import _native
-from inspector.errors import InspectorError
 
 pytestmark = pytest.mark.core
 KIND = "bytes leaked outside objects"
@@ -130,18 +129,11 @@ def test_memory_of_c_plus_plus() -> None:
     assert first.conversion.source == f"outsidecpp.c:{line}"
 
 
-def test_a_test_that_forgets_memory_fails(module: Any) -> None:
-    with pytest.raises(InspectorError) as caught, inspector.no_leaks("outside"):
-        module.strdup_each_call()
-    assert caught.value.slug == "leaked" and "bytes leaked outside objects" in str(caught.value)
-
-
 OLD_WORDS = r"""
 #include <Python.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-
 // A text in memory whose old words name a block: what the text does not write of its header stays.
 static PyObject *left_in_text(PyObject *self, PyObject *unused) {
     volatile uintptr_t *block = malloc(400); // leaks: left_in_text
@@ -164,10 +156,6 @@ static PyObject *left_behind(PyObject *self, PyObject *type) {
     block = NULL;
     Py_RETURN_TRUE;
 }
-static PyMethodDef methods[] = {
-    {"left_in_text", left_in_text, METH_NOARGS, NULL}, {"left_behind", left_behind, METH_O, NULL}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "oldwords", .m_methods = methods};
-PyMODINIT_FUNC PyInit_oldwords(void) { return PyModule_Create(&module); }
 """
 
 
@@ -200,7 +188,6 @@ IN_KERNEL = r"""
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
 static PyObject *watch(PyObject *self, PyObject *file) { // its block is known to the kernel alone
     int number = epoll_create1(EPOLL_CLOEXEC);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = calloc(1, 300)};
@@ -219,10 +206,6 @@ static PyObject *open_ring(PyObject *self, PyObject *unused) {
     char parameters[256] = {0};
     return PyLong_FromLong(syscall(SYS_io_uring_setup, 4, parameters));
 }
-static PyMethodDef methods[] = {{"watch", watch, METH_O, NULL}, {"forget", forget, METH_NOARGS, NULL},
-                                {"open_ring", open_ring, METH_NOARGS, NULL}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "inkernel", .m_methods = methods};
-PyMODINIT_FUNC PyInit_inkernel(void) { return PyModule_Create(&module); }
 """
 
 

@@ -17,7 +17,6 @@ SOURCE = r"""
 #include <Python.h>
 #include <stdlib.h>
 #include <string.h>
-
 enum { HOLDERS = 20 };
 struct holder {
     void *never_written[1], *other, *block;
@@ -25,7 +24,6 @@ struct holder {
 };
 static struct holder *volatile holders[HOLDERS];
 static void *volatile used;
-
 // Each takes the place of a freed one, as the last of its list: its first word is the list's end.
 static PyObject *prepare(PyObject *self, PyObject *unused) {
     for (int i = 0; i < HOLDERS; i++) {
@@ -37,9 +35,7 @@ static PyObject *prepare(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 static PyObject *fill(PyObject *self, PyObject *unused) {
-    for (int i = 0; i < HOLDERS; i++) {
-        holders[i]->block = memset(malloc(200), 1, 200);
-    }
+    for (int i = 0; i < HOLDERS; i++) { holders[i]->block = memset(malloc(200), 1, 200); }
     Py_RETURN_NONE;
 }
 // More than a thread's cache takes: the rest lies in a fast bin, with what it named.
@@ -51,10 +47,6 @@ static PyObject *drop(PyObject *self, PyObject *unused) {
     }
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"prepare", prepare, METH_NOARGS, ""}, {"fill", fill, METH_NOARGS, ""},
-    {"drop", drop, METH_NOARGS, ""}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "chunks", .m_methods = methods};
-PyMODINIT_FUNC PyInit_chunks(void) { return PyModule_Create(&definition); }
 """
 
 

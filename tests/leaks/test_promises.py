@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -31,10 +32,10 @@ def test_marked():
 """
 
 
-def pytest_in(folder: Path, *words: str) -> str:
-    library = specimens.library("leak_corpus", SOURCE)
+def pytest_in(folder: Path, *words: str, library: Path | None = None, tests: str = TESTS) -> str:
+    library = library or specimens.library("leak_corpus", SOURCE)
     (folder / library.name).symlink_to(library)
-    (folder / "test_it.py").write_text(TESTS)
+    (folder / "test_it.py").write_text(tests)
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
     ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
     return ran.stdout
@@ -61,15 +62,108 @@ def test_a_block_raises_one_sentence() -> None:
     assert refused.value.slug == "leaked" and "leak_corpus.c:" in str(refused.value)
 
 
+FORGETS = """
+import outside
+
+def test_lost():
+    outside.strdup_each_call()
+
+def test_freed():
+    outside.chain_of_realloc()
+"""
+
+
 def test_a_test_suite_in_which_memory_is_forgotten_fails(tmp_path: Path) -> None:
     library = specimens.library("outside", outside.SOURCE)
-    (tmp_path / library.name).symlink_to(library)
-    tests = "import outside\n\ndef test_lost():\n    outside.strdup_each_call()\n\n"
-    (tmp_path / "test_it.py").write_text(tests + "def test_freed():\n    outside.chain_of_realloc()\n")
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    ran = subprocess.run(
-        [*command, "--inspect-leaks", "outside"], cwd=tmp_path, capture_output=True, text=True, timeout=120
-    )
-    assert "1 failed, 1 passed" in ran.stdout
+    told = pytest_in(tmp_path, "--inspect-leaks", "outside", library=library, tests=FORGETS)
+    assert "1 failed, 1 passed" in told
     line = outside.line_of("strdup_each_call")
-    assert f"bytes leaked outside objects in outside.strdup_each_call at outside.c:{line}" in ran.stdout
+    assert f"bytes leaked outside objects in outside.strdup_each_call at outside.c:{line}" in told
+
+
+# A project with an extension of its own and `--inspect-leaks` in its pyproject.toml.
+SHELF = r"""
+#include <Python.h>
+static PyObject *titles(PyObject *self, PyObject *count) {
+    long n = PyLong_AsLong(count);
+    PyObject *list = PyList_New(0);
+    for (long i = 0; list && i < n; i++) {
+        PyObject *title = PyUnicode_FromFormat("title number %ld of a shelf", i);
+        PyList_Append(list, title);
+    }
+    return list;
+}
+static PyObject *labels(PyObject *self, PyObject *count) {
+    long n = PyLong_AsLong(count);
+    PyObject *list = PyList_New(0);
+    for (long i = 0; list && i < n; i++) {
+        PyObject *label = PyUnicode_FromFormat("label number %ld of a shelf", i);
+        PyList_Append(list, label);
+        Py_XDECREF(label);
+    }
+    return list;
+}
+"""
+PROJECT = """
+[project]
+name = "shelf"
+version = "1.0"
+
+[tool.pytest.ini_options]
+addopts = "--inspect-leaks shelf._shelf"
+testpaths = ["tests"]
+pythonpath = ["src"]
+"""
+PROJECTS_TESTS = """
+import shelf
+
+def test_titles():
+    assert len(shelf.titles(7)) == 7
+
+def test_labels():
+    assert shelf.labels(2)[1].startswith("label number 1")
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What `pytest` prints in the project."""
+    root = tmp_path_factory.mktemp("project")
+    package = root / "src" / "shelf"
+    package.mkdir(parents=True)
+    (root / "tests").mkdir()
+    (root / "pyproject.toml").write_text(PROJECT)
+    (root / "tests" / "test_shelf.py").write_text(PROJECTS_TESTS)
+    (package / "__init__.py").write_text("from shelf._shelf import labels, titles\n")
+    library = specimens.library("_shelf", SHELF)
+    (package / library.name).symlink_to(library)
+    command = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider"]
+    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=False)
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    return ran.stdout
+
+
+def test_only_the_test_of_the_leaking_function_fails(told: str) -> None:
+    assert "1 failed, 1 passed" in told
+    assert "FAILED tests/test_shelf.py::test_titles" in told
+
+
+def test_the_failure_names_function_count_and_lines(told: str) -> None:
+    made, given = (
+        next(number for number, text in enumerate(SHELF.splitlines(), 1) if call in text)
+        for call in ('FromFormat("title', "(list, title)")
+    )
+    (failure,) = (line for line in told.splitlines() if line.startswith("leaked in "))
+    assert failure.startswith(f"leaked in shelf._shelf.titles at _shelf.c:{made}: str 'title number ")
+    (count,) = re.findall(r" of a shelf' ×(\d+)\. · why: ", failure)
+    assert 2 <= int(count) <= 7  # an old pointer in a live block may account for some
+    assert failure.endswith(f"do: release it: Py_DECREF after _shelf.c:{given}")
+    assert "pytest_plugin.py" not in told  # no line of ours between
+
+
+def test_of_many_alike_only_some_are_searched_and_this_is_said() -> None:
+    shelf = specimens.build("_shelf", SHELF)
+    many = pytest.raises(InspectorError, match=r"_shelf\.titles at .* ×\d+ or more")
+    with many as refused, inspector.no_leaks("_shelf"):
+        shelf.titles(200)
+    assert refused.value.slug == "leaked"

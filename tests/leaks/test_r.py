@@ -62,17 +62,24 @@ def test_a_view_of_a_vector_that_r_freed_dangles(tmp_path: Path) -> None:
         assert last == items  # the bytes are kept apart: as they were
 
 
-CONVERTS = """
+REPEATS = """
 library(reticulate)
 np <- import("numpy", convert = FALSE)
 held <- np$array(c(1.5, 2.5))
-for (i in 1:3) {
-  given <- r_to_py(matrix(c(1, 2, 3, 4), 2))
+for (i in 1:4) {
+  given <- r_to_py(%s)
   cat(py_to_r(np$sum(given)), "\\n")
   rm(given)
   invisible(gc())
 }
 """
+
+
+def judged_in_r(values: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Rscript converts new values four times."""
+    monkeypatch.setenv("RETICULATE_PYTHON", sys.executable)
+    (folder / "app.R").write_text(REPEATS % values)
+    return launch(["Rscript", str(folder / "app.R")], quiet=True)
 
 
 @pytest.mark.timeout(300)
@@ -80,34 +87,17 @@ def test_what_rscript_converts_honestly_is_not_accused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """reticulate never ends its Python: the verdicts come as the process exits. What R holds is no leak."""
-    monkeypatch.setenv("RETICULATE_PYTHON", sys.executable)
-    (tmp_path / "app.R").write_text(CONVERTS)
-    judged = launch(["Rscript", str(tmp_path / "app.R")], quiet=True)
+    judged = judged_in_r("matrix(c(1, 2, 3, 4), 2)", tmp_path, monkeypatch)
     assert judged.code == 0 and judged.fact.suspects > 0
     assert [one for one in judged.fact if one.certain or one.method == "reticulate"] == []
     assert judged.notes == ("Pythons that it started and that were not watched: 1",)
-
-
-LOGICAL = """
-library(reticulate)
-np <- import("numpy", convert = FALSE)
-values <- matrix(rep(c(TRUE, FALSE), 5e4), 100)
-for (i in 1:4) {
-  given <- r_to_py(values)
-  cat(py_to_r(np$sum(given)), "\\n")
-  rm(given)
-  invisible(gc())
-}
-"""
 
 
 @pytest.mark.timeout(300)
 def test_the_bytes_of_reticulates_logical_matrix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """reticulate 1.28 copies a logical matrix into memory from malloc, and hands it to PyArray_New with
     NPY_ARRAY_OWNDATA, which NumPy ignores for memory that it is given (mended in reticulate 1.36)."""
-    monkeypatch.setenv("RETICULATE_PYTHON", sys.executable)
-    (tmp_path / "app.R").write_text(LOGICAL)
-    judged = launch(["Rscript", str(tmp_path / "app.R")], quiet=True)
+    judged = judged_in_r("matrix(rep(c(TRUE, FALSE), 5e4), 100)", tmp_path, monkeypatch)
     (lost,) = [one for one in judged.fact if one.method == "reticulate"]
     assert (lost.kind, lost.object, lost.certain) == ("bytes leaked outside objects", "100000 B", False)
     assert lost.objects in (3, 4)  # the last one's address may stand in memory that is over

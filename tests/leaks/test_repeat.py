@@ -21,11 +21,12 @@ import inspector
 from inspector.errors import InspectorError
 
 pytestmark = pytest.mark.core
+Judged = dict[str, list[dict[str, Any]]]
 JUDGE = Path(specimens.__file__).with_name("repeat_judge.py")
 
 
 @pytest.fixture(scope="module")
-def judged() -> dict[str, list[dict[str, Any]]]:
+def judged() -> Judged:
     specimens.library("leak_corpus", SOURCE)  # compiled outside the child's deadline
     specimens.library("slotted", repeat_judge.SLOTS)
     specimens.library("resized", repeat_judge.RESIZED)
@@ -33,24 +34,24 @@ def judged() -> dict[str, list[dict[str, Any]]]:
         [sys.executable, "-P", str(JUDGE)], capture_output=True, text=True, timeout=300, check=False, cwd="/"
     )
     assert ran.returncode == 0, ran.stderr
-    found: dict[str, list[dict[str, Any]]] = json.loads(ran.stdout)
+    found: Judged = json.loads(ran.stdout)
     return found
 
 
-def test_new_objects_that_nobody_reaches_are_leaked(judged: dict[str, list[dict[str, Any]]]) -> None:
+def test_new_objects_that_nobody_reaches_are_leaked(judged: Judged) -> None:
     (one,) = judged["new objects"]
     assert (one["kind"], one["certain"]) == ("leaked", True) and one["object"].startswith("str 'fresh")
     assert "1, 1, 1 objects left over after each of 3 runs" in one["reason"]
 
 
 @pytest.mark.quick
-def test_a_reference_more_to_one_object_is_leaked(judged: dict[str, list[dict[str, Any]]]) -> None:
+def test_a_reference_more_to_one_object_is_leaked(judged: Judged) -> None:
     (one,) = judged["one object more"]
     assert (one["kind"], one["certain"]) == ("leaked", False) and one["object"].startswith("str")
 
 
 @pytest.mark.quick
-def test_a_reference_fewer_is_over_released(judged: dict[str, list[dict[str, Any]]]) -> None:
+def test_a_reference_fewer_is_over_released(judged: Judged) -> None:
     (one,) = judged["one object fewer"]
     assert one["kind"] == "over-released" and one["object"].startswith("frozenset")
 
@@ -62,8 +63,8 @@ def test_a_reference_fewer_is_over_released(judged: dict[str, list[dict[str, Any
         ("type fewer", "over-released", "class slotted.TakesType", "1, 1, 1 references fewer"),
     ],
 )
-def test_a_heap_type_whose_dealloc_miscounts_is_named(
-    judged: dict[str, list[dict[str, Any]]], name: str, kind: str, object: str, numbers: str
+def test_a_dealloc_that_miscounts_is_named(
+    judged: Judged, name: str, kind: str, object: str, numbers: str
 ) -> None:
     (one,) = judged[name]
     assert (one["kind"], one["object"], one["certain"]) == (kind, object, False)
@@ -72,7 +73,7 @@ def test_a_heap_type_whose_dealloc_miscounts_is_named(
 
 @pytest.mark.quick
 @pytest.mark.parametrize("name", ["type balanced", "balanced", "kept", "resized", *repeat_judge.HONEST])
-def test_what_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], name: str) -> None:
+def test_what_balances_is_not_accused(judged: Judged, name: str) -> None:
     assert judged[name] == []
 
 
@@ -84,26 +85,24 @@ def test_what_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], n
         ("leaked where it is iterated", "tp_iternext", "Box"),
     ],
 )
-def test_a_slot_that_takes_one_too_many_is_named_on_the_first_call(
-    judged: dict[str, list[dict[str, Any]]], name: str, method: str, found: str
-) -> None:
+def test_a_slot_that_takes_too_many_is_named(judged: Judged, name: str, method: str, found: str) -> None:
     (one,) = judged[f"once: {name}"]
     assert (one["kind"], one["method"]) == ("leaked", f"slotted.Box.{method}")
     assert one["object"].startswith(found)
 
 
 @pytest.mark.parametrize("name", ["balanced", "kept", "iterated"])
-def test_a_slot_that_balances_is_not_accused(judged: dict[str, list[dict[str, Any]]], name: str) -> None:
+def test_a_slot_that_balances_is_not_accused(judged: Judged, name: str) -> None:
     assert judged[f"once: {name}"] == []
 
 
-def test_a_status_of_0_with_an_exception_is_told(judged: dict[str, list[dict[str, Any]]]) -> None:
+def test_a_status_of_0_with_an_exception_is_told(judged: Judged) -> None:
     (one,) = judged["once: 0 with an exception"]
     assert (one["kind"], one["certain"]) == ("result with an exception set", True)
     assert one["method"] == "slotted.Box.mp_ass_subscript"
 
 
-def test_a_crash_is_a_verdict_and_the_process_lives(judged: dict[str, list[dict[str, Any]]]) -> None:
+def test_a_crash_is_a_verdict_and_the_process_lives(judged: Judged) -> None:
     one, *_ = (one for one in judged["crash"] if one["kind"] == "crash")
     assert one["certain"] and one["reason"].startswith("SIGABRT") and one["function"] == "run"
 

@@ -1,5 +1,5 @@
 """What methods do to what they are given, out of sight of every hook: one small module in C, judged in its
-own process by tests/leaks/test_given.py. `fault(name)` says which of its faults is on; "" makes it honest.
+own process by tests/leaks/test_calls.py. `fault(name)` says which of its faults is on; "" makes it honest.
 """
 
 # SPDX-License-Identifier: MIT

@@ -4,6 +4,9 @@ A specimen is an ordinary extension module, built as a user would build one: gcc
 running Python. Plants (references that a test hides) must be `volatile`, or the compiler deletes them;
 check each one with and without. Built files are cached by the hash of all that goes in, so a second run
 compiles nothing.
+
+Functions of a specimen need no table of methods: where the C has no PyInit, `library` adds the table of all
+functions `static PyObject *NAME(PyObject *self, PyObject *ARGUMENT)`, and the module's definition.
 """
 
 # SPDX-License-Identifier: MIT
@@ -13,6 +16,7 @@ import hashlib
 import importlib.machinery
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +26,14 @@ from pathlib import Path
 from types import ModuleType
 
 FLAGS = ("-O2", "-g", "-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter")
+METHOD = re.compile(r"^static PyObject \*(\w+)\(PyObject \*self, PyObject \*(const \*)?(\w+)", re.MULTILINE)
+TAIL = """
+static PyMethodDef methods[] = {%s{NULL, NULL, 0, NULL}};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "%s", .m_methods = methods};
+PyMODINIT_FUNC PyInit_%s(void) { %sreturn PyModule_Create(&definition); }
+"""
+KINDS = {"unused": "METH_NOARGS", "args": "METH_VARARGS"}
+"""What a function takes, by the name of its argument; METH_O by any other."""
 
 
 def build(name: str, *sources: str, flags: tuple[str, ...] = ()) -> ModuleType:
@@ -58,6 +70,8 @@ PyMODINIT_FUNC PyInit_{name}(void) {{ return PyModule_Create(&definition); }}
 
 def library(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
     """Path of the shared object built from `sources`; for a child process that imports it itself."""
+    if not any("PyInit_" in source for source in sources) and METHOD.search(sources[0]):
+        sources = (_completed(name, sources[0]), *sources[1:])
     compiler = shutil.which("gcc") or shutil.which("cc") or "gcc"
     command = [compiler, *FLAGS, *flags, f"-I{sysconfig.get_path('include')}"]
     key = hashlib.sha256("\0".join([*command, sys.version, name, *sources]).encode()).hexdigest()[:16]
@@ -65,6 +79,15 @@ def library(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
     if not path.exists():
         _compile(command, name, sources, path)
     return path
+
+
+def _completed(name: str, source: str) -> str:
+    rows = "".join(
+        f'{{"{function}", (PyCFunction)(void (*)(void)){function}, '
+        f"{'METH_FASTCALL' if several else KINDS.get(argument, 'METH_O')}, NULL}}, "
+        for function, several, argument in METHOD.findall(source)
+    )
+    return source + TAIL % (rows, name, name, "import_array(); " if "arrayobject.h" in source else "")
 
 
 def _compile(command: list[str], name: str, sources: tuple[str, ...], path: Path) -> None:

@@ -16,6 +16,7 @@ from types import ModuleType
 
 import events
 import pytest
+import specimens
 from events import DEEP, RECORDED, function, kind, traced
 from soak import rounds
 
@@ -31,9 +32,7 @@ static PyObject *work(PyObject *self, PyObject *times) {
         PyObject *made = Py_BuildValue("(il)", 3, i);
         int three;
         long value;
-        if (!made || !PyArg_ParseTuple(made, "il", &three, &value)) {
-            return NULL;
-        }
+        if (!made || !PyArg_ParseTuple(made, "il", &three, &value)) { return NULL; }
         Py_DECREF(made);
         PyObject *number = PyLong_FromLong(value * three);
         sum += PyLong_AsLong(number);
@@ -43,9 +42,6 @@ static PyObject *work(PyObject *self, PyObject *times) {
     }
     return PyLong_FromLong(sum);
 }
-static PyMethodDef methods[] = {{"work", work, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "busy_module", .m_methods = methods};
-PyMODINIT_FUNC PyInit_busy_module(void) { return PyModule_Create(&definition); }
 """
 
 JUMPING = """
@@ -60,10 +56,6 @@ static PyObject *land(PyObject *self, PyObject *callable) {
     }
     return PyLong_FromLong(77);
 }
-static PyMethodDef methods[] = {
-    {"jump", jump, METH_NOARGS, NULL}, {"land", land, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "jumping", .m_methods = methods};
-PyMODINIT_FUNC PyInit_jumping(void) { return PyModule_Create(&definition); }
 """
 
 THROWING = """
@@ -88,10 +80,16 @@ PyMODINIT_FUNC PyInit_throwing(void) { return PyModule_Create(&definition); }
 """
 
 
+IMPORTED = """
+import importlib.machinery, importlib.util
+from inspector import _native
+loader = importlib.machinery.ExtensionFileLoader("busy_module", {!r})
+module = importlib.util.module_from_spec(importlib.util.spec_from_loader("busy_module", loader))
+"""
+
+
 @pytest.fixture(scope="module")
 def busy() -> ModuleType:
-    import specimens
-
     return specimens.build("busy_module", BUSY)
 
 
@@ -125,7 +123,7 @@ def test_a_storm_of_toggles_under_four_threads(busy: ModuleType) -> None:
     assert kinds <= set(range(len(events.KINDS))) - {0}
 
 
-def test_longjmp_out_of_a_hooked_call(specimens: ModuleType) -> None:
+def test_longjmp_out_of_a_hooked_call() -> None:
     """The hook that is left behind writes no record; those after it stand at the right depth again."""
     child = f"""
 import sys
@@ -144,17 +142,12 @@ def run(child: str, *words: str, python: str = sys.executable) -> subprocess.Com
     return subprocess.run([python, "-P", "-c", child, *words], capture_output=True, text=True, timeout=100)
 
 
-def test_an_exception_of_cpp_through_a_hook(specimens: ModuleType, tmp_path: Path) -> None:
-    source = tmp_path / "throwing.cpp"
-    source.write_text(THROWING)
-    import sysconfig
-
-    path = tmp_path / f"throwing{sysconfig.get_config_var('EXT_SUFFIX')}"
-    flags = ["-shared", "-fPIC", "-O2", f"-I{sysconfig.get_path('include')}"]
-    subprocess.run(["g++", *flags, str(source), "-o", str(path)], check=True)
+def test_an_exception_of_cpp_through_a_hook() -> None:
+    flags = ("-xc++", "-std=gnu++17", "-Wno-missing-field-initializers", "-Wl,--no-as-needed", "-lstdc++")
+    path = specimens.library("throwing", THROWING, flags=flags)
     child = f"""
 import sys
-sys.path[:0] = {[str(tmp_path), str(Path(specimens.__file__).parent)]!r}
+sys.path[:0] = {[str(path.parent), str(Path(specimens.__file__).parent)]!r}
 import events, throwing
 for grade in (events.RECORDED, events.DEEP):
     with events.traced(throwing, grade=grade) as seen:
@@ -183,7 +176,7 @@ def test_a_fork_while_armed(busy: ModuleType) -> None:
     assert seen.rows == before
 
 
-def test_recursion_through_a_hooked_call(specimens: ModuleType) -> None:
+def test_recursion_through_a_hooked_call() -> None:
     """`__index__` calls the module again: each call is a level deeper, and comes back."""
     module = specimens.build("recursive", BUSY.replace("busy_module", "recursive"))
 
@@ -220,11 +213,8 @@ def test_calls_without_the_gil_look_at_nothing(busy: ModuleType) -> None:
 def test_daemon_threads_at_exit(busy: ModuleType) -> None:
     """They are parked in PyEval_RestoreThread, through a thunk, when the process ends."""
     child = f"""
-import importlib.machinery, importlib.util, threading, time
-from inspector import _native
-loader = importlib.machinery.ExtensionFileLoader("busy_module", {busy.__file__!r})
-module = importlib.util.module_from_spec(importlib.util.spec_from_loader("busy_module", loader))
-_native.ring_begin("", 4096, "last", 1, 1, 1 << 26, -1)
+import threading, time
+{IMPORTED.format(busy.__file__)}_native.ring_begin("", 4096, "last", 1, 1, 1 << 26, -1)
 _native.got_arm(frozenset([{busy.__file__!r}]), 2)
 for _ in range(4):
     threading.Thread(target=lambda: [module.work(1000) for _ in iter(int, 1)], daemon=True).start()
@@ -238,11 +228,8 @@ print("done")
 
 def test_what_a_killed_process_recorded_is_read_back(busy: ModuleType, tmp_path: Path) -> None:
     child = f"""
-import importlib.machinery, importlib.util, os, signal, sys
-from inspector import _native
-loader = importlib.machinery.ExtensionFileLoader("busy_module", {busy.__file__!r})
-module = importlib.util.module_from_spec(importlib.util.spec_from_loader("busy_module", loader))
-_native.ring_begin(sys.argv[1], 4096, "last", 1, 0, 1 << 26, -1)
+import os, signal, sys
+{IMPORTED.format(busy.__file__)}_native.ring_begin(sys.argv[1], 4096, "last", 1, 0, 1 << 26, -1)
 _native.got_arm(frozenset([{busy.__file__!r}]), 1)
 module.work(100)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -289,11 +276,8 @@ def test_memray_at_the_same_time(busy: ModuleType, tmp_path: Path) -> None:
     """It patches slots of the allocators, and looks at every object as it is loaded."""
     pytest.importorskip("memray", reason="cannot be installed")
     child = f"""
-import importlib.machinery, importlib.util, memray, sys
-from inspector import _native
-loader = importlib.machinery.ExtensionFileLoader("busy_module", {busy.__file__!r})
-module = importlib.util.module_from_spec(importlib.util.spec_from_loader("busy_module", loader))
-paths = frozenset(_native.got_objects())
+import memray, sys
+{IMPORTED.format(busy.__file__)}paths = frozenset(_native.got_objects())
 for order in range(2):
     _native.ring_begin("", 4096, "last", 1, 1, 1 << 26, -1)
     if order:
@@ -340,7 +324,7 @@ with inspector.trace("numpy") as t:
     after = a.copy()
 print(sum(copy.times for copy in t.copies), "another tracer" in str(t.copies[-1].allocator))
 """
-    ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    ran = run(code)
     assert ran.returncode == 0, ran.stderr
     giver, told = ran.stdout.splitlines()
     by_malloc = giver == "_multiarray_umath (malloc)"  # NumPy 2.5 asks PyMem_RawMalloc, which memray leaves

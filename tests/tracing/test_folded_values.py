@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,11 @@ pytestmark = pytest.mark.core
 
 TEXT = "a text that is longer than sixteen characters"
 LETTERS = "abcdefghijklmnopq"
+EDGES = (0, 1, -1, 2**30 - 1, 2**30, -(2**30), 2**59, 2**60 - 1, -(2**60 - 1))
+"""Where an int gets one digit more."""
 
 
-def traced(function: Callable[..., Any], *given: Any, **options: Any) -> tuple[Any, list[str]]:
+def traced(function: Any, *given: Any, **options: Any) -> tuple[Any, list[str]]:
     """The call, and the kinds of its records."""
     module = getattr(function, "__module__", None) or "builtins"
     with (
@@ -37,6 +39,38 @@ def said(value: Any) -> tuple[str, str]:
     return value.type_name, value.text
 
 
+def told(call: Any) -> tuple[list[tuple[str, str]], tuple[str, str]]:
+    return [said(one) for one in call.arguments], said(call.result)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "given",
+    [*((number, 0) for number in EDGES), *(tuple(range(2, 2 * n + 2, 2)) for n in range(13))],
+    ids=str,
+)
+def test_any_ints_come_back_in_order(given: tuple[int, ...]) -> None:
+    with inspector.trace("math.gcd") as t:
+        made = math.gcd(*given)
+        math.gcd(1 << 60, 5)
+    call, long = t.calls
+    assert told(call) == ([("int", str(one)) for one in given], ("int", str(made)))
+    assert told(long) == ([("int", "an int of 3 digits"), ("int", "5")], ("int", "1"))
+
+
+@pytest.mark.quick
+def test_truths_floats_and_none_among_other_objects() -> None:
+    with inspector.trace("_struct") as t:
+        packed = struct.Struct("<?dq").pack(True, -0.5, 7)
+        struct.pack_into("<q", bytearray(8), 0, -3)
+    pack, into = (call for call in t.calls if call.name.rpartition(".")[2] in ("pack", "pack_into"))
+    assert told(pack)[0][1:] == [("bool", "True"), ("float", "-0.5"), ("int", "7")]
+    assert pack.result.type_name == "bytes"
+    assert pack.result.spans[0].logical_bytes == len(packed)
+    assert [text for _, text in told(into)[0][2:]] == ["0", "-3"]
+    assert told(into)[1] == ("NoneType", "None")
+
+
 NUMBERS: list[tuple[Any, tuple[Any, ...]]] = [
     (math.gcd, (12, 18)),
     (math.gcd, ()),
@@ -51,14 +85,13 @@ NUMBERS: list[tuple[Any, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("function", "given"), NUMBERS, ids=lambda one: getattr(one, "__name__", None))
-def test_numbers_lie_in_the_record_of_their_call(
-    function: Callable[..., Any], given: tuple[Any, ...]
-) -> None:
+def test_numbers_lie_in_the_record_of_their_call(function: Any, given: Any) -> None:
     call, kinds = traced(function, *given)
     made = function(*given)
     assert [said(one) for one in call.arguments] == [(type(one).__name__, repr(one)) for one in given]
     assert said(call.result) == (type(made).__name__, repr(made))
     assert kinds == ["METHOD"]
+    assert all(isinstance(one.address, Unknown) for one in call.arguments)
 
 
 @pytest.mark.parametrize("length", range(len(LETTERS) + 1))
@@ -109,7 +142,7 @@ CONTAINERS: list[tuple[Any, Any, tuple[Any, ...], int, str]] = [
 
 @pytest.mark.parametrize(("function", "owner", "given", "items", "item_type"), CONTAINERS)
 def test_a_container_is_told_as_it_was_before_the_call(
-    function: Callable[..., Any], owner: Any, given: tuple[Any, ...], items: int, item_type: str
+    function: Any, owner: Any, given: Any, items: int, item_type: str
 ) -> None:
     call, _ = traced(function, owner, *given)
     told = call.arguments[0]
@@ -133,7 +166,7 @@ UNFOLDED: list[tuple[Any, tuple[Any, ...], str]] = [
     ("function", "given", "made"), UNFOLDED, ids=lambda one: getattr(one, "__name__", None)
 )
 def test_a_result_without_room_leaves_the_arguments_as_they_were(
-    function: Callable[..., Any], given: tuple[Any, ...], made: str
+    function: Any, given: Any, made: str
 ) -> None:
     items = [len(one) if isinstance(one, list | dict) else 0 for one in given]
     call, kinds = traced(function, *given)
@@ -144,11 +177,15 @@ def test_a_result_without_room_leaves_the_arguments_as_they_were(
     assert len(kinds) > 1
 
 
-def test_a_call_that_fails_keeps_what_it_was_given() -> None:
-    call, _ = traced(list.index, [1, 2], 3)
-    assert [one.type_name for one in call.arguments] == ["list", "int"]
-    assert isinstance(call.result, Unknown)
-    assert call.failed == 1
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("function", "given", "types"), [(list.index, ([1, 2], 3), ["list", "int"]), (math.sqrt, (-1,), ["int"])]
+)
+def test_a_call_that_fails_keeps_what_it_was_given(function: Any, given: Any, types: list[str]) -> None:
+    call, _ = traced(function, *given)
+    assert [one.type_name for one in call.arguments] == types
+    assert call.arguments[-1].text == str(given[-1])
+    assert isinstance(call.result, Unknown) and call.failed == 1
 
 
 def test_what_native_code_calls_back_stands_in_the_call() -> None:

@@ -118,6 +118,7 @@ def test_a_host_that_is_linked_to_python(tmp_path: Path, library: Path) -> None:
     assert "array.array.tobytes" in names(trace)
     (copy,) = [copy for copy in trace.copies if copy.function == "array.array.tobytes"]
     assert (copy.verdict, copy.copied_bytes) == ("copied", 16)
+    assert trace.hosted.hosts == ()
 
 
 def test_a_host_that_finds_python_by_name_and_never_ends_it(tmp_path: Path, library: Path) -> None:
@@ -148,12 +149,10 @@ def test_pointers_that_dlsym_gave_are_hooked_and_given_back(tmp_path: Path, libr
 
 @pytest.mark.core
 def test_a_linked_host_is_seen_unless_modules_are_chosen(tmp_path: Path, library: Path) -> None:
-    host = linked(tmp_path, library)
-    hosted = traced("--", host, CODE).hosted
+    hosted = traced("--", linked(tmp_path, library), CODE).hosted
     assert hosted.hosts == ("host",)
     called = {call.function for call in hosted.calls}
     assert "Py_FinalizeEx" in called and any(name.startswith("PyRun_SimpleString") for name in called)
-    assert traced("--of", "array", "--", host, CODE).hosted.hosts == ()
 
 
 def test_an_isolated_python_is_said(tmp_path: Path, library: Path) -> None:

@@ -35,11 +35,6 @@ static PyObject *deep(PyObject *self, PyObject *number) { deeper(number, 50); Py
 static PyObject *filled(PyObject *self, PyObject *size) {
     return PyByteArray_FromStringAndSize(NULL, PyLong_AsSsize_t(size));
 }
-static PyMethodDef methods[] = {
-    {"both", both, METH_O, NULL}, {"deep", deep, METH_O, NULL}, {"filled", filled, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "frames_seen", .m_methods = methods};
-PyMODINIT_FUNC PyInit_frames_seen(void) { return PyModule_Create(&definition); }
 """
 
 
@@ -56,11 +51,14 @@ def ways(trace: Any, function: str = "PyLong_AsLong") -> list[tuple[int, list[st
     return [(one.times, symbols(one.frames)) for one in trace.conversions if one.function == function]
 
 
-def test_each_way_to_a_conversion_is_told_and_counted(module: Any) -> None:
+def test_each_way_to_a_conversion_is_told_counted_and_saved(module: Any, tmp_path: Any) -> None:
     with inspector.trace("frames_seen", native=True) as trace:
         module.both(7)
     assert ways(trace) == [(1, ["convert", "one_way", "both"]), (3, ["convert", "another_way", "both"])]
     assert "convert ← another_way ← both (frames_seen.so)" in str(trace)
+    trace.save(tmp_path / "a.trace")
+    loaded: Any = inspector.load(tmp_path / "a.trace")
+    assert loaded.fact == trace.fact and ways(loaded) == ways(trace)
 
 
 def test_without_being_asked_there_are_none(module: Any) -> None:
@@ -99,14 +97,6 @@ def test_the_memory_of_a_copy_tells_who_asked_for_it() -> None:
     libraries = {frame.library for frame in copy.frames}
     assert len(copy.frames) > 1
     assert all(isinstance(one, str) and "_multiarray_umath" in one for one in libraries)
-
-
-def test_a_saved_trace_has_them(module: Any, tmp_path: Any) -> None:
-    with inspector.trace("frames_seen", native=True) as trace:
-        module.both(7)
-    trace.save(tmp_path / "a.trace")
-    assert inspector.load(tmp_path / "a.trace").fact == trace.fact
-    assert ways(inspector.load(tmp_path / "a.trace")) == ways(trace)
 
 
 def test_every_return_address_lies_in_a_file(module: Any) -> None:

@@ -26,9 +26,7 @@ USER = r"""
 #include <numpy/arrayobject.h>
 static PyObject *doubles(PyObject *self, PyObject *x) {
     PyObject *made = PyArray_FROM_OTF(x, NPY_DOUBLE, NPY_ARRAY_IN_ARRAY);
-    if (!made) {
-        return NULL;
-    }
+    if (!made) { return NULL; }
     npy_intp count = PyArray_SIZE((PyArrayObject *)made);
     PyObject *result = PyArray_ZEROS(1, &count, NPY_DOUBLE, 0);
     Py_DECREF(made);
@@ -67,14 +65,6 @@ static PyObject *fresh(PyObject *self, PyObject *unused) {
     npy_intp shape[2] = {3, 5};
     return PyArray_SimpleNew(2, shape, NPY_INT16);
 }
-static PyMethodDef methods[] = {
-    {"copied", copied, METH_O, NULL}, {"as_doubles", as_doubles, METH_O, NULL},
-    {"turned", turned, METH_O, NULL}, {"flat", flat, METH_O, NULL}, {"added", added, METH_O, NULL},
-    {"joined", joined, METH_O, NULL}, {"over", over, METH_VARARGS, NULL},
-    {"around", around, METH_NOARGS, NULL}, {"fresh", fresh, METH_NOARGS, NULL},
-    {"doubles", doubles, METH_O, NULL}, {"returned", returned, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "NAME", .m_methods = methods};
-PyMODINIT_FUNC PyInit_NAME(void) { import_array(); return PyModule_Create(&definition); }
 """
 
 
@@ -175,7 +165,7 @@ def test_bytes_of_like_calls_are_summed_and_saved(user: Any, tmp_path: Any) -> N
             user.copied(GRID[:, : count % 4])
     assert bytes_of(t, "PyArray_NewCopy") == (0, sum(24 * (count % 4) for count in range(10)), 0)
     loaded: Any = inspector.load(tmp_path / "t.trace")
-    assert loaded.fact == t.fact
+    assert loaded.fact == t.fact and asked(loaded) == asked(t) != []
 
 
 def test_a_conversion_that_fails_says_so(user: Any) -> None:
@@ -209,13 +199,6 @@ def test_calls_are_counted_by_module(user: Any) -> None:
         for _ in range(5):
             user.doubles([1])
     assert counted() - before == 5 * 4 and asked(t) == []
-
-
-def test_a_saved_trace_names_them(user: Any, tmp_path: Any) -> None:
-    with inspector.trace("numpy_user", out=tmp_path / "t.trace") as t:
-        user.doubles([1])
-    loaded: Any = inspector.load(tmp_path / "t.trace")
-    assert asked(loaded) == asked(t) and loaded.fact == t.fact
 
 
 def test_a_storm_of_toggles_while_the_table_is_called(user: Any) -> None:

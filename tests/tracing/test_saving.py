@@ -53,9 +53,7 @@ def form_1(events: Events) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("form", ["lzma", "zlib", "1"])
-def test_every_record_comes_back_from_every_form(
-    trace: Any, tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_form_gives_every_record_back(trace: Any, tmp_path: Path, form: str, monkeypatch: Any) -> None:
     path, events = tmp_path / "t.trace", trace._recorded()
     if form == "1":
         np.savez_compressed(path.with_suffix(".npz"), **form_1(events))
@@ -83,13 +81,6 @@ def test_columns_that_are_damaged_are_refused(trace: Any, tmp_path: Path) -> Non
         with pytest.raises(InspectorError) as caught:
             inspector.load(path)
         assert caught.value.slug == "unreadable-trace"
-
-
-def test_a_saved_report_still_opens(tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    report = inspector.inspect(np.zeros(3))
-    report.save(path)
-    assert inspector.load(path) == report
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04 nothing", b"", b"{}", b"\x00" * 100])

@@ -51,15 +51,6 @@ static PyObject *mask(PyObject *self, PyObject *object) {
     unsigned long number = PyLong_AsUnsignedLongMask(object);
     return PyErr_Occurred() ? NULL : PyLong_FromLong((long)number);
 }
-static PyMethodDef methods[] = {
-    {"masked", masked, METH_VARARGS, NULL}, {"single", single, METH_VARARGS, NULL},
-    {"inner", inner, METH_VARARGS, NULL},   {"real", real, METH_O, NULL},
-    {"text", text, METH_O, NULL},           {"mask", mask, METH_O, NULL},
-    {"sized", sized, METH_O, NULL},         {"unsized", unsized, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "losing_x", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_losing_x(void) { return PyModule_Create(&definition); }
 """
 LIBC = ctypes.CDLL(None)
 
@@ -97,14 +88,16 @@ def test_what_c_got_is_what_is_said(case: str, losing: Any) -> None:
     assert (one.lost, one.times, one.confidence, one.site.file) == (1, 1, "certain", __file__)
 
 
-def test_ints_of_more_than_64_bits(losing: Any) -> None:
-    with inspector.trace("losing_x") as t:
+def test_ints_of_more_than_64_bits_also_in_a_saved_trace(losing: Any, tmp_path: Any) -> None:
+    with inspector.trace("losing_x", out=tmp_path / "t.trace") as t:
         cut, near = losing.mask(2**70), losing.real(2**100 + 1)
     assert (cut, near) == (0, float(2**100))
     assert lost(t) == [
         ("overflow", "PyLong_AsUnsignedLongMask", "an int of 71 bits", "0"),
         ("precision", "PyFloat_AsDouble", "an int of 101 bits", repr(near)),
     ]
+    again: Any = inspector.load(tmp_path / "t.trace")
+    assert lost(again) == lost(t) and all(isinstance(one, Loss) for one in again.losses)
 
 
 def test_what_is_kept_is_no_loss(losing: Any) -> None:
@@ -157,12 +150,3 @@ def test_ctypes_stores_ints_in_narrower_words() -> None:
         ("sign", "-1", str(2**32 - 1)),
     ]
     assert [one.function.rpartition(":")[2] for one in t.losses] == ["toupper", "labs"]
-
-
-def test_it_is_kept_in_a_saved_trace(losing: Any, tmp_path: Any) -> None:
-    with inspector.trace("losing_x") as t:
-        losing.mask(2**70)
-    t.save(tmp_path / "t.trace")
-    again = inspector.load(tmp_path / "t.trace")
-    assert lost(again) == lost(t) != []
-    assert all(isinstance(one, Loss) for one in again.losses)

@@ -95,10 +95,7 @@ def test_a_tuple_used_both_ways_in_one_call() -> None:
     with inspector.trace("numpy") as t:
         made, copied = np.empty(pair), np.array(pair)
     assert made.shape == pair == tuple(copied)
-    assert fresh(t) == {
-        "empty": {"made"},
-        "array": {"copied"},
-    }
+    assert fresh(t) == {"empty": {"made"}, "array": {"copied"}}
 
 
 def test_what_is_selected_is_copied() -> None:

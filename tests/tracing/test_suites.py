@@ -16,10 +16,7 @@ import suite_run
 
 pytestmark = [pytest.mark.newest, pytest.mark.timeout(1800 if soak.SOAK else 240)]
 SHORT = {
-    (
-        "leaks",
-        "numpy",
-    ): """lib.tests.test_twodim_base lib.tests.test_index_tricks
+    ("leaks", "numpy"): """lib.tests.test_twodim_base lib.tests.test_index_tricks
         _core.tests.test_item_selection""",
     ("leaks", "pandas"): "tests.series.methods.test_astype tests.frame.methods.test_sort_values",
     ("deep", "numpy"): """_core.tests.test_array_coercion _core.tests.test_indexing _core.tests.test_records
@@ -30,10 +27,7 @@ LONGER = {
     ("leaks", "numpy"): """_core.tests.test_indexing _core.tests.test_einsum _core.tests.test_records
         _core.tests.test_nditer _core.tests.test_ufunc _core.tests.test_regression _core.tests.test_dtype
         lib.tests.test_function_base""",
-    (
-        "leaks",
-        "pandas",
-    ): """tests.groupby.test_apply tests.indexing.test_loc
+    ("leaks", "pandas"): """tests.groupby.test_apply tests.indexing.test_loc
         tests.reshape.merge.test_merge_asof tests.reshape.test_pivot tests.frame.methods.test_fillna""",
     ("deep", "numpy"): """_core.tests.test_einsum _core.tests.test_nditer _core.tests.test_ufunc
         _core.tests.test_umath _core.tests.test_numeric _core.tests.test_regression _core.tests.test_dtype
