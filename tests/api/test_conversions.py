@@ -183,46 +183,41 @@ print(json.dumps(rows))
 """
 
 
-def ruled_and_real(library: str, cases: str) -> None:
-    """Where `library` is loaded a rule answers, and it is what the conversion does."""
+LOADED = [
+    pytest.param(
+        "torch",
+        """[(np.arange(4.0), "torch"), (np.arange(8)[::2], "torch"), (np.arange(4)[::-1], "torch"),
+        (np.array(["a"]), "torch"), ([1.0, 2.0], "torch"), ((1.0,), "torch"),
+        (library.arange(4.0), "torch"), (library.arange(4.0), "numpy")]""",
+        marks=pytest.mark.libraries,
+    ),
+    pytest.param(
+        "polars",
+        """[([1.0, 2.0], "polars"), ((1, 2), "polars"), (library.Series([1.0, 2.0]), "polars"),
+        (library.DataFrame({"x": [1.0]}), "polars"), (np.arange(4.0), "polars"),
+        (np.arange(4, dtype="i2"), "polars"), (np.frombuffer(bytes(64)), "polars"),
+        (np.arange(8)[::2], "polars"), (np.arange(4)[::-1], "polars")]""",
+        marks=pytest.mark.newest,
+    ),
+    pytest.param(
+        "jax",
+        """[([1.0, 2.0], "jax"), (np.arange(4.0), "jax"), (np.arange(4, dtype="f4"), "jax"),
+        (np.arange(8)[::2], "jax"), (np.zeros((2, 3), "u1"), "jax"), (np.array([True]), "jax"),
+        (np.arange(4) * 1j, "jax"), (np.array(["a"]), "jax"), (np.arange(4, dtype=">f8"), "jax"),
+        (np.array([None]), "jax"), (np.array(["2020"], "M8[ns]"), "jax")]""",
+        marks=pytest.mark.newest,
+    ),
+]
+
+
+@pytest.mark.parametrize(("library", "cases"), LOADED, ids=["torch", "polars", "jax"])
+def test_where_a_library_is_loaded_rules_answer_and_are_right(library: str, cases: str) -> None:
     command = [sys.executable, "-P", "-c", RULED, library, cases]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     for found, fails, copies, real, is_size in rows:
         assert found == "by rule" and copies == real and fails == (real is None) and is_size, rows
-
-
-@pytest.mark.libraries
-def test_where_torch_is_loaded_rules_answer_and_are_right() -> None:
-    ruled_and_real(
-        "torch",
-        """[(np.arange(4.0), "torch"), (np.arange(8)[::2], "torch"), (np.arange(4)[::-1], "torch"),
-        (np.array(["a"]), "torch"), ([1.0, 2.0], "torch"), ((1.0,), "torch"),
-        (library.arange(4.0), "torch"), (library.arange(4.0), "numpy")]""",
-    )
-
-
-@pytest.mark.newest
-def test_where_polars_is_loaded_rules_answer_and_are_right() -> None:
-    ruled_and_real(
-        "polars",
-        """[([1.0, 2.0], "polars"), ((1, 2), "polars"), (library.Series([1.0, 2.0]), "polars"),
-        (library.DataFrame({"x": [1.0]}), "polars"), (np.arange(4.0), "polars"),
-        (np.arange(4, dtype="i2"), "polars"), (np.frombuffer(bytes(64)), "polars"),
-        (np.arange(8)[::2], "polars"), (np.arange(4)[::-1], "polars")]""",
-    )
-
-
-@pytest.mark.newest
-def test_where_jax_is_loaded_rules_answer_and_are_right() -> None:
-    ruled_and_real(
-        "jax",
-        """[([1.0, 2.0], "jax"), (np.arange(4.0), "jax"), (np.arange(4, dtype="f4"), "jax"),
-        (np.arange(8)[::2], "jax"), (np.zeros((2, 3), "u1"), "jax"), (np.array([True]), "jax"),
-        (np.arange(4) * 1j, "jax"), (np.array(["a"]), "jax"), (np.arange(4, dtype=">f8"), "jax"),
-        (np.array([None]), "jax"), (np.array(["2020"], "M8[ns]"), "jax")]""",
-    )
 
 
 ENDLESS = """

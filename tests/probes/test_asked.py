@@ -87,6 +87,10 @@ class Stream:
         CALLED.append("__arrow_c_stream__")
 
 
+class Every(Interface, Struct, Device, Tensor, Column, Stream):
+    """Speaks all six."""
+
+
 class Exporter(bytearray):
     """A buffer of a type that is not on the list: C code, but its class may be anybody's."""
 
@@ -94,7 +98,7 @@ class Exporter(bytearray):
 interface, struct, device, tensor, column, stream = (
     Interface(), Struct(), Device(), Tensor(), Column(), Stream()
 )
-exported = Exporter(b"abcdef")
+exported, every = Exporter(b"abcdef"), Every()
 '''
 
 
@@ -147,6 +151,20 @@ def test_each_protocol_says_where_and_how(made: dict[str, Any], row: Any) -> Non
         "exported": np.frombuffer(x, "u1").ctypes.data if name == "exported" else 0,
     }.get(name, made["ARRAY"].ctypes.data)
     assert isinstance(answer.mapping, Unknown) is (name == "device"), "no mapping of this process holds it"
+
+
+def test_protocols_of_one_object_are_found_in_order_and_asked(
+    made: dict[str, Any],
+) -> None:
+    called, protocols = made["CALLED"], [row[1] for row in ANSWERS[:5]]
+    called.clear()
+    found = said(made["every"], ask=False)
+    assert list(found) == [*protocols, "Arrow C stream"]
+    assert set(found.values()) == {Unknown("not asked")} and called == []
+    fact = inspector.inspect(made["every"], ask=True).facts["buffer"]
+    assert {row.protocol for row in fact.spoken if isinstance(row.exposure, Exposure)} == {*protocols}
+    assert sorted(called) == sorted(row[2] for row in ANSWERS[:5]), "a stream would be used up"
+    assert fact.logical_bytes == 16
 
 
 def test_a_stream_is_found_and_never_read(made: dict[str, Any]) -> None:
