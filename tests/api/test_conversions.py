@@ -26,6 +26,7 @@ from inspector.objects.preview.features import features
 from inspector.report import Report, from_text
 from inspector.sessions import preview
 from inspector.verdicts.rules import RULES, ruled
+from inspector.views.preview import sample
 
 
 def one(x: Any, to: str) -> Preview:
@@ -225,16 +226,13 @@ import json, time
 import inspector
 from inspector.sessions import preview
 import numpy as np
-
 class Slow:
     def __array__(self, *given, **named):
         while True:
             pass
-
 class Huge:
     def __array__(self, *given, **named):
         return np.ones(1 << 30)
-
 preview.MEMORY_BYTES = 1 << 30
 began = time.monotonic()
 (slow,) = inspector.conversions(Slow(), ["numpy"]).rows
@@ -273,11 +271,5 @@ def test_the_terminal() -> None:
     after = ("--after", "numpy.arange(10.).copy()")
     ran = command("show", "numpy.arange(1000.)[::2]", *after, OPENBLAS_NUM_THREADS="1")
     assert "would copy 80 B" in ran.stdout, ran.stdout
-    text = str(Report("x", {"previews": from_text_sample()}))
+    text = str(Report("x", {"previews": sample()}))
     assert max(map(len, text.splitlines())) <= 80
-
-
-def from_text_sample() -> Any:
-    from inspector.views.preview import sample
-
-    return sample()

@@ -29,13 +29,11 @@ ARRAY.flags.writeable = False
 COLUMN = np.arange(4.0)
 INTERFACE, STRUCT = ARRAY.__array_interface__, ARRAY.__array_struct__
 
-
 class Interface:
     @property
     def __array_interface__(self):
         CALLED.append("__array_interface__")
         return INTERFACE
-
 
 class Struct:
     @property
@@ -43,13 +41,11 @@ class Struct:
         CALLED.append("__array_struct__")
         return STRUCT
 
-
 class Device:
     @property
     def __cuda_array_interface__(self):
         CALLED.append("__cuda_array_interface__")
         return {"shape": (2, 2), "strides": (4, 8), "typestr": "<i4", "data": (1 << 60, True), "version": 3}
-
 
 class Tensor:
     def __dlpack__(self, **how):
@@ -60,20 +56,16 @@ class Tensor:
         CALLED.append("__dlpack_device__")
         return (1, 0)
 
-
 class Schema(ctypes.Structure):
     _fields_ = [("format", ctypes.c_char_p), ("rest", ctypes.c_void_p * 8)]
 
-
 class Array(ctypes.Structure):
     _fields_ = [("numbers", ctypes.c_int64 * 5), ("buffers", ctypes.c_void_p), ("rest", ctypes.c_void_p * 4)]
-
 
 POINTERS = (ctypes.c_void_p * 2)(0, COLUMN.ctypes.data)
 SCHEMA, DATA = Schema(b"g"), Array((3, 0, 1, 2, 0), ctypes.addressof(POINTERS))
 capsule = ctypes.pythonapi.PyCapsule_New
 capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-
 
 class Column:
     def __arrow_c_array__(self, requested_schema=None):
@@ -81,19 +73,15 @@ class Column:
         schema = capsule(ctypes.addressof(SCHEMA), b"arrow_schema", None)
         return schema, capsule(ctypes.addressof(DATA), b"arrow_array", None)
 
-
 class Stream:
     def __arrow_c_stream__(self, requested_schema=None):
         CALLED.append("__arrow_c_stream__")
 
-
 class Every(Interface, Struct, Device, Tensor, Column, Stream):
     """Speaks all six."""
 
-
 class Exporter(bytearray):
     """A buffer of a type that is not on the list: C code, but its class may be anybody's."""
-
 
 interface, struct, device, tensor, column, stream = (
     Interface(), Struct(), Device(), Tensor(), Column(), Stream()
