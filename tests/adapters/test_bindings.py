@@ -15,12 +15,16 @@ from inspector.adapters.told import Told
 pytestmark = pytest.mark.libraries
 
 
-@pytest.fixture(params=["pybind11", "nanobind"])
-def made(request: pytest.FixtureRequest) -> Any:
-    pytest.importorskip(request.param, reason=f"not installed in this room: {request.param}")
+def made_by(library: str) -> Any:
+    pytest.importorskip(library, reason=f"not installed in this room: {library}")
     import bindings
 
-    return getattr(bindings, f"made_by_{request.param}")()
+    return getattr(bindings, f"made_by_{library.lower()}")()
+
+
+@pytest.fixture(params=["pybind11", "nanobind"])
+def made(request: pytest.FixtureRequest) -> Any:
+    return made_by(request.param)
 
 
 def names(x: Any) -> dict[str, str]:
@@ -61,30 +65,21 @@ def test_an_object_without_its_constructor_is_closed(made: Any, told: Callable[[
 
 
 def test_the_holder_of_pybind11() -> None:
-    pytest.importorskip("pybind11", reason="not installed in this room: pybind11")
-    import bindings
-
-    made = bindings.made_by_pybind11()
+    made = made_by("pybind11")
     assert names(made.Shared())["holder"] == "of two pointers (shared_ptr, use_count 1)"
     assert names(made.Box(1))["holder"] == "of one pointer (unique_ptr)"
     assert names(made.the_box())["holder"] == "none"
 
 
 def test_nanobind_keeps_the_object_inside() -> None:
-    pytest.importorskip("nanobind", reason="not installed in this room: nanobind")
-    import bindings
-
-    made = bindings.made_by_nanobind()
+    made = made_by("nanobind")
     inside, outside = made.Box(1), made.the_box()
     assert adapter(inside).layers(inside).layers[0].storage == "inline"
     assert names(outside)["internal"] == "no" and names(outside)["state"] == "ready"
 
 
 def test_typed_memoryviews_count_who_acquired_them(told: Callable[[Any], Told]) -> None:
-    pytest.importorskip("Cython", reason="not installed in this room: Cython")
-    import bindings
-
-    made = bindings.made_by_cython()
+    made = made_by("Cython")
     x = array.array("d", [1.0, 2.0, 3.0, 4.0])
     keeper = made.Keeper(x)
     one = keeper.give()
@@ -100,12 +95,10 @@ def test_typed_memoryviews_count_who_acquired_them(told: Callable[[Any], Told]) 
 
 
 def test_a_part_of_a_typed_memoryview(told: Callable[[Any], Told]) -> None:
-    pytest.importorskip("Cython", reason="not installed in this room: Cython")
-    import bindings
     import numpy as np
 
     n = np.arange(24.0).reshape(4, 6)
-    rows = bindings.made_by_cython().rows(n)
+    rows = made_by("Cython").rows(n)
     (block,) = adapter(rows).elements(rows)
     assert (block.shape, block.strides_bytes, block.address) == ((2, 6), (96, 8), n.ctypes.data)
     assert adapter(rows).holds(rows)[0][1] is n

@@ -42,14 +42,6 @@ def test_storage_that_was_freed_and_one_that_was_not(torch: Any, look: Look) -> 
     assert slugs(look(kept)) == slugs(look(torch.ones(0))) == set()
 
 
-def test_a_lazy_clone_and_what_is_left_alone_again(torch: Any, look: Look) -> None:
-    first = torch.ones(8)
-    second = torch._lazy_clone(first)
-    assert slugs(look(first)) == slugs(look(second)) == {"shared-copy-on-write"}
-    second += 1
-    assert slugs(look(second)) == set()
-
-
 def test_an_array_that_pyarrow_takes_to_be_immutable(pa: Any, look: Look) -> None:
     mine, frozen = np.arange(8.0), np.arange(8.0)
     frozen.flags.writeable = False

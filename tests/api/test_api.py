@@ -22,13 +22,8 @@ pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 def test_inspect_gives_the_columns_that_apply() -> None:
     assert set(inspector.inspect([1]).facts) == {"object", "refs", "materialization"}
-    assert set(inspector.inspect(np.arange(3)).facts) == {
-        "object",
-        "refs",
-        "buffer",
-        "layout",
-        "materialization",
-    }
+    of_array = {"object", "refs", "buffer", "layout", "materialization"}
+    assert set(inspector.inspect(np.arange(3)).facts) == of_array
     assert "type" in inspector.inspect(np.ndarray).facts
     assert "module" in inspector.inspect(sys).facts
     assert "builtin" in inspector.inspect(len).facts
@@ -121,17 +116,8 @@ def test_which_expressions_give_a_secret(expression: str, secret: bool) -> None:
 
 
 def test_the_door_has_every_verb_and_imports_on_first_use() -> None:
-    assert {
-        "inspect",
-        "refcount",
-        "owners",
-        "chain",
-        "retained",
-        "shares",
-        "compare",
-        "heap",
-        "snapshot",
-    } <= set(dir(inspector))
+    verbs = "inspect refcount owners chain retained shares compare heap snapshot"
+    assert {*verbs.split()} <= set(dir(inspector))
 
 
 def test_a_type_with_an_endless_name_leaves_the_card_short() -> None:

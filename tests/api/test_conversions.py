@@ -26,6 +26,7 @@ from inspector.objects.preview.features import features
 from inspector.report import Report, from_text
 from inspector.sessions import preview
 from inspector.verdicts.rules import RULES, ruled
+from inspector.views.preview import sample
 
 
 def one(x: Any, to: str) -> Preview:
@@ -183,8 +184,35 @@ print(json.dumps(rows))
 """
 
 
-def ruled_and_real(library: str, cases: str) -> None:
-    """Where `library` is loaded a rule answers, and it is what the conversion does."""
+LOADED = [
+    pytest.param(
+        "torch",
+        """[(np.arange(4.0), "torch"), (np.arange(8)[::2], "torch"), (np.arange(4)[::-1], "torch"),
+        (np.array(["a"]), "torch"), ([1.0, 2.0], "torch"), ((1.0,), "torch"),
+        (library.arange(4.0), "torch"), (library.arange(4.0), "numpy")]""",
+        marks=pytest.mark.libraries,
+    ),
+    pytest.param(
+        "polars",
+        """[([1.0, 2.0], "polars"), ((1, 2), "polars"), (library.Series([1.0, 2.0]), "polars"),
+        (library.DataFrame({"x": [1.0]}), "polars"), (np.arange(4.0), "polars"),
+        (np.arange(4, dtype="i2"), "polars"), (np.frombuffer(bytes(64)), "polars"),
+        (np.arange(8)[::2], "polars"), (np.arange(4)[::-1], "polars")]""",
+        marks=pytest.mark.newest,
+    ),
+    pytest.param(
+        "jax",
+        """[([1.0, 2.0], "jax"), (np.arange(4.0), "jax"), (np.arange(4, dtype="f4"), "jax"),
+        (np.arange(8)[::2], "jax"), (np.zeros((2, 3), "u1"), "jax"), (np.array([True]), "jax"),
+        (np.arange(4) * 1j, "jax"), (np.array(["a"]), "jax"), (np.arange(4, dtype=">f8"), "jax"),
+        (np.array([None]), "jax"), (np.array(["2020"], "M8[ns]"), "jax")]""",
+        marks=pytest.mark.newest,
+    ),
+]
+
+
+@pytest.mark.parametrize(("library", "cases"), LOADED, ids=["torch", "polars", "jax"])
+def test_where_a_library_is_loaded_rules_answer_and_are_right(library: str, cases: str) -> None:
     command = [sys.executable, "-P", "-c", RULED, library, cases]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
@@ -193,53 +221,18 @@ def ruled_and_real(library: str, cases: str) -> None:
         assert found == "by rule" and copies == real and fails == (real is None) and is_size, rows
 
 
-@pytest.mark.libraries
-def test_where_torch_is_loaded_rules_answer_and_are_right() -> None:
-    ruled_and_real(
-        "torch",
-        """[(np.arange(4.0), "torch"), (np.arange(8)[::2], "torch"), (np.arange(4)[::-1], "torch"),
-        (np.array(["a"]), "torch"), ([1.0, 2.0], "torch"), ((1.0,), "torch"),
-        (library.arange(4.0), "torch"), (library.arange(4.0), "numpy")]""",
-    )
-
-
-@pytest.mark.newest
-def test_where_polars_is_loaded_rules_answer_and_are_right() -> None:
-    ruled_and_real(
-        "polars",
-        """[([1.0, 2.0], "polars"), ((1, 2), "polars"), (library.Series([1.0, 2.0]), "polars"),
-        (library.DataFrame({"x": [1.0]}), "polars"), (np.arange(4.0), "polars"),
-        (np.arange(4, dtype="i2"), "polars"), (np.frombuffer(bytes(64)), "polars"),
-        (np.arange(8)[::2], "polars"), (np.arange(4)[::-1], "polars")]""",
-    )
-
-
-@pytest.mark.newest
-def test_where_jax_is_loaded_rules_answer_and_are_right() -> None:
-    ruled_and_real(
-        "jax",
-        """[([1.0, 2.0], "jax"), (np.arange(4.0), "jax"), (np.arange(4, dtype="f4"), "jax"),
-        (np.arange(8)[::2], "jax"), (np.zeros((2, 3), "u1"), "jax"), (np.array([True]), "jax"),
-        (np.arange(4) * 1j, "jax"), (np.array(["a"]), "jax"), (np.arange(4, dtype=">f8"), "jax"),
-        (np.array([None]), "jax"), (np.array(["2020"], "M8[ns]"), "jax")]""",
-    )
-
-
 ENDLESS = """
 import json, time
 import inspector
 from inspector.sessions import preview
 import numpy as np
-
 class Slow:
     def __array__(self, *given, **named):
         while True:
             pass
-
 class Huge:
     def __array__(self, *given, **named):
         return np.ones(1 << 30)
-
 preview.MEMORY_BYTES = 1 << 30
 began = time.monotonic()
 (slow,) = inspector.conversions(Slow(), ["numpy"]).rows
@@ -278,11 +271,5 @@ def test_the_terminal() -> None:
     after = ("--after", "numpy.arange(10.).copy()")
     ran = command("show", "numpy.arange(1000.)[::2]", *after, OPENBLAS_NUM_THREADS="1")
     assert "would copy 80 B" in ran.stdout, ran.stdout
-    text = str(Report("x", {"previews": from_text_sample()}))
+    text = str(Report("x", {"previews": sample()}))
     assert max(map(len, text.splitlines())) <= 80
-
-
-def from_text_sample() -> Any:
-    from inspector.views.preview import sample
-
-    return sample()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.facts.finding import KINDS, finding
+from inspector.facts.finding import finding
 from inspector.facts.materialization import AXES, STATES, Residency
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
@@ -30,7 +30,6 @@ def test_a_finding_has_its_own_words_or_those_of_its_kind() -> None:
     told = finding("large-base", "96 B keep 800 kB alive")
     assert (told.what, told.do) == ("96 B keep 800 kB alive", "x.copy() frees it")
     assert told.page == "docs/messages.md#large-base"
-    assert len({kind.slug for kind in KINDS}) == len(KINDS) == 8
 
 
 def test_the_amounts_of_a_residency_add_up() -> None:

@@ -7,6 +7,7 @@ import dataclasses
 import importlib
 import json
 import pkgutil
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -63,6 +64,12 @@ def validator() -> jsonschema.Draft202012Validator:
     return jsonschema.Draft202012Validator(schema)
 
 
+def test_the_published_schema_is_up_to_date() -> None:
+    page = Path(__file__).parents[2] / "docs" / "schema" / f"report-{SCHEMA}.json"
+    run = "run: python -m inspector.facts.schema > docs/schema/report-2.json"
+    assert json.loads(page.read_text(encoding="utf-8")) == report_schema(), run
+
+
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_report_of_any_column_fits_the_schema_and_comes_back(
     column: str, validator: jsonschema.Draft202012Validator
@@ -99,29 +106,23 @@ def test_immortal_and_unknown_have_their_own_forms() -> None:
 def damaged() -> list[Any]:
     good = {"schema": SCHEMA, "kind": "report", "name": "x", "facts": {}}
     chain = {"found": True, "owners": [], "searched": "all"}
-    return [
-        "",
-        "{",
-        "[]",
-        "null",
-        "[" * 100_000,
-        json.dumps({}),
-        json.dumps({**good, "schema": "1"}),
-        json.dumps({**good, "schema": True}),
-        json.dumps({**good, "kind": "trace"}),
-        json.dumps({**good, "name": 7}),
-        json.dumps({**good, "facts": []}),
-        json.dumps({**good, "facts": {"nonsense": {}}}),
-        json.dumps({**good, "facts": {"chain": {**chain, "found": 1}}}),
-        json.dumps({**good, "facts": {"chain": {**chain, "found": {"unknown": "no"}}}}),
-        json.dumps({**good, "facts": {"chain": {"found": True}}}),
-        json.dumps(
-            {**good, "facts": {"retained": {"objects": 1, "retained_bytes": 2, "by_type": [["a", 1]]}}}
-        ),
-        json.dumps({**good, "facts": {"object": {"unknown": 3}}}),
-        json.dumps({**good, "facts": {"object": None}}),
-        json.dumps({**good, "facts": {"retained": {"objects": 1}}})[:-4],
+    row = {"objects": 1, "retained_bytes": 2, "by_type": [["a", 1]]}
+    changes: list[dict[str, Any]] = [
+        {"schema": "1"},
+        {"schema": True},
+        {"kind": "trace"},
+        {"name": 7},
+        {"facts": []},
+        {"facts": {"nonsense": {}}},
+        {"facts": {"chain": {**chain, "found": 1}}},
+        {"facts": {"chain": {**chain, "found": {"unknown": "no"}}}},
+        {"facts": {"chain": {"found": True}}},
+        {"facts": {"retained": row}},
+        {"facts": {"object": {"unknown": 3}}},
+        {"facts": {"object": None}},
     ]
+    cut = json.dumps({**good, "facts": {"retained": {"objects": 1}}})[:-4]
+    return ["", "{", "[]", "null", "[" * 100_000, "{}", *(json.dumps(good | one) for one in changes), cut]
 
 
 @pytest.mark.parametrize("text", damaged(), ids=lambda text: text[:60])

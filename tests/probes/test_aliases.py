@@ -86,7 +86,6 @@ import numpy as np
 import inspector
 from inspector.objects.probes.held import held
 from inspector._native import Subject
-
 has = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (has + (4 << 30), has + (4 << 30)))
 base = np.arange(10.0)

@@ -29,13 +29,11 @@ ARRAY.flags.writeable = False
 COLUMN = np.arange(4.0)
 INTERFACE, STRUCT = ARRAY.__array_interface__, ARRAY.__array_struct__
 
-
 class Interface:
     @property
     def __array_interface__(self):
         CALLED.append("__array_interface__")
         return INTERFACE
-
 
 class Struct:
     @property
@@ -43,13 +41,11 @@ class Struct:
         CALLED.append("__array_struct__")
         return STRUCT
 
-
 class Device:
     @property
     def __cuda_array_interface__(self):
         CALLED.append("__cuda_array_interface__")
         return {"shape": (2, 2), "strides": (4, 8), "typestr": "<i4", "data": (1 << 60, True), "version": 3}
-
 
 class Tensor:
     def __dlpack__(self, **how):
@@ -60,20 +56,16 @@ class Tensor:
         CALLED.append("__dlpack_device__")
         return (1, 0)
 
-
 class Schema(ctypes.Structure):
     _fields_ = [("format", ctypes.c_char_p), ("rest", ctypes.c_void_p * 8)]
 
-
 class Array(ctypes.Structure):
     _fields_ = [("numbers", ctypes.c_int64 * 5), ("buffers", ctypes.c_void_p), ("rest", ctypes.c_void_p * 4)]
-
 
 POINTERS = (ctypes.c_void_p * 2)(0, COLUMN.ctypes.data)
 SCHEMA, DATA = Schema(b"g"), Array((3, 0, 1, 2, 0), ctypes.addressof(POINTERS))
 capsule = ctypes.pythonapi.PyCapsule_New
 capsule.restype, capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-
 
 class Column:
     def __arrow_c_array__(self, requested_schema=None):
@@ -81,20 +73,20 @@ class Column:
         schema = capsule(ctypes.addressof(SCHEMA), b"arrow_schema", None)
         return schema, capsule(ctypes.addressof(DATA), b"arrow_array", None)
 
-
 class Stream:
     def __arrow_c_stream__(self, requested_schema=None):
         CALLED.append("__arrow_c_stream__")
 
+class Every(Interface, Struct, Device, Tensor, Column, Stream):
+    """Speaks all six."""
 
 class Exporter(bytearray):
     """A buffer of a type that is not on the list: C code, but its class may be anybody's."""
 
-
 interface, struct, device, tensor, column, stream = (
     Interface(), Struct(), Device(), Tensor(), Column(), Stream()
 )
-exported = Exporter(b"abcdef")
+exported, every = Exporter(b"abcdef"), Every()
 '''
 
 
@@ -147,6 +139,20 @@ def test_each_protocol_says_where_and_how(made: dict[str, Any], row: Any) -> Non
         "exported": np.frombuffer(x, "u1").ctypes.data if name == "exported" else 0,
     }.get(name, made["ARRAY"].ctypes.data)
     assert isinstance(answer.mapping, Unknown) is (name == "device"), "no mapping of this process holds it"
+
+
+def test_protocols_of_one_object_are_found_in_order_and_asked(
+    made: dict[str, Any],
+) -> None:
+    called, protocols = made["CALLED"], [row[1] for row in ANSWERS[:5]]
+    called.clear()
+    found = said(made["every"], ask=False)
+    assert list(found) == [*protocols, "Arrow C stream"]
+    assert set(found.values()) == {Unknown("not asked")} and called == []
+    fact = inspector.inspect(made["every"], ask=True).facts["buffer"]
+    assert {row.protocol for row in fact.spoken if isinstance(row.exposure, Exposure)} == {*protocols}
+    assert sorted(called) == sorted(row[2] for row in ANSWERS[:5]), "a stream would be used up"
+    assert fact.logical_bytes == 16
 
 
 def test_a_stream_is_found_and_never_read(made: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ import mmap
 import os
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,6 @@ from inspector.facts.unknown import Unknown
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 FFI = cffi.FFI()
-
-
-def opened_and_closed() -> Any:
-    return closed(Path(os.devnull).open("rb"))
 
 
 def released_view() -> Any:
@@ -49,18 +45,12 @@ class Liar(np.ndarray):
     __array_interface__ = property(lambda self: 1 / 0)  # type: ignore[assignment]
 
 
-def closed_map() -> Any:
-    made = mmap.mmap(-1, 4096)
-    made.close()
-    return made
-
-
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
-    "closed file": (opened_and_closed, "closed"),
+    "closed file": (lambda: closed(Path(os.devnull).open("rb")), "closed"),  # noqa: SIM115
     "closed BytesIO": (lambda: closed(io.BytesIO(b"abc")), "closed"),
     "released memoryview": (released_view, "closed"),
     "released buffer of cffi": (released_buffer, "closed"),
-    "closed mmap": (closed_map, "closed"),
+    "closed mmap": (lambda: closed(mmap.mmap(-1, 4096)), "closed"),
     "subclass that lies": (lambda: np.arange(5.0).view(Liar), "view"),
     "no elements": (lambda: np.zeros((3, 0)), "owned"),
     "no dimension": (lambda: np.array(1.5), "owned"),
@@ -82,17 +72,10 @@ def test_the_card_is_whole(kind: str) -> None:
     report = inspector.inspect(x, name="x")
     assert fingerprints.fingerprint(x) == before
     assert report.materialization.state == state
+    assert kind != "subclass that lies" or report.materialization.logical_bytes == 40
     text = report.to_text()
     assert f"state    {state}" in text and "could not" not in text
     assert report.to_html() and report.to_json()
-
-
-def test_a_running_generator() -> None:
-    def looks() -> Iterator[Any]:
-        yield inspector.inspect(made, name="made")
-
-    made = looks()
-    assert "state    pending" in next(made).to_text()
 
 
 def test_a_library_of_an_unknown_version(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -291,12 +291,10 @@ def test_as_short_among_a_crowd(far_crowd: list[Any], plan: Plan, depth: int) ->
 
 BETWEEN = r"""
 #include <Python.h>
-
 static struct __attribute__((aligned(16))) {
     long before;
     PyTupleObject tuple;
 } kept;
-
 static PyObject *hold(PyObject *module, PyObject *held) {
     Py_SET_REFCNT((PyObject *)&kept.tuple, 1000);
     Py_SET_TYPE((PyObject *)&kept.tuple, &PyTuple_Type);
@@ -304,7 +302,6 @@ static PyObject *hold(PyObject *module, PyObject *held) {
     kept.tuple.ob_item[0] = Py_NewRef(held);
     return Py_NewRef((PyObject *)&kept.tuple);
 }
-
 static PyMethodDef methods[] = {{"hold", hold, METH_O, NULL}, {NULL, NULL, 0, NULL}};
 static PyModuleDef between = {PyModuleDef_HEAD_INIT, .m_name = "between", .m_methods = methods};
 PyMODINIT_FUNC PyInit_between(void) { return PyModule_Create(&between); }
@@ -325,20 +322,16 @@ THROUGH_SMALL_OBJECTS = """
 import numpy as np
 from inspector._native import Subject
 from inspector.objects.probes.chain import chain
-
 class Slotted:
     __slots__ = ("kept",)
-
 def through(make):
     wanted = Subject(object())
     HELD.append(make(wanted.get()))
     return len(chain(wanted, {}))
-
 def slotted(x):
     it = Slotted()
     it.kept = x
     return it
-
 HELD = [[n, float(n), str(n)] for n in range(5_000)]
 makers = {
     "list": lambda x: [x],

@@ -209,10 +209,8 @@ COUNTS = """
 import _asyncio, json, types
 import inspector
 from inspector import _native
-
 class Module(types.ModuleType):
     pass
-
 kept = asyncio.Future(loop=asyncio.new_event_loop()).__await__()
 name = "_asyncio.FutureIter"
 counted = [row.objects for row in inspector.heap().types if row.type_name == name]

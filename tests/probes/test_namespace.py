@@ -13,7 +13,6 @@ import pytest
 
 from inspector.api import namespace
 from inspector.facts.namespace import Row
-from inspector.facts.wire import from_wire, to_wire
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
@@ -43,13 +42,9 @@ def test_every_byte_is_counted_once() -> None:
     assert namespace({"wide": np.broadcast_to(big[:1], (10**6,))}).total_bytes == 8
 
 
-def test_neighbours_that_share_no_byte_are_apart() -> None:
+def test_neighbours_and_interleaved_views_are_apart_unless_a_name_covers_both() -> None:
     big = np.zeros(1000)
     assert [row.group for row in namespace({"b": big[:500], "c": big[500:]}).rows] == [0, 0]
-
-
-def test_interleaved_views_are_apart_unless_a_name_covers_both() -> None:
-    big = np.zeros(1000)
     assert [row.group for row in namespace({"even": big[::2], "odd": big[1::2]}).rows] == [0, 0]
     assert [row.group for row in namespace({"even": big[::2], "odd": big[1::2], "all": big}).rows] == [1] * 3
 
@@ -141,8 +136,3 @@ def test_ten_thousand_names_are_quick() -> None:
         assert time.thread_time() - begun < 3
         assert fact.left_out == 9_970
     assert fact.rows[0].group == 0
-
-
-def test_it_travels_as_json() -> None:
-    fact = namespace({"a": np.zeros(9), "n": None})
-    assert from_wire(type(fact), to_wire(fact)) == fact

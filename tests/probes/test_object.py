@@ -20,7 +20,6 @@ pytestmark = [pytest.mark.core, pytest.mark.quick]
 
 SAMPLE = """
 #include <Python.h>
-
 static PyObject *py_gcd(PyObject *self, PyObject *args) {
     int x, y;
     if (!PyArg_ParseTuple(args, "ii", &x, &y)) return NULL;
@@ -39,9 +38,7 @@ PyMODINIT_FUNC PyInit_sample(void) { return PyModule_Create(&sample); }
 NODDY = """
 #include <Python.h>
 #include <structmember.h>
-
 typedef struct { PyObject_HEAD int value; } Noddy;
-
 static PyObject *noddy_twice(PyObject *self, PyObject *unused) {
     return PyLong_FromLong(2 * ((Noddy *)self)->value);
 }
@@ -62,7 +59,6 @@ static PyGetSetDef noddy_getset[] = {
     {"half", noddy_half, NULL, "Half.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-
 static PyTypeObject StaticNoddy = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "noddy.StaticNoddy", .tp_basicsize = sizeof(Noddy),
@@ -74,7 +70,6 @@ static PyType_Slot slots[] = {
     {Py_tp_methods, noddy_methods}, {Py_tp_members, noddy_members}, {Py_tp_repr, noddy_repr}, {0, NULL},
 };
 static PyType_Spec spec = {"noddy.HeapNoddy", sizeof(Noddy), 0, Py_TPFLAGS_DEFAULT, slots};
-
 static int noddy_exec(PyObject *module) {
     PyObject *heap = PyType_FromModuleAndSpec(module, &spec, NULL);
     if (!heap || PyModule_AddType(module, (PyTypeObject *)heap) < 0) return -1;

@@ -12,21 +12,17 @@ import inspector
 pytestmark = pytest.mark.core
 SOURCE = """
 #include <Python.h>
-
 static void bare_dealloc(PyObject *self) { PyObject_Free(self); }
-
 static PyTypeObject bare_type = {
     .ob_base = {PyObject_HEAD_INIT(&PyType_Type) 0},
     .tp_name = "unready.Bare",
     .tp_basicsize = sizeof(PyObject),
     .tp_dealloc = bare_dealloc,
 };
-
 static PyObject *make(PyObject *module, PyObject *ignored) {
     PyObject *made = PyObject_Malloc(sizeof *made);
     return made ? PyObject_Init(made, &bare_type) : NULL;
 }
-
 static PyMethodDef methods[] = {{"make", make, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "unready", NULL, -1, methods};
 PyMODINIT_FUNC PyInit_unready(void) { return PyModule_Create(&definition); }

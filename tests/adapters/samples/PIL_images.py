@@ -1,18 +1,14 @@
 """Objects that the adapter `PIL_images` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
-from collections.abc import Iterator
-from typing import Any
 
 from PIL import Image
 
 LIBRARY = "PIL"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Made, opened, loaded, over a buffer of another; a closed one keeps the frames of whoever asks it."""
     written = io.BytesIO()
     Image.new("RGB", (40, 30)).save(written, "png")

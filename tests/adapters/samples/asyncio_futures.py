@@ -1,20 +1,16 @@
 """Futures and tasks of asyncio: waiting, done, cancelled."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import asyncio
-from collections.abc import Iterator
-from typing import Any
 
 LIBRARY = "asyncio"
 
 
-async def nothing() -> None:
+async def nothing():
     """A coroutine that ends at once."""
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """A loop of its own makes them, and is closed."""
     loop = asyncio.new_event_loop()
     waiting, done, cancelled = (loop.create_future() for _ in range(3))

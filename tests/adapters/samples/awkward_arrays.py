@@ -1,17 +1,12 @@
 """Objects that the adapter `awkward_arrays` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import awkward as ak
 
 LIBRARY = "awkward"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Eager, virtual in whole and in part, records, options, unions."""
     eager = ak.Array([[1, 2], [], [3]])
     yield from (

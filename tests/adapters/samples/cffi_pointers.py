@@ -1,11 +1,6 @@
 """Objects that the adapter `cffi_pointers` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import cffi
 
 LIBRARY = "_cffi_backend"
@@ -13,7 +8,7 @@ ffi = cffi.FFI()
 ffi.cdef("struct pair { int a; double b; }; struct unknown;")
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Owned, borrowed, lent, released; structs, numbers, handles, callbacks, buffers."""
     numbers, pair = ffi.new("int[4]"), ffi.new("struct pair *")
     yield from (numbers, pair, pair[0], ffi.new("char[]", b"text"), ffi.new("struct pair[2]"))

@@ -1,11 +1,7 @@
 """Objects that the adapter `ctypes_memory` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
-from collections.abc import Iterator
-from typing import Any
 
 LIBRARY = "ctypes"
 
@@ -16,7 +12,7 @@ class Pair(ctypes.Structure):
     _fields_ = (("a", ctypes.c_int), ("b", ctypes.c_double))
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Own memory, a pointer, a field of another."""
     yield from ((ctypes.c_int * 3)(1, 2, 3), Pair(1, 2.0), ctypes.pointer(Pair()), ctypes.c_char_p(b"text"))
     yield (Pair * 2)()[1]

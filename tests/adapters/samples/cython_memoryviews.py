@@ -1,11 +1,7 @@
 """Objects that the adapter `cython_memoryviews` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
-from collections.abc import Iterator
-from typing import Any
 
 import bindings
 import Cython  # noqa: F401 (so that a room without it skips)
@@ -15,7 +11,7 @@ LIBRARY = ""
 made = bindings.made_by_cython()
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Of an array, of a strided ndarray, a part, one that a class in C keeps."""
     x = array.array("d", [1.0, 2.0, 3.0, 4.0])
     yield from (made.part(x), made.rows(np.arange(24.0).reshape(4, 6)), made.Keeper(x).give())

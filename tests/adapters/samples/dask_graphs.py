@@ -1,11 +1,6 @@
 """Objects that the adapter `dask_graphs` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import dask
 import dask.array as da
 import dask.bag as db
@@ -16,7 +11,7 @@ import pandas as pd
 LIBRARY = "dask"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Arrays, frames, bags and delayed values: lazy, persisted, mixed."""
     lazy = da.ones((10, 10), chunks=5) + 1
     there = lazy.persist(scheduler="sync")

@@ -1,17 +1,12 @@
 """Objects that the adapter `duckdb_relations` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import duckdb
 
 LIBRARY = "duckdb"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """A relation, its connection, and both after close()."""
     connection = duckdb.connect()
     relation = connection.sql("select range as i from range(10)")

@@ -1,16 +1,12 @@
 """Objects that the adapter `files` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
-from collections.abc import Iterator
-from typing import Any
 
 LIBRARY = ""
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Open, closed, in memory, shared and written."""
     yield from (io.BytesIO(), io.BytesIO(bytes(range(50))), io.StringIO("text"))
     written, closed = io.BytesIO(bytes(range(50))), io.BytesIO(b"abc")

@@ -1,11 +1,7 @@
 """Objects that the adapter `h5py_datasets` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
-from collections.abc import Iterator
-from typing import Any
 
 import h5py
 import numpy as np
@@ -13,7 +9,7 @@ import numpy as np
 LIBRARY = "h5py"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Contiguous, chunked, empty, virtual in part; closed ones; a file behind Python."""
     with h5py.File("memory", "w", driver="core", backing_store=False) as file:
         whole = file.create_dataset("whole", data=np.arange(10.0))

@@ -1,18 +1,13 @@
 """Objects that the adapter `ibis_expressions` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import ibis
 import pyarrow as pa
 
 LIBRARY = "ibis"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Expressions over no table, a memtable, scalars, columns."""
     table = ibis.table({"a": "int64"}, name="t")
     yield from (table, table.a, table.a.sum(), table.filter(table.a > 1), ibis.literal(1))

@@ -1,16 +1,12 @@
 """Objects that the adapter `importlib_modules` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib.util
-from collections.abc import Iterator
-from typing import Any
 
 LIBRARY = "importlib.util"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """A module that is not loaded yet."""
     spec = importlib.util.find_spec("this")
     assert spec is not None and spec.loader is not None

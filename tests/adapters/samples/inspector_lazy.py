@@ -1,11 +1,6 @@
 """Objects that the adapter `inspector_lazy` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 from inspector import lazy
@@ -13,7 +8,7 @@ from inspector import lazy
 LIBRARY = "inspector"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Lazy, in part, materialized, shared with a duplicate."""
     yield from (lazy.abs(np.arange(10.0)), lazy.arange(5), lazy.abs(np.arange(0.0)))
     done = lazy.abs(np.arange(100_000.0))

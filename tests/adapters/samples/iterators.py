@@ -1,19 +1,15 @@
 """Objects that the adapter `iterators` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import itertools
-from collections.abc import Iterator
-from typing import Any
 
 LIBRARY = ""
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Ranges, views, iterators fresh and exhausted."""
     yield from (range(10**9), range(1 << 70), {1: 2}.keys(), {1: 2}.values(), {}.items())
-    sources: tuple[Any, ...] = ([1, 2], (1,), "ab", "é", b"ab", bytearray(b"ab"), range(3), {1: 2}, {1})
+    sources = ([1, 2], (1,), "ab", "é", b"ab", bytearray(b"ab"), range(3), {1: 2}, {1})
     for source in sources:
         fresh, over = iter(source), iter(source)
         list(over)

@@ -1,11 +1,6 @@
 """Objects that the adapter `jax_arrays` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +8,7 @@ import numpy as np
 LIBRARY = "jax"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Arrays, an alias, one with a host copy, a deleted one, a shape, a key."""
     x = jnp.arange(6, dtype=jnp.float32).reshape(2, 3)
     x.block_until_ready()

@@ -1,15 +1,11 @@
 """Objects that the adapter `language` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
 
 LIBRARY = ""
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Bytes, and a memoryview that is released."""
     yield from (b"bytes", b"", bytearray(b"bytes"), memoryview(b"bytes")[::2], memoryview(bytearray(6)))
     released = memoryview(b"gone")

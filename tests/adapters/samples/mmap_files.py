@@ -1,16 +1,12 @@
 """Objects that the adapter `mmap_files` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import mmap
-from collections.abc import Iterator
-from typing import Any
 
 LIBRARY = "mmap"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Open and closed."""
     closed = mmap.mmap(-1, 100)
     closed.close()

@@ -1,11 +1,6 @@
 """Objects that the adapter `nanobind_instances` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import bindings
 import nanobind  # noqa: F401 (so that a room without it skips)
 
@@ -13,7 +8,7 @@ LIBRARY = ""
 made = bindings.made_by_nanobind()
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Inside the Python object, keeping, borrowed, a subclass."""
     heir = type("Heir", (made.Box,), {})
     yield from (made.Box(1), made.Keeper([]), made.the_box(), heir(2))

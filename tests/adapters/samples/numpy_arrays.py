@@ -1,17 +1,12 @@
 """Objects that the adapter `numpy_arrays` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 
 LIBRARY = "numpy"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Owners, views, orders, strides of 0, types without numbers, NumPy's own holders."""
     x = np.arange(24, dtype="i4").reshape(4, 6)
     yield from (x, x.T, x[::-1, ::2], x[:0], np.array(3.5), np.asfortranarray(x))

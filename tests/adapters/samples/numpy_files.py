@@ -1,18 +1,14 @@
 """Objects that the adapter `numpy_files` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 LIBRARY = "numpy"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Open and closed, fresh and finished."""
     content = io.BytesIO()
     np.savez(content, a=np.arange(3))

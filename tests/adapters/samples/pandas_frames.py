@@ -1,17 +1,12 @@
 """Objects that the adapter `pandas_frames` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import pandas as pd
 
 LIBRARY = "pandas"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Mixed blocks, their columns, indexes."""
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0], "c": ["x", "y"], 7: [1, 2]})
     frame["d"] = pd.Categorical(["u", "v"])

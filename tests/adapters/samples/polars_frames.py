@@ -1,18 +1,13 @@
 """Objects that the adapter `polars_frames` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 LIBRARY = "polars"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Series with and without nulls, in chunks; frames; a lazy one."""
     numbers = pl.Series("n", np.arange(6.0))
     yield from (numbers, numbers[2:], pl.concat([numbers, numbers], rechunk=False), pl.Series([1, None, 3]))

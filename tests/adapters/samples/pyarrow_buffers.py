@@ -1,18 +1,13 @@
 """Objects that the adapter `pyarrow_buffers` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
 LIBRARY = "pyarrow"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Arrays with nulls, slices, strings; tables, buffers, a reader, files."""
     n = np.arange(10.0)
     shared = pa.array(n)

@@ -1,13 +1,9 @@
 """Objects that the adapter `pytensor_variables` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 os.environ.setdefault("PYTENSOR_FLAGS", f"cxx=,compiledir={Path(tempfile.gettempdir()) / 'pytensor'}")
 import numpy as np
@@ -17,7 +13,7 @@ import pytensor.tensor as pt
 LIBRARY = "pytensor"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """A graph, shared variables that borrow and copy, a constant, a compiled function, a container."""
     x, array = pt.dvector("x"), np.ones(3)
     yield from (x, x * 2, pt.constant(np.ones(3)))

@@ -1,11 +1,6 @@
 """Objects that the adapter `rpy2_vectors` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import rpy2.rinterface as r
 
 LIBRARY = "rpy2"
@@ -17,6 +12,6 @@ new.env() | NULL | quote(x) | sum | function(x) x | quote(f(x))
 """
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Plain and ALTREP vectors of every type, and what is no vector."""
     yield from (r.evalr(expression) for expression in EXPRESSIONS.strip().replace("\n", "|").split("|"))

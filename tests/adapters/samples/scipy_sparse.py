@@ -1,11 +1,6 @@
 """Objects that the adapter `scipy_sparse` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
@@ -13,7 +8,7 @@ from scipy.sparse.linalg import aslinearoperator
 LIBRARY = "scipy"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Every format, a product of operators, an empty matrix."""
     matrix = sp.csr_matrix(np.eye(4))
     yield from (matrix, matrix.T, sp.csr_array(matrix), sp.csr_matrix((0, 3)))

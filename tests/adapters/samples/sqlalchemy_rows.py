@@ -1,11 +1,6 @@
 """Objects that the adapter `sqlalchemy_rows` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import sqlalchemy as sa
 from sqlalchemy import orm
 
@@ -29,7 +24,7 @@ ENGINE = sa.create_engine("sqlite://", poolclass=sa.pool.StaticPool)
 Base.metadata.create_all(ENGINE)
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Mapped objects new, loaded, expired, detached; results before and after; statements."""
     session = orm.Session(ENGINE)
     user = User(name="a", age=2)

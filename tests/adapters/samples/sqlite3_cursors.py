@@ -1,16 +1,12 @@
 """Objects that the adapter `sqlite3_cursors` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sqlite3
-from collections.abc import Iterator
-from typing import Any
 
 LIBRARY = "sqlite3"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Connections open and closed, cursors before, during and after, rows, blobs."""
     connection = sqlite3.connect(":memory:")
     connection.row_factory = sqlite3.Row

@@ -1,11 +1,6 @@
 """Objects that the adapter `torch_functions` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import torch
 
 LIBRARY = "torch"
@@ -13,16 +8,16 @@ LIBRARY = "torch"
 
 class Twice(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+    def forward(ctx, x):
         ctx.save_for_backward(x)
         return x * 2
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
+    def backward(ctx, gradient):
         return gradient * 2
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """A node before and after backward, one whose tensors a hook packed, one of no graph."""
     yield Twice.apply(torch.ones(3, requires_grad=True)).grad_fn
     result = Twice.apply(torch.ones(3, requires_grad=True))

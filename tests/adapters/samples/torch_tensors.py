@@ -1,11 +1,7 @@
 """Objects that the adapter `torch_tensors` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import warnings
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +10,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 LIBRARY = "torch"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """Owners, views, foreign and shared blocks, tensors without bytes, storages."""
     x = torch.arange(24, dtype=torch.int16).view(2, 3, 4)
     yield from (x, x[1:], x.mT, x.detach(), x.expand(5, 2, 3, 4), x[:0], torch.tensor(3.5))

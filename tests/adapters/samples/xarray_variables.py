@@ -1,12 +1,8 @@
 """Objects that the adapter `xarray_variables` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import tempfile
-from collections.abc import Iterator
-from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -15,7 +11,7 @@ import xarray as xr
 LIBRARY = "xarray"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """In memory, over dask, with indexes, and from a file."""
     array = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=("x", "y"), coords={"x": [1, 2]})
     yield from (array, array.variable, array.x.variable, array.to_dataset(name="v"), xr.Dataset())

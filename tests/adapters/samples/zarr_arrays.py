@@ -1,11 +1,7 @@
 """Objects that the adapter `zarr_arrays` is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import tempfile
-from collections.abc import Iterator
-from typing import Any
 
 import zarr
 from zarr.storage import LocalStore, MemoryStore
@@ -13,7 +9,7 @@ from zarr.storage import LocalStore, MemoryStore
 LIBRARY = "zarr"
 
 
-def samples() -> Iterator[Any]:
+def samples():
     """In memory and on disk: written in part, not at all, wholly, without dimensions."""
     with tempfile.TemporaryDirectory() as folder:
         for n, store in enumerate((MemoryStore(), LocalStore(folder))):
