@@ -220,6 +220,13 @@ static void spare_references(int wanted) {
     has_spare = wanted;
 }
 
+// While it is closed, hooks and patched pointers find NULL, and call nothing here.
+static void watch(int is_open) {
+    ledger_is_open = is_open;
+    calls_watcher = is_open ? ledger_call : NULL;
+    capi_ledger_of.new_result = is_open ? ledger_note_result : NULL;
+}
+
 static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     if (ledger_is_open) {
         PyErr_SetString(PyExc_RuntimeError, "the ledger is already open");
@@ -236,8 +243,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     ledger_views_init();
     running_pass_over(skipped);
     spare_references(1);
-    ledger_is_open = 1;
-    calls_watcher = ledger_call;
+    watch(1);
     Py_RETURN_NONE;
 }
 
@@ -272,8 +278,7 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     suspect *found = memory.start;
     uint32_t left_out = 0, count = 0;
     if (ledger_is_open) {
-        ledger_is_open = 0;
-        calls_watcher = NULL;
+        watch(0);
         PyType_ClearCache(); // its references to names are found by no search
         count_references();
         count = suspects_take(found, (uint32_t)limit_rows, &left_out);
@@ -293,8 +298,7 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
 static PyObject *ledger_release(PyObject *module, PyObject *keep) {
     uint32_t capacity;
     ledger_entry *entries = ledger_entries(&capacity);
-    ledger_is_open = 0;
-    calls_watcher = NULL;
+    watch(0);
     for (uint32_t i = 0; i < capacity; i++) {
         ledger_entry *entry = &entries[i];
         if (!entry->address || !(entry->flags & (LEDGER_HELD | LEDGER_DEAD))) {
@@ -362,7 +366,7 @@ static PyMethodDef ledger_methods[] = {
 
 // The names for the numbers in rows: LEDGER_FLAGS, LEDGER_RELATIONS, LEDGER_FAULTS.
 int ledger_exec(PyObject *module) {
-    capi_ledger_of = (capi_ledger){ledger_hook, ledger_note_result};
+    capi_ledger_of.hook = ledger_hook;
     numpy_table_ledger = (numpy_ledger){ledger_dtypes_add, ledger_dtypes_deinit};
     static const char *const flags[] = {"FRESH", "DEAD",    "HELD",   "STORED",
                                         "OVER",  "BLURRED", "LISTED", "GIVEN"};

@@ -54,6 +54,7 @@ typedef struct {
 
 static call_row rows[CALLS_MAX];
 static uint32_t row_count;
+calls_watch calls_watcher;
 static uint16_t by_place[PLACES_HASHED]; // row number + 1
 static uint32_t places_hashed;           // entries of by_place in use
 
@@ -100,8 +101,6 @@ int calls_is_armed(const uintptr_t *place) {
     return number >= 0 && (uint32_t)number < row_count && rows[number].place == place && rows[number].owner;
 }
 
-uintptr_t (*calls_watcher)(const calls_called *, const uintptr_t[5]);
-
 // ----- the call -----------------------------------------------------------------------------------
 
 static void leave(const uint32_t *depth) { ring_exit(*depth); }
@@ -145,8 +144,9 @@ static __attribute__((noinline)) uintptr_t enter_other(uintptr_t a, uintptr_t b,
     }
     int is_ledgers = row->convention >= CALL_ASSIGN;
     if (__builtin_expect(ring_here.quiet || !call_values_open || is_ledgers || !running_is_ours(), 0)) {
-        if (calls_watcher && !ring_here.quiet && call_counts((call_convention)row->convention)) {
-            return calls_watcher(&(calls_called){row->original, number, row->convention}, words);
+        calls_watch watcher = calls_watcher; // once: another thread may close the ledger
+        if (watcher && !ring_here.quiet && call_counts((call_convention)row->convention)) {
+            return watcher(&(calls_called){row->original, number, row->convention}, words);
         }
         return row->original(a, b, c, d, e);
     }

@@ -32,7 +32,7 @@ typedef struct {
     call_convention convention;
 } calls_called;
 // Makes the call in place of the original function, and sees arguments and result; NULL: no watcher.
-extern uintptr_t (*calls_watcher)(const calls_called *called, const uintptr_t words[5])
-    __attribute__((visibility("hidden")));
+typedef uintptr_t (*calls_watch)(const calls_called *called, const uintptr_t words[5]);
+extern calls_watch calls_watcher __attribute__((visibility("hidden")));
 
 #endif

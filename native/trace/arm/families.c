@@ -7,10 +7,8 @@
 #include "trace/capi/hooks.h"
 #include "trace/capi/slot_table.h"
 
-static void *foreign_hook_of(uint16_t row) { return foreign_hook(); }
-
 static const got_source foreign_source = {
-    .first = GOT_FOREIGN_ROW, .find = foreign_find, .hook = foreign_hook_of};
+    .first = GOT_FOREIGN_ROW, .find = foreign_find, .hook = foreign_hook};
 static const got_source lookup_source = {
     .first = GOT_LOOKUP_FIRST, .find = lookups_find, .hook = lookups_hook};
 static const got_source *sources[GOT_FAMILIES] = {

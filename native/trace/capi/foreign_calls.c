@@ -171,7 +171,7 @@ const exports_row *foreign_find(const char *name) {
     return NULL;
 }
 
-void *foreign_hook(void) { return (void *)hook_foreign; }
+void *foreign_hook(uint16_t row) { return (void *)hook_foreign; }
 
 // The function that a lazily bound slot will resolve to: searches the library and its dependencies.
 void foreign_find_addresses(PyObject *path) {

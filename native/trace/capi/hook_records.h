@@ -14,11 +14,12 @@
 #include "trace/record/running.h"
 #include "trace/record/stacks.h"
 
-// The ledger of references, which is in a layer above, sets these when it is loaded; NULL before.
+// A variadic function returned a new reference. `from`: the caller's return address.
+typedef void (*capi_new_result)(uint32_t slot, uint16_t row, uintptr_t from, PyObject *result /* borrowed */);
+// The ledger of references, which is in a layer above, sets these.
 typedef struct {
-    void *(*hook)(uint16_t row); // the hook of grade GOT_LEDGER; NULL: the row changes no reference
-    // Called for a new reference that a variadic function returned. `from`: the caller's return address.
-    void (*new_result)(uint32_t slot, uint16_t row, uintptr_t from, PyObject *result /* borrowed */);
+    void *(*hook)(uint16_t row); // when it is loaded: the hook of grade GOT_LEDGER, or NULL for a row
+    capi_new_result new_result;  // while it is open; else NULL
 } capi_ledger;
 extern capi_ledger capi_ledger_of __attribute__((visibility("hidden")));
 

@@ -36,9 +36,10 @@ typedef struct {
 
 // Writes the record of the call itself: 1, or 0 where the ring had no room.
 static int outcome_put(const hook_call *call, int deep, va_outcome outcome) {
-    if (capi_ledger_of.new_result && outcome.flags & EVENT_FLAG_NEW) {
+    capi_new_result note = capi_ledger_of.new_result; // once: another thread may close the ledger
+    if (note && outcome.flags & EVENT_FLAG_NEW) {
         PyObject *result = outcome.made ? outcome.object : (PyObject *)outcome.val; // borrowed
-        capi_ledger_of.new_result(call->slot, outcome.row, call->from, result);
+        note(call->slot, outcome.row, call->from, result);
     }
     event *record = hook_open(call, outcome.row, outcome.flags);
     if (!record) {
