@@ -525,7 +525,7 @@ EVENT_KINDS: tuple[tuple[str, int, str], ...]
 EVENT_FLAGS: tuple[tuple[str, int, str], ...]
 """The bits of a record's `flags`: (name, mask, meaning)."""
 COMPACT_KINDS: tuple[tuple[str, int, str], ...]
-"""The values of a half byte of `refs_delta` in a compact record (FOLDED): (name, number, meaning)."""
+"""The values of a half byte of `refs_delta` in a compact record (flag COMPACT): (name, number, meaning)."""
 RING_HEADER: tuple[tuple[str, str, int, str], ...]
 """The header fields of a ring's file, as EVENT_FIELDS; the records begin at byte 4096."""
 RING_MAGIC: int

@@ -13,7 +13,7 @@ from types import CodeType
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from inspector.objects.quiet_compile import unwarned
+from inspector.objects.quiet_compile import quietly
 
 _CALLS = ("get_ipython().run_cell_magic('inspect',", "get_ipython().run_cell_magic('inspect_trace',")
 FLAG = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -46,7 +46,7 @@ def _hidden_await(shell: InteractiveShell, call: str) -> bool:
     """Whether the cell in the last argument of `call` awaits at its top level."""
     try:
         cell = ast.literal_eval(ast.parse(call, mode="eval").body.args[-1])  # type: ignore[attr-defined]
-        with unwarned():
+        with quietly():
             return is_awaited(compile(shell.transform_cell(cell), "<cell>", "exec", FLAG))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

@@ -12,7 +12,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from inspector.errors import InspectorError
-from inspector.objects.quiet_compile import unwarned
+from inspector.objects.quiet_compile import quietly
 
 _LONG = re.compile(r"--[a-z][a-z-]*")
 _WORD = re.compile(r"""(?:"[^"]*"|'[^']*')(?=\s|$)|\S+""")
@@ -94,7 +94,7 @@ def _apart(text: str) -> Iterator[str]:
 
 def _compiles(text: str) -> bool:
     try:
-        with unwarned():
+        with quietly():
             compile(text, "<%inspect>", "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
@@ -129,7 +129,7 @@ def evaluate(text: str, names: dict[str, Any], frame: FrameType | None = None) -
 
 def _compiled(text: str) -> CodeType:
     try:
-        with unwarned():
+        with quietly():
             return compile(text, "<%inspect>", "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InspectorError(

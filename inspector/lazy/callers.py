@@ -9,7 +9,7 @@ from itertools import islice
 from types import CodeType
 
 from inspector.facts.unknown import Unknown
-from inspector.objects.quiet_compile import unwarned
+from inspector.objects.quiet_compile import quietly
 
 LONGEST = 40
 """Characters of source text shown if no call can be identified."""
@@ -29,7 +29,7 @@ def _called(code: CodeType, instruction: int) -> str | Unknown:
     if not text:
         return Unknown("the source is not at hand")
     try:
-        with unwarned():
+        with quietly():
             node = ast.parse(text, mode="eval").body
     except SyntaxError:
         return text[:LONGEST]

@@ -54,11 +54,11 @@ class Growth:
 def _drifts(rows: list[_native.UnexplainedRow]) -> tuple[Drift, ...]:
     runs = max((first + len(counts) - 1 for _, _, first, counts in rows), default=0)
     kept = [row for row in rows if row[2] == 0]
-    births: dict[str, dict[int, list[_native.UnexplainedRow]]] = defaultdict(lambda: defaultdict(list))
+    by_run: dict[str, dict[int, list[_native.UnexplainedRow]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row[2]:
-            births[row[1]][row[2]].append(row)
-    grown = {name: runs_of for name, runs_of in births.items() if len(runs_of) == runs}
+            by_run[row[1]][row[2]].append(row)
+    grown = {name: runs_of for name, runs_of in by_run.items() if len(runs_of) == runs}
     asked = kept + [row for each in grown.values() for some in each.values() for row in some[:LIKE_MAX]]
     found = _explained(asked[:SEARCHED_MAX])
     moved = [found[row[0].address] for row in kept if row[0].address in found]

@@ -8,7 +8,7 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
-from inspector.objects.quiet_compile import unwarned
+from inspector.objects.quiet_compile import quietly
 
 if TYPE_CHECKING:
     import ast
@@ -73,7 +73,7 @@ def _call(source: str) -> ast.Call | None:
     import ast
 
     try:
-        with unwarned():
+        with quietly():
             node = ast.parse(f"({source})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def unwarned() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """Suppress SyntaxWarning and similar ones (`5 is 5`, "\\d") in the block, where text is compiled.
 
     An expression is parsed several times before it is evaluated, and a line of source was compiled before:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from inspector.errors import InspectorError
 from inspector.facts.preview import Found, Prediction, Preview, Previews
 from inspector.facts.unknown import Unknown
-from inspector.objects.quiet_compile import unwarned
+from inspector.objects.quiet_compile import quietly
 
 if TYPE_CHECKING:
     from inspector.objects.preview.consumers import Consumer
@@ -59,7 +59,7 @@ def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:
 
 def _compiled(expression: str) -> CodeType:
     try:
-        with unwarned():
+        with quietly():
             return compile(expression.strip(), "<expression>", "eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise InspectorError(

@@ -15,7 +15,7 @@ from inspector.debugger.attach.module_globals import with_global
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.memory.remote_memory import Unreadable
 from inspector.errors import InspectorError
-from inspector.objects.quiet_compile import unwarned
+from inspector.objects.quiet_compile import quietly
 
 NAMES_LISTED: Final = 6
 
@@ -33,7 +33,7 @@ class Step(NamedTuple):
 def parsed(expression: str) -> tuple[str, list[Step]]:
     """(first name, steps). Raises InspectorError not-a-path."""
     try:
-        with unwarned():
+        with quietly():
             node: ast.expr = ast.parse(expression.strip(), mode="eval").body
         steps: list[Step] = []
         while not isinstance(node, ast.Name):

@@ -50,6 +50,6 @@ def of_cpython() -> dict[str, str]:
     found = {parsed(line).name: line for line in read["prototypes"]}
     for line, functions in read["shared"].items():
         found.update((name, line.replace("NAME", name)) for name in functions.split())
-    for name, kind, parameters, *_ in getattr(_native, "CAPI_ROWS", ()):
+    for name, kind, parameters, *_ in _native.CAPI_ROWS:
         found[name] = f"{kind}{'' if kind.endswith('*') else ' '}{name}({parameters})"
     return found

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from inspector.errors import EXIT_FINDINGS, InspectorError
-from inspector.objects.quiet_compile import unwarned
+from inspector.objects.quiet_compile import quietly
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,7 +131,7 @@ class Target:
 
 def _parsed(expression: str) -> tuple[ast.Expression, types.CodeType]:
     try:
-        with unwarned():
+        with quietly():
             tree = ast.parse(expression.strip(), "<expression>", "eval")
             return tree, compile(
                 tree, "<expression>", "eval"
