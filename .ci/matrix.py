@@ -218,10 +218,16 @@ def _read(told):
             failed[test] = wrong[0].get("message", "").partition("\n")[0][:200]
         elif skipped is not None and skipped.get("type") != "pytest.xfail":
             counts["skipped"] += 1
-            skips.append((test, skipped.get("message") or ""))
+            skips.append((test, _reason(skipped)))
         else:
             counts["passed"] += 1
     return counts, skips, failed
+
+
+def _reason(skipped):
+    """Why a test was skipped. Of a whole file the message is "collection skipped", and the text has the reason."""
+    message, text = skipped.get("message") or "", skipped.text or ""
+    return message if message != "collection skipped" else text.partition("Skipped: ")[2].rstrip("')")
 
 
 def report(table, start):
