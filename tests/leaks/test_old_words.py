@@ -67,6 +67,16 @@ for kind in range(10):
     told += lost(found) == 1
 print(told)
 """
+HOLES = """
+import ctypes
+many = [bytes(3000) for _ in range(40000)]  # 60 MB are free afterwards
+names = (ctypes.c_void_p * 20000)(*map(id, many[::2]))
+del many[::2]
+with inspector.leaks("oldwords") as found:
+    for _ in range(50):
+        oldwords.forget(5, 3000, 0)
+print(lost(found))
+"""
 TOP = """
 with inspector.leaks("oldwords") as found:  # what is imported for it takes memory too
     oldwords.freed(5, 100, 0)
@@ -137,6 +147,29 @@ def test_a_word_behind_the_members_of_an_object_keeps_no_block(module: Any) -> N
     with inspector.leaks("oldwords") as found:
         cell, pair = module.behind_objects()
     assert lost(found) == 1 and len(pair) == 2 and cell is not None
+
+
+@DEBUG
+def test_a_word_behind_a_number_keeps_no_block(module: Any) -> None:
+    with inspector.leaks("oldwords") as found:
+        number = module.behind_number()
+    assert lost(found) == 1 and number > 0
+
+
+def test_a_word_behind_a_variable_of_the_environment_keeps_no_block(module: Any) -> None:
+    with inspector.leaks("oldwords") as found:
+        module.behind_variable()
+    assert lost(found) == 1
+
+
+def test_a_word_behind_an_aligned_block_does_not_keep_it(module: Any) -> None:
+    with inspector.leaks("oldwords") as found:
+        more = module.behind_aligned()
+    assert lost(found) == 1 and more >= 16
+
+
+def test_blocks_of_a_heap_with_many_holes_are_not_given_out_again() -> None:
+    assert apart(HOLES, "malloc") == 50
 
 
 def test_blocks_that_joined_the_top_of_the_heap_are_not_given_out_again() -> None:

@@ -316,8 +316,12 @@ def wrong_basicsize(size: int) -> Any:
 
     wrong = Wrong()
     KEPT.append(wrong)  # never freed: the wrong size must not reach the allocator
-    ctypes.c_ssize_t.from_address(id(Wrong) + 4 * ctypes.sizeof(ctypes.c_void_p)).value = size
+    set_basicsize(Wrong, size)
     return wrong
+
+
+def set_basicsize(cls: type, size: int) -> None:
+    ctypes.c_ssize_t.from_address(id(cls) + 4 * ctypes.sizeof(ctypes.c_void_p)).value = size
 
 
 def wrong_itemsize():

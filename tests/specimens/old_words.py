@@ -23,6 +23,7 @@ FREES: Final = 2
 FUNCTIONS: Final = r"""
 #define _GNU_SOURCE
 #include <Python.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 void *_Znwm(size_t);
@@ -284,6 +285,44 @@ static PyObject *behind_objects(PyObject *self, PyObject *unused) {
     block = NULL;
     return Py_BuildValue("(NN)", cell, pair);
 }
+static PyObject *behind_number(PyObject *self, PyObject *unused) {
+    volatile uintptr_t *block = malloc(300), *word;
+    PyObject *number = PyFloat_FromDouble(0.1 + (double)(uintptr_t)block);
+    block[0] = 0;
+    word = (volatile uintptr_t *)((char *)number + sizeof(PyFloatObject));
+    *word = (uintptr_t)block;
+    block = NULL;
+    return number;
+}
+static PyObject *behind_variable(PyObject *self, PyObject *unused) {
+    volatile uintptr_t *block = malloc(300), *word;
+    setenv("OLDWORDS", "x", 1); // 11 bytes of the 24 that may be used
+    block[0] = 0;
+    word = (volatile uintptr_t *)(getenv("OLDWORDS") - sizeof "OLDWORDS");
+    word[2] = (uintptr_t)block;
+    block = NULL;
+    Py_RETURN_NONE;
+}
+static PyObject *behind_aligned(PyObject *self, PyObject *unused) { // some have 32 bytes more than most
+    enum { MANY = 64, BYTES = 200 };
+    volatile uintptr_t *blocks[MANY], *longest = NULL;
+    for (int i = 0; i < MANY; i++) {
+        blocks[i] = aligned_alloc(64, BYTES);
+        memset((void *)blocks[i], 0, BYTES);
+        size_t room = malloc_usable_size((void *)blocks[i]);
+        longest = room > BYTES && (!longest || room > malloc_usable_size((void *)longest)) ? blocks[i] : longest;
+    }
+    for (int i = 0; i < MANY; i++) {
+        if (blocks[i] != longest)
+            free((void *)blocks[i]);
+        blocks[i] = NULL;
+    }
+    size_t room = longest ? malloc_usable_size((void *)longest) : 0;
+    if (room)
+        longest[room / sizeof(uintptr_t) - 1] = (uintptr_t)longest + 48;
+    longest = NULL;
+    return PyLong_FromSize_t(room ? room - BYTES : 0);
+}
 enum { JOINED = 40, JOINED_BYTES = 20000 };
 static void *volatile *old_names;
 static PyObject *name_top(PyObject *self, PyObject *unused) { // blocks that are freed and join the heap's top
@@ -324,5 +363,7 @@ static PyObject *take(PyObject *self, PyObject *args) { // kind, address, bytes 
 }
 """
 WITH_ARGUMENTS: Final = dict.fromkeys(("forget", "keep", "freed", "give", "take"), "METH_VARARGS")
-WITHOUT: Final = ("in_own_rest", "behind_objects", "name_top", "forget_top")
+WITHOUT: Final = (
+    "in_own_rest", "behind_objects", "behind_number", "behind_variable", "behind_aligned", "name_top", "forget_top",
+)  # fmt: skip
 SOURCE: Final = FUNCTIONS + specimens.ending("oldwords", *WITHOUT, **WITH_ARGUMENTS)

@@ -5,7 +5,8 @@
 // freed blocks apart for the same reason.) So while blocks are followed, the free blocks of glibc's main
 // arena are allocated, cleared and held, until malloc returns memory from the top of its heap. The top was
 // used before as far as freed blocks merged into it: it is held up to its end, and up to the last top, within
-// AHEAD_MAX.
+// AHEAD_MAX. Each use moves the top, so a process that looks often has much free memory: pages inside large
+// blocks are given back to the kernel, which clears them and costs no resident memory.
 //
 // Limits. HELD_MAX blocks, HELD_BYTES_MAX bytes; main arena only; blocks freed later are reused. Who frees:
 // raw_memory_fresh_end().
@@ -14,9 +15,11 @@
 #include "leaks/raw_memory/followed.h"
 
 #include <malloc.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-enum { HELD_MAX = 1 << 14, HELD_BYTES_MAX = 32 << 20, LARGEST_CACHED = 1032, STEP = 16, SMALLEST = 24 };
+enum { HELD_MAX = 1 << 18, HELD_BYTES_MAX = 1 << 30, LARGEST_CACHED = 1032, STEP = 16, SMALLEST = 24 };
+enum { PAGE_BYTES = 4096, LARGE = 4 * PAGE_BYTES };
 enum { AHEAD_MAX = 4 << 20 };
 
 static void *held[HELD_MAX]; // owned
@@ -29,6 +32,18 @@ static uintptr_t fresh_from(uintptr_t top, uintptr_t stop) {
     return used_until > fresh && used_until - top <= AHEAD_MAX ? used_until : fresh;
 }
 
+// A held block counts as live: its old words would look like owners.
+static void clear(char *block, size_t bytes) {
+    char *page = (char *)(((uintptr_t)block + PAGE_BYTES - 1) & ~(uintptr_t)(PAGE_BYTES - 1));
+    char *stop = (char *)((uintptr_t)(block + bytes) & ~(uintptr_t)(PAGE_BYTES - 1));
+    if (bytes < LARGE || madvise(page, (size_t)(stop - page), MADV_DONTNEED) < 0) { // locked memory stays
+        memset(block, 0, bytes);
+        return;
+    }
+    memset(block, 0, (size_t)(page - block));
+    memset(stop, 0, (size_t)(block + bytes - stop));
+}
+
 // Allocates blocks of one size until one is fresh. Returns 0 when no more can be held.
 static int drain(size_t bytes, uintptr_t fresh) {
     while (held_count < HELD_MAX && held_bytes < HELD_BYTES_MAX) {
@@ -39,7 +54,7 @@ static int drain(size_t bytes, uintptr_t fresh) {
         if (!block || (uintptr_t)block >= fresh) {
             return 1;
         }
-        memset(block, 0, bytes); // a held block counts as live: its old words would look like owners
+        clear(block, bytes);
     }
     return 0;
 }
@@ -48,7 +63,7 @@ static uintptr_t top_of_heap(void) { return (uintptr_t)sbrk(0) - mallinfo2().kee
 
 void raw_memory_fresh_begin(void) {
     uintptr_t stop = (uintptr_t)sbrk(0), fresh = fresh_from(top_of_heap(), stop);
-    static const size_t large[] = {1 << 16, 1 << 14, 1 << 12};
+    static const size_t large[] = {1 << 16, 1 << 14, 1 << 12, 1 << 11};
     void *probe = malloc(SMALLEST);
     int is_main_arena = probe && (uintptr_t)probe < stop && stop - (uintptr_t)probe < (uintptr_t)1 << 36;
     free(probe);

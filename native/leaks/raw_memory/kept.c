@@ -1,13 +1,18 @@
 // Whether a word that refers to a block keeps it: live memory has words that were never written.
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "leaks/raw_memory/search_parts.h"
 #include "memory/memory.h"
 
-enum { REST_MAX = 32 };
+#include <link.h>
+#include <unistd.h>
+
+enum { REST_MAX = 64 };
 
 // The bytes of a text or number that Python code wrote: an address in them may be a handle. What lies before
-// and behind them, the flags of a str and its padding, was never written as whole words.
+// and behind them, the flags of a str and its padding, was never written as whole words. A float has its
+// block for itself, and fills three of its four words.
 static __attribute__((no_sanitize("address"))) scan_range chosen_bytes(PyObject *object) {
     uintptr_t at = (uintptr_t)object;
     if (PyUnicode_CheckExact(object)) {
@@ -18,15 +23,43 @@ static __attribute__((no_sanitize("address"))) scan_range chosen_bytes(PyObject 
         return (scan_range){(uintptr_t)PyBytes_AS_STRING(object),
                             (uintptr_t)PyBytes_AS_STRING(object) + (uintptr_t)PyBytes_GET_SIZE(object)};
     }
-    return (scan_range){at + sizeof(PyObject), UINTPTR_MAX};
+    if (PyLong_CheckExact(object)) {
+        size_t bytes = compat_int_digits(object) * sizeof(digit);
+        return (scan_range){at + COMPAT_INT_HEAD, at + COMPAT_INT_HEAD + bytes};
+    }
+    return (scan_range){at + sizeof(PyObject), at + (uintptr_t)Py_TYPE(object)->tp_basicsize};
 }
 
 typedef struct {
     const search_view *view;
     const place *found;
     uintptr_t word;
+    const char *text; // borrowed: the library's name in the block, or NULL
     int is_kept;
 } kept_query;
+
+// The name of a loaded library, if the block holds it.
+static int find_name(struct dl_phdr_info *library, size_t size, void *query) {
+    kept_query *q = query;
+    q->text = (uintptr_t)library->dlpi_name == q->found->block.start ? library->dlpi_name : q->text;
+    return q->text != NULL;
+}
+
+static const char *variable_at(uintptr_t start) {
+    for (char **one = environ; one && *one; one++) {
+        if ((uintptr_t)*one == start) {
+            return *one;
+        }
+    }
+    return NULL;
+}
+
+// The process has two kinds of text that it allocates often, and that are known as such: variables of the
+// environment and names of libraries. Such a block ends with its text; what follows are old words.
+static __attribute__((no_sanitize("address"))) int is_behind_text(const kept_query *q) {
+    const char *text = q->text ? q->text : variable_at(q->found->block.start);
+    return text && q->word > (uintptr_t)text + strlen(text);
+}
 
 // Whether a type is the interpreter's own: then tp_basicsize is the size of its objects.
 static int is_builtin(const search_view *view, const PyTypeObject *type) {
@@ -57,6 +90,11 @@ static __attribute__((no_sanitize("address"))) int is_behind(const kept_query *q
     return object && q->word > (uintptr_t)object && q->word - (uintptr_t)object >= size_of(q->view, object);
 }
 
+// Whether a word lies where a block of malloc may have slack.
+static int is_at_end(const kept_query *q) {
+    return q->found->kind == PLACE_BLOCK && q->found->block.stop - q->word <= REST_MAX;
+}
+
 static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
     kept_query *q = argument;
     const place *found = q->found;
@@ -66,11 +104,17 @@ static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
     } else {
         q->is_kept = found->kind != PLACE_STALE && found->kind != PLACE_OURS && !is_behind(q);
     }
+    if (q->is_kept && is_at_end(q)) {
+        q->is_kept = !is_behind_text(q);
+    }
 }
 
 // Memory that was unmapped meanwhile keeps nothing.
 int raw_memory_is_kept_by(const search_view *view, const place *found, uintptr_t word) {
-    kept_query q = {view, found, word, 0};
+    kept_query q = {.view = view, .found = found, .word = word};
+    if (is_at_end(&q)) {
+        dl_iterate_phdr(find_name, &q);
+    }
     return memory_guarded(kept_body, &q) == 0 && q.is_kept;
 }
 
