@@ -225,7 +225,7 @@ def _read(told):
 
 
 def _reason(skipped):
-    """Why a test was skipped. Of a whole file the message is "collection skipped", and the text has the reason."""
+    """Why a test was skipped; where a whole file was, junit has the reason in the text only."""
     message, text = skipped.get("message") or "", skipped.text or ""
     return message if message != "collection skipped" else text.partition("Skipped: ")[2].rstrip("')")
 

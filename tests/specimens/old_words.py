@@ -306,22 +306,23 @@ static PyObject *behind_variable(PyObject *self, PyObject *unused) {
 static PyObject *behind_aligned(PyObject *self, PyObject *unused) { // some have 32 bytes more than most
     enum { MANY = 64, BYTES = 200 };
     volatile uintptr_t *blocks[MANY], *longest = NULL;
+    size_t most = BYTES;
     for (int i = 0; i < MANY; i++) {
         blocks[i] = aligned_alloc(64, BYTES);
         memset((void *)blocks[i], 0, BYTES);
         size_t room = malloc_usable_size((void *)blocks[i]);
-        longest = room > BYTES && (!longest || room > malloc_usable_size((void *)longest)) ? blocks[i] : longest;
+        longest = room > most ? blocks[i] : longest;
+        most = room > most ? room : most;
     }
     for (int i = 0; i < MANY; i++) {
         if (blocks[i] != longest)
             free((void *)blocks[i]);
         blocks[i] = NULL;
     }
-    size_t room = longest ? malloc_usable_size((void *)longest) : 0;
-    if (room)
-        longest[room / sizeof(uintptr_t) - 1] = (uintptr_t)longest + 48;
+    if (longest)
+        longest[most / sizeof(uintptr_t) - 1] = (uintptr_t)longest + 48;
     longest = NULL;
-    return PyLong_FromSize_t(room ? room - BYTES : 0);
+    return PyLong_FromSize_t(most - BYTES);
 }
 enum { JOINED = 40, JOINED_BYTES = 20000 };
 static void *volatile *old_names;
@@ -364,6 +365,7 @@ static PyObject *take(PyObject *self, PyObject *args) { // kind, address, bytes 
 """
 WITH_ARGUMENTS: Final = dict.fromkeys(("forget", "keep", "freed", "give", "take"), "METH_VARARGS")
 WITHOUT: Final = (
-    "in_own_rest", "behind_objects", "behind_number", "behind_variable", "behind_aligned", "name_top", "forget_top",
+    "in_own_rest", "behind_objects", "behind_number", "behind_variable", "behind_aligned", "name_top",
+    "forget_top",
 )  # fmt: skip
 SOURCE: Final = FUNCTIONS + specimens.ending("oldwords", *WITHOUT, **WITH_ARGUMENTS)
