@@ -156,6 +156,13 @@ def test_a_word_behind_a_number_keeps_no_block(module: Any) -> None:
     assert lost(found) == 1 and number > 0
 
 
+def test_a_word_that_a_generator_does_not_own_keeps_no_block(module: Any) -> None:
+    generator = (one for one in ())
+    with inspector.leaks("oldwords") as found:
+        module.in_generator(generator)
+    assert lost(found) == 1 and list(generator) == []
+
+
 def test_a_word_behind_a_variable_of_the_environment_keeps_no_block(module: Any) -> None:
     with inspector.leaks("oldwords") as found:
         module.behind_variable()
@@ -165,11 +172,11 @@ def test_a_word_behind_a_variable_of_the_environment_keeps_no_block(module: Any)
 def test_a_word_behind_an_aligned_block_does_not_keep_it(module: Any) -> None:
     with inspector.leaks("oldwords") as found:
         more = module.behind_aligned()
-    assert lost(found) == 1 and more >= 16
+    assert (lost(found), more) == (1, 32)
 
 
 def test_blocks_of_a_heap_with_many_holes_are_not_given_out_again() -> None:
-    assert apart(HOLES, "malloc") == 50
+    assert apart(HOLES, "malloc") >= 45  # of 50
 
 
 def test_blocks_that_joined_the_top_of_the_heap_are_not_given_out_again() -> None:

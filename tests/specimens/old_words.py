@@ -294,6 +294,13 @@ static PyObject *behind_number(PyObject *self, PyObject *unused) {
     block = NULL;
     return number;
 }
+static PyObject *in_generator(PyObject *self, PyObject *generator) { // a field that only coroutines set
+    volatile uintptr_t *block = malloc(300);
+    block[0] = 0;
+    ((PyGenObject *)generator)->gi_origin_or_finalizer = (PyObject *)block;
+    block = NULL;
+    Py_RETURN_NONE;
+}
 static PyObject *behind_variable(PyObject *self, PyObject *unused) {
     volatile uintptr_t *block = malloc(300), *word;
     setenv("OLDWORDS", "x", 1); // 11 bytes of the 24 that may be used
@@ -303,26 +310,29 @@ static PyObject *behind_variable(PyObject *self, PyObject *unused) {
     block = NULL;
     Py_RETURN_NONE;
 }
-static PyObject *behind_aligned(PyObject *self, PyObject *unused) { // some have 32 bytes more than most
-    enum { MANY = 64, BYTES = 200 };
-    volatile uintptr_t *blocks[MANY], *longest = NULL;
-    size_t most = BYTES;
-    for (int i = 0; i < MANY; i++) {
-        blocks[i] = aligned_alloc(64, BYTES);
-        memset((void *)blocks[i], 0, BYTES);
-        size_t room = malloc_usable_size((void *)blocks[i]);
-        longest = room > most ? blocks[i] : longest;
-        most = room > most ? room : most;
+static PyObject *behind_aligned(PyObject *self, PyObject *unused) {
+    enum { MANY = 2000, BYTES = 200, LONG = 232 }; // some have 32 bytes more than they asked for
+    static void *volatile others[2 * MANY];
+    volatile uintptr_t *block = NULL;
+    int count = 0;
+    for (; count < 2 * MANY && !block; count += 2) {
+        others[count] = malloc((size_t)(count % 23) * 16 + 8);
+        others[count + 1] = aligned_alloc(64, BYTES);
+        if (malloc_usable_size(others[count + 1]) >= LONG) {
+            block = others[count + 1];
+            others[count + 1] = NULL;
+        }
     }
-    for (int i = 0; i < MANY; i++) {
-        if (blocks[i] != longest)
-            free((void *)blocks[i]);
-        blocks[i] = NULL;
+    while (count--) {
+        free(others[count]);
+        others[count] = NULL;
     }
-    if (longest)
-        longest[most / sizeof(uintptr_t) - 1] = (uintptr_t)longest + 48;
-    longest = NULL;
-    return PyLong_FromSize_t(most - BYTES);
+    if (!block)
+        return PyLong_FromLong(0);
+    memset((void *)block, 0, BYTES);
+    block[LONG / sizeof *block - 1] = (uintptr_t)block + 48;
+    block = NULL;
+    return PyLong_FromLong(LONG - BYTES);
 }
 enum { JOINED = 40, JOINED_BYTES = 20000 };
 static void *volatile *old_names;
@@ -368,4 +378,4 @@ WITHOUT: Final = (
     "in_own_rest", "behind_objects", "behind_number", "behind_variable", "behind_aligned", "name_top",
     "forget_top",
 )  # fmt: skip
-SOURCE: Final = FUNCTIONS + specimens.ending("oldwords", *WITHOUT, **WITH_ARGUMENTS)
+SOURCE: Final = FUNCTIONS + specimens.ending("oldwords", *WITHOUT, in_generator="METH_O", **WITH_ARGUMENTS)

@@ -95,12 +95,24 @@ static int is_at_end(const kept_query *q) {
     return q->found->kind == PLACE_BLOCK && q->found->block.stop - q->word <= REST_MAX;
 }
 
+// Generators and frames have fields that only other kinds of them set, and a stack whose free part is old.
+static int is_of_frame(const place *found) {
+    PyObject *object = found->certain ? found->object : NULL;
+    return object && (PyGen_CheckExact(object) || PyCoro_CheckExact(object) ||
+                      PyAsyncGen_CheckExact(object) || PyFrame_Check(object));
+}
+
 static __attribute__((no_sanitize("address"))) void kept_body(void *argument) {
     kept_query *q = argument;
     const place *found = q->found;
     if (found->kind == PLACE_STALE && found->object) {
         scan_range bytes = chosen_bytes(found->object);
         q->is_kept = q->word + sizeof q->word > bytes.start && q->word < bytes.stop;
+    } else if (found->kind == PLACE_FRAME) {
+        int unused;
+        q->is_kept = frames_part(found->frame, q->word, &unused) != FRAME_DEAD;
+    } else if (is_of_frame(found)) {
+        q->is_kept = search_visits(found->object, *(PyObject **)q->word) > 0;
     } else {
         q->is_kept = found->kind != PLACE_STALE && found->kind != PLACE_OURS && !is_behind(q);
     }
