@@ -201,7 +201,7 @@ def test_a_small_block_outlives_the_ledger_and_the_count_of_blocks_stays_right(
     for grows in (0, 400, 5000):
         turn(grows)
     gc.collect()
-    assert abs(sys.getallocatedblocks() - before) < 100  # of 600
+    assert abs(sys.getallocatedblocks() - before) < 200  # of 600
 
 
 def test_tracemalloc_shows_the_size_that_was_asked_for(module: Any) -> None:

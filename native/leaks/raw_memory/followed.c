@@ -328,6 +328,9 @@ static PyObject *raw_memory_run(PyObject *module, PyObject *number) {
         PyErr_SetString(PyExc_ValueError, "a run is a number from 0 to 255");
         return NULL;
     }
+    if (is_open && number_wanted) {
+        raw_memory_fresh_hold();
+    }
     run = is_open ? (uint8_t)number_wanted : 0;
     Py_RETURN_NONE;
 }

@@ -8,8 +8,8 @@
 // AHEAD_MAX. Each use moves the top, so a process that looks often has much free memory: pages inside large
 // blocks are given back to the kernel, which clears them and costs no resident memory.
 //
-// Limits. HELD_MAX blocks, HELD_BYTES_MAX bytes; main arena only; blocks freed later are reused. Who frees:
-// raw_memory_fresh_end().
+// Limits. HELD_MAX blocks, HELD_BYTES_MAX bytes; main arena only; blocks freed during a run are reused. Who
+// frees: raw_memory_fresh_end().
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE
 #include "leaks/raw_memory/followed.h"
@@ -24,12 +24,13 @@ enum { AHEAD_MAX = 4 << 20 };
 
 static void *held[HELD_MAX]; // owned
 static size_t held_count, held_bytes;
+static uintptr_t fresh;      // first address that was not used lately; 0: none is told apart
 static uintptr_t used_until; // top of the heap when blocks were followed last
 
 // The first address that was not used lately: behind the top, if that is near.
 static uintptr_t fresh_from(uintptr_t top, uintptr_t stop) {
-    uintptr_t fresh = stop - top <= AHEAD_MAX ? stop : top;
-    return used_until > fresh && used_until - top <= AHEAD_MAX ? used_until : fresh;
+    uintptr_t start = stop - top <= AHEAD_MAX ? stop : top;
+    return used_until > start && used_until - top <= AHEAD_MAX ? used_until : start;
 }
 
 // A held block counts as live: its old words would look like owners.
@@ -44,16 +45,16 @@ static void clear(char *block, size_t bytes) {
     memset(stop, 0, (size_t)(block + bytes - stop));
 }
 
-// Allocates blocks of one size until one is fresh. Returns 0 when no more can be held.
-static int drain(size_t bytes, uintptr_t fresh) {
+// Allocates blocks of one size until one is fresh, which is freed. Returns 0 when no more can be held.
+static int drain(size_t bytes) {
     while (held_count < HELD_MAX && held_bytes < HELD_BYTES_MAX) {
         void *block = malloc(bytes);
-        held[held_count] = block;
-        held_count += block != NULL;
-        held_bytes += bytes;
         if (!block || (uintptr_t)block >= fresh) {
+            free(block);
             return 1;
         }
+        held[held_count++] = block;
+        held_bytes += bytes;
         clear(block, bytes);
     }
     return 0;
@@ -62,17 +63,20 @@ static int drain(size_t bytes, uintptr_t fresh) {
 static uintptr_t top_of_heap(void) { return (uintptr_t)sbrk(0) - mallinfo2().keepcost; }
 
 void raw_memory_fresh_begin(void) {
-    uintptr_t stop = (uintptr_t)sbrk(0), fresh = fresh_from(top_of_heap(), stop);
-    static const size_t large[] = {1 << 16, 1 << 14, 1 << 12, 1 << 11};
+    uintptr_t stop = (uintptr_t)sbrk(0);
     void *probe = malloc(SMALLEST);
     int is_main_arena = probe && (uintptr_t)probe < stop && stop - (uintptr_t)probe < (uintptr_t)1 << 36;
     free(probe);
-    if (!is_main_arena) {
-        return; // another allocator, or the arena of a thread
+    // Else another allocator, or the arena of a thread: all is fresh.
+    fresh = is_main_arena ? fresh_from(top_of_heap(), stop) : 0;
+    raw_memory_fresh_hold();
+}
+
+void raw_memory_fresh_hold(void) {
+    static const size_t large[] = {1 << 16, 1 << 14, 1 << 12, 1 << 11};
+    for (size_t i = 0; fresh && i < sizeof large / sizeof *large && drain(large[i]); i++) {
     }
-    for (size_t i = 0; i < sizeof large / sizeof *large && drain(large[i], fresh); i++) {
-    }
-    for (size_t bytes = LARGEST_CACHED; bytes >= SMALLEST && drain(bytes, fresh); bytes -= STEP) {
+    for (size_t bytes = LARGEST_CACHED; fresh && bytes >= SMALLEST && drain(bytes); bytes -= STEP) {
     }
 }
 
