@@ -1,8 +1,6 @@
 """The libraries of the adapters' tests as fixtures: imported by the test that needs them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

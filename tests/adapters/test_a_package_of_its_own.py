@@ -1,8 +1,6 @@
 """An adapter in twenty lines, in a package of its own that pip installs: the card of its library is whole."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 """awkward on the real library: virtual buffers, of which none is made by a look."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Objects of pybind11 and nanobind, memoryviews of Cython: who owns, who is kept alive, how many hold."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 """cffi: owned, borrowed, lent and released memory, told by exact type and struct."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import struct
 from collections.abc import Callable

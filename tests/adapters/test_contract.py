@@ -1,8 +1,6 @@
 """What every adapter must keep: no question changes the object, keeps a reference or runs its code."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import gc
 import importlib

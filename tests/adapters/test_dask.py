@@ -1,8 +1,6 @@
 """dask on the real library: lazy, persisted, mixed; no graph is written out, nothing computed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """duckdb on the real library: a relation is never run, nor is a connection asked."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The dangers that only libraries make, each on an object that has it and on its neighbour that has not."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """h5py on the real library: what of a dataset is stored, closed files, files that Python reads."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
 import threading
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """ibis on the real library: expressions stay expressions, a memtable names its data."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

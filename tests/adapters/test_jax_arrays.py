@@ -1,8 +1,6 @@
 """jax: computed, pending, deleted and donated arrays, aliases of NumPy's memory, and what is abstract."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Pillow on the real library: a file is not decoded by a look, a closed one raises nothing."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

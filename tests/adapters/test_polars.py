@@ -1,8 +1,6 @@
 """polars on the real library: views where polars gives one, chunks, nulls, lazy frames that stay lazy."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

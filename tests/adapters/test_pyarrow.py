@@ -1,8 +1,6 @@
 """pyarrow on the real library: whose bytes a buffer shows, slices, mapped files, what cannot be told."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable

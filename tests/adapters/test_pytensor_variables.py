@@ -1,8 +1,6 @@
 """pytensor: graphs wait, shared variables share or copy, functions keep cells between calls."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

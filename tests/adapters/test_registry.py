@@ -1,8 +1,6 @@
 """How adapters are found: by folder and entry point, when their library is there, and never at any price."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import importlib.machinery
 import subprocess

@@ -1,8 +1,6 @@
 """scipy.sparse on the real library: arrays of each format, duplicates, operators that are never applied."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,8 +1,6 @@
 """SQLAlchemy on the real library: expired and deferred columns, and not one statement more."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

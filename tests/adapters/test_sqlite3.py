@@ -1,8 +1,6 @@
 """sqlite3: cursors, rows, blobs and connections, open and closed; no row is fetched."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import threading

@@ -1,8 +1,6 @@
 """torch: every state of a tensor told from its structs, none of them changed by being told."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 import warnings
 from collections.abc import Callable

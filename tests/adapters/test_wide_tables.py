@@ -1,8 +1,6 @@
 """Tables of very many columns: a card shows the first ones, and costs what a card of few columns costs."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

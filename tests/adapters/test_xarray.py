@@ -1,8 +1,6 @@
 """xarray on the real library: chains of wrappers, the cache a reduction fills, files that stay closed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

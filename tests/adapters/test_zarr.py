@@ -1,8 +1,6 @@
 """zarr on the real library: chunks that were written, stores that are never contacted."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """What `leaks` costs while it watches, and how soon it judges, beside valgrind and a debug build's counts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,8 +1,6 @@
 """The C-API hook: what a call costs in each grade, arming and toggling, reading lists by NumPy."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

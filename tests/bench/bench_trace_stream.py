@@ -1,8 +1,6 @@
 """A long run: records one after the other for seconds, and five million a second streamed to a file."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

@@ -1,8 +1,6 @@
 """C text becomes a module: what is callable, what the key depends on, what a mistake is told as."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections import Counter

@@ -1,8 +1,6 @@
 """check_lazy: honest providers pass, the seed's bug falls in one call, each clause has a breaker."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import lazy_providers as providers
 import numpy as np
 import pytest

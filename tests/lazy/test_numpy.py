@@ -1,8 +1,6 @@
 """NumPy and a lazy vector: what stays lazy (docs/reference/lazy.md), and the same results."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import copy
 import pickle
 import warnings

@@ -1,8 +1,6 @@
 """lazy.map, lazy.wrap (C and cffi providers of lazy.h), freeze=True, and what inspect() prints."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import pickle
 import re

@@ -1,8 +1,6 @@
 """References around arrays: seed 004's stolen dtype on the first call; NumPy's honest calls not accused."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Any

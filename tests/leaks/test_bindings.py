@@ -5,8 +5,6 @@ a count of references, blocks and bytes over 200 calls, without the tool.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Constructors, results with an exception set, dead types, weak references, arguments kept: in plain C."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import json
 import subprocess

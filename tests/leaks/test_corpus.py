@@ -5,8 +5,6 @@ used again stand in live memory, and what they might hold is rightly no longer c
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

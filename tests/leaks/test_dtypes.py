@@ -1,8 +1,6 @@
 """A dtype stolen in a call that was given no array: the account of NumPy's own dtypes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import threading
 from typing import Any

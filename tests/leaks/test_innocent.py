@@ -1,8 +1,6 @@
 """Honest calls that were accused once: each test fails with the rule that did it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import pickle
 import subprocess

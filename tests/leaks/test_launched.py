@@ -1,8 +1,6 @@
 """`inspector leaks -- PROGRAM`: the ledger in programs that are or embed Python, judged as they end."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Lists, dicts, tuples and floats are kept for reuse by their types when they die.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from typing import Any

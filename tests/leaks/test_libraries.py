@@ -4,8 +4,6 @@ Some 40 calls are one test: the ledger's end searches memory, which takes longer
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import copy
 import ctypes
 import gc

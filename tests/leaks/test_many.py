@@ -1,8 +1,6 @@
 """More suspects than are searched, and how verdicts read where little is known of them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Old words in memory: they name places where lost blocks lie now, and must not pass for owners."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import gc
 import random

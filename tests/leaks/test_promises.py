@@ -1,8 +1,6 @@
 """`no_leaks`, its marker, `--inspect-leaks`: a test fails where the extension certainly loses a reference."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """R's memory under Python's views: what rpy2 shows of a vector lives no longer than R wants."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ It runs in a process of its own: in one that has run thousands of tests other th
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

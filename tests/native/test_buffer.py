@@ -1,8 +1,6 @@
 """The C of buffers and protocols: exporters that lie, refuse or leave things out."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import ctypes
 import sys

@@ -1,8 +1,6 @@
 """Patched function pointers: every calling convention, what is recorded, and the bytes put back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import sys
 import threading

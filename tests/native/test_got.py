@@ -1,8 +1,6 @@
 """Patched slots: what each grade sees, and that every slot is given back to the byte."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import struct
 import subprocess

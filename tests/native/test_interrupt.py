@@ -1,8 +1,6 @@
 """Ctrl-C ends a walk over the heap or a search of memory, and everything is given back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import gc
 import os

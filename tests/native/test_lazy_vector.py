@@ -1,8 +1,6 @@
 """The lazy vector in C: elements, summaries, materialization, threads, memory, and what is lent to others."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import os
 import pickle

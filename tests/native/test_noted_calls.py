@@ -1,8 +1,6 @@
 """Calls recorded when they begin: the record is the same on the short way and on the long one."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from types import ModuleType
 
 import pytest

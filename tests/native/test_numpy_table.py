@@ -5,8 +5,6 @@ each function is called once through the table by an extension made from the row
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import _bisect
 import ctypes
 import re

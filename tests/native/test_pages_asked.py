@@ -1,8 +1,6 @@
 """Which pages exist is asked of the kernel by the best way it has, and every way finds the same owners."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,8 +1,6 @@
 """The event record and the rings: what is written is read, the dropped counted, a crash keeps the file."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,8 +1,6 @@
 """The memory scan: what it finds, what it leaves out, and what it survives."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import gc
 import mmap

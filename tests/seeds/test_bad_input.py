@@ -1,8 +1,6 @@
 """A seed's system is missing, stripped or broken: one clear sentence each, with what to do; nothing dies."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import shutil

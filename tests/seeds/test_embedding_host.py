@@ -1,8 +1,6 @@
 """Seed 003 on the tutorial's host in C, which finds Python by dlsym, and on programs of Debian."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,8 +1,6 @@
 """Article 003 in its own language: a host in Swift that finds Python by dlsym, traced and attached to."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from pathlib import Path

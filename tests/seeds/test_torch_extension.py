@@ -1,8 +1,6 @@
 """Article 001 on the real torch: extensions as small as the article's, and what of them is found in torch."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import importlib
 import os

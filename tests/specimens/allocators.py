@@ -1,8 +1,6 @@
 """Which allocator this Python runs on: the debug one overwrites what is freed, and prefixes objects."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,8 +1,6 @@
 """The adapter that knows an object, and its answers, the object found unchanged after them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

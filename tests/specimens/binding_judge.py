@@ -4,8 +4,6 @@ Beside it what a count without the tool sees of 200 calls, in a child of its own
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import colorsys  # noqa: F401 - imported by a specimen
 import contextlib
 import ctypes

@@ -4,8 +4,6 @@ A fault's line, where the block is freed by C code of the module, ends with "// 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
 
 import specimens

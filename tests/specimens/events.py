@@ -1,8 +1,6 @@
 """What tests of the trace share: events decoded by the tables that `_native` exports, an extension."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import struct
 from collections.abc import Iterator

@@ -3,8 +3,6 @@ own process by tests/leaks/test_calls.py. `fault(name)` says which of its faults
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

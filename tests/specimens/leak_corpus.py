@@ -6,8 +6,6 @@ each; HONEST only names them. A function takes one argument, made by `argument(n
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, Final
 
 FAULTS: Final[dict[str, tuple[str, str]]] = {

@@ -6,8 +6,6 @@ the line of the function where only macros did it.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -5,8 +5,6 @@
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
 
 import specimens

@@ -1,8 +1,6 @@
 """Run by tests/leaks/test_repeat.py in its own process: the repeat rule on C that only macros count in."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import sys

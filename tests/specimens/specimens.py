@@ -10,8 +10,6 @@ functions `static PyObject *NAME(PyObject *self, PyObject *ARGUMENT)`, and the m
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import hashlib
 import importlib.machinery
 import importlib.util

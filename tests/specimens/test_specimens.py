@@ -1,8 +1,6 @@
 """The shared pieces of the tests: a specimen does what its C says, a fingerprint sees each change."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import weakref
 from collections.abc import Callable

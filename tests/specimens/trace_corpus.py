@@ -8,8 +8,6 @@ As a program it prints the table of all.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import ctypes
 import io

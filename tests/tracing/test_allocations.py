@@ -1,8 +1,6 @@
 """Who asked for the memory of a result; the hooks that tell it are put back to the byte on every way out."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import ctypes
 import importlib

@@ -1,8 +1,6 @@
 """What a trace asks the adapters: as little as tells the same."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import subprocess
 import sys
 import weakref

@@ -1,8 +1,6 @@
 """Calls of C functions by ctypes and cffi, callbacks into Python, the GIL, destructors and finalizers."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

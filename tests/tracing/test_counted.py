@@ -1,8 +1,6 @@
 """Calls of the C API that a trace counts and does not record: how many, and where they are told."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What could go wrong while slots are patched: threads, unwinding, fork, exit, memray, a static Python."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,8 +1,6 @@
 """Ctrl-C and progress of a running trace: on real signals, in this process and in programs of their own."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import functools
 import math

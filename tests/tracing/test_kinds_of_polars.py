@@ -5,8 +5,6 @@ order has buffers of its own.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import datetime
 from collections.abc import Callable
 from typing import Any

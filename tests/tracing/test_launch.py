@@ -1,8 +1,6 @@
 """Programs that are or embed Python, traced from their start: linked, by dlsym, killed, isolated."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,8 +1,6 @@
 """Elements that conversions do not keep: told by the trace, counted here again by plain Python."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any

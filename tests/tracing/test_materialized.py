@@ -1,8 +1,6 @@
 """Data that comes to be is told of: cause, bytes, line; promises that none does, that nothing is copied."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """A long run: every record in a stream, one call of N in a sample, and what is refused."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

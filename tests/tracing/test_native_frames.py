@@ -1,8 +1,6 @@
 """The C functions that a conversion came through, and those that asked for a copy's memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import threading
 from typing import Any
 

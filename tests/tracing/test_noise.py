@@ -1,8 +1,6 @@
 """What a trace leaves out or takes back: the standard library, CPython's types, thunks; homes of types."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """What extensions ask of NumPy through its table: in the call tree, by module, in a storm of toggles."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import threading
 from typing import Any

@@ -1,8 +1,6 @@
 """Libraries that ask dlsym for Python's functions and keep them in their data: hooked, named, given back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import os
 import re

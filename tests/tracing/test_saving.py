@@ -1,8 +1,6 @@
 """A saved trace opens as it was; a Perfetto file is what the format says; what is no trace is refused."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

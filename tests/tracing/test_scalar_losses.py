@@ -1,8 +1,6 @@
 """One number or text that C does not get as it was: what the trace says, beside what C gives back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 from types import ModuleType
 from typing import Any

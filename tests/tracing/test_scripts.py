@@ -6,8 +6,6 @@ there are, and which values went in and came out.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ the list's, it was read.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 """The C-API slots of chosen modules: restored on every way out, and widened as modules come."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import subprocess

@@ -1,8 +1,6 @@
 """`inspector.trace`: calls, copies and their reasons on real objects; all put back on every way out."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable

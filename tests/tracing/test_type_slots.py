@@ -1,8 +1,6 @@
 """Type slots by an allow list: what is recorded, who is left alone, and every pointer put back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from types import ModuleType
