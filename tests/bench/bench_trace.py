@@ -45,7 +45,6 @@ static PyObject *loop(PyObject *self, PyObject *times) {
     return PyLong_FromLong(sum);
 }
 """
-LOOP += specimens.ending("trace_loop", loop="METH_O", loop_at="METH_VARARGS")
 CALLS = 200_000
 COUNT, RECORD, DEEP = 0, 1, 2
 GRADES = {

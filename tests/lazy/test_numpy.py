@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from refused import refused
 from soak import rounds
 
 from inspector import _native, lazy
-from inspector.errors import InspectorError
 from inspector.lazy import check_lazy
 
 pytestmark = pytest.mark.core
@@ -277,6 +277,5 @@ def test_isin_keeps_its_own_values_and_astype_the_kinds_there_are():
     assert copy.copy(found).tolist() == found.tolist()
     assert pickle.loads(pickle.dumps(found)).tolist() == found.tolist()
     assert check_lazy(found).ok and check_lazy(lazy.arange(5).astype("f4")).ok
-    with pytest.raises(InspectorError) as refused:
+    with refused("lazy-kind"):
         lazy.arange(5).astype("U3")
-    assert refused.value.slug == "lazy-kind"

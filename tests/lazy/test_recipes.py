@@ -10,6 +10,7 @@ from pathlib import Path
 import cffi
 import numpy as np
 import pytest
+from refused import refused
 
 import inspector
 from inspector import lazy
@@ -35,9 +36,8 @@ def test_map_of_a_function_and_of_a_ufunc():
     assert lazy.map(np.abs, x).origin == "abs"
     assert lazy.map(np.sqrt, x, dtype="f4").dtype == np.float32
     assert lazy.map(int, x, dtype="i2")[1] == 4
-    with pytest.raises(InspectorError) as told:
+    with refused("lazy-dtype"):
         lazy.map(int, x)
-    assert told.value.slug == "lazy-dtype"
 
 
 def test_a_function_that_raises_leaves_it_lazy():
@@ -103,10 +103,8 @@ def test_a_provider_in_cffi(ffi, elt):
     assert repr(y) == "<Vector lazy(doubles) int32, length 40000>" and y[7] == 14
     assert lazy.check_lazy(y).ok and y.state == "lazy"
     assert np.mean(lazy.abs(y)) == 39_999
-    with pytest.raises(InspectorError) as told:
+    with refused("lazy-not-pickled"):
         pickle.dumps(y)
-    assert told.value.slug == "lazy-not-pickled"
-    del told  # its traceback holds y
     before = provider.released
     del y
     gc.collect()
@@ -161,8 +159,7 @@ static PyObject *asked(PyObject *self, PyObject *unused) { return PyLong_FromLon
 
 @pytest.mark.quick
 def test_a_provider_in_c_compiled_against_the_header(specimens):
-    text = C_PROVIDER + specimens.ending("halves", "make", "asked")
-    halves = specimens.build("halves", text, flags=(f"-I{lazy.include()}",))
+    halves = specimens.build("halves", C_PROVIDER, flags=(f"-I{lazy.include()}",))
     y = lazy.wrap(halves.make())
     assert lazy.check_lazy(halves.make()).ok
     before = halves.asked()

@@ -30,22 +30,14 @@ static PyObject *new_of(PyTypeObject *type, PyObject *args, int leaks) {
 }
 static PyObject *leaky(PyTypeObject *type, PyObject *args, PyObject *names) { return new_of(type, args, 1); }
 static PyObject *honest(PyTypeObject *type, PyObject *args, PyObject *names) { return new_of(type, args, 0); }
-#define STATIC(name, new) static PyTypeObject name = { \
+#define STATIC(name, new) { \
     PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "constructed." #name, .tp_basicsize = sizeof(PyObject), \
-    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = new};
-STATIC(Static, leaky)
-STATIC(Honest, honest)
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = new}
+static PyTypeObject Static_type = STATIC(Static, leaky);
+static PyTypeObject Honest_type = STATIC(Honest, honest);
 static PyType_Slot slots[] = {{Py_tp_new, leaky}, {0, NULL}};
-static PyType_Spec fixed = {"constructed.Fixed", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "constructed"};
-PyMODINIT_FUNC PyInit_constructed(void) {
-    PyObject *module = PyModule_Create(&definition);
-    if (PyType_Ready(&Static) < 0 || PyType_Ready(&Honest) < 0) return NULL;
-    PyModule_AddObjectRef(module, "Static", (PyObject *)&Static);
-    PyModule_AddObjectRef(module, "Honest", (PyObject *)&Honest);
-    PyModule_AddObject(module, "Fixed", PyType_FromSpec(&fixed));
-    return module;
-}
+static PyType_Spec Fixed_type = {
+    "constructed.Fixed", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
 """
 
 

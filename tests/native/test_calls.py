@@ -35,9 +35,9 @@ static PyObject *fast(PyObject *self, PyObject *const *args, Py_ssize_t count) {
 static PyObject *fast_names(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     return Py_BuildValue("nn", count, names ? PyTuple_GET_SIZE(names) : 0);
 }
-static PyObject *noargs(PyObject *self, PyObject *ignored) { Py_RETURN_NONE; }
+static PyObject *noargs(PyObject *self, PyObject *unused) { Py_RETURN_NONE; }
 static PyObject *one(PyObject *self, PyObject *argument) { Py_INCREF(argument); return argument; }
-static PyObject *with_class(PyObject *self, PyTypeObject *cls, PyObject *const *args, Py_ssize_t count,
+static PyObject *with_class(PyObject *one, PyTypeObject *cls, PyObject *const *args, Py_ssize_t count,
                             PyObject *names) {
     return Py_BuildValue("On", cls, count);
 }
@@ -47,20 +47,7 @@ static PyMethodDef of_type[] = {
     {"of_class", of_class, METH_NOARGS | METH_CLASS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_methods, of_type}, {0, NULL}};
-static PyType_Spec spec = {"callee.Type", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
-static PyMethodDef methods[] = {
-    {"varargs", varargs, METH_VARARGS, NULL},
-    {"keywords", (PyCFunction)(void *)keywords, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"fast", (PyCFunction)(void *)fast, METH_FASTCALL, NULL},
-    {"fast_names", (PyCFunction)(void *)fast_names, METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"noargs", noargs, METH_NOARGS, NULL},
-    {"one", one, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "callee", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_callee(void) {
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromModuleAndSpec(NULL, &spec, NULL);
-    return module && type && PyModule_AddObject(module, "Type", type) == 0 ? module : NULL;
-}
+static PyType_Spec Type_type = {"callee.Type", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
 """
 
 METHODS = ("varargs", "keywords", "fast", "fast_names", "noargs", "one")

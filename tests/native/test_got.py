@@ -39,9 +39,6 @@ static PyObject *without_gil(PyObject *self, PyObject *object) {
     Py_RETURN_NONE;
 }
 """
-CALLER += specimens.ending(
-    "NAME", "double_it", "call_it", "unlisted", "float_it", "without_gil", takes="METH_O"
-)
 LAZY, FULL = ("-Wl,-z,lazy",), ("-Wl,-z,now", "-Wl,-z,relro", "-fno-plt")
 
 
@@ -49,7 +46,7 @@ LAZY, FULL = ("-Wl,-z,lazy",), ("-Wl,-z,now", "-Wl,-z,relro", "-fno-plt")
 def caller(request: pytest.FixtureRequest) -> ModuleType:
     name = "caller_" + request.param.replace(" ", "_")
     flags = {"lazy": LAZY, "full relro": FULL, "stripped": ("-s",)}[request.param]
-    return specimens.build(name, CALLER.replace("NAME", name), flags=flags)
+    return specimens.build(name, CALLER, flags=flags)
 
 
 def own_slots(module: ModuleType) -> list[tuple[int, ...]]:
@@ -180,7 +177,7 @@ def test_every_slot_is_restored_to_the_byte(caller: ModuleType) -> None:
 
 
 def test_relro_slots_are_read_only_again() -> None:
-    module = specimens.build("caller_now", CALLER.replace("NAME", "caller_now"), flags=FULL)
+    module = specimens.build("caller_now", CALLER, flags=FULL)
     with traced(module) as seen:
         module.double_it(2)
         assert all(permissions(row[4]).startswith("r-") for row in own_slots(module) if row[8])
@@ -190,7 +187,7 @@ def test_relro_slots_are_read_only_again() -> None:
 
 def test_a_second_tracer_stays_in_the_chain_and_is_not_removed() -> None:
     """Its function is called through ours; when it comes after us, the slot is left to it."""
-    module = specimens.build("caller_chain", CALLER.replace("NAME", "caller_chain"), flags=LAZY)
+    module = specimens.build("caller_chain", CALLER, flags=LAZY)
     real = ctypes.pythonapi.PyLong_AsLong
     real.argtypes, real.restype = [ctypes.py_object], ctypes.c_long
     calls: list[object] = []
@@ -236,7 +233,7 @@ def test_wrong_arguments_are_said() -> None:
 
 def test_an_unloaded_module_is_skipped() -> None:
     """ctypes can unload what it loaded: its slots are gone, and nothing is written there."""
-    path = str(specimens.library("unloaded", CALLER.replace("NAME", "unloaded"), flags=LAZY))
+    path = str(specimens.library("unloaded", CALLER, flags=LAZY))
     child = f"""
 import ctypes, _ctypes
 from inspector import _native

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from refused import refused
 from soak import rounds
 
 from inspector import _native, lazy
@@ -157,9 +158,8 @@ def test_arange_has_no_elements_to_store():
 
 @pytest.mark.parametrize("limits", [(0, 10, 0), (0, float("inf"), 1), (0, 300)])
 def test_arange_refuses_what_does_not_fit(limits):
-    with pytest.raises(InspectorError) as refused:
+    with refused("lazy-arange"):
         lazy.arange(*limits, dtype="i1" if limits == (0, 300) else None)
-    assert refused.value.slug == "lazy-arange"
 
 
 @settings(max_examples=rounds(150, 1500), deadline=None)
@@ -200,9 +200,8 @@ def test_sources_that_are_not_aligned_or_not_owned():
     ],
 )
 def test_what_no_vector_is_made_of(x, slug):
-    with pytest.raises(InspectorError) as refused:
+    with refused(slug):
         lazy.abs(x)
-    assert refused.value.slug == slug
 
 
 def test_indices():
@@ -400,9 +399,8 @@ class Answers(lazy.Vector):
 
 @pytest.mark.parametrize("answer", [None, 3, 11, -1, "ten", 2**100])
 def test_a_short_region_is_named(answer):
-    with pytest.raises(InspectorError) as told:
+    with refused("lazy-short-region"):
         Answers(answer).dataptr()
-    assert told.value.slug == "lazy-short-region"
 
 
 @pytest.mark.parametrize(
@@ -422,9 +420,8 @@ def test_nothing_to_compute():
     class Empty(lazy.Vector):
         pass
 
-    with pytest.raises(InspectorError) as told:
+    with refused("lazy-nothing-to-compute"):
         Empty(3)
-    assert told.value.slug == "lazy-nothing-to-compute"
 
     class Forgets(lazy.Vector):
         def __init__(self):

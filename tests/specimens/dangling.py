@@ -6,8 +6,6 @@ A fault's line, where the block is freed by C code of the module, ends with "// 
 # SPDX-License-Identifier: MIT
 from typing import Final
 
-import specimens
-
 FAULTS: Final[dict[str, str]] = {
     "freed_before_return": "free",
     "grown": "realloc",
@@ -112,7 +110,7 @@ static PyObject *kept_by_object(PyObject *self, PyObject *unused) {
     Py_DECREF(text);
     return view;
 }
-""" + specimens.ending("dangling", *FAULTS, *HONEST, "look", "address", "end", size=-1)
+"""
 
 
 def line_of(name: str) -> int:

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import NamedTuple
 
-import specimens
-
 from inspector import _native
 
 RECORD = struct.Struct("<" + "".join(code for _, code, _, _ in _native.EVENT_FIELDS))
@@ -119,4 +117,3 @@ static PyObject *gcd(PyObject *self, PyObject *args) {
     return Py_BuildValue("i", a);
 }
 """
-GCD += specimens.ending("gcd_module", "gcd", takes="METH_VARARGS")

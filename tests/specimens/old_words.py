@@ -7,8 +7,6 @@
 # SPDX-License-Identifier: MIT
 from typing import Final
 
-import specimens
-
 KINDS: Final = (
     "PyMem_Malloc", "PyMem_Calloc", "PyMem_Realloc", "PyObject_Malloc", "PyObject_Calloc", "malloc", "calloc",
     "operator new", "strdup", "PyMem_RawMalloc",
@@ -18,7 +16,7 @@ PATTERNS: Final = 11
 KEEPS: Final = 10
 FREES: Final = 2
 
-FUNCTIONS: Final = r"""
+SOURCE: Final = r"""
 #define _GNU_SOURCE
 #include <Python.h>
 #include <stdlib.h>
@@ -321,6 +319,3 @@ static PyObject *take(PyObject *self, PyObject *args) { // kind, address, bytes 
     return PyLong_FromLong(first);
 }
 """
-WITH_ARGUMENTS: Final = dict.fromkeys(("forget", "keep", "freed", "give", "take"), "METH_VARARGS")
-WITHOUT: Final = ("in_own_rest", "behind_objects", "name_top", "forget_top")
-SOURCE: Final = FUNCTIONS + specimens.ending("oldwords", *WITHOUT, **WITH_ARGUMENTS)

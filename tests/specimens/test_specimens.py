@@ -18,9 +18,6 @@ static PyObject *keep(PyObject *self, PyObject *object) {
     kept = Py_NewRef(object);
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"keep", keep, METH_O, "Keep it for ever."}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "holder", .m_methods = methods};
-PyMODINIT_FUNC PyInit_holder(void) { return PyModule_Create(&definition); }
 """
 
 

@@ -38,16 +38,8 @@ static PyObject *make(PyObject *self, PyObject *how) {
 static PyObject *count(PyObject *self, PyObject *unused) { return PyLong_FromLong(destroyed); }
 static void end(PyObject *self) { destroyed += 100; }
 static PyType_Slot slots[] = {{Py_tp_finalize, end}, {0, NULL}};
-static PyType_Spec spec = {"border_capsules.Held", sizeof(PyObject), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-static PyMethodDef methods[] = {
-    {"make", make, METH_O, NULL}, {"count", count, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "border_capsules", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_border_capsules(void) {
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
-    return module && type && PyModule_AddObject(module, "Held", type) == 0 ? module : NULL;
-}
+static PyType_Spec Held_type = {"border_capsules.Held", sizeof(PyObject), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 """
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import specimens
+from refused import refused
 
 import inspector
-from inspector.errors import InspectorError
 from inspector.facts.unknown import Unknown
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
@@ -108,6 +108,5 @@ def test_every_return_address_lies_in_a_file(module: Any) -> None:
 @pytest.mark.parametrize("options", [{"grade": "count"}, {"keep": "KEEP"}])
 def test_what_does_not_go_together(options: dict[str, Any], tmp_path: Any) -> None:
     options = {name: tmp_path if name == "keep" else value for name, value in options.items()}
-    with pytest.raises(InspectorError, match="native frames") as caught:
+    with refused("bad-option", "native frames"):
         inspector.trace("numpy", native=True, **options)
-    assert caught.value.slug == "bad-option"

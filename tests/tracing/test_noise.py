@@ -139,25 +139,17 @@ def test_a_deep_chain_of_imports_is_an_import(tmp_path: Path) -> None:
 
 SOURCE = r"""
 #include <Python.h>
-static PyObject *twice(PyObject *self, PyObject *number) {
+static PyObject *twice(PyObject *box, PyObject *number) {
     return PyLong_FromLong(2 * PyLong_AsLong(number));
 }
 #define TWICE {{"twice", twice, METH_O, NULL}, {NULL, NULL, 0, NULL}}
 static PyMethodDef of_bare[] = TWICE, of_static[] = TWICE, of_heap[] = TWICE;
-static PyTypeObject short_of_a_dot = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "Bare", .tp_methods = of_bare,
+static PyTypeObject Bare_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "Bare", .tp_methods = of_bare,
     .tp_basicsize = sizeof(PyObject), .tp_new = PyType_GenericNew};
-static PyTypeObject misnamed = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "_nowhere.Static",
+static PyTypeObject Static_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "_nowhere.Static",
     .tp_methods = of_static, .tp_basicsize = sizeof(PyObject), .tp_new = PyType_GenericNew};
 static PyType_Slot slots[] = {{Py_tp_methods, of_heap}, {Py_tp_new, PyType_GenericNew}, {0, NULL}};
-static PyType_Spec heap = {"_nowhere.Heap", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "homeless", .m_size = -1};
-PyMODINIT_FUNC PyInit_homeless(void) {
-    int failed = PyType_Ready(&short_of_a_dot) || PyType_Ready(&misnamed);
-    PyObject *made = failed ? NULL : PyModule_Create(&definition);
-    if (made && (PyModule_AddType(made, &short_of_a_dot) || PyModule_AddType(made, &misnamed) ||
-                 PyModule_AddObject(made, "Heap", PyType_FromSpec(&heap)))) Py_CLEAR(made);
-    return made;
-}
+static PyType_Spec Heap_type = {"_nowhere.Heap", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
 """
 
 

@@ -62,14 +62,14 @@ def test_all_is_restored_when_the_block_fails(ring: None, gcd: Any, error: Any) 
 
 
 def test_a_module_imported_while_armed_is_hooked_before_its_body(ring: None, specimens: ModuleType) -> None:
-    source = events.GCD.replace("gcd_module", "late_module")
     body = """
+#include <Python.h>
 static int body(PyObject *module) { return PyModule_AddIntConstant(module, "answer", 42); }
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, body}, {0, NULL}};
 static struct PyModuleDef late = {PyModuleDef_HEAD_INIT, .m_name = "late_module", .m_slots = slots};
 PyMODINIT_FUNC PyInit_late_module(void) { return PyModuleDef_Init(&late); }
 """
-    path = specimens.library("late_module", source[: source.index("static PyMethodDef")] + body)
+    path = specimens.library("late_module", body)
     with CapiSlots(grade="deep"):  # PyModule_AddIntConstant has no row
         loader = ExtensionFileLoader("late_module", str(path))
         spec = importlib.util.spec_from_file_location("late_module", path, loader=loader)

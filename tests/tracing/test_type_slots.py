@@ -30,20 +30,13 @@ static PyObject *item(PyObject *self, Py_ssize_t index) {
 static PyObject *iterate(PyObject *self) { return PySeqIter_New(self); }
 static PyType_Slot slots[] = {{Py_bf_getbuffer, get}, {Py_nb_index, number}, {Py_nb_int, number},
     {Py_nb_float, real}, {Py_sq_item, item}, {Py_tp_iter, iterate}, {0, NULL}};
-static PyType_Spec spec = {"slotted.Thing", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                           slots};
+static PyType_Spec Thing_type = {"slotted.Thing", sizeof(PyObject), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 static PyObject *words(PyObject *self, PyObject *object) {
     PyTypeObject *type = (PyTypeObject *)object;
     return Py_BuildValue("(nnnnnnnn)", type->tp_as_buffer->bf_getbuffer, type->tp_as_number->nb_index,
                          type->tp_as_number->nb_int, type->tp_as_number->nb_float,
                          type->tp_as_sequence->sq_item, type->tp_iter, type->tp_new, type->tp_call);
-}
-static PyMethodDef methods[] = {{"words", words, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "slotted", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_slotted(void) {
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
-    return module && type && PyModule_AddObject(module, "Thing", type) == 0 ? module : NULL;
 }
 """
 NAMES = ("bf_getbuffer", "nb_index", "nb_int", "nb_float", "sq_item", "tp_iter")
