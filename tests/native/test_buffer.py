@@ -150,7 +150,11 @@ def test_an_arrow_array() -> None:
 
 def test_the_fields_of_an_array_keep_nothing_of_what_they_name() -> None:
     view = np.arange(6.0)[::2]
-    before = sys.getrefcount(view.base), sys.getrefcount(view.dtype), sys.getrefcount(view)
+
+    def counts() -> list[int]:
+        return [sys.getrefcount(one) for one in (view.base, view.dtype, view)]
+
+    before = counts()
     for _ in range(100):
         _native.ndarray_fields(view, np.ndarray)
-    assert (sys.getrefcount(view.base), sys.getrefcount(view.dtype), sys.getrefcount(view)) == before
+    assert counts() == before

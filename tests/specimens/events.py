@@ -44,6 +44,11 @@ def function(event: Event) -> str:
     return _native.got_slots()[event.slot][2]
 
 
+def permissions(address: int) -> str:
+    """How the page of an address is mapped: "r--p"."""
+    return next(row[2] for row in _native.maps() if row[0] <= address < row[1])
+
+
 def signed(value: int) -> int:
     """A word as the C value it extends."""
     return value - (1 << 64) if value >> 63 else value

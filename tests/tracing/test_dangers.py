@@ -236,7 +236,9 @@ os.kill(os.getpid(), signal.SIGKILL)
     (file,) = tmp_path.iterdir()
     content = file.read_bytes()
     head = {name: struct.unpack_from("<" + code, content, at)[0] for name, code, at, _ in _native.RING_HEADER}
+    assert (head["magic"], head["capacity"]) == (_native.RING_MAGIC, 4096)
     found = events.decode(content[4096 : 4096 + head["head"] * 64])
+    assert len(found) == head["head"]
     assert [event.val for event in found if kind(event) == "VALUE"][-4:] == [3, 99, 3, 99]
 
 
