@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: MIT
 import ctypes
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import NamedTuple
+
+from threads import repeating
 
 from inspector import _native
 
@@ -84,6 +86,19 @@ class Traced:
     def events(self) -> list[Event]:
         """Of all threads, oldest thread first."""
         return [event for row in self.rows for event in decode(row[6])]
+
+
+@contextmanager
+def storm(count: int, work: Callable[[], object]) -> Iterator[None]:
+    """`work` again and again in `count` threads while the block arms and disarms; every record has a kind."""
+    _native.ring_begin("", 1 << 12, "last", 1, 1, TOTAL_BYTES, -1)
+    try:
+        with repeating(count, work):
+            yield
+    finally:
+        rows = _native.ring_end()[0]
+        _native.interned_clear()
+    assert {event.kind for row in rows for event in decode(row[6])} <= KINDS.keys() - {0}
 
 
 @contextmanager

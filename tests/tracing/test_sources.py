@@ -2,9 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 import ctypes
-import importlib.util
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
@@ -13,6 +10,7 @@ from typing import Any
 
 import events
 import pytest
+from apart import printed, ran
 from events import decode, function
 
 from inspector import _native
@@ -71,11 +69,7 @@ PyMODINIT_FUNC PyInit_late_module(void) { return PyModuleDef_Init(&late); }
 """
     path = specimens.library("late_module", body)
     with CapiSlots(grade="deep"):  # PyModule_AddIntConstant has no row
-        loader = ExtensionFileLoader("late_module", str(path))
-        spec = importlib.util.spec_from_file_location("late_module", path, loader=loader)
-        assert spec is not None
-        module = importlib.util.module_from_spec(spec)
-        loader.exec_module(module)
+        specimens.imported("late_module", path)
     calls = [
         function(event)
         for row in _native.ring_read()
@@ -102,7 +96,7 @@ def test_a_process_that_ends_while_armed_ends_well(gcd: ModuleType) -> None:
         "_native.ring_begin('', 4096, 'last', 1, 0, 1 << 26, -1)\n"
         "CapiSlots(grade='deep').begin()\nimport decimal, zlib, numpy\nprint(numpy.arange(3).tolist())\n"
     )
-    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True)
+    ended = ran("-c", child)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[0, 1, 2]\n", "")
 
 
@@ -131,8 +125,7 @@ failed = interpreters.run_string(interpreters.create(), code)
 assert failed is None, failed
 print("refused")
 """
-    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True)
-    assert ended.stdout == "refused\n", ended.stderr
+    assert printed("-c", child) == "refused\n"
 
 
 def test_a_failure_while_arming_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,8 +165,7 @@ def test_a_process_without_thunks_says_what_is_not_hooked(specimens: ModuleType,
     called = "".join(f"case {number}: {name}(); break;\n" for number, name in enumerate(names))
     source = f"{declared}void all(int which) {{ switch (which) {{ {called} }} }}\n"
     full, late = specimens.library("full", source), specimens.library("gcd_module", events.GCD)
-    command = [sys.executable, "-P", "-c", FULL, str(full), str(late), str(tmp_path)]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    ended = ran("-c", FULL, full, late, tmp_path)
     assert ended.stderr == ""
     hooked, imports, note = ended.stdout.strip().split("|")
     assert (hooked, imports) == ("0", "3")
