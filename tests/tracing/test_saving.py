@@ -26,9 +26,14 @@ def trace() -> Any:
     return t
 
 
-def test_a_saved_trace_is_the_trace(trace: Any, tmp_path: Path) -> None:
-    path = tmp_path / "t.trace"
-    trace.save(path)
+@pytest.fixture
+def path(trace: Any, tmp_path: Path) -> Path:
+    """The file of the saved trace."""
+    trace.save(tmp_path / "t.trace")
+    return tmp_path / "t.trace"
+
+
+def test_a_saved_trace_is_the_trace(trace: Any, path: Path) -> None:
     loaded = inspector.load(path)
     assert loaded.fact == trace.fact
     assert str(loaded) == str(trace)
@@ -36,9 +41,7 @@ def test_a_saved_trace_is_the_trace(trace: Any, tmp_path: Path) -> None:
         pass
 
 
-def test_a_saved_trace_takes_some_bytes_a_record(trace: Any, tmp_path: Path) -> None:
-    path = tmp_path / "t.trace"
-    trace.save(path)
+def test_a_saved_trace_takes_some_bytes_a_record(trace: Any, path: Path) -> None:
     assert path.stat().st_size < 6 * len(trace.table()["kind"])
 
 
@@ -55,27 +58,23 @@ def form_1(events: Events) -> dict[str, Any]:
 def test_every_form_gives_every_record_back(trace: Any, tmp_path: Path, form: str, monkeypatch: Any) -> None:
     path, events = tmp_path / "t.trace", trace._recorded()
     if form == "1":
-        np.savez_compressed(path.with_suffix(".npz"), **form_1(events))
         path = path.with_suffix(".npz")
+        np.savez_compressed(path, **form_1(events))
     else:
         monkeypatch.setattr(store, "CODEC", store.LZMA if form == "lzma" else store.ZLIB)
         store.save(events, path)
     loaded = store.load(path)
     assert loaded.records.tobytes() == events.records.tobytes()
-    assert (loaded.site.tolist(), loaded.thread.tolist()) == (events.site.tolist(), events.thread.tolist())
+    assert np.array_equal(loaded.site, events.site) and np.array_equal(loaded.thread, events.thread)
     assert store.head_of(loaded) == store.head_of(events)
 
 
-def test_columns_that_are_damaged_are_refused(trace: Any, tmp_path: Path) -> None:
-    path = tmp_path / "t.npz"
-    trace.save(path)
+def test_columns_that_are_damaged_are_refused(path: Path) -> None:
+    path = path.rename(path.with_suffix(".npz"))
     with np.load(path) as file:
         whole = dict(file)
-    for name, content in (
-        ("kind", b"none of lzma's"),
-        ("head", whole["head"].tobytes()[:-9]),
-        ("form", b"7"),
-    ):
+    damaged = {"kind": b"none of lzma's", "head": whole["head"].tobytes()[:-9], "form": b"7"}
+    for name, content in damaged.items():
         np.savez(path, **{**whole, name: np.frombuffer(content, np.uint8)})
         with refused("unreadable-trace"):
             inspector.load(path)

@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 import math
-import threading
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -11,6 +10,7 @@ import events
 import numpy as np
 import pytest
 from refused import refused
+from threads import at_once
 
 import inspector
 from inspector import _native
@@ -115,9 +115,7 @@ def test_an_exception_leaves_everything_as_it_was() -> None:
 def test_threads_are_told_apart() -> None:
     a = np.arange(10.0)
     with inspector.trace("numpy") as t:
-        other = threading.Thread(target=lambda: a.copy())
-        other.start()
-        other.join()
+        at_once(a.copy)
         a.copy()
     assert len({call.thread for call in t.calls}) == 2
 
@@ -224,18 +222,12 @@ def test_the_gcd_of_the_seed_shows_what_it_parsed_and_built(specimens: ModuleTyp
     with inspector.trace("gcd_module", grade=grade) as t:
         assert sample.gcd(35, 42) == 7
     (call,) = t.calls
-    parsed, built = call.conversions
-    assert (parsed.function, parsed.format, parsed.values) == ("PyArg_ParseTuple", '"ii"', ("35", "42"))
-    assert (built.function, built.format, built.values, built.result) == (
-        "Py_BuildValue",
-        '"i"',
-        ("7",),
-        "new",
-    )
+    parsed, built = ((one.function, one.format, one.values, one.result) for one in call.conversions)
+    assert parsed[:3] == ("PyArg_ParseTuple", '"ii"', ("35", "42"))
+    assert built == ("Py_BuildValue", '"i"', ("7",), "new")
     assert [value.text for value in call.arguments] == ["35", "42"]
     assert 'PyArg_ParseTuple "ii" → 35, 42' in t.tree() and 'Py_BuildValue "i" → 7' in t.tree()
-    before = bytes(_native.calls_armed()), [slot for slot in _native.got_slots() if slot[6]]
-    assert before == (b"", [])
+    assert _native.calls_armed() == 0 and not any(slot[6] for slot in _native.got_slots())
 
 
 def test_conversions_of_a_list_are_counted() -> None:
