@@ -6,13 +6,12 @@ used again stand in live memory, and what they might hold is rightly no longer c
 
 # SPDX-License-Identifier: MIT
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import specimens
+from apart import printed
 from leak_corpus import FAULTS, HONEST, SOURCE, line_of
 from refused import refused
 
@@ -27,12 +26,7 @@ JUDGE = Path(specimens.__file__).with_name("leak_judge.py")
 @pytest.fixture(scope="module")
 def judged() -> Judged:
     specimens.library("leak_corpus", SOURCE)  # compiled outside the child's deadline
-    ran = subprocess.run(
-        [sys.executable, "-P", str(JUDGE)], capture_output=True, text=True, timeout=300, check=False, cwd="/"
-    )
-    assert ran.returncode == 0, ran.stderr
-    found: Judged = json.loads(ran.stdout)
-    return found
+    return json.loads(printed(JUDGE))
 
 
 @pytest.mark.parametrize("name", FAULTS)

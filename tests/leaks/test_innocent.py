@@ -3,14 +3,13 @@
 # SPDX-License-Identifier: MIT
 import functools
 import pickle
-import subprocess
-import sys
 from itertools import count, islice
 from typing import Any
 
 import numpy as np
 import pytest
 import specimens
+from apart import ran
 from leak_corpus import SOURCE
 from soak import rounds
 
@@ -130,8 +129,8 @@ print(found)
 
 def test_a_class_collected_while_owners_are_searched_still_owns() -> None:
     """`ctypes.create_string_buffer` makes a class, which only its own cycle holds when the block ends."""
-    ran = subprocess.run([sys.executable, "-P", "-c", COLLECTED], capture_output=True, text=True, timeout=100)
-    assert (ran.stdout, ran.stderr) == ("<leaks: none found>\n", "")
+    ended = ran("-c", COLLECTED)
+    assert (ended.stdout, ended.stderr) == ("<leaks: none found>\n", "")
 
 
 @pytest.mark.filterwarnings("ignore:Setting the dtype")
