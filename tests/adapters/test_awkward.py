@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from inspector.facts.materialization import Materialization
+from asking import Look
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def virtual(ak: Any, values: Any, made: list[str]) -> Any:

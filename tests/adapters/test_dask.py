@@ -1,17 +1,15 @@
 """dask on the real library: lazy, persisted, mixed; no graph is written out, nothing computed."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def layer_of(x: Any) -> Any:

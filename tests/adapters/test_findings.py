@@ -1,17 +1,16 @@
 """The dangers that only libraries make, each on an object that has it and on its neighbour that has not."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
 from inspector.facts.materialization import Materialization
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def slugs(fact: Materialization) -> set[str]:

@@ -3,19 +3,17 @@
 # SPDX-License-Identifier: MIT
 import io
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_stored_in_part_and_not_at_all(h5py: Any, look: Look, tmp_path: Path) -> None:

@@ -1,17 +1,15 @@
 """ibis on the real library: expressions stay expressions, a memtable names its data."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 from inspector.adapters.registry import adapter_of
-from inspector.facts.materialization import Materialization
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_an_expression_is_lazy(ibis: Any, look: Look) -> None:

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from asking import adapter
+from asking import Tell, adapter
 
 from inspector import _native
 from inspector.adapters.registry import numbers
-from inspector.adapters.told import Told
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
@@ -39,7 +38,7 @@ def ready(x: Any) -> Any:
     return x.block_until_ready()
 
 
-def test_an_array_and_its_elements(told: Callable[[Any], Told]) -> None:
+def test_an_array_and_its_elements(told: Tell) -> None:
     x = ready(jnp.arange(6, dtype=jnp.float32).reshape(2, 3))
     answer = told(x)
     assert (answer.layers[0].value, answer.logical_bytes) == ("computed", 24)
@@ -59,7 +58,7 @@ def test_an_array_and_its_elements(told: Callable[[Any], Told]) -> None:
     assert raw is not None and struct.unpack("6f", raw) == (0, 1, 2, 3, 4, 5)
 
 
-def test_the_host_copy_is_named(told: Callable[[Any], Told]) -> None:
+def test_the_host_copy_is_named(told: Tell) -> None:
     x = ready(jnp.ones(3))
     copy = np.asarray(x)
     told(x)
@@ -69,7 +68,7 @@ def test_the_host_copy_is_named(told: Callable[[Any], Told]) -> None:
     assert copy.sum() == 3
 
 
-def test_a_deleted_array_is_asked_nothing_that_raises(told: Callable[[Any], Told]) -> None:
+def test_a_deleted_array_is_asked_nothing_that_raises(told: Tell) -> None:
     x = ready(jnp.ones(4, jnp.float32))
     x.delete()
     with pytest.raises(RuntimeError):
@@ -80,7 +79,7 @@ def test_a_deleted_array_is_asked_nothing_that_raises(told: Callable[[Any], Told
 
 
 @pytest.mark.filterwarnings("ignore:Some donated buffers")
-def test_a_donated_array_is_closed_and_a_look_does_not_stop_the_donation(told: Callable[[Any], Told]) -> None:
+def test_a_donated_array_is_closed_and_a_look_does_not_stop_the_donation(told: Tell) -> None:
     add = jax.jit(lambda a: a + 1, donate_argnums=0)
     x = ready(jnp.ones(1000))
     assert told(x).layers[0].value == "computed"
@@ -89,7 +88,7 @@ def test_a_donated_array_is_closed_and_a_look_does_not_stop_the_donation(told: C
     assert told(x).layers[0].value == "closed"
 
 
-def test_an_alias_of_numpy_has_its_address(told: Callable[[Any], Told]) -> None:
+def test_an_alias_of_numpy_has_its_address(told: Tell) -> None:
     room = np.zeros(1100, np.float32)
     first = -room.ctypes.data % 64 // 4
     n = room[first : first + 1000]
@@ -101,7 +100,7 @@ def test_an_alias_of_numpy_has_its_address(told: Callable[[Any], Told]) -> None:
     assert "device_put" in str(adapter(x).owns(x)) and told(x).findings == ()
 
 
-def test_shapes_and_tracers_never_have_elements(told: Callable[[Any], Told]) -> None:
+def test_shapes_and_tracers_never_have_elements(told: Tell) -> None:
     shape = jax.ShapeDtypeStruct((10**6, 10**6), jnp.float32)
     assert told(shape).layers[0].value == "abstract" and adapter(shape).elements(shape) == ()
     seen = []

@@ -3,20 +3,18 @@
 # SPDX-License-Identifier: MIT
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
 from inspector.adapters.registry import adapter_of
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def address(x: Any) -> int:

@@ -4,18 +4,16 @@
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asking import Look
 
 import inspector
 from inspector.adapters.registry import adapter_of
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_a_cursor_before_during_after(look: Look) -> None:

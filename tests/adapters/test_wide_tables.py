@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 import soak
+from asking import Look
 
 import inspector
-from inspector.facts.materialization import Materialization
 from inspector.facts.parts import Part
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 FEW, MANY = 1000, 1_000_000 if soak.SOAK else 100_000
 MOST_TIMES = 8
 """A cost that grew with the number of columns would be a hundred times as high."""

@@ -1,18 +1,16 @@
 """xarray on the real library: chains of wrappers, the cache a reduction fills, files that stay closed."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 @pytest.fixture

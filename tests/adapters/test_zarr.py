@@ -1,17 +1,15 @@
 """zarr on the real library: chunks that were written, stores that are never contacted."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import Look
 
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_written_in_part(zarr: Any, look: Look, tmp_path: Path) -> None:

@@ -9,6 +9,12 @@ from fingerprints import fingerprint
 from inspector.adapters import registry
 from inspector.adapters.base import Adapter
 from inspector.adapters.told import Told
+from inspector.facts.materialization import Materialization
+
+Look = Callable[[object], Materialization]
+"""The fixture `look` of tests/adapters."""
+Tell = Callable[[Any], Told]
+"""The fixture `told`."""
 
 
 def adapter(x: Any) -> Adapter:
