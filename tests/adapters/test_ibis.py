@@ -14,11 +14,8 @@ pytestmark = pytest.mark.libraries
 
 def test_an_expression_is_lazy(ibis: Any, look: Look) -> None:
     table = ibis.table({"a": "int64"}, name="t")
-    for x, operation in (
-        (table, "UnboundTable"),
-        (table.a.sum(), "Sum"),
-        (table.filter(table.a > 1), "Filter"),
-    ):
+    filtered = table.filter(table.a > 1)
+    for x, operation in ((table, "UnboundTable"), (table.a.sum(), "Sum"), (filtered, "Filter")):
         told = look(x)
         assert (told.state, told.waits_for) == ("lazy", "execute()")
         assert told.layers[0].what == operation

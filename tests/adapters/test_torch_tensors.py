@@ -105,12 +105,8 @@ def test_a_lazy_clone_stays_whole(told: Tell) -> None:
 
 
 def test_what_is_said_to_split_a_lazy_clone_does() -> None:
-    for call, splits in (
-        ("data_ptr()", True),
-        ("numpy()", True),
-        ("sum()", False),
-        ("const_data_ptr()", False),
-    ):
+    calls = {"data_ptr()": True, "numpy()": True, "sum()": False, "const_data_ptr()": False}
+    for call, splits in calls.items():
         clone = torch._lazy_clone(torch.arange(4.0))
         eval(f"clone.{call}")
         assert torch._C._is_cow_tensor(clone) is not splits, call
@@ -187,11 +183,8 @@ def test_files_and_shared_memory_are_told_by_their_addresses(told: Tell, tmp_pat
     torch.save(torch.ones(1000), tmp_path / "s.pt")
     mapped = torch.from_file(str(tmp_path / "x.bin"), shared=True, size=16, dtype=torch.float32)
     loaded = torch.load(tmp_path / "s.pt", mmap=True)
-    for x, kind in (
-        (mapped, "shared file"),
-        (loaded, "file"),
-        (torch.ones(4).share_memory_(), "shared memory"),
-    ):
+    shared = torch.ones(4).share_memory_()
+    for x, kind in ((mapped, "shared file"), (loaded, "file"), (shared, "shared memory")):
         (span,) = adapter(x).spans(x)
         found = mapping(span)
         assert isinstance(found, Mapping) and found.kind == kind, found
