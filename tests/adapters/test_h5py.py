@@ -32,10 +32,8 @@ def test_stored_in_part_and_not_at_all(h5py: Any, look: Look, tmp_path: Path) ->
         said = [one.says for one in told.layers[1].evidence]
         assert said == ["8,000 B of 8,000,000,000 B", "allocated in part", "1"]
         assert look(file).layers[0].value == "computed"
-        none, zero = (
-            file.create_dataset("none", data=h5py.Empty("f")),
-            file.create_dataset("zero", (0, 3), "i4"),
-        )
+        none = file.create_dataset("none", data=h5py.Empty("f"))
+        zero = file.create_dataset("zero", (0, 3), "i4")
         one = file.create_dataset("one", data=3.0)
         assert [look(x).logical_bytes for x in (none, zero, one)] == [0, 0, 8]
     assert look(chunked).state == look(file).state == "closed"
