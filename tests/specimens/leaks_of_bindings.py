@@ -156,7 +156,8 @@ def arguments(binding: str, name: str) -> tuple[Any, ...]:
 def honest(binding: str) -> list[str]:
     """Names of the honest functions: the twins and those that have none."""
     defined = source(binding)
-    return [one for one in (*FAULTS[binding], *ONLY_HONEST[binding]) if f"{one}_honest" in defined]
+    every = (*FAULTS[binding], *ONLY_HONEST[binding])
+    return [one for one in every if f"{one}_honest" in defined or f"BOTH({one})" in defined]
 
 
 def source(binding: str) -> str:
@@ -169,7 +170,9 @@ def line_of(binding: str, name: str) -> int:
     """Number of the line where the fault stands."""
     lines = list(enumerate(source(binding).splitlines(), 1))
     elsewhere = [number for number, line in lines if line.endswith(f"fault of {name}_fault")]
-    begins = next(number for number, line in lines if re.search(rf'(def |F\(|"){name}_fault\b', line))
+    begins = next(
+        number for number, line in lines if re.search(rf'(def |F\(|"){name}_fault\b|BOTH\({name}\)', line)
+    )
     return next(iter(elsewhere), 0) or next(
         number for number, line in lines if number >= begins and re.search(r"(//|#) fault$", line)
     )
