@@ -38,17 +38,8 @@ shape (3, 5)
 Int(shape.0) = 3
 Int(shape.1) = 5
 np.array(numbers, dtype: "i2") is int16
-Int(5) = 5
-Int(3.7) = nil
-Int("nope") = nil
-Int(2**70) = nil
-UInt(-1) = 18446744073709551615
-UInt(2**64 + 3) = 3
-String("a\0b") = "a"
-Double("1.5") = nil
-Python.type(5) = <class 'int'>
-caught: [Errno 2] No such file or directory: 'foo.txt'
 """
+SAID += embedded.CONVERTED
 
 
 def source() -> str:
