@@ -1,8 +1,6 @@
 """The libraries of the adapters' tests as fixtures: imported by the test that needs them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os
@@ -17,7 +15,6 @@ import fingerprints
 import pytest
 
 import inspector
-from inspector.adapters.told import Told
 from inspector.facts.materialization import Materialization
 
 NAMES = {
@@ -62,7 +59,7 @@ for _name, _module in NAMES.items():
 
 
 @pytest.fixture
-def look() -> Callable[[object], Materialization]:
+def look() -> asking.Look:
     """`look(x)`: its materialization; the first look already leaves x, and the open files, as they were."""
     return undisturbed
 
@@ -74,7 +71,7 @@ def state() -> Callable[[Any], Any]:
 
 
 @pytest.fixture
-def told(state: Callable[[Any], Any]) -> Callable[[Any], Told]:
+def told(state: Callable[[Any], Any]) -> asking.Tell:
     """`told(x)`: the adapter's own answer, after questions that changed nothing."""
     return lambda x: asking.unchanged(x, state)
 

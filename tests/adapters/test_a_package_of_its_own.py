@@ -1,8 +1,6 @@
 """An adapter in twenty lines, in a package of its own that pip installs: the card of its library is whole."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -12,6 +10,7 @@ from typing import Any
 
 import pytest
 import specimens
+from apart import printed
 
 pytestmark = pytest.mark.core
 PACKAGE = Path(specimens.__file__).parent / "rings"
@@ -34,10 +33,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def run(installed: list[str], program: str) -> Any:
     """What a fresh process prints, as JSON."""
     start = f"import sys; sys.path[:0] = {installed!r}; import json, rings, inspector, fingerprints\n"
-    command = [sys.executable, "-P", "-c", start + program]
-    told = subprocess.run(command, capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
-    return json.loads(told.stdout)
+    return json.loads(printed("-c", start + program))
 
 
 STATES = """

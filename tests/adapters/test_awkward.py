@@ -1,18 +1,14 @@
 """awkward on the real library: virtual buffers, of which none is made by a look."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-
-from inspector.facts.materialization import Materialization
+from asking import Look
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def virtual(ak: Any, values: Any, made: list[str]) -> Any:

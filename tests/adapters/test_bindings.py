@@ -1,16 +1,11 @@
 """Objects of pybind11 and nanobind, memoryviews of Cython: who owns, who is kept alive, how many hold."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from asking import adapter
-
-from inspector.adapters.told import Told
+from asking import Tell, adapter
 
 pytestmark = pytest.mark.libraries
 
@@ -31,13 +26,13 @@ def names(x: Any) -> dict[str, str]:
     return dict(adapter(x).names(x))
 
 
-def test_an_object_that_python_made_is_owned(made: Any, told: Callable[[Any], Told]) -> None:
+def test_an_object_that_python_made_is_owned(made: Any, told: Tell) -> None:
     x = made.Box(3)
     assert adapter(x).owns(x) is True and told(x).layers[0].title == "owned" and told(x).findings == ()
     assert hex(made.address(x)) in names(x).values()
 
 
-def test_an_object_of_cpp_is_borrowed(made: Any, told: Callable[[Any], Told]) -> None:
+def test_an_object_of_cpp_is_borrowed(made: Any, told: Tell) -> None:
     x = made.the_box()
     answer = told(x)
     assert adapter(x).owns(x) is False and answer.layers[0].title == "borrowed"
@@ -46,14 +41,14 @@ def test_an_object_of_cpp_is_borrowed(made: Any, told: Callable[[Any], Told]) ->
     assert hex(made.address(x)) in names(x).values() and x.n == 7
 
 
-def test_keep_alive_is_told(made: Any, told: Callable[[Any], Told]) -> None:
+def test_keep_alive_is_told(made: Any, told: Tell) -> None:
     keeper, plain = made.Keeper([]), made.Box(1)
     assert names(keeper)["keep_alive"].startswith("keeps others alive")
     assert names(plain)["keep_alive"] == "nobody"
     told(keeper)
 
 
-def test_an_object_without_its_constructor_is_closed(made: Any, told: Callable[[Any], Told]) -> None:
+def test_an_object_without_its_constructor_is_closed(made: Any, told: Tell) -> None:
     class Heir(made.Box):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             seen.append(adapter(self).layers(self).layers[0].value)
@@ -78,7 +73,7 @@ def test_nanobind_keeps_the_object_inside() -> None:
     assert names(outside)["internal"] == "no" and names(outside)["state"] == "ready"
 
 
-def test_typed_memoryviews_count_who_acquired_them(told: Callable[[Any], Told]) -> None:
+def test_typed_memoryviews_count_who_acquired_them(told: Tell) -> None:
     made = made_by("Cython")
     x = array.array("d", [1.0, 2.0, 3.0, 4.0])
     keeper = made.Keeper(x)
@@ -94,7 +89,7 @@ def test_typed_memoryviews_count_who_acquired_them(told: Callable[[Any], Told]) 
     assert int(names(one)["acquisition_count"]) == count
 
 
-def test_a_part_of_a_typed_memoryview(told: Callable[[Any], Told]) -> None:
+def test_a_part_of_a_typed_memoryview(told: Tell) -> None:
     import numpy as np
 
     n = np.arange(24.0).reshape(4, 6)

@@ -1,16 +1,12 @@
 """cffi: owned, borrowed, lent and released memory, told by exact type and struct."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import struct
-from collections.abc import Callable
-from typing import Any
 
 import cffi
 import pytest
-from asking import adapter
+from asking import Tell, adapter
 
 from inspector import _native
 from inspector.adapters.told import Told
@@ -24,7 +20,7 @@ def slugs(answer: Told) -> list[str]:
     return [found.slug for found in answer.findings]
 
 
-def test_new_owns_its_bytes(told: Callable[[Any], Told]) -> None:
+def test_new_owns_its_bytes(told: Tell) -> None:
     x = ffi.new("int[4]", [1, 2, 3, 4])
     (block,) = adapter(x).elements(x)
     assert (block.shape, block.format, block.address) == ((4,), "int32", int(ffi.cast("uintptr_t", x)))
@@ -34,7 +30,7 @@ def test_new_owns_its_bytes(told: Callable[[Any], Told]) -> None:
 
 
 @pytest.mark.parametrize("borrow", ["ffi.cast('int *', x)", "x + 1", "x[1:3]", "ffi.addressof(x, 2)"])
-def test_an_address_alone_is_borrowed(told: Callable[[Any], Told], borrow: str) -> None:
+def test_an_address_alone_is_borrowed(told: Tell, borrow: str) -> None:
     x = ffi.new("int[4]")
     y = eval(borrow, {"ffi": ffi, "x": x})
     answer = told(y)
@@ -44,13 +40,13 @@ def test_an_address_alone_is_borrowed(told: Callable[[Any], Told], borrow: str) 
     assert all(low <= span.start < span.stop <= high for span in adapter(y).spans(y))
 
 
-def test_null_and_numbers_are_no_danger(told: Callable[[Any], Told]) -> None:
+def test_null_and_numbers_are_no_danger(told: Tell) -> None:
     assert slugs(told(ffi.NULL)) == [] and adapter(ffi.NULL).elements(ffi.NULL) == ()
     number = ffi.cast("int", 5)
     assert slugs(told(number)) == [] and told(number).layers[0].storage == "inline"
 
 
-def test_a_struct_behind_a_pointer(told: Callable[[Any], Told]) -> None:
+def test_a_struct_behind_a_pointer(told: Tell) -> None:
     pair = ffi.new("struct pair *", (1, 2.5))
     ((relation, held),) = adapter(pair).holds(pair)
     assert relation == "owns" and held == pair[0]
@@ -63,7 +59,7 @@ def test_a_struct_behind_a_pointer(told: Callable[[Any], Told]) -> None:
     told(inner)
 
 
-def test_from_buffer_holds_its_exporter_until_released(told: Callable[[Any], Told]) -> None:
+def test_from_buffer_holds_its_exporter_until_released(told: Tell) -> None:
     lender = bytearray(16)
     x = ffi.from_buffer("int[]", lender)
     assert adapter(x).holds(x) == (("from_buffer", lender),) and adapter(x).owns(x) is False
@@ -76,7 +72,7 @@ def test_from_buffer_holds_its_exporter_until_released(told: Callable[[Any], Tol
     assert adapter(x).elements(x) == () and _native.exports(lender) == 0
 
 
-def test_gc_keeps_its_origin(told: Callable[[Any], Told]) -> None:
+def test_gc_keeps_its_origin(told: Tell) -> None:
     origin = ffi.new("int[4]")
     x = ffi.gc(origin, lambda _: None)
     assert adapter(x).holds(x) == (("gc", origin),) and adapter(x).owns(x) is True
@@ -92,13 +88,13 @@ def test_gc_of_an_array_whose_type_has_no_length_is_as_long_as_its_origin() -> N
     assert adapter(x).elements(x)[0].shape == (5,)
 
 
-def test_handles_and_callbacks_have_no_bytes(told: Callable[[Any], Told]) -> None:
+def test_handles_and_callbacks_have_no_bytes(told: Tell) -> None:
     for x in (ffi.new_handle([]), ffi.callback("int(int)")(abs)):
         assert adapter(x).elements(x) == () and adapter(x).owns(x) is True
         assert told(x).layers[0].storage == "none"
 
 
-def test_a_buffer_keeps_what_it_is_over(told: Callable[[Any], Told]) -> None:
+def test_a_buffer_keeps_what_it_is_over(told: Tell) -> None:
     x = ffi.new("int[4]")
     y = ffi.buffer(x)
     assert adapter(y).holds(y) == (("keeps", x),)

@@ -1,8 +1,6 @@
 """What every adapter must keep: no question changes the object, keeps a reference or runs its code."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import gc
 import importlib
@@ -30,7 +28,7 @@ pytestmark = [pytest.mark.core, pytest.mark.contract, pytest.mark.quick]
 
 FOLDER = Path(__file__).parent / "samples"
 SAMPLES = tuple(sorted(path.stem for path in FOLDER.glob("*.py")))
-"""One file an adapter, named as the adapter's own: `LIBRARY` to import, `samples()` fresh objects."""
+"""One file an adapter, named as the adapter is: it imports the library, `samples()` makes fresh objects."""
 EVERYWHERE = {"numpy", "pandas", "pyarrow", "cffi", *sys.stdlib_module_names}
 """Libraries of every room; the others have two rooms of their own."""
 
@@ -65,8 +63,7 @@ def samples(adapter: str) -> list[Any]:
 
 def awake(adapter: str) -> Adapter:
     """The adapter of the file `adapter`, woken by its library."""
-    if module(adapter).LIBRARY:
-        importlib.import_module(module(adapter).LIBRARY)
+    module(adapter)
     registry.shared().wake()
     found = {type_module(type(one)).rpartition(".")[2]: one for one in registry.shared().awake}
     assert adapter in found, registry.problems()

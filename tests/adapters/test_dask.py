@@ -1,23 +1,15 @@
 """dask on the real library: lazy, persisted, mixed; no graph is written out, nothing computed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
-
-
-def layer_of(x: Any) -> Any:
-    return x.dask.layers[x.name]
 
 
 def test_lazy_persisted_and_mixed(da: Any, look: Look) -> None:
@@ -30,16 +22,15 @@ def test_lazy_persisted_and_mixed(da: Any, look: Look) -> None:
         (mixed, "partially materialized", "4 of 8 blocks exist"),
     ):
         told = look(x)
-        assert told.state == state
-        assert told.layers[0].evidence[0].says == blocks
-        assert told.logical_bytes == x.nbytes
+        seen = (told.state, told.layers[0].evidence[0].says, told.logical_bytes)
+        assert seen == (state, blocks, x.nbytes)
     assert look(mixed).waits_for == "compute() of 4 of 8 blocks"
     assert look(there).waits_for == ""
 
 
 def test_a_look_does_not_write_the_graph_out(da: Any, look: Look) -> None:
     x = da.ones((100, 100), chunks=1) + 1
-    recipe = layer_of(x)
+    recipe = x.dask.layers[x.name]
     assert type(recipe).__name__ == "Blockwise" and "_cached_dict" not in vars(recipe)
     assert look(x).state == "lazy"
     assert "_cached_dict" not in vars(recipe) and x._cached_keys is None

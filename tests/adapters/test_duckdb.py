@@ -1,18 +1,14 @@
 """duckdb on the real library: a relation is never run, nor is a connection asked."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asking import Look
 
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_a_relation_is_not_run(duckdb: Any, look: Look) -> None:

@@ -1,22 +1,18 @@
 """The dangers that only libraries make, each on an object that has it and on its neighbour that has not."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
-from inspector.facts.materialization import Materialization
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
-def slugs(fact: Materialization) -> set[str]:
+def slugs(fact: Any) -> set[str]:
     return {one.slug for one in fact.findings}
 
 
@@ -27,17 +23,15 @@ def test_writes_that_torch_cannot_notice(torch: Any, look: Look) -> None:
     for own in (torch.tensor(mine), torch.from_numpy(mine).clone(), torch.ones(8)[2:]):
         assert slugs(look(own)) == set()
     tensor = torch.from_numpy(mine)
-    assert "unnoticed-write" in {
-        one.slug for one in inspector.aliases(mine, names={id(tensor): "t"}).findings
-    }
+    assert "unnoticed-write" in slugs(inspector.aliases(mine, names={id(tensor): "t"}))
 
 
 def test_storage_that_was_freed_and_one_that_was_not(torch: Any, look: Look) -> None:
     gone, kept, shrunk = torch.ones(8), torch.ones(8), torch.ones(8)
     gone.untyped_storage().resize_(0)
     shrunk.untyped_storage().resize_(16)
-    assert (look(gone).state, slugs(look(gone))) == ("freed", {"freed-storage"})
-    assert (look(shrunk).state, slugs(look(shrunk))) == ("freed", {"freed-storage"})
+    for freed in (gone, shrunk):
+        assert (look(freed).state, slugs(look(freed))) == ("freed", {"freed-storage"})
     assert slugs(look(shrunk[:4])) == set(), "these four are still there"
     assert slugs(look(kept)) == slugs(look(torch.ones(0))) == set()
 
@@ -58,5 +52,5 @@ def test_an_alias_of_jax_and_a_copy(jax: Any) -> None:
     found = inspector.aliases(mine, names=names)
     told = inspector.materialization(alias).span_bytes == 16  # jax before 0.10 tells no address
     if told and alias.unsafe_buffer_pointer() == mine.__array_interface__["data"][0]:
-        assert "unnoticed-write" in {one.slug for one in found.findings}
+        assert "unnoticed-write" in slugs(found)
     assert inspector.aliases(other, names=names).findings == ()

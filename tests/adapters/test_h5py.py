@@ -1,23 +1,19 @@
 """h5py on the real library: what of a dataset is stored, closed files, files that Python reads."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_stored_in_part_and_not_at_all(h5py: Any, look: Look, tmp_path: Path) -> None:
@@ -33,15 +29,13 @@ def test_stored_in_part_and_not_at_all(h5py: Any, look: Look, tmp_path: Path) ->
         chunked[:5] = 1
         told = look(chunked)
         assert told.state == "partially materialized"
-        assert [said.says for said in told.layers[1].evidence] == [
-            "8,000 B of 8,000,000,000 B",
-            "allocated in part",
-            "1",
-        ]
+        said = [one.says for one in told.layers[1].evidence]
+        assert said == ["8,000 B of 8,000,000,000 B", "allocated in part", "1"]
         assert look(file).layers[0].value == "computed"
-        assert look(file.create_dataset("none", data=h5py.Empty("f"))).logical_bytes == 0
-        assert look(file.create_dataset("zero", (0, 3), "i4")).logical_bytes == 0
-        assert look(file.create_dataset("one", data=3.0)).logical_bytes == 8
+        none = file.create_dataset("none", data=h5py.Empty("f"))
+        zero = file.create_dataset("zero", (0, 3), "i4")
+        one = file.create_dataset("one", data=3.0)
+        assert [look(x).logical_bytes for x in (none, zero, one)] == [0, 0, 8]
     assert look(chunked).state == look(file).state == "closed"
     assert bool(chunked) is False
 

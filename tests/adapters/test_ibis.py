@@ -1,28 +1,21 @@
 """ibis on the real library: expressions stay expressions, a memtable names its data."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 from inspector.adapters.registry import adapter_of
-from inspector.facts.materialization import Materialization
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_an_expression_is_lazy(ibis: Any, look: Look) -> None:
     table = ibis.table({"a": "int64"}, name="t")
-    for x, operation in (
-        (table, "UnboundTable"),
-        (table.a.sum(), "Sum"),
-        (table.filter(table.a > 1), "Filter"),
-    ):
+    filtered = table.filter(table.a > 1)
+    for x, operation in ((table, "UnboundTable"), (table.a.sum(), "Sum"), (filtered, "Filter")):
         told = look(x)
         assert (told.state, told.waits_for) == ("lazy", "execute()")
         assert told.layers[0].what == operation

@@ -1,21 +1,17 @@
 """Pillow on the real library: a file is not decoded by a look, a closed one raises nothing."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 @pytest.fixture

@@ -1,22 +1,18 @@
 """polars on the real library: views where polars gives one, chunks, nulls, lazy frames that stay lazy."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
 from inspector import _native
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_a_series_over_numpy_lies_where_the_array_does(pl: Any, look: Look) -> None:

@@ -1,28 +1,20 @@
 """pyarrow on the real library: whose bytes a buffer shows, slices, mapped files, what cannot be told."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
 from inspector.adapters.registry import adapter_of
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
-
-
-def address(x: Any) -> int:
-    return int(x.__array_interface__["data"][0])
 
 
 def test_an_array_over_numpy_names_its_owner(pa: Any, look: Look) -> None:
@@ -33,7 +25,7 @@ def test_an_array_over_numpy_names_its_owner(pa: Any, look: Look) -> None:
     told = look(x)
     assert told.state == "shared-foreign" and told.logical_bytes == 8000
     (buffer,) = [layer for layer in told.layers if layer.level == "buffer"]
-    assert buffer.spans[0].start == address(n) and buffer.title == "foreign"
+    assert buffer.spans[0].start == n.ctypes.data and buffer.title == "foreign"
     assert "NumPyBuffer over an ndarray" in {said.says for said in buffer.evidence}
     assert [found.slug for found in told.findings] == ["unnoticed-write"]
     assert adapter_of(type(x)).holds(x)[0][1] is n
@@ -92,11 +84,9 @@ def test_a_reader_is_not_read(pa: Any, look: Look) -> None:
 
 def test_chunks_dictionaries_and_empty_ones(pa: Any, look: Look) -> None:
     chunked = pa.chunked_array([[1.0, 2.0], [3.0]])
-    assert look(chunked).layers[0].what == "ChunkedArray of 3, 2 chunks"
-    assert [layer.what for layer in look(chunked).layers[1:3]] == [
-        ".chunk(0) float64 (2,)",
-        ".chunk(1) float64 (1,)",
-    ]
+    whole, *chunks = (layer.what for layer in look(chunked).layers[:3])
+    assert whole == "ChunkedArray of 3, 2 chunks"
+    assert chunks == [".chunk(0) float64 (2,)", ".chunk(1) float64 (1,)"]
     codes = pa.array(["a", "b", "a"]).dictionary_encode()
     assert look(codes).layers[0].what == "DictionaryArray of 3"
     for empty in (pa.array([], pa.int64()), pa.table({}), pa.nulls(0)):
@@ -152,18 +142,9 @@ def test_arrow_is_found_without_a_call_and_says_what_the_struct_fields_say(pa: A
     held = pa.total_allocated_bytes()
     assert said(numbers, ask=False)["Arrow C data"] == Unknown("not asked")
     answer = said(numbers, ask=True)["Arrow C data"]
-    assert (answer.address, answer.shape, answer.strides_bytes) == (
-        numbers.buffers()[1].address + 8,
-        (2,),
-        (8,),
-    )
-    assert (answer.format, answer.itemsize_bytes, answer.readonly, answer.exporter) == (
-        "g",
-        8,
-        True,
-        "DoubleArray",
-    )
-    assert answer.flags == ("1 nulls",)
+    assert answer.address == numbers.buffers()[1].address + 8
+    assert (answer.shape, answer.strides_bytes, answer.format, answer.itemsize_bytes) == ((2,), (8,), "g", 8)
+    assert (answer.readonly, answer.exporter, answer.flags) == (True, "DoubleArray", ("1 nulls",))
     table = pa.table({"a": [1, 2]})
     reader, (batch,) = table.to_reader(), table.to_batches()
     assert "+s" in said(batch, ask=True)["Arrow C data"].reason, "a struct has no bytes itself"
@@ -201,17 +182,12 @@ def test_views_of_other_libraries_have_them_as_bases(pa: Any, look: Look) -> Non
 
 def test_an_address_that_nobody_keeps_is_borrowed(pa: Any, look: Look) -> None:
     n = np.arange(1000.0)
-    kept, bare = (pa.foreign_buffer(address(n), n.nbytes, base) for base in (n, None))
+    kept, bare = (pa.foreign_buffer(n.ctypes.data, n.nbytes, base) for base in (n, None))
     over = pa.Array.from_buffers(pa.float64(), len(n), [None, bare])
-    for x, state in (
-        (kept, "shared-foreign"),
-        (bare, "borrowed"),
-        (bare.slice(8, 8), "borrowed"),
-        (over, "borrowed"),
-    ):
+    for x in (kept, bare, bare.slice(8, 8), over):
         told = look(x)
-        assert told.state == state
-        assert ("borrowed-pointer" in [found.slug for found in told.findings]) is (state == "borrowed")
+        assert told.state == ("shared-foreign" if x is kept else "borrowed")
+        assert ("borrowed-pointer" in [found.slug for found in told.findings]) is (x is not kept)
     assert look(np.frombuffer(bare)).state == "borrowed"
 
 

@@ -1,18 +1,12 @@
 """pytensor: graphs wait, shared variables share or copy, functions keep cells between calls."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from asking import adapter
-
-from inspector.adapters.told import Told
+from asking import Tell, adapter
 
 os.environ.setdefault("PYTENSOR_FLAGS", f"cxx=,compiledir={Path(tempfile.gettempdir()) / 'pytensor'}")
 pytestmark = pytest.mark.libraries
@@ -20,7 +14,7 @@ pytensor = pytest.importorskip("pytensor", reason="not installed in this room: p
 np, pt = pytest.importorskip("numpy"), pytest.importorskip("pytensor.tensor")
 
 
-def test_a_graph_is_a_recipe(told: Callable[[Any], Told]) -> None:
+def test_a_graph_is_a_recipe(told: Tell) -> None:
     x = pt.dvector("x")
     y = x * 2
     for variable in (x, y):
@@ -30,7 +24,7 @@ def test_a_graph_is_a_recipe(told: Callable[[Any], Told]) -> None:
     assert adapter(y).names(y)[0][0] == "owner.op" and adapter(x).names(x) == ()
 
 
-def test_a_shared_variable_that_borrows_holds_the_very_array(told: Callable[[Any], Told]) -> None:
+def test_a_shared_variable_that_borrows_holds_the_very_array(told: Tell) -> None:
     a = np.ones(3)
     s = pytensor.shared(a, borrow=True)
     assert adapter(s).holds(s) == (("container.storage[0]", a),)
@@ -43,21 +37,21 @@ def test_a_shared_variable_that_borrows_holds_the_very_array(told: Callable[[Any
     assert kept.tolist() == [2, 2, 2]
 
 
-def test_a_shared_variable_that_copies_owns_its_array(told: Callable[[Any], Told]) -> None:
+def test_a_shared_variable_that_copies_owns_its_array(told: Tell) -> None:
     a = np.ones(3)
     s = pytensor.shared(a)
     assert adapter(s).owns(s) is True and told(s).findings == ()
     assert adapter(s).elements(s)[0].address != a.ctypes.data
 
 
-def test_a_constant_has_its_array(told: Callable[[Any], Told]) -> None:
+def test_a_constant_has_its_array(told: Tell) -> None:
     c = pt.constant(np.ones(3))
     ((where, array),) = adapter(c).holds(c)
     assert where == "data" and array.tolist() == [1, 1, 1]
     assert told(c).layers[0].value == "computed"
 
 
-def test_a_function_keeps_intermediates_only_without_its_gc(told: Callable[[Any], Told]) -> None:
+def test_a_function_keeps_intermediates_only_without_its_gc(told: Tell) -> None:
     from pytensor.compile.mode import Mode
     from pytensor.link.vm import VMLinker
 
@@ -72,7 +66,7 @@ def test_a_function_keeps_intermediates_only_without_its_gc(told: Callable[[Any]
     assert [0, 2, 4] in kept[False] and [0, 2, 4] not in kept[True]
 
 
-def test_what_a_call_writes_that_is_the_callers(told: Callable[[Any], Told]) -> None:
+def test_what_a_call_writes_that_is_the_callers(told: Tell) -> None:
     from pytensor import In, Out
     from pytensor.compile.mode import Mode
 

@@ -1,17 +1,15 @@
 """How adapters are found: by folder and entry point, when their library is there, and never at any price."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import importlib.machinery
-import subprocess
 import sys
 import types
 from typing import Any
 
 import numpy as np
 import pytest
+from apart import printed
 
 from inspector.adapters import registry
 from inspector.adapters.base import Defaults, Elements, type_attribute, type_name
@@ -39,17 +37,21 @@ class Vectors(Defaults):
         return (Elements("struct fields", 4096, (3,), (8,), 8, "float64", "<f8", True, "Vector"),)
 
 
-def library(name: str, version: str = "1.2") -> types.ModuleType:
-    module = types.ModuleType(name)
-    module.__version__ = version  # type: ignore[attr-defined]
+@pytest.fixture
+def vectors(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """The library, imported."""
+    module = types.ModuleType("vectors")
+    module.__version__ = "1.2"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vectors", module)
     return module
 
 
-def test_an_adapter_waits_for_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_adapter_waits_for_its_library(vectors: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     found = Registry()
     found.add("vectors", Vectors)
-    assert found.find(Vector) is None and found.awake == []
-    monkeypatch.setitem(sys.modules, "vectors", library("vectors"))
+    with monkeypatch.context() as patch:
+        patch.delitem(sys.modules, "vectors")
+        assert found.find(Vector) is None and found.awake == []
     adapter = found.find(Vector)
     assert isinstance(adapter, Vectors)
     assert (adapter.holds(0), adapter.owns(0), list(adapter.parts(0))) == ((), True, [])
@@ -65,10 +67,7 @@ def test_an_adapter_waits_for_its_library(monkeypatch: pytest.MonkeyPatch) -> No
         ("types", lambda self: sys.exit(1) or (), "SystemExit"),
     ],
 )
-def test_a_broken_one_is_a_warning(
-    monkeypatch: pytest.MonkeyPatch, attribute: str, value: Any, said: str
-) -> None:
-    monkeypatch.setitem(sys.modules, "vectors", library("vectors"))
+def test_a_broken_one_is_a_warning(vectors: Any, attribute: str, value: Any, said: str) -> None:
     found = Registry()
     found.add("vectors", type("Broken", (Vectors,), {attribute: value}))
     with pytest.warns(InspectorWarning, match=r"\[adapter-broken\]"):
@@ -79,15 +78,13 @@ def test_a_broken_one_is_a_warning(
     assert found.find(Vector) is None, "it is tried once"
 
 
-def test_a_library_half_imported_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = library("vectors")
-    module.__spec__ = importlib.machinery.ModuleSpec("vectors", None)
-    module.__spec__._initializing = True  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "vectors", module)
+def test_a_library_half_imported_is_waited_for(vectors: Any) -> None:
+    vectors.__spec__ = importlib.machinery.ModuleSpec("vectors", None)
+    vectors.__spec__._initializing = True
     found = Registry()
     found.add("vectors", Vectors)
     assert found.find(Vector) is None and found.problems == []
-    module.__spec__._initializing = False  # type: ignore[attr-defined]
+    vectors.__spec__._initializing = False
     assert found.find(Vector) is not None
 
 
@@ -122,8 +119,7 @@ def test_nothing_is_imported_for_a_process_without_the_library() -> None:
         "adapter_of(int); adapter_of(Decimal); adapter_of(bytes);"
         "print([name for name in ('numpy', 'pandas', 'ctypes', 'mmap') if name in sys.modules])"
     )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert told.stdout == "[]\n"
+    assert printed("-c", program) == "[]\n"
 
 
 def test_a_metaclass_is_not_asked() -> None:

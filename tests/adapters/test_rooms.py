@@ -1,8 +1,6 @@
 """The two rooms of the libraries hold what pyproject.toml asks: newest releases, and oldest claimed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import version

@@ -1,8 +1,6 @@
 """R's vectors through rpy2: plain, ALTREP, shared; told apart by their headers, and never expanded."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from pathlib import Path

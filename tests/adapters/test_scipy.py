@@ -1,20 +1,16 @@
 """scipy.sparse on the real library: arrays of each format, duplicates, operators that are never applied."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
 import inspector
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_fewer_bytes_than_the_shape_says(sparse: Any, look: Look) -> None:

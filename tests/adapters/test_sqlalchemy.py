@@ -1,19 +1,15 @@
 """SQLAlchemy on the real library: expired and deferred columns, and not one statement more."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asking import Look
 
 import inspector
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 @pytest.fixture

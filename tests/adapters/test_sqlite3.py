@@ -1,23 +1,19 @@
 """sqlite3: cursors, rows, blobs and connections, open and closed; no row is fetched."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import sqlite3
-import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from asking import Look
+from threads import at_once
 
 import inspector
 from inspector.adapters.registry import adapter_of
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_a_cursor_before_during_after(look: Look) -> None:
@@ -60,14 +56,9 @@ def test_rows_blobs_and_a_cursor_never_begun(look: Look) -> None:
 
 
 def test_a_connection_of_another_thread(look: Look) -> None:
-    made: list[sqlite3.Connection] = []
-    thread = threading.Thread(
-        target=lambda: made.append(sqlite3.connect(":memory:", check_same_thread=False))
-    )
-    thread.start()
-    thread.join()
-    assert look(made[0]).layers[0].value == "computed"
-    made[0].close()
+    (made,) = at_once(lambda: sqlite3.connect(":memory:", check_same_thread=False))
+    assert look(made).layers[0].value == "computed"
+    made.close()
 
 
 def test_a_subclass_of_the_users_is_not_asked(look: Look) -> None:

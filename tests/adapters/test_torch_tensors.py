@@ -1,8 +1,6 @@
 """torch: every state of a tensor told from its structs, none of them changed by being told."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 import warnings
 from collections.abc import Callable
@@ -11,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from asking import adapter
+from asking import Tell, adapter
 
 import inspector
 from inspector import _native
@@ -34,7 +32,7 @@ def state() -> Callable[[Any], Any]:
     return words
 
 
-def test_an_owner(told: Callable[[Any], Told]) -> None:
+def test_an_owner(told: Tell) -> None:
     x = torch.arange(6, dtype=torch.float32).view(2, 3)
     root = x._base
     (block,) = adapter(x).elements(x)
@@ -46,7 +44,7 @@ def test_an_owner(told: Callable[[Any], Told]) -> None:
     assert told(x).state != "freed"
 
 
-def test_a_view_names_its_root_and_detach_shares_the_storage(told: Callable[[Any], Told]) -> None:
+def test_a_view_names_its_root_and_detach_shares_the_storage(told: Tell) -> None:
     x = torch.ones(10)
     view = x[1:][1:]
     assert adapter(view).holds(view) == (("_base", x),)
@@ -60,14 +58,14 @@ def test_a_view_names_its_root_and_detach_shares_the_storage(told: Callable[[Any
     told(view), told(loose)
 
 
-def test_expand_is_few_bytes_for_many_elements(told: Callable[[Any], Told]) -> None:
+def test_expand_is_few_bytes_for_many_elements(told: Tell) -> None:
     x = torch.ones(3, 1).expand(3, 1000)
     (block,) = adapter(x).elements(x)
     assert (block.strides_bytes, block.size, block.range.bytes) == ((4, 0), 3000, 12)
     assert told(x).logical_bytes == 12_000
 
 
-def test_memory_of_numpy_is_foreign_and_its_writes_go_unnoticed(told: Callable[[Any], Told]) -> None:
+def test_memory_of_numpy_is_foreign_and_its_writes_go_unnoticed(told: Tell) -> None:
     n = np.arange(4.0)
     x = torch.from_numpy(n)
     ((relation, holder),) = adapter(x).holds(x)
@@ -92,7 +90,7 @@ def test_a_lent_buffer_is_found_in_the_deleter(lend: Callable[[int], Any]) -> No
     assert holder is lender
 
 
-def test_a_lazy_clone_stays_whole(told: Callable[[Any], Told]) -> None:
+def test_a_lazy_clone_stays_whole(told: Tell) -> None:
     x = torch.arange(4.0)
     clone = torch._lazy_clone(x)
     for one in (x, clone):
@@ -107,19 +105,15 @@ def test_a_lazy_clone_stays_whole(told: Callable[[Any], Told]) -> None:
 
 
 def test_what_is_said_to_split_a_lazy_clone_does() -> None:
-    for call, splits in (
-        ("data_ptr()", True),
-        ("numpy()", True),
-        ("sum()", False),
-        ("const_data_ptr()", False),
-    ):
+    calls = {"data_ptr()": True, "numpy()": True, "sum()": False, "const_data_ptr()": False}
+    for call, splits in calls.items():
         clone = torch._lazy_clone(torch.arange(4.0))
         eval(f"clone.{call}")
         assert torch._C._is_cow_tensor(clone) is not splits, call
 
 
 @pytest.mark.parametrize("left", [0, 8])
-def test_freed_storage_is_told_and_never_read(told: Callable[[Any], Told], left: int) -> None:
+def test_freed_storage_is_told_and_never_read(told: Tell, left: int) -> None:
     x = torch.ones(4)
     x.untyped_storage().resize_(left)
     answer = told(x)
@@ -129,7 +123,7 @@ def test_freed_storage_is_told_and_never_read(told: Callable[[Any], Told], left:
     assert adapter(x).elements(x) == () and adapter(x).spans(x) == ()
 
 
-def test_lazy_bits(told: Callable[[Any], Told]) -> None:
+def test_lazy_bits(told: Tell) -> None:
     c = torch.ones(3, dtype=torch.complex64)
     conj = told(c.conj())
     assert (conj.state, conj.waits_for) == ("lazy", "resolve_conj()")
@@ -139,7 +133,7 @@ def test_lazy_bits(told: Callable[[Any], Told]) -> None:
     assert (zero.state, zero.logical_bytes) == ("virtual", 12)
 
 
-def test_tensors_that_never_have_bytes(told: Callable[[Any], Told]) -> None:
+def test_tensors_that_never_have_bytes(told: Tell) -> None:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     meta = told(torch.empty(10**6, 10**6, device="meta"))
@@ -149,14 +143,14 @@ def test_tensors_that_never_have_bytes(told: Callable[[Any], Told]) -> None:
     assert told(fake).layers[0].value == "abstract" and adapter(fake).elements(fake) == ()
 
 
-def test_a_parameter_that_waits_for_its_shape(told: Callable[[Any], Told]) -> None:
+def test_a_parameter_that_waits_for_its_shape(told: Tell) -> None:
     weight = torch.nn.LazyLinear(3).weight
     assert torch.nn.parameter.is_lazy(weight)
     assert (told(weight).layers[0].value, told(weight).waits_for) == ("lazy", "the first forward()")
 
 
 @pytest.mark.filterwarnings("ignore:Sparse")
-def test_a_sparse_tensor_is_its_stored_elements(told: Callable[[Any], Told]) -> None:
+def test_a_sparse_tensor_is_its_stored_elements(told: Tell) -> None:
     x = torch.eye(1000).to_sparse()
     answer = told(x)
     assert (answer.state, answer.logical_bytes) == ("virtual", 4_000_000)
@@ -172,7 +166,7 @@ def answer_text(answer: Told) -> str:
 
 
 @pytest.mark.filterwarnings("ignore:.*(quantize|nested|deprecated)")
-def test_quantized_and_nested_have_their_storage(told: Callable[[Any], Told]) -> None:
+def test_quantized_and_nested_have_their_storage(told: Tell) -> None:
     quantized = torch.quantize_per_tensor(torch.ones(4), 0.1, 0, torch.qint8)
     assert adapter(quantized).elements(quantized)[0].format == "qint8"
     assert told(quantized).logical_bytes == 4
@@ -181,9 +175,7 @@ def test_quantized_and_nested_have_their_storage(told: Callable[[Any], Told]) ->
     told(nested)
 
 
-def test_files_and_shared_memory_are_told_by_their_addresses(
-    told: Callable[[Any], Told], tmp_path: Path
-) -> None:
+def test_files_and_shared_memory_are_told_by_their_addresses(told: Tell, tmp_path: Path) -> None:
     from inspector.binaries.mappings import mapping
     from inspector.facts.memory import Mapping
 
@@ -191,18 +183,15 @@ def test_files_and_shared_memory_are_told_by_their_addresses(
     torch.save(torch.ones(1000), tmp_path / "s.pt")
     mapped = torch.from_file(str(tmp_path / "x.bin"), shared=True, size=16, dtype=torch.float32)
     loaded = torch.load(tmp_path / "s.pt", mmap=True)
-    for x, kind in (
-        (mapped, "shared file"),
-        (loaded, "file"),
-        (torch.ones(4).share_memory_(), "shared memory"),
-    ):
+    shared = torch.ones(4).share_memory_()
+    for x, kind in ((mapped, "shared file"), (loaded, "file"), (shared, "shared memory")):
         (span,) = adapter(x).spans(x)
         found = mapping(span)
         assert isinstance(found, Mapping) and found.kind == kind, found
         told(x)
 
 
-def test_a_subclass_is_not_asked(told: Callable[[Any], Told]) -> None:
+def test_a_subclass_is_not_asked(told: Tell) -> None:
     class Spy(torch.Tensor):
         @classmethod
         def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -228,7 +217,7 @@ def test_an_unknown_struct_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(told.state, Unknown) and adapter(x).elements(x) == ()
 
 
-def test_memory_that_was_only_reserved(told: Callable[[Any], Told]) -> None:
+def test_memory_that_was_only_reserved(told: Tell) -> None:
     from fingerprints import resident_pages
 
     empty = torch.empty(8 << 20, dtype=torch.uint8)
@@ -242,7 +231,7 @@ def test_memory_that_was_only_reserved(told: Callable[[Any], Told]) -> None:
     assert written.resident_fraction == 1.0, "torch writes its zeros"
 
 
-def test_a_saved_tensor_and_its_version(told: Callable[[Any], Told]) -> None:
+def test_a_saved_tensor_and_its_version(told: Tell) -> None:
     x = torch.ones(3, requires_grad=True)
     y = x.exp()
     saved = y.grad_fn._saved_result

@@ -1,29 +1,23 @@
 """xarray on the real library: chains of wrappers, the cache a reduction fills, files that stay closed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from asking import Look
 
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 @pytest.fixture
 def path(xr: Any, tmp_path: Path) -> Path:
-    made = tmp_path / "v.nc"
-    xr.Dataset({"v": (("x",), np.arange(100.0)), "w": (("x",), np.ones(100))}).to_netcdf(
-        made, engine="h5netcdf"
-    )
-    return made
+    data = xr.Dataset({"v": (("x",), np.arange(100.0)), "w": (("x",), np.ones(100))})
+    data.to_netcdf(tmp_path / "v.nc", engine="h5netcdf")
+    return tmp_path / "v.nc"
 
 
 def test_a_variable_of_a_file_is_lazy_until_it_is_reduced(xr: Any, look: Look, path: Path) -> None:
@@ -74,11 +68,8 @@ def test_an_array_of_the_users_is_not_asked(xr: Any, look: Look) -> None:
 
 def test_whose_the_array_under_a_variable_is(xr: Any, look: Look, tmp_path: Path) -> None:
     mine = np.arange(100.0)
-    for over in (
-        xr.DataArray(mine),
-        xr.Variable("x", mine[:9]),
-        xr.Dataset({"v": ("x", mine), "w": ("x", mine + 1)}),
-    ):
+    both = xr.Dataset({"v": ("x", mine), "w": ("x", mine + 1)})
+    for over in (xr.DataArray(mine), xr.Variable("x", mine[:9]), both):
         assert look(over).state == "shared-foreign"
     for own in (xr.DataArray(np.arange(9.0)), xr.Dataset({"v": ("x", np.arange(9))}), xr.DataArray(5.0)):
         assert look(own).state == "owned"

@@ -1,25 +1,19 @@
 """zarr on the real library: chunks that were written, stores that are never contacted."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import Look
 
-from inspector.facts.materialization import Materialization
 from inspector.facts.unknown import Unknown
 
 pytestmark = pytest.mark.libraries
-Look = Callable[[object], Materialization]
 
 
 def test_written_in_part(zarr: Any, look: Look, tmp_path: Path) -> None:
-    from zarr.storage import LocalStore, MemoryStore
-
-    for store in (MemoryStore(), LocalStore(tmp_path)):
+    for store in (zarr.storage.MemoryStore(), zarr.storage.LocalStore(tmp_path)):
         x = zarr.create_array(store, name="x", shape=(100,), chunks=(10,), dtype="f8")
         told = look(x)
         assert (told.state, told.logical_bytes) == ("lazy", 800)
@@ -33,24 +27,19 @@ def test_written_in_part(zarr: Any, look: Look, tmp_path: Path) -> None:
 
 
 def test_the_other_format_and_no_dimension(zarr: Any, look: Look) -> None:
-    from zarr.storage import MemoryStore
-
-    x = zarr.create_array(MemoryStore(), name="x", shape=(10, 10), chunks=(4, 4), dtype="i2", zarr_format=2)
+    store = zarr.storage.MemoryStore()
+    x = zarr.create_array(store, name="x", shape=(10, 10), chunks=(4, 4), dtype="i2", zarr_format=2)
     x[:4, :4] = 7
     assert look(x).layers[1].what.endswith("1 of 9") and look(x).logical_bytes == 200
-    assert look(zarr.create_array(MemoryStore(), name="y", shape=(), dtype="f4")).logical_bytes == 4
-    assert (
-        look(zarr.create_array(MemoryStore(), name="z", shape=(0,), chunks=(1,), dtype="f4")).logical_bytes
-        == 0
-    )
+    y = zarr.create_array(zarr.storage.MemoryStore(), name="y", shape=(), dtype="f4")
+    z = zarr.create_array(zarr.storage.MemoryStore(), name="z", shape=(0,), chunks=(1,), dtype="f4")
+    assert [look(one).logical_bytes for one in (y, z)] == [4, 0]
 
 
 def test_a_store_of_another_kind_is_never_contacted(zarr: Any, look: Look) -> None:
-    from zarr.storage import MemoryStore
-
     contacted = []
 
-    class Remote(MemoryStore):  # type: ignore[misc]
+    class Remote(zarr.storage.MemoryStore):  # type: ignore[misc, name-defined]
         async def get(self, *arguments: Any, **named: Any) -> Any:
             contacted.append("get")
             return await super().get(*arguments, **named)
@@ -68,11 +57,7 @@ def test_a_store_of_another_kind_is_never_contacted(zarr: Any, look: Look) -> No
 
 
 def test_more_files_than_are_counted(zarr: Any, look: Look, tmp_path: Path, monkeypatch: Any) -> None:
-    from zarr.storage import LocalStore
-
-    from inspector.adapters import zarr_arrays
-
-    monkeypatch.setattr(zarr_arrays, "MOST_CHUNKS", 5)
-    x = zarr.create_array(LocalStore(tmp_path), name="x", shape=(100,), chunks=(10,), dtype="f8")
+    monkeypatch.setattr("inspector.adapters.zarr_arrays.MOST_CHUNKS", 5)
+    x = zarr.create_array(zarr.storage.LocalStore(tmp_path), name="x", shape=(100,), chunks=(10,), dtype="f8")
     x[:] = 1
     assert isinstance(look(x).layers[1].value, Unknown)

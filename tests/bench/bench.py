@@ -6,8 +6,6 @@ from the same process, within seconds.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import importlib
 import json

@@ -1,8 +1,6 @@
 """What a card costs: the facts and the drawing, against the size of the payload and against wat and rich."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 

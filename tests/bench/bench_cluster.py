@@ -1,8 +1,6 @@
 """What asking a cluster costs: two workers asked, a groupby traced, a thousand workers' facts joined."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import time
 import tracemalloc

@@ -1,8 +1,6 @@
 """What a breakpoint costs: attach, leave, a hit counted or with both stacks; by the processor and by gdb."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -5,8 +5,6 @@ its objects freed and made anew, three times: the order of the gc's list is then
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import multiprocessing
 import os

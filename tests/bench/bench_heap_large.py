@@ -1,8 +1,6 @@
 """The rows of bench_heap.py on a heap of 1e7 gc objects."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 
 os.environ["HEAP_OBJECTS"] = "10000000"  # read when bench_heap is imported

@@ -1,8 +1,6 @@
 """Lazy vectors against NumPy: creation, an element, the mean, its peak memory, materialization."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import subprocess
 import sys
 import timeit

@@ -1,8 +1,6 @@
 """What `leaks` costs while it watches, and how soon it judges, beside valgrind and a debug build's counts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -29,7 +27,6 @@ static PyObject *gcd(PyObject *self, PyObject *const *numbers, Py_ssize_t count)
     return PyLong_FromLong(x);
 }
 """
-GCD += specimens.ending("gcds", "gcd", takes="METH_FASTCALL")
 LEAK = "import leak_corpus; leak_corpus.key_not_released({})"
 JUDGED = f"""
 import inspector
@@ -115,7 +112,7 @@ def build(folder: str, python: str) -> None:
     asked = "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX'))"
     include, suffix = subprocess.check_output([python, "-c", asked], text=True).split()
     source, target = Path(folder, "leak_corpus.c"), Path(folder, f"leak_corpus{suffix}")
-    source.write_text(SOURCE)
+    source.write_text(specimens.completed("leak_corpus", SOURCE))
     subprocess.run(["gcc", *specimens.FLAGS, f"-I{include}", str(source), "-o", str(target)], check=True)
 
 

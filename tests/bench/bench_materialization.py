@@ -1,8 +1,6 @@
 """What a state costs, and the pages of a gigabyte; on NumPy arrays, a frame, a generator."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import numpy
 import pandas
 from bench import best, row

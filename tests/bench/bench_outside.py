@@ -1,8 +1,6 @@
 """What a watched write costs, and what a look into another process costs: standing still, and in all."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

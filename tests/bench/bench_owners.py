@@ -6,8 +6,6 @@ lie is chance, so a row is the mean over some subjects.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import random
 import statistics

@@ -1,8 +1,6 @@
 """The rows of bench_owners.py on heaps of 1e7 gc objects."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 
 from bench_owners import measured

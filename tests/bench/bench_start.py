@@ -4,8 +4,6 @@ Seconds of CPU, user's and system's: a busy machine changes them little, and on 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import resource
 import statistics
 import subprocess

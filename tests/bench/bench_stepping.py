@@ -1,8 +1,6 @@
 """What a person waits for: preflight, a first stop, the next, a forked child, a heartbeat."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """The C-API hook: what a call costs in each grade, arming and toggling, reading lists by NumPy."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -47,7 +45,6 @@ static PyObject *loop(PyObject *self, PyObject *times) {
     return PyLong_FromLong(sum);
 }
 """
-LOOP += specimens.ending("trace_loop", loop="METH_O", loop_at="METH_VARARGS")
 CALLS = 200_000
 COUNT, RECORD, DEEP = 0, 1, 2
 GRADES = {

@@ -1,8 +1,6 @@
 """Whole libraries with their C-API slots armed: what each grade costs, beside the same work untraced."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 

@@ -1,8 +1,6 @@
 """A call from Python into native code, recorded by us and by what CPython offers itself."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import math
 import os
 import re

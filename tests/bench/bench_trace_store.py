@@ -1,11 +1,10 @@
 """A closed trace: bytes a record in its file, and the time from a file of a million records to its report."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,7 @@ def work(rounds: int) -> None:
         table.merge(table.groupby("s").v.mean().reset_index(), on="s")
 
 
-def made() -> inspector.Traced:
+def made() -> Any:
     """One trace of the work that fits the ring, then repeated to the size, each time at a later clock."""
     from dataclasses import replace
 

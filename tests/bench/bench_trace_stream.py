@@ -1,8 +1,6 @@
 """A long run: records one after the other for seconds, and five million a second streamed to a file."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -38,9 +36,6 @@ static PyObject *paced(PyObject *self, PyObject *args) {
     Py_DECREF(number);
     return PyFloat_FromDouble(now() - begin);
 }
-static PyMethodDef methods[] = {{"paced", paced, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "trace_paced", .m_methods = methods};
-PyMODINIT_FUNC PyInit_trace_paced(void) { return PyModule_Create(&definition); }
 """
 RECORD = 1
 RECORDS = 10_000_000

@@ -1,21 +1,20 @@
 """C text becomes a module: what is callable, what the key depends on, what a mistake is told as."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from apart import printed
+from refused import refused
 
 import inspector
 from inspector.errors import InspectorError
-from inspector.facts.compiled import Balanced, CellCall
+from inspector.facts.compiled import CellCall
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
+from inspector.sessions.compiler import call
 
 pytestmark = pytest.mark.core
 
@@ -37,6 +36,7 @@ if (z == NULL) { FAIL; }
 for (npy_intp i = 0; i < PyArray_DIMS(x)[0]; i++)
     *(double *)PyArray_GETPTR1(z, i) = *(double *)PyArray_GETPTR1(x, i) * *(double *)PyArray_DATA(y);
 """
+MENDED = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
 
 
 @pytest.fixture(autouse=True)
@@ -153,15 +153,13 @@ def test_an_empty_version_is_never_kept(cache: Path) -> None:
 def test_another_process_needs_no_compiler() -> None:
     inspector.compile_c(PLAIN)
     code = f"import inspector; m = inspector.compile_c({PLAIN!r}); print(m.add(1, 2), m.__compiled__.cached)"
-    told = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.split() == ["3", "True"]
+    assert printed("-c", code) == "3 True\n"
 
 
 @pytest.mark.quick
 def test_a_mistake_is_told_by_its_line() -> None:
-    with pytest.raises(InspectorError) as caught:
+    with refused("c-does-not-compile") as caught:
         inspector.compile_c("int a;\nint f(void) { return undeclared; }\n")
-    assert caught.value.slug == "c-does-not-compile"
     assert "line 2: " in caught.value.what and "undeclared" in caught.value.what
     for text in ("int a;\nint f(void) {\n    return 1;\n", "int a;\nint b\n\nint x("):
         with pytest.raises(InspectorError, match=rf"line {len(text.splitlines())}: something is left open"):
@@ -195,16 +193,20 @@ def balance(code: str, **arrays: np.ndarray) -> dict[str, object]:
     module = inspector.compile_c(code, name="body", inputs=tuple(arrays), outputs=("z",))
     _, fact, error = inspector.call_c(module.body, arrays)
     assert error is None
-    return {row.name: row.verdict for row in fact.balance if not immortal(row)}
+    return mortal(fact)
 
 
-def immortal(row: Balanced) -> bool:
-    """NumPy's own dtypes are, from CPython 3.13 on: a static object's count does not move there."""
-    return isinstance(row.verdict, Unknown) and "immortal" in row.verdict.reason
+def mortal(fact: CellCall) -> dict[str, object]:
+    """Verdicts by name. NumPy's own dtypes are immortal from CPython 3.13 on: their count does not move."""
+    return {
+        row.name: row.verdict
+        for row in fact.balance
+        if not (isinstance(row.verdict, Unknown) and "immortal" in row.verdict.reason)
+    }
 
 
 def verdicts(fact: CellCall) -> set[object]:
-    return {row.verdict for row in fact.balance if not immortal(row)}
+    return set(mortal(fact).values())
 
 
 def test_the_seeds_stolen_dtype_is_found_on_the_first_call() -> None:
@@ -214,15 +216,13 @@ def test_the_seeds_stolen_dtype_is_found_on_the_first_call() -> None:
     found = balance(TIMES, x=x, y=y)
     assert found.pop("x.dtype") == "over-released"
     assert {"x", "x.base", "y"} <= set(found) and set(found.values()) == {"balanced"}
-    mended = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
-    assert set(balance(mended, x=x, y=y).values()) == {"balanced"}
+    assert set(balance(MENDED, x=x, y=y).values()) == {"balanced"}
 
 
 def test_the_seeds_strides_a_wrong_dimension_and_a_wrong_dtype() -> None:
     refused = 'if (PyArray_NDIM({}) != {}) {{ PyErr_SetString(PyExc_ValueError, "{}"); FAIL; }}\n'
     checks = refused.format("x", 1, "x needs one dimension") + refused.format("y", 0, "y needs no dimension")
-    mended = checks + "Py_INCREF(PyArray_DESCR(x));" + TIMES
-    op = inspector.compile_c(mended, name="body", inputs=("x", "y"), outputs=("z",)).body
+    op = inspector.compile_c(checks + MENDED, name="body", inputs=("x", "y"), outputs=("z",)).body
     y = np.array(2.0)
     assert op(np.arange(6.0)[::-2], y).tolist() == [10, 6, 2]
     with pytest.raises(ValueError, match="x needs one dimension"):
@@ -245,10 +245,8 @@ def test_ten_operations_cross_ten_times_and_a_fused_one_once() -> None:
             module.one(x)
         module.ten(x)
     assert x[0] == 20
-    crossed: Counter[str] = Counter()
-    for call in trace.calls:
-        crossed[call.name.rpartition(".")[2]] += call.times
-    assert crossed == {"one": 10, "ten": 1}
+    crossed = [(call.name.rpartition(".")[2], call.times) for call in trace.calls]
+    assert crossed == [("one", 10), ("ten", 1)]
 
 
 def test_a_contiguous_array_is_the_same_array_and_another_a_copy() -> None:
@@ -256,12 +254,9 @@ def test_a_contiguous_array_is_the_same_array_and_another_a_copy() -> None:
     code = "z = (PyArrayObject *)PyArray_GETCONTIGUOUS(x);"
     module = inspector.compile_c(code, name="body", inputs=("x",), outputs=("z",))
     same, fact, _ = inspector.call_c(module.body, {"x": x})
-    assert same is x and fact.balance[0].held == 1
-    assert verdicts(fact) == {"balanced"}
-    step = x[::2]
-    copy, fact, _ = inspector.call_c(module.body, {"x": step})
-    assert copy is not step and not np.shares_memory(copy, step)
-    assert verdicts(fact) == {"balanced"}
+    assert same is x and fact.balance[0].held == 1 and verdicts(fact) == {"balanced"}
+    copy, fact, _ = inspector.call_c(module.body, {"x": x[::2]})
+    assert not np.shares_memory(copy, x) and verdicts(fact) == {"balanced"}
 
 
 def test_several_outputs_and_one_kept_by_c() -> None:
@@ -274,7 +269,7 @@ def test_several_outputs_and_one_kept_by_c() -> None:
         code.format("a") + code.format("b"), name="two", inputs=("x",), outputs=("a", "b")
     )
     _, fact, _ = inspector.call_c(module.two, {"x": x})
-    assert {row.name: (row.held, row.verdict) for row in fact.balance}["x.dtype"] == (2, "balanced")
+    assert [(row.held, row.verdict) for row in fact.balance if row.name == "x.dtype"] == [(2, "balanced")]
     cached = inspector.compile_c(
         "if (kept == NULL) {" + code.format("kept") + "} z = (PyArrayObject *)Py_NewRef(kept);",
         name="cached",
@@ -311,8 +306,6 @@ def test_a_leak_and_an_exception_are_seen() -> None:
     ],
 )
 def test_a_crash_apart_costs_nothing(code: str, words: str) -> None:
-    from inspector.sessions.compiler import call
-
     module = inspector.compile_c(code, name="crash", inputs=("x",))
     result, fact = call.apart(module.crash, {"x": np.ones(1)})
     assert isinstance(result, Unknown) and words in result.reason
@@ -358,8 +351,8 @@ def test_one_call_shows_trace_ledger_and_layouts() -> None:
     result, fact, error = inspector.call_c(module.loses, {"x": x}, trace=True)
     assert result.tolist() == [12345.0] * 3 and error is None
     assert not isinstance(fact.trace, Unknown) and not isinstance(fact.leaks, Unknown)
-    (call,) = fact.trace.calls
-    asked = {(one.function, one.times) for one in call.conversions}
+    (made,) = fact.trace.calls
+    asked = {(one.function, one.times) for one in made.conversions}
     numpys = {("PyArray_DescrFromType", 1), ("PyArray_Empty", 1)}
     assert asked == {("PyLong_FromLong", 1), ("PyFloat_AsDouble", 3)} | numpys
     (lost,) = [one for one in fact.leaks.verdicts if one.certain]
@@ -378,16 +371,13 @@ def test_plain_c_has_no_table_to_trace() -> None:
 
 
 def test_a_loop_apart_is_ended_by_its_deadline() -> None:
-    from inspector.sessions.compiler import call
-
     module = inspector.compile_c("for (volatile int i = 0; i == 0;) ;", name="loop", inputs=("x",))
     result, _ = call.apart(module.loop, {"x": np.ones(1)}, deadline_s=0.5)
     assert isinstance(result, Unknown) and "stopped after 0.5 s" in result.reason
 
 
 def test_arrays_come_back_from_a_child() -> None:
-    mended = TIMES.replace("z = (", "Py_INCREF(PyArray_DESCR(x));\nz = (", 1)
-    module = inspector.compile_c(mended, name="times", inputs=("x", "y"), outputs=("z",))
+    module = inspector.compile_c(MENDED, name="times", inputs=("x", "y"), outputs=("z",))
     result, _, _ = inspector.call_c(module.times, {"x": np.arange(3.0), "y": np.array(2.0)}, isolate=True)
     assert not isinstance(result, Unknown), result
     assert result.tolist() == [0.0, 2.0, 4.0] and result.flags.owndata

@@ -35,6 +35,18 @@ LOST = [
     ("PyLong_AsUnsignedLongMask", "3", WRAPPED),
     ("PyUnicode_AsUTF8", "'a'", "cut at its first NUL: 3 bytes became 1"),
 ]
+CONVERTED = r"""Int(5) = 5
+Int(3.7) = nil
+Int("nope") = nil
+Int(2**70) = nil
+UInt(-1) = 18446744073709551615
+UInt(2**64 + 3) = 3
+String("a\0b") = "a"
+Double("1.5") = nil
+Python.type(5) = <class 'int'>
+caught: [Errno 2] No such file or directory: 'foo.txt'
+"""
+"""The last that both hosts print."""
 
 
 @contextmanager

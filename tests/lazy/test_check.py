@@ -1,15 +1,13 @@
 """check_lazy: honest providers pass, the seed's bug falls in one call, each clause has a breaker."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import lazy_providers as providers
 import numpy as np
 import pytest
+from refused import refused
 
 import inspector
 from inspector import lazy
-from inspector.errors import InspectorError
 from inspector.facts.lazy import LazyContract
 from inspector.facts.wire import from_wire, to_wire
 from inspector.lazy import check
@@ -49,9 +47,8 @@ def test_our_own_recipes_keep_every_clause(length):
         assert vector.state == "lazy", "a lazy.Vector is checked as a duplicate"
 
 
-@pytest.mark.parametrize("provider", [providers.Seed, providers.SeedAsVector])
-def test_the_seeds_get_region_falls_in_one_call(provider):
-    contract = inspector.check_lazy(provider())
+def test_the_seeds_get_region_falls_in_one_call_of_a_vector_too():
+    contract = inspector.check_lazy(providers.SeedAsVector())
     assert not contract.ok
     assert {"get_region never materializes", "get_region fills out"} & names(contract)
 
@@ -89,9 +86,8 @@ def test_other_lengths_are_made_and_checked():
 
 @pytest.mark.parametrize("thing", [object(), "text", [1.0], 3.5, np.zeros(3)])
 def test_what_is_no_provider_is_refused_in_a_sentence(thing):
-    with pytest.raises(InspectorError) as refused:
+    with refused("lazy-not-a-provider"):
         check.check_lazy(thing)
-    assert refused.value.slug == "lazy-not-a-provider"
 
 
 def test_a_contract_is_a_fact():

@@ -1,8 +1,6 @@
 """lazy.map, lazy.wrap (C and cffi providers of lazy.h), freeze=True, and what inspect() prints."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import pickle
 import re
@@ -12,10 +10,11 @@ from pathlib import Path
 import cffi
 import numpy as np
 import pytest
+from refused import refused
+from threads import at_once
 
 import inspector
 from inspector import lazy
-from inspector.errors import InspectorError
 from inspector.facts.lazy import Lazy
 from inspector.facts.unknown import Unknown
 from inspector.facts.wire import from_wire, to_wire
@@ -37,9 +36,8 @@ def test_map_of_a_function_and_of_a_ufunc():
     assert lazy.map(np.abs, x).origin == "abs"
     assert lazy.map(np.sqrt, x, dtype="f4").dtype == np.float32
     assert lazy.map(int, x, dtype="i2")[1] == 4
-    with pytest.raises(InspectorError) as told:
+    with refused("lazy-dtype"):
         lazy.map(int, x)
-    assert told.value.slug == "lazy-dtype"
 
 
 def test_a_function_that_raises_leaves_it_lazy():
@@ -105,10 +103,8 @@ def test_a_provider_in_cffi(ffi, elt):
     assert repr(y) == "<Vector lazy(doubles) int32, length 40000>" and y[7] == 14
     assert lazy.check_lazy(y).ok and y.state == "lazy"
     assert np.mean(lazy.abs(y)) == 39_999
-    with pytest.raises(InspectorError) as told:
+    with refused("lazy-not-pickled"):
         pickle.dumps(y)
-    assert told.value.slug == "lazy-not-pickled"
-    del told  # its traceback holds y
     before = provider.released
     del y
     gc.collect()
@@ -118,9 +114,9 @@ def test_a_provider_in_cffi(ffi, elt):
 def test_a_cffi_provider_that_fails(ffi):
     provider = Cffi(ffi, 10, fails=1)
     y = lazy.wrap(int(ffi.cast("uintptr_t", provider.struct)), keep=provider)
-    with pytest.raises(InspectorError) as told:
+    with refused("lazy-foreign-failed"):
         y.dataptr()
-    assert told.value.slug == "lazy-foreign-failed" and y.state == "lazy"
+    assert y.state == "lazy"
     assert np.asarray(y).tolist() == list(range(0, 20, 2))
 
 
@@ -133,13 +129,14 @@ def test_a_provider_is_released_before_the_cycle_it_lies_in_is_cleared(ffi):
         gc.collect()
 
 
-@pytest.mark.parametrize(("field", "value", "slug"), [("abi", 9, "lazy-abi"), ("length", -1, "lazy-nothing")])
+@pytest.mark.parametrize(
+    ("field", "value", "slug"), [("abi", 9, "lazy-abi"), ("length", -1, "lazy-nothing-to-compute")]
+)
 def test_a_struct_that_is_no_provider(ffi, field, value, slug):
     provider = Cffi(ffi, 10)
     setattr(provider.struct, field, value)
-    with pytest.raises(InspectorError) as told:
+    with refused(slug):
         lazy.wrap(provider.struct)
-    assert told.value.slug.startswith(slug)
 
 
 C_PROVIDER = r"""
@@ -163,20 +160,13 @@ static PyObject *asked(PyObject *self, PyObject *unused) { return PyLong_FromLon
 
 @pytest.mark.quick
 def test_a_provider_in_c_compiled_against_the_header(specimens):
-    text = C_PROVIDER + specimens.ending("halves", "make", "asked")
-    halves = specimens.build("halves", text, flags=(f"-I{lazy.include()}",))
+    halves = specimens.build("halves", C_PROVIDER, flags=(f"-I{lazy.include()}",))
     y = lazy.wrap(halves.make())
     assert lazy.check_lazy(halves.make()).ok
     before = halves.asked()
     assert (y[3], np.sum(y), np.max(y)) == (1.5, 24997500.0, 4999.5)
     assert halves.asked() == before + 1 and y.state == "lazy"
-    found = []
-    threads = [threading.Thread(target=lambda: found.append(float(np.asarray(y).sum()))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert found == [24997500.0] * 4 and len(y.events) == 1
+    assert at_once(*[lambda: float(np.asarray(y).sum())] * 4) == [24997500.0] * 4 and len(y.events) == 1
 
 
 def kinds(vector):
@@ -225,19 +215,16 @@ def test_the_seeds_session():
         rf"{address} Vector \[REF\(1\)\] lazy\(abs\) \(len=5\)\n"
         rf"  {address} ndarray \[REF\(2\)\] float64 \(len=5\) -0.664313,0.332979,-1.3749,0.784393,1.3133"
     )
-    shown = str(y.inspect())
+    shown = str(y.inspect())  # apart from its assert, which would hold y once more
     assert re.fullmatch(first, shown)
     assert y[:2].tolist() == [0.664313, 0.332979]
     assert np.mean(y) == pytest.approx(0.893977)
     shown = str(y.inspect())
     assert re.fullmatch(first, shown)
     np.sort(y)
-    second = (
-        first.replace(" lazy", " materialized lazy")
-        + rf"\n  {address} storage \[REF\(1\)\] float64 \(len=5\) 0.664313,0.332979,1.3749,0.784393,1.3133"
-    )
+    last = r" storage \[REF\(1\)\] float64 \(len=5\) 0.664313,0.332979,1.3749,0.784393,1.3133"
     shown = str(y.inspect())
-    assert re.fullmatch(second, shown)
+    assert re.fullmatch(rf"{first.replace(' lazy', ' materialized lazy')}\n  {address}{last}", shown)
 
 
 def test_a_look_leaves_no_trace(fingerprint):

@@ -1,12 +1,8 @@
 """Constructors, results with an exception set, dead types, weak references, arguments kept: in plain C."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +10,7 @@ import bad_objects
 import given
 import pytest
 import specimens
+from apart import printed, ran
 
 import inspector
 from inspector import _native
@@ -32,22 +29,14 @@ static PyObject *new_of(PyTypeObject *type, PyObject *args, int leaks) {
 }
 static PyObject *leaky(PyTypeObject *type, PyObject *args, PyObject *names) { return new_of(type, args, 1); }
 static PyObject *honest(PyTypeObject *type, PyObject *args, PyObject *names) { return new_of(type, args, 0); }
-#define STATIC(name, new) static PyTypeObject name = { \
+#define STATIC(name, new) { \
     PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "constructed." #name, .tp_basicsize = sizeof(PyObject), \
-    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = new};
-STATIC(Static, leaky)
-STATIC(Honest, honest)
+    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = new}
+static PyTypeObject Static_type = STATIC(Static, leaky);
+static PyTypeObject Honest_type = STATIC(Honest, honest);
 static PyType_Slot slots[] = {{Py_tp_new, leaky}, {0, NULL}};
-static PyType_Spec fixed = {"constructed.Fixed", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "constructed"};
-PyMODINIT_FUNC PyInit_constructed(void) {
-    PyObject *module = PyModule_Create(&definition);
-    if (PyType_Ready(&Static) < 0 || PyType_Ready(&Honest) < 0) return NULL;
-    PyModule_AddObjectRef(module, "Static", (PyObject *)&Static);
-    PyModule_AddObjectRef(module, "Honest", (PyObject *)&Honest);
-    PyModule_AddObject(module, "Fixed", PyType_FromSpec(&fixed));
-    return module;
-}
+static PyType_Spec Fixed_type = {
+    "constructed.Fixed", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
 """
 
 
@@ -177,7 +166,7 @@ print(len(found.verdicts))
 def test_a_block_whose_object_is_gone_is_freed_as_it_is() -> None:
     """Dict keys in the place of a dead node of pandas' once ended the process."""
     folder = str(specimens.library("kept", KEPT).parent)
-    ended = subprocess.run([sys.executable, "-P", "-c", CHILD, folder], capture_output=True, text=True)
+    ended = ran("-c", CHILD, folder)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "0\n", "")
 
 
@@ -207,13 +196,8 @@ print(found.fact.kept)
 
 def test_what_only_weak_references_point_to_is_leaked() -> None:
     folder = str(Path(specimens.__file__).parent)
-    script = SCRIPT.format(folder=folder, source=WEAK)
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=100, cwd="/"
-    )
-    assert done.stdout.splitlines() == ["leaked Thing True", "leaked class True", "()"], (
-        done.stdout + done.stderr
-    )
+    said = printed("-c", SCRIPT.format(folder=folder, source=WEAK))
+    assert said.splitlines() == ["leaked Thing True", "leaked class True", "()"]
 
 
 class Neighbour:
@@ -242,18 +226,10 @@ def test_a_type_that_tells_more_bytes_than_it_has_hides_nothing() -> None:
     assert not any("Wrong" in one for one in found.get(id(x), ()))
 
 
-Told = list[list[Any]]
-
-
 @pytest.fixture(scope="module")
-def judged() -> dict[str, tuple[Told, Told]]:
+def judged() -> dict[str, Any]:
     specimens.library("given", given.SOURCE)  # compiled outside the child's deadline
-    ran = subprocess.run(
-        [sys.executable, "-P", given.__file__], capture_output=True, text=True, timeout=300, cwd="/"
-    )
-    assert ran.returncode == 0, ran.stderr
-    found: dict[str, tuple[Told, Told]] = json.loads(ran.stdout)
-    return found
+    return json.loads(printed(given.__file__))
 
 
 def test_what_init_keeps_without_a_reference_is_told_on_the_first_call(judged: Any) -> None:

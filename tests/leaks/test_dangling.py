@@ -1,8 +1,6 @@
 """Views whose memory was freed while they lived: told with the call that freed it, and not drawn after."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import mmap
 from collections.abc import Iterator
@@ -27,7 +25,7 @@ def module() -> Iterator[Any]:
     built.end()
 
 
-def told(found: inspector.sessions.leaks.Leaked) -> list[Any]:
+def told(found: Any) -> list[Any]:
     """The verdicts on views."""
     return [one for one in found if one.kind == "dangling view"]
 

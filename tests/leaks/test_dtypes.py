@@ -1,15 +1,13 @@
 """A dtype stolen in a call that was given no array: the account of NumPy's own dtypes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
-import threading
 from typing import Any
 
 import numpy as np
 import pytest
 import specimens
+from threads import repeating
 
 import inspector
 from inspector.facts.leaks import Touch
@@ -105,22 +103,14 @@ def test_what_python_lets_go_of_meanwhile_is_not_the_callers(dtyped: Any) -> Non
 def test_what_another_thread_lets_go_of_meanwhile_is_not_the_callers(dtyped: Any) -> None:
     dtyped.keep(np.arange(3.0))
     held: list[Any] = []
-    over = threading.Event()
 
     def fills() -> None:
-        while not over.is_set():
-            held.append(np.dtype("f8"))
-            held.clear()
+        held.append(np.dtype("f8"))
+        held.clear()
 
-    thread = threading.Thread(target=fills)
-    thread.start()
-    try:
-        with inspector.leaks("dtyped") as found:
-            for _ in range(2000):
-                dtyped.run("makes, allows")
-    finally:
-        over.set()
-        thread.join()
+    with repeating(1, fills), inspector.leaks("dtyped") as found:
+        for _ in range(2000):
+            dtyped.run("makes, allows")
     assert not found.verdicts
 
 
@@ -158,21 +148,12 @@ static PyObject *box_keep(Box *box, PyObject *array) { return put(&box->descr, a
 static PyObject *box_clear(Box *box, PyObject *array) { return forget(&box->descr); }
 static PyObject *box_pass_on(Box *box, PyObject *array) { return hand_on(&box->descr); }
 static void box_dealloc(Box *box) { Py_XDECREF(box->descr); Py_TYPE(box)->tp_free(box); }
-#define METHODS(prefix) {"keep", (PyCFunction)prefix##keep, METH_O, NULL}, \
-    {"clear", (PyCFunction)prefix##clear, METH_O, NULL}, \
-    {"pass_on", (PyCFunction)prefix##pass_on, METH_O, NULL}
-static PyMethodDef of_box[] = {METHODS(box_), {NULL, NULL, 0, NULL}};
-static PyMethodDef methods[] = {METHODS(), {"steal", steal, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static PyTypeObject kind = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "keeper.Box",
+static PyMethodDef of_box[] = {
+    {"keep", (PyCFunction)box_keep, METH_O, NULL}, {"clear", (PyCFunction)box_clear, METH_O, NULL},
+    {"pass_on", (PyCFunction)box_pass_on, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static PyTypeObject Box_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "keeper.Box",
     .tp_basicsize = sizeof(Box), .tp_new = PyType_GenericNew,
     .tp_dealloc = (destructor)box_dealloc, .tp_methods = of_box};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "keeper", .m_methods = methods};
-PyMODINIT_FUNC PyInit_keeper(void) {
-    import_array();
-    PyObject *module = PyType_Ready(&kind) ? NULL : PyModule_Create(&definition);
-    if (module && PyModule_AddType(module, &kind)) Py_CLEAR(module);
-    return module;
-}
 """
 
 

@@ -1,8 +1,6 @@
 """PyUnicode_InternInPlace takes one reference and gives another; PyDict_SetDefault lends what it returns."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any

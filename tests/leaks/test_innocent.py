@@ -1,18 +1,15 @@
 """Honest calls that were accused once: each test fails with the rule that did it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import pickle
-import subprocess
-import sys
 from itertools import count, islice
 from typing import Any
 
 import numpy as np
 import pytest
 import specimens
+from apart import ran
 from leak_corpus import SOURCE
 from soak import rounds
 
@@ -39,28 +36,17 @@ static PyObject *remember(PyObject *self, PyObject *unused) {
 typedef struct { PyObject_HEAD PyObject *held; } Thing;
 static Thing only; // memory of the type's own
 static void end(PyObject *self) { memset(&only, 0x80, sizeof only); }
-static PyTypeObject type = {
+static PyTypeObject Thing_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "resembles.Thing",
     .tp_basicsize = sizeof(Thing),
     .tp_dealloc = end,
     .tp_flags = Py_TPFLAGS_DEFAULT,
 };
 static PyObject *own_memory(PyObject *self, PyObject *list) {
-    PyObject *thing = PyObject_Init((PyObject *)&only, &type);
+    PyObject *thing = PyObject_Init((PyObject *)&only, &Thing_type);
     int status = PyList_Append(list, thing) || PySequence_DelItem(list, 0);
     Py_DECREF(thing);
     return status ? NULL : Py_NewRef(Py_None);
-}
-static PyMethodDef methods[] = {
-    {"remember", remember, METH_NOARGS, NULL},
-    {"own_memory", own_memory, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "resembles", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_resembles(void) {
-    return PyType_Ready(&type) < 0 ? NULL : PyModule_Create(&definition);
 }
 """
 
@@ -143,8 +129,8 @@ print(found)
 
 def test_a_class_collected_while_owners_are_searched_still_owns() -> None:
     """`ctypes.create_string_buffer` makes a class, which only its own cycle holds when the block ends."""
-    ran = subprocess.run([sys.executable, "-P", "-c", COLLECTED], capture_output=True, text=True, timeout=100)
-    assert (ran.stdout, ran.stderr) == ("<leaks: none found>\n", "")
+    ended = ran("-c", COLLECTED)
+    assert (ended.stdout, ended.stderr) == ("<leaks: none found>\n", "")
 
 
 @pytest.mark.filterwarnings("ignore:Setting the dtype")

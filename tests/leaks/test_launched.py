@@ -1,22 +1,19 @@
 """`inspector leaks -- PROGRAM`: the ledger in programs that are or embed Python, judged as they end."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import signal
-import subprocess
 import sys
-import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
+import hosts
 import leak_corpus
 import pytest
 import specimens
 from leak_corpus import FAULTS, HONEST, SOURCE, line_of
 from programs import inspector
+from refused import refused
 
-from inspector.errors import InspectorError
 from inspector.sessions.leaks_launched import launch
 
 pytestmark = pytest.mark.core
@@ -66,16 +63,11 @@ def home() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def host() -> list[str]:
     """A program that asks dlsym for Python's functions, and the library it opens."""
-    library = Path(sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME"))
-    if not library.exists() or library.suffix == ".a":
+    if not Path(hosts.shared()).exists():
         pytest.skip("not on CPython without a shared libpython")
-    folder = tmp_path_factory.mktemp("host")
-    (folder / "host.c").write_text(HOST)
-    command = ["gcc", "-g", "-O0", "-o", str(folder / "host"), str(folder / "host.c"), "-ldl"]
-    subprocess.run(command, check=True, capture_output=True)
-    return [str(folder / "host"), str(library)]
+    return [str(hosts.host(HOST, "-g", "-O0", "-ldl")), hosts.shared()]
 
 
 def line(text: str) -> str:
@@ -158,9 +150,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("words", "slug", "says"), REFUSED)
 def test_what_cannot_be_watched_or_judged_is_refused(words: list[str], slug: str, says: str) -> None:
-    with pytest.raises(InspectorError) as refused:
+    with refused(slug) as caught:
         launch(words, *(["no_such_module_x"] if slug == "unknown-module" else []))
-    assert refused.value.slug == slug and says in refused.value.what
+    assert says in caught.value.what
 
 
 def test_a_process_that_was_forked_judges_nothing() -> None:

@@ -4,8 +4,6 @@ Lists, dicts, tuples and floats are kept for reuse by their types when they die.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from typing import Any
@@ -57,9 +55,7 @@ F(watched) { return watch(x, &at_death[0]); }
 F(watched_for_ever) { return watch(x, &at_death[1]); }
 static PyMethodDef methods[] = {
     M(drop), M(take), M(same), M(packed), M(same_owned), M(packed_owned), M(watched), M(watched_for_ever),
-    M(lost),
-    {NULL, NULL, 0, NULL},
-};
+    M(lost), {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "lent", NULL, -1, methods};
 PyMODINIT_FUNC PyInit_lent(void) {
     key = PyUnicode_FromString("key");

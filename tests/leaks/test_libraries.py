@@ -4,10 +4,7 @@ Some 40 calls are one test: the ledger's end searches memory, which takes longer
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import copy
-import ctypes
 import gc
 import io
 import sys
@@ -15,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from allocators import in_use
 
 import inspector
 
@@ -159,7 +157,6 @@ def of_torch(t: Any) -> Any:
 
 
 OUTSIDE = "bytes leaked outside objects"
-_MALLINFO = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
 HONEST: dict[str, tuple[Callable[[], Any], Callable[[Any], Iterator[Any]]]] = {
     "numpy": (array, of_numpy),
     "pandas": (frame, of_pandas),
@@ -211,26 +208,14 @@ def test_what_the_interpreters_counts_say_several_runs_say(call: str) -> None:
     assert not told or repr(subject).strip("<>") in told[0] or subject.__name__ in told[0]
 
 
-class MallInfo(ctypes.Structure):
-    """mallinfo(3): what malloc says of itself."""
-
-    _fields_ = [(name, ctypes.c_size_t) for name in _MALLINFO.split()]
-
-
-def in_use() -> int:
-    """Bytes of the main arena's blocks that are not free."""
-    mallinfo = ctypes.CDLL(None).mallinfo2
-    mallinfo.restype = MallInfo
-    gc.collect()
-    return int(mallinfo().uordblks)
-
-
 def forgotten(run: Callable[[], object]) -> int:
     """What a run leaves in malloc's own account, as most of some that do the same say."""
     left = []
     for _ in range(9):
+        gc.collect()
         before = in_use()
         run()
+        gc.collect()
         left.append(in_use() - before)
     return sorted(left)[len(left) // 2]
 

@@ -1,8 +1,6 @@
 """Three real extensions, mutated: only in the long run, for it asks PyPI and wants Debian's python3-dbg."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from pathlib import Path
 
 import mutated

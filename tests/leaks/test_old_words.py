@@ -1,12 +1,9 @@
 """Old words in memory: they name places where lost blocks lie now, and must not pass for owners."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import gc
 import random
-import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import Any
 import old_words
 import pytest
 import specimens
+from apart import printed
 
 import inspector
 from inspector.objects import isolation
@@ -91,10 +89,7 @@ def apart(code: str, allocator: str) -> int:
     """What `code` prints in a process of its own, whose heap no other test has used."""
     path: Path = specimens.library("oldwords", old_words.SOURCE, flags=LIBRARIES)
     code = BEGIN.format(folder=str(path.parent), kind=KIND) + code
-    environment = {"PYTHONMALLOC": allocator}
-    ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, env=environment)
-    assert ran.returncode == 0, ran.stderr
-    return int(ran.stdout)
+    return int(printed("-c", code, PYTHONMALLOC=allocator))
 
 
 def told_of(module: Any, family: str) -> list[bool]:
@@ -113,9 +108,8 @@ def told_of(module: Any, family: str) -> list[bool]:
 @DEBUG
 @pytest.mark.parametrize("family", ["PyMem_", "PyObject_", "malloc"])
 def test_nearly_all_forgotten_blocks_are_told_on_the_first_call(module: Any, family: str) -> None:
-    told = isolation.run(
-        lambda: told_of(module, family), 120, 8 << 30
-    )  # what it forgets goes with its process
+    # what it forgets goes with its process
+    told = isolation.run(lambda: told_of(module, family), 120, 8 << 30)
     assert sum(told) >= 31, told  # 99.8 % where many were tried: docs/reference/leaks.md
 
 

@@ -1,20 +1,17 @@
 """`no_leaks`, its marker, `--inspect-leaks`: a test fails where the extension certainly loses a reference."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import outside
 import pytest
 import specimens
+from apart import ran
 from leak_corpus import SOURCE
+from refused import refused
 
 import inspector
-from inspector.errors import InspectorError
 
 pytestmark = pytest.mark.core
 TESTS = """
@@ -36,9 +33,7 @@ def pytest_in(folder: Path, *words: str, library: Path | None = None, tests: str
     library = library or specimens.library("leak_corpus", SOURCE)
     (folder / library.name).symlink_to(library)
     (folder / "test_it.py").write_text(tests)
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
-    ran = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    return ran.stdout
+    return ran("-m", "pytest", "-q", "-p", "no:cacheprovider", *words, cwd=folder).stdout
 
 
 @pytest.mark.quick
@@ -57,9 +52,8 @@ def test_the_option_asks_it_of_every_test(tmp_path: Path) -> None:
 
 def test_a_block_raises_one_sentence() -> None:
     corpus = specimens.build("leak_corpus", SOURCE)
-    with pytest.raises(InspectorError) as refused, inspector.no_leaks("leak_corpus"):
+    with refused("leaked", r"leak_corpus\.c:"), inspector.no_leaks("leak_corpus"):
         corpus.without_the_gil(1)
-    assert refused.value.slug == "leaked" and "leak_corpus.c:" in str(refused.value)
 
 
 FORGETS = """
@@ -84,24 +78,21 @@ def test_a_test_suite_in_which_memory_is_forgotten_fails(tmp_path: Path) -> None
 # A project with an extension of its own and `--inspect-leaks` in its pyproject.toml.
 SHELF = r"""
 #include <Python.h>
-static PyObject *titles(PyObject *self, PyObject *count) {
+static PyObject *filled(const char *format, PyObject *count, int releases) {
     long n = PyLong_AsLong(count);
     PyObject *list = PyList_New(0);
     for (long i = 0; list && i < n; i++) {
-        PyObject *title = PyUnicode_FromFormat("title number %ld of a shelf", i);
-        PyList_Append(list, title);
+        PyObject *text = PyUnicode_FromFormat(format, i); // made
+        PyList_Append(list, text); // given
+        if (releases) { Py_XDECREF(text); }
     }
     return list;
 }
+static PyObject *titles(PyObject *self, PyObject *count) {
+    return filled("title number %ld of a shelf", count, 0);
+}
 static PyObject *labels(PyObject *self, PyObject *count) {
-    long n = PyLong_AsLong(count);
-    PyObject *list = PyList_New(0);
-    for (long i = 0; list && i < n; i++) {
-        PyObject *label = PyUnicode_FromFormat("label number %ld of a shelf", i);
-        PyList_Append(list, label);
-        Py_XDECREF(label);
-    }
-    return list;
+    return filled("label number %ld of a shelf", count, 1);
 }
 """
 PROJECT = """
@@ -137,10 +128,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> str:
     (package / "__init__.py").write_text("from shelf._shelf import labels, titles\n")
     library = specimens.library("_shelf", SHELF)
     (package / library.name).symlink_to(library)
-    command = [sys.executable, "-P", "-m", "pytest", "-p", "no:cacheprovider"]
-    ran = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=False)
-    assert ran.returncode == 1, ran.stdout + ran.stderr
-    return ran.stdout
+    ended = ran("-m", "pytest", "-p", "no:cacheprovider", cwd=root)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    return ended.stdout
 
 
 def test_only_the_test_of_the_leaking_function_fails(told: str) -> None:
@@ -151,7 +141,7 @@ def test_only_the_test_of_the_leaking_function_fails(told: str) -> None:
 def test_the_failure_names_function_count_and_lines(told: str) -> None:
     made, given = (
         next(number for number, text in enumerate(SHELF.splitlines(), 1) if call in text)
-        for call in ('FromFormat("title', "(list, title)")
+        for call in ("// made", "// given")
     )
     (failure,) = (line for line in told.splitlines() if line.startswith("leaked in "))
     assert failure.startswith(f"leaked in shelf._shelf.titles at _shelf.c:{made}: str 'title number ")
@@ -163,7 +153,5 @@ def test_the_failure_names_function_count_and_lines(told: str) -> None:
 
 def test_of_many_alike_only_some_are_searched_and_this_is_said() -> None:
     shelf = specimens.build("_shelf", SHELF)
-    many = pytest.raises(InspectorError, match=r"_shelf\.titles at .* ×\d+ or more")
-    with many as refused, inspector.no_leaks("_shelf"):
+    with refused("leaked", r"_shelf\.titles at .* ×\d+ or more"), inspector.no_leaks("_shelf"):
         shelf.titles(200)
-    assert refused.value.slug == "leaked"

@@ -1,15 +1,13 @@
 """R's memory under Python's views: what rpy2 shows of a vector lives no longer than R wants."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from apart import printed
 
 from inspector.sessions.leaks_launched import launch
 
@@ -38,21 +36,13 @@ os._exit(0)
 """
 
 
-def ran(program: str, folder: Path) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=100, cwd=folder
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def test_a_view_of_a_vector_that_r_freed_dangles(tmp_path: Path) -> None:
     """rpy2's buffer holds no reference to the vector: a large one goes back to malloc under the array.
 
     A small one lies in a page of R's own, which R uses again without a word: that is not seen. Asked for is
     what is certain: blocks that R itself takes meanwhile may be possible.
     """
-    small, large, largest, held = ran(DANGLES, tmp_path)
+    small, large, largest, held = json.loads(printed("-c", DANGLES, cwd=tmp_path).splitlines()[-1])
     assert small[0] == [] and held == [[], 100_000, 100_000.0]
     for told, items, last in (large, largest):
         assert sorted(told) == [

@@ -1,8 +1,6 @@
 """A walk of the heap follows what NumPy's arrays hold, which the gc does not show: base, dtype, objects."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,8 +1,6 @@
 """The C of buffers and protocols: exporters that lie, refuse or leave things out."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import ctypes
 import sys
@@ -37,21 +35,11 @@ static int get(PyObject *self, Py_buffer *view, int flags) {
 }
 static void release(PyObject *self, Py_buffer *view) { taken--; }
 static PyBufferProcs procs = {get, release};
-static PyTypeObject type = {
+static PyTypeObject Exporter_type = {
     PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "exporter.Exporter", .tp_basicsize = sizeof(PyObject),
     .tp_flags = Py_TPFLAGS_DEFAULT, .tp_as_buffer = &procs, .tp_new = PyType_GenericNew};
-static PyObject *go_wrong(PyObject *m, PyObject *n) { wrong = (int)PyLong_AsLong(n); Py_RETURN_NONE; }
-static PyObject *count(PyObject *m, PyObject *n) { return PyLong_FromLong(taken); }
-static PyMethodDef methods[] = {
-    {"go_wrong", go_wrong, METH_O, NULL}, {"taken", count, METH_NOARGS, NULL}, {0}};
-static struct PyModuleDef def = {
-    PyModuleDef_HEAD_INIT, .m_name = "exporter", .m_size = -1, .m_methods = methods};
-PyMODINIT_FUNC PyInit_exporter(void) {
-    if (PyType_Ready(&type) < 0) return NULL;
-    PyObject *m = PyModule_Create(&def);
-    PyModule_AddObjectRef(m, "Exporter", (PyObject *)&type);
-    return m;
-}
+static PyObject *go_wrong(PyObject *self, PyObject *n) { wrong = (int)PyLong_AsLong(n); Py_RETURN_NONE; }
+static PyObject *count(PyObject *self, PyObject *unused) { return PyLong_FromLong(taken); }
 """
 
 
@@ -79,7 +67,7 @@ def test_liars_are_errors_and_are_released(exporter: Any, wrong: int, said: str)
     exporter.go_wrong(wrong)
     with pytest.raises((ValueError, BufferError), match=said):
         _native.ask_buffer(exporter.Exporter())
-    assert exporter.taken() == 0
+    assert exporter.count() == 0
 
 
 def test_who_speaks_is_read_from_the_type() -> None:
@@ -162,7 +150,11 @@ def test_an_arrow_array() -> None:
 
 def test_the_fields_of_an_array_keep_nothing_of_what_they_name() -> None:
     view = np.arange(6.0)[::2]
-    before = sys.getrefcount(view.base), sys.getrefcount(view.dtype), sys.getrefcount(view)
+
+    def counts() -> list[int]:
+        return [sys.getrefcount(one) for one in (view.base, view.dtype, view)]
+
+    before = counts()
     for _ in range(100):
         _native.ndarray_fields(view, np.ndarray)
-    assert (sys.getrefcount(view.base), sys.getrefcount(view.dtype), sys.getrefcount(view)) == before
+    assert counts() == before

@@ -1,11 +1,8 @@
 """Patched function pointers: every calling convention, what is recorded, and the bytes put back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
@@ -13,6 +10,7 @@ from typing import Any
 
 import events
 import pytest
+from threads import repeating
 
 from inspector import _native
 
@@ -37,9 +35,9 @@ static PyObject *fast(PyObject *self, PyObject *const *args, Py_ssize_t count) {
 static PyObject *fast_names(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names) {
     return Py_BuildValue("nn", count, names ? PyTuple_GET_SIZE(names) : 0);
 }
-static PyObject *noargs(PyObject *self, PyObject *ignored) { Py_RETURN_NONE; }
+static PyObject *noargs(PyObject *self, PyObject *unused) { Py_RETURN_NONE; }
 static PyObject *one(PyObject *self, PyObject *argument) { Py_INCREF(argument); return argument; }
-static PyObject *with_class(PyObject *self, PyTypeObject *cls, PyObject *const *args, Py_ssize_t count,
+static PyObject *with_class(PyObject *one, PyTypeObject *cls, PyObject *const *args, Py_ssize_t count,
                             PyObject *names) {
     return Py_BuildValue("On", cls, count);
 }
@@ -49,31 +47,16 @@ static PyMethodDef of_type[] = {
     {"of_class", of_class, METH_NOARGS | METH_CLASS, NULL},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slots[] = {{Py_tp_methods, of_type}, {0, NULL}};
-static PyType_Spec spec = {"callee.Type", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
-static PyMethodDef methods[] = {
-    {"varargs", varargs, METH_VARARGS, NULL},
-    {"keywords", (PyCFunction)(void *)keywords, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"fast", (PyCFunction)(void *)fast, METH_FASTCALL, NULL},
-    {"fast_names", (PyCFunction)(void *)fast_names, METH_FASTCALL | METH_KEYWORDS, NULL},
-    {"noargs", noargs, METH_NOARGS, NULL},
-    {"one", one, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "callee", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_callee(void) {
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromModuleAndSpec(NULL, &spec, NULL);
-    return module && type && PyModule_AddObject(module, "Type", type) == 0 ? module : NULL;
-}
+static PyType_Spec Type_type = {"callee.Type", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
 """
 
 METHODS = ("varargs", "keywords", "fast", "fast_names", "noargs", "one")
+KIND = {name: number for name, number, _ in _native.EVENT_KINDS}
 
 
 @pytest.fixture
 def callee(specimens: ModuleType) -> Any:
     return specimens.build("callee", SOURCE)
-
-
-KIND = {name: number for name, number, _ in _native.EVENT_KINDS}
 
 
 @contextmanager
@@ -136,11 +119,13 @@ def test_an_exception_passes_and_is_flagged(callee: Any) -> None:
     assert found[0]["flags"] & events.FLAGS["ERROR"]
 
 
+def row_of(function: Any) -> int:
+    """Address of the PyMethodDef behind a builtin function: m_ml, the first field after the object's head."""
+    return ctypes.c_uint64.from_address(id(function) + 16).value
+
+
 def row_bytes(function: Any) -> bytes:
-    """The PyMethodDef behind a builtin function (m_ml is the first field after the object's head)."""
-    row = ctypes.c_void_p.from_address(id(function) + 16).value
-    assert row is not None
-    return ctypes.string_at(row, 32)
+    return ctypes.string_at(row_of(function), 32)
 
 
 def test_bytes_and_references_are_put_back(callee: Any) -> None:
@@ -155,9 +140,7 @@ def test_bytes_and_references_are_put_back(callee: Any) -> None:
 
 
 def test_a_pointer_written_by_somebody_else_is_left_alone(callee: Any) -> None:
-    row = ctypes.c_void_p.from_address(id(callee.noargs) + 16).value
-    assert row is not None
-    place = ctypes.c_void_p.from_address(row + 8)
+    place = ctypes.c_void_p.from_address(row_of(callee.noargs) + 8)
     original = place.value
     _native.methods_arm([callee.noargs])
     place.value = original
@@ -175,26 +158,19 @@ def test_python_functions_and_classes_have_no_pointer_to_replace() -> None:
 
 def test_threads_call_while_hooks_come_and_go(callee: Any) -> None:
     wrong: list[object] = []
-    stop = threading.Event()
 
     def work() -> None:
-        while not stop.is_set():
-            if callee.one(5) != 5 or callee.varargs(1, 2) != 102:
-                wrong.append(1)
+        if callee.one(5) != 5 or callee.varargs(1, 2) != 102:
+            wrong.append(1)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
     _native.ring_begin("", 64, "last", 1, 0, 1 << 26, -1)
     _native.calls_open(True)
     try:
-        for _ in range(50):
-            _native.methods_arm([callee.one, callee.varargs])
-            _native.calls_disarm()
+        with repeating(4, work):
+            for _ in range(50):
+                _native.methods_arm([callee.one, callee.varargs])
+                _native.calls_disarm()
     finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
         _native.calls_open(False)
         _native.ring_end()
         _native.interned_clear()

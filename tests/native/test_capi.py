@@ -5,8 +5,6 @@ it is, then through the hooks. What the row says of references and failure must 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import types
 import warnings

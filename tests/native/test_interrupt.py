@@ -1,8 +1,6 @@
 """Ctrl-C ends a walk over the heap or a search of memory, and everything is given back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import gc
 import os
@@ -22,7 +20,7 @@ pytestmark = pytest.mark.core
 INTERRUPTED = r"""
 #include <Python.h>
 /* The signal waits when the function begins: between the two no bytecode runs, so no handler does. */
-static PyObject *call(PyObject *m, PyObject *args) {
+static PyObject *call(PyObject *self, PyObject *args) {
     PyObject *function, *arguments;
     if (!PyArg_ParseTuple(args, "OO!", &function, &PyTuple_Type, &arguments)) return NULL;
     PyErr_SetInterrupt();
@@ -31,12 +29,8 @@ static PyObject *call(PyObject *m, PyObject *args) {
 
 
 @pytest.fixture(scope="module")
-def interrupted() -> ModuleType:
-    import specimens
-
-    return specimens.build(
-        "interrupted", INTERRUPTED + specimens.ending("interrupted", call="METH_VARARGS", size=-1)
-    )
+def interrupted(specimens: ModuleType) -> ModuleType:
+    return specimens.build("interrupted", INTERRUPTED)
 
 
 @pytest.fixture(scope="module")

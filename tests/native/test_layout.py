@@ -20,10 +20,6 @@ class Slotted:
     __slots__ = ("__weakref__", "a")
 
 
-class ListChild(list):
-    """A heap type over a built-in one."""
-
-
 def _samples():
     return [
         *(1, -(2**70), 10**5000, True, 2.5, 1j, None),

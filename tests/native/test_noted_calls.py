@@ -1,8 +1,6 @@
 """Calls recorded when they begin: the record is the same on the short way and on the long one."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from types import ModuleType
 
 import pytest
@@ -21,7 +19,7 @@ static PyObject *printed(PyObject *self, PyObject *number) {
     return PyUnicode_FromString(text);
 }
 static PyObject *call_it(PyObject *self, PyObject *callable) { return PyObject_CallNoArgs(callable); }
-static PyObject *without_gil(PyObject *self, PyObject *object) {
+static PyObject *without_gil(PyObject *self, PyObject *unused) {
     Py_BEGIN_ALLOW_THREADS
     Py_END_ALLOW_THREADS
     Py_RETURN_NONE;
@@ -31,12 +29,8 @@ NOTED = FLAGS["ENTRY"] | FLAGS["NO_GIL"]
 
 
 @pytest.fixture(scope="module")
-def caller() -> ModuleType:
-    import specimens
-
-    return specimens.build(
-        "noted", CALLER + specimens.ending("noted", "without_gil", printed="METH_O", call_it="METH_O")
-    )
+def caller(specimens: ModuleType) -> ModuleType:
+    return specimens.build("noted", CALLER)
 
 
 @pytest.mark.parametrize("clocks", [0, 1, 2])

@@ -5,14 +5,10 @@ each function is called once through the table by an extension made from the row
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import _bisect
 import ctypes
 import re
 import struct
-import subprocess
-import sys
 import types
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +19,7 @@ import capi_calls
 import events
 import numpy as np
 import pytest
+from apart import printed
 
 from inspector import _native
 from inspector.tracing.arm import numpy_table
@@ -244,11 +241,7 @@ def test_what_is_no_table_of_numpy_is_refused() -> None:
 
 def test_numpy_imported_while_armed_is_hooked(calls: types.ModuleType) -> None:
     """The C-API's slots are armed first, NumPy and then the module that calls it come after."""
-    said = subprocess.run(
-        [sys.executable, "-P", "-c", LATE, str(calls.__file__)], capture_output=True, text=True, check=False
-    )
-    assert said.returncode == 0, said.stderr
-    assert said.stdout.split() == ["PyArray_Zeros", "numpy_calls"]
+    assert printed("-c", LATE, str(calls.__file__)).split() == ["PyArray_Zeros", "numpy_calls"]
 
 
 LATE = """

@@ -1,8 +1,6 @@
 """Addresses in disguise: each form at each place is found, by the quick ways and by the slow one alike."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import mmap
 import random

@@ -1,19 +1,17 @@
 """Which pages exist is asked of the kernel by the best way it has, and every way finds the same owners."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import json
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import refused_calls
+from apart import ran
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
 
@@ -48,15 +46,13 @@ print(json.dumps([found.references, found.named, found.unstored, rows, not_read]
 
 def looked(*refusals: tuple[int, ...]) -> subprocess.CompletedProcess[str]:
     """A process that looks for owners under these refusals."""
-    specimens = str(Path(refused_calls.__file__).parent)
-    code = LOOK.format(specimens=specimens, refusals=refusals)
-    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd="/")
+    return ran("-c", LOOK.format(specimens=str(Path(refused_calls.__file__).parent), refusals=refusals))
 
 
 def said(*refusals: tuple[int, ...]) -> Any:
-    ran = looked(*refusals)
-    assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout)
+    told = looked(*refusals)
+    assert told.returncode == 0, told.stderr
+    return json.loads(told.stdout)
 
 
 NO_SCAN = (refused_calls.ERRNO | errno.ENOTTY, refused_calls.IOCTL, PAGEMAP_SCAN)
@@ -79,5 +75,5 @@ def test_every_way_finds_the_same_owners() -> None:
 @pytest.mark.skipif(not NEW_KERNEL, reason="cannot be installed: PAGEMAP_SCAN came with Linux 6.7")
 def test_the_kernels_own_scan_is_used_where_there_is_one() -> None:
     """A process that is killed at that call dies there."""
-    ran = looked((refused_calls.KILL, refused_calls.IOCTL, PAGEMAP_SCAN))
-    assert ran.returncode == -signal.SIGSYS, ran.stderr
+    killed = looked((refused_calls.KILL, refused_calls.IOCTL, PAGEMAP_SCAN))
+    assert killed.returncode == -signal.SIGSYS, killed.stderr

@@ -1,8 +1,6 @@
 """The event record and the rings: what is written is read, the dropped counted, a crash keeps the file."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import os
 import signal
@@ -16,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from events import RECORD, decode, kind
+from threads import at_once
 
 from inspector import _native
 
@@ -67,18 +66,19 @@ def test_what_is_recorded_is_read() -> None:
 
 
 def test_nothing_is_recorded_without_a_session() -> None:
-    assert mark(1) == [False]
     begin()
     _native.ring_end()
     assert mark(1) == [False]
 
 
-def test_the_last_records_stay_and_the_rest_is_counted() -> None:
-    begin(capacity=64)
-    mark(*range(200))
+@pytest.mark.parametrize(("capacity", "count"), [(64, 200), (1 << 14, 40_000)])
+def test_the_last_records_stay_and_the_rest_is_counted(capacity: int, count: int) -> None:
+    """The longer one goes round twice, over every step in which pages are asked for."""
+    begin(capacity=capacity)
+    mark(*range(count))
     (row,) = _native.ring_end()[0]
-    assert row[2:5] == (200, 136, 0)
-    assert values(row[6]) == list(range(136, 200))
+    assert row[2:5] == (count, count - capacity, 0)
+    assert values(row[6]) == list(range(count - capacity, count))
 
 
 def test_the_clock_runs_forward_in_the_ticks_it_says() -> None:
@@ -104,10 +104,8 @@ def test_the_extension_takes_64_bytes_of_thread_local_memory() -> None:
 def test_each_thread_has_its_own_ring_also_after_its_end() -> None:
     begin()
     mark(1)
-    threads = [threading.Thread(target=mark, args=(n, n)) for n in range(2, 6)]
-    for thread in threads:
-        thread.start()
-        thread.join()
+    for n in range(2, 6):
+        at_once(lambda n=n: mark(n, n))
     rows = _native.ring_end()[0]
     assert [values(row[6]) for row in rows] == [[1], [2, 2], [3, 3], [4, 4], [5, 5]]
 
@@ -138,13 +136,9 @@ def test_a_thread_that_outlives_a_session_records_in_the_next() -> None:
 def test_threads_beyond_the_total_get_less_and_then_nothing() -> None:
     begin(capacity=4096, total=4096 * 64 + 1024 * 64 + 2 * 4096)
     mark(0)
-    got: list[bool] = []
-    for _ in range(2):
-        thread = threading.Thread(target=lambda: got.extend(mark(7)))
-        thread.start()
-        thread.join()
+    got = [at_once(lambda: mark(7)) for _ in range(2)]
     rows, refused, _, _ = _native.ring_end()
-    assert (got, refused) == ([True, False], 1)
+    assert (got, refused) == ([[[True]], [[False]]], 1)
     assert [values(row[6]) for row in rows] == [[0], [7]]
 
 
@@ -268,26 +262,8 @@ def test_a_child_records_into_rings_of_its_own(tmp_path: Path) -> None:
     mark(3)
     (row,) = _native.ring_end()[0]
     assert values(row[6]) == [1, 3]
-    files = [str(file) for file in tmp_path.iterdir()]
-    assert (
-        sorted(f"-{pid}-" in file for pid in (child, os.getpid()) for file in files)
-        == [False] * 2 + [True] * 2
-    )
-
-
-def test_a_killed_process_leaves_its_records(tmp_path: Path) -> None:
-    killed = (
-        "import os, signal, sys\nfrom inspector import _native\n"
-        "_native.ring_begin(sys.argv[1], 1024, 'last', 1, 0, 1 << 26, -1)\n"
-        "[_native.ring_mark(1, 0, n, 0) for n in range(500)]\nos.kill(os.getpid(), signal.SIGKILL)"
-    )
-    ended = subprocess.run([sys.executable, "-P", "-c", killed, str(tmp_path)])
-    assert ended.returncode == -signal.SIGKILL
-    (file,) = tmp_path.iterdir()
-    content = file.read_bytes()
-    head = {name: struct.unpack_from("<" + code, content, at)[0] for name, code, at, _ in _native.RING_HEADER}
-    assert (head["magic"], head["capacity"], head["head"]) == (_native.RING_MAGIC, 1024, 500)
-    assert values(content[4096 : 4096 + 500 * 64]) == list(range(500))
+    files = " ".join(file.name for file in tmp_path.iterdir())
+    assert [files.count(f"-{pid}-") for pid in (child, os.getpid())] == [1, 1]
 
 
 def resident_bytes(file: Path) -> int:
@@ -301,27 +277,15 @@ def test_the_pages_of_a_ring_come_as_it_fills(tmp_path: Path) -> None:
     """The beginner's first 4 MiB are there at once; another thread's ring takes what it is written to."""
     begin(str(tmp_path), capacity=1 << 17)
     (mine,) = tmp_path.iterdir()
-    told: list[tuple[int, int]] = []
 
-    def record() -> None:
+    def record() -> tuple[int, int]:
         mark(1)
         (file,) = set(tmp_path.iterdir()) - {mine}
         few = resident_bytes(file)
         mark(*range(20_000))
-        told.append((few, resident_bytes(file)))
+        return few, resident_bytes(file)
 
-    thread = threading.Thread(target=record)
-    thread.start()
-    thread.join()
+    [(few, many)] = at_once(record)
     assert resident_bytes(mine) < 5 << 20
-    [(few, many)] = told
     assert few <= 512 << 10 and 20_000 * 64 <= many <= 2 << 20
     assert sorted(len(row[6]) // 64 for row in _native.ring_end()[0]) == [0, 20_001]
-
-
-def test_a_ring_that_goes_round_keeps_its_last_records() -> None:
-    """More than twice the capacity, over every step in which pages are asked for."""
-    begin(capacity=1 << 14)
-    mark(*range(40_000))
-    (row,) = _native.ring_end()[0]
-    assert values(row[6]) == list(range(40_000 - (1 << 14), 40_000))

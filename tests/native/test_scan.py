@@ -1,17 +1,20 @@
 """The memory scan: what it finds, what it leaves out, and what it survives."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
+import faulthandler
 import gc
 import mmap
 import random
+import signal
 import struct
-import threading
+import sys
+import tempfile
 import time
 
 import pytest
+from fingerprints import resident_pages
+from threads import repeating
 
 from inspector import _native
 
@@ -103,18 +106,10 @@ def test_ranges_left_out_are_not_read(target: int) -> None:
 
 def test_untouched_pages_stay_untouched() -> None:
     size = 64 << 20
-    buffer = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    buffer[0] = 1
+    buffer, start = mapped(size, {0: 1})
     _, _, _, left_out, _ = _native.scan_words([needle(id(buffer))])
-    start = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
     assert resident_pages(start, size) < 600  # one page, or one huge page
     assert left_out > size // 2
-
-
-def resident_pages(start: int, size: int) -> int:
-    with open("/proc/self/pagemap", "rb") as file:
-        file.seek(start // 4096 * 8)
-        return sum(entry >> 63 for (entry,) in struct.iter_unpack("=Q", file.read(size // 4096 * 8)))
 
 
 def test_hits_beyond_the_limit_are_counted(target: int) -> None:
@@ -124,8 +119,7 @@ def test_hits_beyond_the_limit_are_counted(target: int) -> None:
 
 
 def test_survives_memory_that_goes_while_it_is_read(target: int) -> None:
-    stop = threading.Event()
-    rounds = 0
+    rounds = scans = 0
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -134,33 +128,24 @@ def test_survives_memory_that_goes_while_it_is_read(target: int) -> None:
 
     def churn() -> None:
         nonlocal rounds
-        while not stop.is_set():
-            address = libc.mmap(None, 8 << 20, mmap.PROT_READ | mmap.PROT_WRITE, 0x22, -1, 0)
-            libc.memset(address, 1, 8 << 20)
-            libc.munmap(address, 8 << 20)  # ctypes gives the GIL up: this happens during the scan
-            rounds += 1
+        address = libc.mmap(None, 8 << 20, mmap.PROT_READ | mmap.PROT_WRITE, 0x22, -1, 0)
+        libc.memset(address, 1, 8 << 20)
+        libc.munmap(address, 8 << 20)  # ctypes gives the GIL up: this happens during the scan
+        rounds += 1
 
     ballast = bytearray(64 << 20)
     ballast[::4096] = b"x" * (len(ballast) // 4096)
-    threads = [threading.Thread(target=churn) for _ in range(2)]
-    for thread in threads:
-        thread.start()
     begun = time.monotonic()
-    scans = 0
-    while time.monotonic() < begun + 2 or (min(scans, rounds) <= 5 and time.monotonic() < begun + 60):
-        _native.scan_words([needle(target)])
-        scans += 1
-    stop.set()
-    for thread in threads:
-        thread.join()
+    with repeating(2, churn):
+        while time.monotonic() < begun + 2 or (min(scans, rounds) <= 5 and time.monotonic() < begun + 60):
+            _native.scan_words([needle(target)])
+            scans += 1
     assert scans > 5 and rounds > 5
 
 
 @pytest.mark.quick
 def test_a_page_that_cannot_be_read_is_left_out(target: int) -> None:
     """A truncated file under a private mapping: SIGBUS at the pages behind its end."""
-    import tempfile
-
     with tempfile.TemporaryFile() as file:
         file.truncate(16384)
         mapping = mmap.mmap(
@@ -174,9 +159,6 @@ def test_a_page_that_cannot_be_read_is_left_out(target: int) -> None:
 
 @pytest.mark.quick
 def test_fault_handlers_are_put_back() -> None:
-    import faulthandler
-    import signal
-
     def handler(number: int) -> bytes:
         libc = ctypes.CDLL(None)
         action = ctypes.create_string_buffer(256)
@@ -223,8 +205,6 @@ def test_maps_say_what_the_kernel_says() -> None:
 
 
 def test_scanning_leaks_nothing() -> None:
-    import sys
-
     def once() -> None:
         _native.scan_words([needle(id(once))])
         _native.read(id(once), 8)

@@ -1,8 +1,6 @@
 """Article 002, lazy_abs: an ALTREP class of R beside the vector of `inspector.lazy`, in the same words."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import gc
 import os

@@ -1,8 +1,6 @@
 """docs/seeds.md is honest: every test and every cell that it names is there, and every concept has a row."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 import json
 import re

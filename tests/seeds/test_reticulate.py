@@ -1,8 +1,6 @@
 """Seed 000, matrices through reticulate: a double is R's own memory, a logical is memory nobody frees."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,8 +1,6 @@
 """Article 003 in its own language: a host in Swift that finds Python by dlsym, traced and attached to."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,17 +33,8 @@ Array<Int>(numbers) = [6, 7, 8]
 Array<Int>(mixed) = nil
 arange: 3 references, shape (3, 5), 3 by 5
 np.array([6, 7, 8], dtype: "i2") is int16
-Int(5) = 5
-Int(3.7) = nil
-Int("nope") = nil
-Int(2**70) = nil
-UInt(-1) = 18446744073709551615
-UInt(2**64 + 3) = 3
-String("a\0b") = "a"
-Double("1.5") = nil
-Python.type(5) = <class 'int'>
-caught: [Errno 2] No such file or directory: 'foo.txt'
 """
+SAID += embedded.CONVERTED
 
 
 @pytest.fixture(scope="module", autouse=True)

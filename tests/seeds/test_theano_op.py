@@ -1,8 +1,6 @@
 """Article 004 on the real pytensor: its op, the stolen dtype, storage cells, updates that run in place."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,8 +1,6 @@
 """The adapter that knows an object, and its answers, the object found unchanged after them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +9,12 @@ from fingerprints import fingerprint
 from inspector.adapters import registry
 from inspector.adapters.base import Adapter
 from inspector.adapters.told import Told
+from inspector.facts.materialization import Materialization
+
+Look = Callable[[object], Materialization]
+"""The fixture `look` of tests/adapters."""
+Tell = Callable[[Any], Told]
+"""The fixture `told`."""
 
 
 def adapter(x: Any) -> Adapter:

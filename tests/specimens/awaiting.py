@@ -1,8 +1,6 @@
 """Programs that have awaited futures, as every kernel has: _asyncio's free list is not empty then."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Final

@@ -7,8 +7,6 @@ counter must be empty, and so must `SIDE_EFFECTS`. What cannot be made is made b
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import collections
 import ctypes
 import enum

@@ -4,11 +4,8 @@ Beside it what a count without the tool sees of 200 calls, in a child of its own
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import colorsys  # noqa: F401 - imported by a specimen
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -20,20 +17,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import leaks_of_bindings as table
+from allocators import in_use
 from leak_judge import clearly, verdicts
 
 import inspector
 
 CALLS = 200
-
-
-WORDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
-
-
-class Mallinfo(ctypes.Structure):
-    """struct mallinfo2 of malloc.h."""
-
-    _fields_ = [(name, ctypes.c_size_t) for name in WORDS.split()]
 
 
 def first_call(module: ModuleType, binding: str, name: str, suffix: str) -> dict[str, Any]:
@@ -111,14 +100,12 @@ def _called(function: Any, given: tuple[Any, ...]) -> Any:
 
 def _growth(function: Any, binding: str, name: str) -> int:
     """Blocks that 200 calls with arguments of their own leave: of Python, and by 16 bytes of malloc's."""
-    mallinfo = ctypes.CDLL(None).mallinfo2
-    mallinfo.restype = Mallinfo
     gc.collect()
-    blocks, size = sys.getallocatedblocks(), mallinfo().uordblks
+    blocks, size = sys.getallocatedblocks(), in_use()
     for _ in range(CALLS):
         _called(function, table.arguments(binding, name))
     gc.collect()
-    return max(sys.getallocatedblocks() - blocks, (mallinfo().uordblks - size) // 16)
+    return max(sys.getallocatedblocks() - blocks, (in_use() - size) // 16)
 
 
 def _judged(moved: list[int], growth: int) -> str:

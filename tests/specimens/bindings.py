@@ -1,8 +1,6 @@
 """Extension modules made by pybind11, nanobind and Cython, built once for each release and content."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import hashlib
 import subprocess

@@ -5,8 +5,6 @@ against the prototype of the running Python's own headers (-Werror).
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import re
 from types import ModuleType

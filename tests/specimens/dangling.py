@@ -4,11 +4,7 @@ A fault's line, where the block is freed by C code of the module, ends with "// 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
-
-import specimens
 
 FAULTS: Final[dict[str, str]] = {
     "freed_before_return": "free",
@@ -114,7 +110,7 @@ static PyObject *kept_by_object(PyObject *self, PyObject *unused) {
     Py_DECREF(text);
     return view;
 }
-""" + specimens.ending("dangling", *FAULTS, *HONEST, "look", "address", "end", size=-1)
+"""
 
 
 def line_of(name: str) -> int:

@@ -1,16 +1,14 @@
 """What tests of the trace share: events decoded by the tables that `_native` exports, an extension."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import NamedTuple
 
-import specimens
+from threads import repeating
 
 from inspector import _native
 
@@ -46,6 +44,11 @@ def function(event: Event) -> str:
     if kind(event) == "CAPI":
         return _native.CAPI_ROWS[event.func][0]
     return _native.got_slots()[event.slot][2]
+
+
+def permissions(address: int) -> str:
+    """How the page of an address is mapped: "r--p"."""
+    return next(row[2] for row in _native.maps() if row[0] <= address < row[1])
 
 
 def signed(value: int) -> int:
@@ -86,6 +89,19 @@ class Traced:
 
 
 @contextmanager
+def storm(count: int, work: Callable[[], object]) -> Iterator[None]:
+    """`work` again and again in `count` threads while the block arms and disarms; every record has a kind."""
+    _native.ring_begin("", 1 << 12, "last", 1, 1, TOTAL_BYTES, -1)
+    try:
+        with repeating(count, work):
+            yield
+    finally:
+        rows = _native.ring_end()[0]
+        _native.interned_clear()
+    assert {event.kind for row in rows for event in decode(row[6])} <= KINDS.keys() - {0}
+
+
+@contextmanager
 def traced(
     *modules: ModuleType | str,
     grade: int = RECORDED,
@@ -121,4 +137,3 @@ static PyObject *gcd(PyObject *self, PyObject *args) {
     return Py_BuildValue("i", a);
 }
 """
-GCD += specimens.ending("gcd_module", "gcd", takes="METH_VARARGS")

@@ -6,8 +6,6 @@ list, buffer exports, ndarray flags and the 72 bytes a memoryview leaves behind)
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import mmap
 import sys

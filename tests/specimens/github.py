@@ -5,8 +5,6 @@ https://github.com/gjtorikian/html-pipeline, lib/html_pipeline/sanitization_filt
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 _TAGS = """
 h1 h2 h3 h4 h5 h6 br b i strong em a pre code img tt div ins del sup sub p ol ul table thead tbody tfoot
 blockquote dl dt dd kbd q samp var hr ruby rt rp li tr td th s strike summary details caption figure

@@ -3,8 +3,6 @@ own process by tests/leaks/test_calls.py. `fault(name)` says which of its faults
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import json
 import sys
@@ -52,15 +50,16 @@ static int box_contains(PyObject *self, PyObject *item) {
     if (is("leaked where it is looked for")) { Py_INCREF(item); }
     return 0;
 }
-static PyObject *box_or(PyObject *self, PyObject *other) {
-    return is("in place without a reference") ? self : Py_NewRef(self);
+static PyObject *box_or(PyObject *box, PyObject *other) {
+    return is("in place without a reference") ? box : Py_NewRef(box);
 }
 static PyType_Slot slots[] = {
     {Py_tp_init, box_init}, {Py_tp_traverse, box_traverse}, {Py_tp_clear, box_clear},
     {Py_tp_dealloc, box_dealloc}, {Py_mp_ass_subscript, box_set}, {Py_sq_contains, box_contains},
     {Py_nb_inplace_or, box_or}, {0, NULL},
 };
-static PyType_Spec spec = {"given.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+static PyType_Spec Box_type = {
+    "given.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
 typedef struct { PyObject_HEAD int n; } Small;
 static PyObject *small_new(PyTypeObject *type, PyObject *args, PyObject *names) {
     PyObject *self = type->tp_alloc(type, 0);
@@ -72,7 +71,7 @@ static PyObject *small_new(PyTypeObject *type, PyObject *args, PyObject *names) 
     ((Small *)self)->n = n;
     return self;
 }
-static PyTypeObject small_type = {
+static PyTypeObject Small_type = {
     PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "given.Small", .tp_basicsize = sizeof(Small),
     .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = small_new,
 };
@@ -81,15 +80,6 @@ static PyObject *fault(PyObject *self, PyObject *name) {
     snprintf(text, sizeof text, "%s", PyUnicode_AsUTF8(name));
     on = text;
     Py_RETURN_NONE;
-}
-static PyMethodDef methods[] = {{"fault", fault, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "given", NULL, -1, methods, NULL, NULL, NULL, NULL,
-};
-PyMODINIT_FUNC PyInit_given(void) {
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
-    int failed = !module || !type || PyModule_AddObject(module, "Box", type) < 0;
-    return failed || PyModule_AddType(module, &small_type) < 0 ? NULL : module;
 }
 """
 

@@ -1,8 +1,6 @@
 """Random graphs of live objects, and a brute-force walk over them to compare with."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import types
 from collections.abc import Iterator

@@ -1,8 +1,6 @@
 """Lazy providers for tests: an honest one, the seed's, and one for every clause of the contract broken."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import numpy as np
 
 from inspector import lazy

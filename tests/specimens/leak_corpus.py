@@ -6,8 +6,6 @@ each; HONEST only names them. A function takes one argument, made by `argument(n
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, Final
 
 FAULTS: Final[dict[str, tuple[str, str]]] = {
@@ -299,10 +297,7 @@ static PyObject *capsule_returned(PyObject *self, PyObject *x) {
     return PyCapsule_New(&cached, "corpus.pointer", NULL);
 }
 static PyObject *memoryview_returned(PyObject *self, PyObject *x) { return PyMemoryView_FromObject(x); }
-static PyMethodDef methods[] = {METHODS {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "leak_corpus", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_leak_corpus(void) { return PyModule_Create(&definition); }
-""".replace("METHODS", " ".join(f'{{"{name}", {name}, METH_O, NULL}},' for name in (*FAULTS, *HONEST)))
+"""
 
 
 def line_of(name: str) -> int:

@@ -1,8 +1,6 @@
 """Run by tests/leaks in its own process: each function of the corpus called once; JSON of what was found."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import json
 import sys

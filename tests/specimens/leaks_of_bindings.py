@@ -1,13 +1,11 @@
 """Faults planted in pybind11, nanobind, Cython and the stable ABI, each with an honest twin: the table.
 
-The sources lie in `leaks_of/`, one module a binding. A fault is the function `NAME_fault`, its twin
-`NAME_honest`; its line ends with a comment "fault": where a hooked call made, lent or took the reference, and
-the line of the function where only macros did it.
+The sources lie in `leaks_of/`, one module a binding; `of_both.h` stands in two of them. A fault is the
+function `NAME_fault`, its twin `NAME_honest`; its line ends with a comment "fault": where a hooked call made,
+lent or took the reference, and the line of the function where only macros did it.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -74,13 +72,16 @@ UNSEEN: Final = "macros alone lend an item of the argument and put it into the r
 OF_BOTH: Final = {
     "steal": Planted(OVER, "list", "things", moves="fewer"),
     "release": Planted("leaked", "list", "things"),
+    "borrow": Planted("leaked", "list", "things"),
     "incref": Planted("leaked", "list", "table"),
     "throw": Planted("leaked", "str", "text", certain=False),
     "capsule": Planted(LOST, "4000 B", "size", runs=True),
     "capsleak": Planted("capsule leaked", "PyCapsule", "size"),
+    "cache": Planted("leaked", "list", "things"),
     "member": Planted("leaked", "list", "things"),
     "buffer": Planted("buffer not released", "bytearray", "bytes"),
     "weak": Planted("leaked", "ReferenceType", "thing", runs=True),
+    "policy": Planted(LOST, "200 B", "nothing"),
     "fetch": Planted("leaked", "AttributeError", "thing"),
     "tuple": Planted(OVER, "Thing", "things", moves="fewer"),
     "attr": Planted("leaked", "list", "thing"),
@@ -89,12 +90,9 @@ OF_BOTH: Final = {
 FAULTS: Final[dict[str, dict[str, Planted]]] = {
     "pybind11": {
         **OF_BOTH,
-        "borrow": Planted("leaked", "list", "things"),
         "decref": Planted(OVER, "list", "table", moves="fewer"),
-        "cache": Planted("leaked", "list", "things"),
         "callback": Planted("leaked", "function", "caller"),
         "bufinfo": Planted(LOST, "", "bytes"),
-        "policy": Planted(LOST, "200 B", "nothing"),
         "iter": Planted("leaked", "int", "numbers"),
         "errset": Planted("result with an exception set", "", "size", moves="error"),
         "gil": Planted("C-API call without the GIL", "", "nothing"),
@@ -104,11 +102,8 @@ FAULTS: Final[dict[str, dict[str, Planted]]] = {
     "nanobind": {
         **OF_BOTH,
         "attr": Planted("leaked", "list", "thing", line=False),
-        "borrow": Planted("leaked", "list", "things"),
         "decref": Planted(OVER, "Thing", "things", moves="fewer"),
-        "cache": Planted("leaked", "list", "things"),
         "raw": Planted("leaked", "list", "things", runs=True),
-        "policy": Planted(LOST, "300 B", "nothing"),
     },
     "cython": {
         "incref": Planted("leaked", "list", "things"),
@@ -161,19 +156,23 @@ def arguments(binding: str, name: str) -> tuple[Any, ...]:
 def honest(binding: str) -> list[str]:
     """Names of the honest functions: the twins and those that have none."""
     defined = source(binding)
-    return [one for one in (*FAULTS[binding], *ONLY_HONEST[binding]) if f"{one}_honest" in defined]
+    every = (*FAULTS[binding], *ONLY_HONEST[binding])
+    return [one for one in every if f"{one}_honest" in defined or f"BOTH({one})" in defined]
 
 
 def source(binding: str) -> str:
-    """The text of the module."""
-    return (SOURCES / FILES[binding]).read_text()
+    """The text of the module, with what two of them have in common."""
+    text = (SOURCES / FILES[binding]).read_text()
+    return text.replace("    OF_BOTH\n", (SOURCES / "of_both.h").read_text())
 
 
 def line_of(binding: str, name: str) -> int:
     """Number of the line where the fault stands."""
     lines = list(enumerate(source(binding).splitlines(), 1))
     elsewhere = [number for number, line in lines if line.endswith(f"fault of {name}_fault")]
-    begins = next(number for number, line in lines if re.search(rf'(def |F\(|"){name}_fault\b', line))
+    begins = next(
+        number for number, line in lines if re.search(rf'(def |F\(|"){name}_fault\b|BOTH\({name}\)', line)
+    )
     return next(iter(elsewhere), 0) or next(
         number for number, line in lines if number >= begins and re.search(r"(//|#) fault$", line)
     )

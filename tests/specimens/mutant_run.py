@@ -8,8 +8,6 @@ the repeat rule, `places` what each of the TESTs reaches: names of unittest; "-x
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

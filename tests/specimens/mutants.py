@@ -6,8 +6,6 @@ a place: removed, doubled, and moved past the next statement (a release: before 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Real extensions as their authors released them on PyPI, each built once with every mutant of it inside."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import subprocess
 import sys
 import tarfile

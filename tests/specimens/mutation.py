@@ -11,8 +11,6 @@ accused in the runs without a mutation. Answers are kept in build/mutation, a li
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -5,11 +5,7 @@
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
-
-import specimens
 
 KINDS: Final = (
     "PyMem_Malloc", "PyMem_Calloc", "PyMem_Realloc", "PyObject_Malloc", "PyObject_Calloc", "malloc", "calloc",
@@ -20,7 +16,7 @@ PATTERNS: Final = 11
 KEEPS: Final = 10
 FREES: Final = 2
 
-FUNCTIONS: Final = r"""
+SOURCE: Final = r"""
 #define _GNU_SOURCE
 #include <Python.h>
 #include <malloc.h>
@@ -373,9 +369,3 @@ static PyObject *take(PyObject *self, PyObject *args) { // kind, address, bytes 
     return PyLong_FromLong(first);
 }
 """
-WITH_ARGUMENTS: Final = dict.fromkeys(("forget", "keep", "freed", "give", "take"), "METH_VARARGS")
-WITHOUT: Final = (
-    "in_own_rest", "behind_objects", "behind_number", "behind_variable", "behind_aligned", "name_top",
-    "forget_top",
-)  # fmt: skip
-SOURCE: Final = FUNCTIONS + specimens.ending("oldwords", *WITHOUT, in_generator="METH_O", **WITH_ARGUMENTS)

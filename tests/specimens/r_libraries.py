@@ -1,8 +1,6 @@
 """R libraries of tests/seeds, compiled by `R CMD SHLIB` once for each content, and R's console as text."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

@@ -1,8 +1,6 @@
 """System calls that the kernel refuses from here on: a seccomp filter, for this process and its children."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

@@ -1,8 +1,6 @@
 """Run by tests/leaks/test_repeat.py in its own process: the repeat rule on C that only macros count in."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -53,9 +51,9 @@ static void takes_type_dealloc(PyObject *self) {
 }
 static PyType_Slot keeps_slots[] = {{Py_tp_dealloc, keeps_type_dealloc}, {0, NULL}};
 static PyType_Slot takes_slots[] = {{Py_tp_dealloc, takes_type_dealloc}, {0, NULL}};
-static PyType_Spec keeps = {"slotted.KeepsType", sizeof(Empty), 0, Py_TPFLAGS_DEFAULT, keeps_slots};
-static PyType_Spec takes = {"slotted.TakesType", sizeof(Empty), 0, Py_TPFLAGS_DEFAULT, takes_slots};
-static PyObject *box_call(PyObject *self, PyObject *args, PyObject *names) {
+static PyType_Spec KeepsType_type = {"slotted.KeepsType", sizeof(Empty), 0, Py_TPFLAGS_DEFAULT, keeps_slots};
+static PyType_Spec TakesType_type = {"slotted.TakesType", sizeof(Empty), 0, Py_TPFLAGS_DEFAULT, takes_slots};
+static PyObject *box_call(PyObject *box, PyObject *args, PyObject *names) {
     Py_INCREF(PyTuple_GET_ITEM(args, 0));  // leaked
     Py_RETURN_NONE;
 }
@@ -69,18 +67,7 @@ static PyType_Slot slots[] = {
     {Py_mp_ass_subscript, box_set}, {Py_tp_call, box_call}, {Py_tp_iter, PyObject_SelfIter},
     {Py_tp_iternext, box_next}, {Py_tp_dealloc, box_dealloc}, {0, NULL},
 };
-static PyType_Spec spec = {"slotted.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT, slots};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "slotted", .m_size = -1};
-PyMODINIT_FUNC PyInit_slotted(void) {
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
-    PyObject *kept_type = PyType_FromSpec(&keeps), *taken_type = PyType_FromSpec(&takes);
-    if (!module || !type || !kept_type || !taken_type ||
-        PyModule_AddObject(module, "KeepsType", kept_type) < 0 ||
-        PyModule_AddObject(module, "TakesType", taken_type) < 0) {
-        return NULL;
-    }
-    return PyModule_AddObject(module, "Box", type) == 0 ? module : NULL;
-}
+static PyType_Spec Box_type = {"slotted.Box", sizeof(Box), 0, Py_TPFLAGS_DEFAULT, slots};
 """
 RESIZED = r"""
 #include <Python.h>
@@ -104,7 +91,6 @@ static PyObject *finish(PyObject *self, PyObject *unused) {
     Py_RETURN_NONE;
 }
 """
-RESIZED += specimens.ending("resized", "finish", begin="METH_O", size=-1)
 TEXT = "one text that many runs put into a box"
 ONE = frozenset((TEXT,))
 

@@ -1,8 +1,6 @@
 """The two extension modules of tutorial 30, which tests/seeds builds too: reader and tests have one text."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Counts of the tests: small ones for `make test`, large ones for `make soak` (INSPECTOR_SOAK=1)."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 
 SOAK = os.environ.get("INSPECTOR_SOAK") == "1"

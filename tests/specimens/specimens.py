@@ -5,13 +5,12 @@ running Python. Plants (references that a test hides) must be `volatile`, or the
 check each one with and without. Built files are cached by the hash of all that goes in, so a second run
 compiles nothing.
 
-Functions of a specimen need no table of methods: where the C has no PyInit, `library` adds the table of all
-functions `static PyObject *NAME(PyObject *self, PyObject *ARGUMENT)`, and the module's definition.
+A specimen needs no table of methods and no init: where the C has no PyInit, `library` adds the table of all
+functions `static PyObject *NAME(PyObject *self, PyObject *ARGUMENT)`, the module's definition, and the types
+that are written as `static PyType_Spec NAME_type` or `static PyTypeObject NAME_type`.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -26,11 +25,19 @@ from pathlib import Path
 from types import ModuleType
 
 FLAGS = ("-O2", "-g", "-shared", "-fPIC", "-std=gnu11", "-Wall", "-Wextra", "-Wno-unused-parameter")
-METHOD = re.compile(r"^static PyObject \*(\w+)\(PyObject \*self, PyObject \*(const \*)?(\w+)", re.MULTILINE)
+METHOD = re.compile(
+    r"^static PyObject \*(\w+)\(PyObject \*self, PyObject \*(const \*)?(\w+)([^)]*)\)", re.MULTILINE
+)
+TYPE = re.compile(r"^static (PyType_Spec|PyTypeObject) (\w+)_type = ", re.MULTILINE)
 TAIL = """
 static PyMethodDef methods[] = {%s{NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "%s", .m_methods = methods};
-PyMODINIT_FUNC PyInit_%s(void) { %sreturn PyModule_Create(&definition); }
+PyMODINIT_FUNC PyInit_%s(void) {
+    %s
+    PyObject *module = PyModule_Create(&definition);
+    %s
+    return module;
+}
 """
 KINDS = {"unused": "METH_NOARGS", "args": "METH_VARARGS"}
 """What a function takes, by the name of its argument; METH_O by any other."""
@@ -55,23 +62,9 @@ def imported(name: str, path: Path) -> ModuleType:
     return module
 
 
-def ending(name: str, *functions: str, takes: str = "METH_NOARGS", size: int = 0, **others: str) -> str:
-    """The end of a module's C: the table of its functions, by what they take, its definition, its init."""
-    rows = {**dict.fromkeys(functions, takes), **others}.items()
-    table = "".join(f'    {{"{one}", (PyCFunction)(void *){one}, {flags}, NULL}},\n' for one, flags in rows)
-    return f"""static PyMethodDef methods[] = {{
-{table}    {{NULL, NULL, 0, NULL}},
-}};
-static struct PyModuleDef definition = {{
-    PyModuleDef_HEAD_INIT, .m_name = "{name}", .m_size = {size}, .m_methods = methods}};
-PyMODINIT_FUNC PyInit_{name}(void) {{ return PyModule_Create(&definition); }}
-"""
-
-
 def library(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
     """Path of the shared object built from `sources`; for a child process that imports it itself."""
-    if not any("PyInit_" in source for source in sources) and METHOD.search(sources[0]):
-        sources = (_completed(name, sources[0]), *sources[1:])
+    sources = (completed(name, sources[0]), *sources[1:])
     compiler = shutil.which("gcc") or shutil.which("cc") or "gcc"
     command = [compiler, *FLAGS, *flags, f"-I{sysconfig.get_path('include')}"]
     key = hashlib.sha256("\0".join([*command, sys.version, name, *sources]).encode()).hexdigest()[:16]
@@ -81,13 +74,23 @@ def library(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
     return path
 
 
-def _completed(name: str, source: str) -> str:
-    rows = "".join(
-        f'{{"{function}", (PyCFunction)(void (*)(void)){function}, '
-        f"{'METH_FASTCALL' if several else KINDS.get(argument, 'METH_O')}, NULL}}, "
-        for function, several, argument in METHOD.findall(source)
+def completed(name: str, source: str) -> str:
+    """The C with the table of its functions, its definition and its init, where it has none."""
+    if "PyInit_" in source or not (METHOD.search(source) or TYPE.search(source)):
+        return source
+    rows = ""
+    for function, several, argument, more in METHOD.findall(source):
+        takes = "METH_FASTCALL" if several else KINDS.get(argument, "METH_O")
+        takes += " | METH_KEYWORDS" if "PyObject" in more else ""
+        rows += f'{{"{function}", (PyCFunction)(void (*)(void)){function}, {takes}, NULL}}, '
+    begin = "import_array();" if "arrayobject.h" in source else ""
+    types = "".join(
+        f'PyModule_AddObject(module, "{kind}", PyType_FromSpec(&{kind}_type)); '
+        if how == "PyType_Spec"
+        else f"PyModule_AddType(module, &{kind}_type); "
+        for how, kind in TYPE.findall(source)
     )
-    return source + TAIL % (rows, name, name, "import_array(); " if "arrayobject.h" in source else "")
+    return source + TAIL % (rows, name, name, begin, types)
 
 
 def _compile(command: list[str], name: str, sources: tuple[str, ...], path: Path) -> None:

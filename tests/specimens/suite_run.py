@@ -7,8 +7,6 @@ Watched by the ledger, or by a trace of the grade that is named.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,8 +1,6 @@
 """Programs of tests/seeds in Swift, compiled once for each content where there is a swiftc."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -1,8 +1,6 @@
 """The shared pieces of the tests: a specimen does what its C says, a fingerprint sees each change."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import weakref
 from collections.abc import Callable
@@ -20,9 +18,6 @@ static PyObject *keep(PyObject *self, PyObject *object) {
     kept = Py_NewRef(object);
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"keep", keep, METH_O, "Keep it for ever."}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "holder", .m_methods = methods};
-PyMODINIT_FUNC PyInit_holder(void) { return PyModule_Create(&definition); }
 """
 
 

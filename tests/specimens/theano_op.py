@@ -4,8 +4,6 @@ pytensor pickles it, so it is a module. It gives PyArray_Empty a dtype that it b
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 from pytensor.graph.basic import Apply

@@ -8,8 +8,6 @@ As a program it prints the table of all.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import ctypes
 import io
@@ -165,14 +163,6 @@ def mapped() -> Any:
     return made
 
 
-def pixels() -> Any:
-    return np.random.default_rng(1).integers(0, 255, (64, 128), dtype="u1")
-
-
-def image() -> Any:
-    return _module("PIL.Image").fromarray(pixels())
-
-
 def element() -> Any:
     etree = _module("lxml.etree")
     root = etree.Element("root")
@@ -184,13 +174,6 @@ class Struct(ctypes.Structure):
     """Two numbers and a long array."""
 
     _fields_ = [("a", ctypes.c_int), ("b", ctypes.c_double), ("c", ctypes.c_double * N)]
-
-
-def c_struct() -> Any:
-    made = Struct(1, 2.0)
-    for i in range(N):
-        made.c[i] = i
-    return made
 
 
 def _change(address: int, size: int, step: int = 1) -> None:
@@ -207,19 +190,9 @@ def change_arrow(array: Any) -> None:
         _change(values.address, values.size, 4 if hasattr(chunk, "indices") else 1)
 
 
-def change_fields(array: Any) -> None:
-    change_arrow(array.field(0))
-    change_arrow(array.field(1))
-
-
 def change_nullable(series: Any) -> None:
     flip(series.array._data)
     series.array._mask[:] = ~series.array._mask
-
-
-def change_kinds(series: Any) -> None:
-    codes = series.array.codes
-    _change(codes.__array_interface__["data"][0], codes.nbytes)
 
 
 def change_polars(series: Any) -> None:
@@ -230,10 +203,6 @@ def change_polars(series: Any) -> None:
     for chunk in _module("pyarrow").chunked_array(series).chunks:
         for buffer in chunk.buffers()[2:]:
             _change(buffer.address, buffer.size)
-
-
-def change_object(instance: Any) -> None:
-    _change(ctypes.addressof(instance), ctypes.sizeof(instance))
 
 
 def in_thread(work: Callable[[], Any]) -> Any:
@@ -288,32 +257,10 @@ def saved_and_loaded(a: Any) -> Any:
     return np.load(file)
 
 
-def scratch() -> str:
-    with tempfile.NamedTemporaryFile(delete=False) as file:
-        return file.name
-
-
-def resized(a: Any) -> Any:
-    made = a.copy()
-    made.resize(2 * N, refcheck=False)
-    return made
-
-
-def locked(a: Any) -> Any:
-    view = a.view()
-    view.flags.writeable = False
-    return view
-
-
-def put_few(a: Any) -> Any:
-    np.put(a, [0, 1, 2], [9.0, 9.0, 9.0])
-    return a
-
-
 def through_file(a: Any) -> Any:
-    path = scratch()
-    a.tofile(path)
-    return np.fromfile(path)
+    with tempfile.NamedTemporaryFile() as file:
+        a.tofile(file.name)
+        return np.fromfile(file.name)
 
 
 def saved(t: Any) -> Any:
@@ -341,20 +288,8 @@ def blosc(a: Any) -> Any:
     return codec.decode(codec.encode(a))
 
 
-def doubled(a: Any) -> Any:
-    return _module("numba").njit(lambda x: x * 2)(a)
-
-
-def a_part(a: Any) -> Any:
-    return _module("numba").njit(lambda x: x[10:3000])(a)
-
-
 def _module(name: str) -> Any:
     return __import__(name, fromlist=["*"])
-
-
-def _repaint(picture: Any) -> None:
-    picture.putpixel((0, 0), (picture.getpixel((0, 0)) + 7) % 256)
 
 
 class Of:
@@ -399,11 +334,6 @@ def grown(b: Any) -> Any:
     return b
 
 
-def repeated(b: Any) -> Any:
-    b *= 3
-    return b
-
-
 def one_by_one(b: Any) -> Any:
     for i in range(5000):
         b.append(i % 256)
@@ -419,12 +349,6 @@ def in_pieces(b: Any) -> Any:
     made = bytearray()
     for i in range(0, len(b), 64):
         made += b[i : i + 64]
-    return made
-
-
-def joined(w: Any) -> Any:
-    made = array.array("d")
-    made += w
     return made
 
 

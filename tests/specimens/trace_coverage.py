@@ -5,14 +5,13 @@ makes, all are counted by grade count; what grade record counts of them, and doe
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 import io
 from collections.abc import Callable
 from typing import Any
 
 import inspector
+from inspector.facts.conversion import Seen
 
 Work = Callable[[Any], object]
 ROWS = [{"name": f"row {n}", "value": n / 2, "whole": n} for n in range(300)]
@@ -107,7 +106,7 @@ WORK: dict[str, tuple[str, Work]] = {
 HEAD = ("library", "import slots", "with values", "calls of its work", "recorded", "functions hooked")
 
 
-def counted(package: str, grade: Any, work: Callable[[], object]) -> tuple[inspector.facts.Seen, int]:
+def counted(package: str, grade: Any, work: Callable[[], object]) -> tuple[Seen, int]:
     """What the trace says it saw of the package, and how many C-API calls it only counted."""
     with inspector.trace(package, grade=grade) as t:
         work()

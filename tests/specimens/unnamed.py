@@ -6,8 +6,6 @@ that they hold nothing.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,21 +1,18 @@
 """Who asked for the memory of a result; the hooks that tell it are put back to the byte on every way out."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import ctypes
 import importlib
-import os
-import subprocess
 import sys
-import threading
 import tracemalloc
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from apart import ran
+from threads import repeating
 
 import inspector
 from inspector import _native
@@ -157,26 +154,20 @@ def test_tracemalloc_begun_meanwhile_is_left_alone() -> None:
 
 def test_arming_while_threads_allocate(put_back: None) -> None:
     """Threads get and give back blocks of every domain, with and without the GIL, while all is toggled."""
-    going, wrong = threading.Event(), []
+    wrong: list[int] = []
     a = np.arange(float(1 << 15))
 
     def allocate() -> None:
-        while not going.is_set():
-            one, two = a.copy(), bytes(20_000)
-            grown = bytearray(one)
-            grown.extend(two)
-            if grown[: one.nbytes] != one.tobytes() or any(grown[one.nbytes :: 999]):
-                wrong.append(len(grown))
+        one, two = a.copy(), bytes(20_000)
+        grown = bytearray(one)
+        grown.extend(two)
+        if grown[: one.nbytes] != one.tobytes() or any(grown[one.nbytes :: 999]):
+            wrong.append(len(grown))
 
-    threads = [threading.Thread(target=allocate) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for _ in range(int(os.environ.get("INSPECTOR_SOAK", "1")) * 300):
-        _native.allocations_arm()
-        _native.allocations_disarm()
-    going.set()
-    for thread in threads:
-        thread.join()
+    with repeating(4, allocate):
+        for _ in range(300):
+            _native.allocations_arm()
+            _native.allocations_disarm()
     assert wrong == []
 
 
@@ -192,12 +183,7 @@ print(*sorted({{str(copy.allocator) for copy in t.fact.copies}}), sep=", ")
 
 
 def child(body: str, **environment: str) -> str:
-    made = subprocess.run(
-        [sys.executable, "-P", "-c", CHILD.format(body=body)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-    )
+    made = ran("-c", CHILD.format(body=body), **environment)
     assert (made.returncode, made.stderr) == (0, "")
     return made.stdout
 
@@ -238,10 +224,8 @@ static PyObject *grow(PyObject *self, PyObject *count) {
         grower.grow(10)
     del sys.modules["grower"]
     grown = [copy for copy in t.fact.copies if copy.function == "grower.grow"]
-    assert [str(copy.allocator) for copy in grown] == [
-        "grower (realloc)",
-        "? blocks under 4 KiB are not recorded",
-    ]
+    small = "? blocks under 4 KiB are not recorded"
+    assert [str(copy.allocator) for copy in grown] == ["grower (realloc)", small]
 
 
 def test_ending_twice_does_nothing(put_back: None) -> None:

@@ -1,9 +1,6 @@
 """What a trace asks the adapters: as little as tells the same."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-import subprocess
 import sys
 import weakref
 from collections.abc import Callable
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from apart import ran
 
 import inspector
 from inspector.facts.unknown import Unknown
@@ -26,14 +24,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     make = reported_spans.asker
 
-    def asker() -> Callable[[Any], Any]:
+    def asker() -> Callable[..., Any]:
         ask = make()
-
-        def counted(x: Any, *after: int) -> Any:
-            names.append(type(x).__name__)
-            return ask(x, *after)
-
-        return counted
+        return lambda x, *after: names.append(type(x).__name__) or ask(x, *after)  # type: ignore[func-returns-value]
 
     monkeypatch.setattr(reported_spans, "asker", asker)
     return names
@@ -114,8 +107,8 @@ print(*{copy.verdict for one in views for copy in traced.of(one)})
 @pytest.mark.parametrize("code", [NOWHERE, NO_LONGER_THERE], ids=["a cast from a number", "a cut file"])
 def test_memory_that_is_not_there_is_not_read(code: str) -> None:
     """Of what an adapter tells, a few elements are read directly: the program died of each of these."""
-    ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=100)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "shared\n", "")
+    ended = ran("-c", code)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "shared\n", "")
 
 
 def test_many_objects_of_one_type_hide_none_of_another() -> None:

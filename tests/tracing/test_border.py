@@ -1,12 +1,9 @@
 """Calls of C functions by ctypes and cffi, callbacks into Python, the GIL, destructors and finalizers."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import errno
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from apart import printed
 
 import inspector
 from inspector import _native
@@ -40,16 +38,8 @@ static PyObject *make(PyObject *self, PyObject *how) {
 static PyObject *count(PyObject *self, PyObject *unused) { return PyLong_FromLong(destroyed); }
 static void end(PyObject *self) { destroyed += 100; }
 static PyType_Slot slots[] = {{Py_tp_finalize, end}, {0, NULL}};
-static PyType_Spec spec = {"border_capsules.Held", sizeof(PyObject), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
-static PyMethodDef methods[] = {
-    {"make", make, METH_O, NULL}, {"count", count, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "border_capsules", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_border_capsules(void) {
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
-    return module && type && PyModule_AddObject(module, "Held", type) == 0 ? module : NULL;
-}
+static PyType_Spec Held_type = {"border_capsules.Held", sizeof(PyObject), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 """
 
 
@@ -297,8 +287,7 @@ with inspector.trace("math", copies=False) as t:
 interpreters.destroy(other)
 print([(call.name, call.times) for call in t.calls if call.name == "math.gcd"])
 """
-    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True, timeout=100)
-    assert ended.stdout == "[('math.gcd', 1)]\n", ended.stderr
+    assert printed("-c", child) == "[('math.gcd', 1)]\n"
 
 
 class Pair(ctypes.Structure):

@@ -5,8 +5,6 @@ is what the operation gave, `trace.of(result)`; what libraries do beside it stan
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import math
 from typing import Any
 

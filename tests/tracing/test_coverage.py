@@ -1,8 +1,6 @@
 """What a trace says of how much of a library it sees, against the files themselves."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import itertools
 import math
 import sysconfig

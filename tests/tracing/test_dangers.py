@@ -1,15 +1,11 @@
 """What could go wrong while slots are patched: threads, unwinding, fork, exit, memray, a static Python."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import shutil
 import signal
 import struct
-import subprocess
 import sys
-import threading
 import warnings
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +13,7 @@ from types import ModuleType
 import events
 import pytest
 import specimens
+from apart import printed, ran
 from events import DEEP, RECORDED, function, kind, traced
 from soak import rounds
 
@@ -61,7 +58,7 @@ static PyObject *land(PyObject *self, PyObject *callable) {
 THROWING = """
 #include <Python.h>
 #include <stdexcept>
-static PyObject *thrower(PyObject *self, PyObject *unused) { throw std::runtime_error("thrown"); }
+static PyObject *thrower(PyObject *ignored, PyObject *unused) { throw std::runtime_error("thrown"); }
 static PyMethodDef thrower_row = {"thrower", thrower, METH_NOARGS, NULL};
 static PyObject *catches(PyObject *self, PyObject *unused) {
     PyObject *callable = PyCFunction_New(&thrower_row, NULL);
@@ -74,12 +71,7 @@ static PyObject *catches(PyObject *self, PyObject *unused) {
     }
     return PyUnicode_FromString("not thrown");
 }
-static PyMethodDef methods[] = {{"catches", catches, METH_NOARGS, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "throwing", NULL, 0, methods};
-PyMODINIT_FUNC PyInit_throwing(void) { return PyModule_Create(&definition); }
 """
-
-
 IMPORTED = """
 import importlib.machinery, importlib.util
 from inspector import _native
@@ -95,32 +87,18 @@ def busy() -> ModuleType:
 
 def test_a_storm_of_toggles_under_four_threads(busy: ModuleType) -> None:
     """1e6 toggles in the long run: no call is lost or answered wrongly, no slot is left patched."""
-    stop, wrong = threading.Event(), list[int]()
+    wrong, path = list[int](), frozenset([str(busy.__file__)])
 
     def work() -> None:
-        while not stop.is_set():
-            if busy.work(300) != 3 * sum(range(300)):
-                wrong.append(1)
+        if busy.work(300) != 3 * sum(range(300)):
+            wrong.append(1)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    path = frozenset([str(busy.__file__)])
-    _native.ring_begin("", 1 << 12, "last", 1, 1, events.TOTAL_BYTES, -1)
-    for thread in threads:
-        thread.start()
-    try:
+    with events.storm(4, work):
         for toggle in range(rounds(5_000, 500_000)):
             _native.got_arm(path, toggle % 3)
             _native.got_disarm()
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        rows = _native.ring_end()[0]
-        _native.interned_clear()
     assert wrong == []
     assert [row[2] for row in _native.got_slots() if row[6]] == []
-    kinds = {event.kind for row in rows for event in events.decode(row[6])}
-    assert kinds <= set(range(len(events.KINDS))) - {0}
 
 
 def test_longjmp_out_of_a_hooked_call() -> None:
@@ -134,12 +112,8 @@ with events.traced(jumping) as seen:
     print([jumping.land(jumping.jump) for _ in range(3)])
 print([(events.function(e), e.depth) for e in seen.events if events.function(e) == "PyLong_FromLong"])
 """
-    ended = run(child)
+    ended = ran("-c", child)
     assert ended.stdout == f"[77, 77, 77]\n{[('PyLong_FromLong', 0)] * 3}\n", ended.stderr
-
-
-def run(child: str, *words: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([python, "-P", "-c", child, *words], capture_output=True, text=True, timeout=100)
 
 
 def test_an_exception_of_cpp_through_a_hook() -> None:
@@ -155,7 +129,7 @@ for grade in (events.RECORDED, events.DEEP):
     calls = [e for e in seen.events if events.kind(e) == "CAPI"]
     print([(events.function(e), e.depth) for e in calls if "FromString" in events.function(e)])
 """
-    ended = run(child)
+    ended = ran("-c", child)
     line = f"thrown thrown\n{[('PyUnicode_FromString', 0)] * 2}\n"
     assert ended.stdout == line * 2, ended.stderr
 
@@ -178,7 +152,7 @@ def test_a_fork_while_armed(busy: ModuleType) -> None:
 
 def test_recursion_through_a_hooked_call() -> None:
     """`__index__` calls the module again: each call is a level deeper, and comes back."""
-    module = specimens.build("recursive", BUSY.replace("busy_module", "recursive"))
+    module = specimens.build("recursive", BUSY)
 
     class Number:
         def __init__(self, left: int) -> None:
@@ -222,7 +196,7 @@ time.sleep(0.05)
 print("done")
 """
     for _ in range(rounds(3, 30)):
-        ended = run(child)
+        ended = ran("-c", child)
         assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\n", "")
 
 
@@ -234,11 +208,13 @@ _native.got_arm(frozenset([{busy.__file__!r}]), 1)
 module.work(100)
 os.kill(os.getpid(), signal.SIGKILL)
 """
-    assert run(child, str(tmp_path)).returncode == -signal.SIGKILL
+    assert ran("-c", child, str(tmp_path)).returncode == -signal.SIGKILL
     (file,) = tmp_path.iterdir()
     content = file.read_bytes()
     head = {name: struct.unpack_from("<" + code, content, at)[0] for name, code, at, _ in _native.RING_HEADER}
+    assert (head["magic"], head["capacity"]) == (_native.RING_MAGIC, 4096)
     found = events.decode(content[4096 : 4096 + head["head"] * 64])
+    assert len(found) == head["head"]
     assert [event.val for event in found if kind(event) == "VALUE"][-4:] == [3, 99, 3, 99]
 
 
@@ -248,7 +224,7 @@ def test_a_statically_linked_python(busy: ModuleType) -> None:
     if static is None:
         pytest.skip("cannot be installed here: .ci/system.py brings Debian's python3")
     ask = "import sys; print('%d.%d' % sys.version_info[:2])"
-    version = run(ask, python=static).stdout.strip()
+    version = ran("-c", ask, python=static).stdout.strip()
     if version != f"{sys.version_info.major}.{sys.version_info.minor}":
         pytest.skip(f"not on CPython {sys.version_info.minor}: the system's is {version}")
     child = f"""
@@ -268,7 +244,7 @@ for grade in (0, 1, 2):
 counts = {{row[2]: row[5] for row in native.got_slots()}}
 print(counts["PyLong_FromLong"], counts["PyArg_ParseTuple"], native.ring_end()[0][0][2] > 1000)
 """
-    ended = run(child, python=static)
+    ended = ran("-c", child, python=static)
     assert ended.stdout == "101 100 True\n", ended.stderr
 
 
@@ -289,7 +265,7 @@ for order in range(2):
     written = _native.ring_end()[0][0][2]
     print(restored[1:], written > 1000)
 """
-    ended = run(child, str(tmp_path / "memray"))
+    ended = ran("-c", child, str(tmp_path / "memray"))
     assert ended.stdout == "(0, 0, 0) True\n" * 2, ended.stderr
 
 
@@ -324,8 +300,6 @@ with inspector.trace("numpy") as t:
     after = a.copy()
 print(sum(copy.times for copy in t.copies), "another tracer" in str(t.copies[-1].allocator))
 """
-    ran = run(code)
-    assert ran.returncode == 0, ran.stderr
-    giver, told = ran.stdout.splitlines()
+    giver, told = printed("-c", code).splitlines()
     by_malloc = giver == "_multiarray_umath (malloc)"  # NumPy 2.5 asks PyMem_RawMalloc, which memray leaves
     assert told == f"2 {by_malloc}" and (by_malloc or giver == "_multiarray_umath (PyMem_RawMalloc)")

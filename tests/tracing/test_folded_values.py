@@ -1,8 +1,6 @@
 """Calls whose values lie in the record of the call itself: told as they were, whatever has room."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import math
 import struct

@@ -1,8 +1,6 @@
 """Ctrl-C and progress of a running trace: on real signals, in this process and in programs of their own."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import functools
 import math
@@ -11,21 +9,21 @@ import pty
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from threads import at_once
 
 import inspector
 from inspector import _native
 
 pytestmark = pytest.mark.core
 
-SELF_INTERRUPTED = """
-import math, os, signal, sys
+INTERRUPTED = """
+import math, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("begun", flush=True)
 while True:
@@ -70,9 +68,7 @@ def test_an_interrupt_at_the_first_instruction_of_the_end_waits_for_it(hearing: 
 
 
 def test_a_handler_that_the_traced_code_sets_stays(hearing: None) -> None:
-    def own(number: int, frame: object) -> None:
-        pass
-
+    own = lambda number, frame: None  # noqa: E731
     with inspector.trace("math"):
         signal.signal(signal.SIGINT, own)
     assert signal.getsignal(signal.SIGINT) is own
@@ -86,9 +82,7 @@ def test_a_trace_that_another_thread_ends_leaves_interrupts_as_they_were(hearing
         trace = inspector.trace("math")
         trace.__enter__()
         math.gcd(12, 18)
-        thread = threading.Thread(target=trace.__exit__, args=(None, None, None))
-        thread.start()
-        thread.join()
+        at_once(lambda trace=trace: trace.__exit__(None, None, None))
         assert (armed(), len(trace.calls)) == (before, 1)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
@@ -134,7 +128,7 @@ def run_on_terminal(path: Path, stop_when: bytes) -> tuple[int, bytes, bytes]:
 
 def test_a_long_program_says_how_far_it_is_and_is_shown_when_interrupted(tmp_path: Path) -> None:
     path = tmp_path / "app.py"
-    path.write_text(SELF_INTERRUPTED)
+    path.write_text(INTERRUPTED)
     code, output, terminal = run_on_terminal(path, b" records")
     assert code == 1
     assert output.startswith(b"begun") and b"math.gcd" in output

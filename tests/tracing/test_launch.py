@@ -1,23 +1,21 @@
 """Programs that are or embed Python, traced from their start: linked, by dlsym, killed, isolated."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 from typing import Any
 
+import hosts
 import pytest
 from programs import inspector
+from refused import refused
 
 from inspector import trace
-from inspector.errors import InspectorError
 from inspector.facts.conversion import Trace
 from inspector.facts.unknown import Unknown
 from inspector.report import from_text
@@ -78,26 +76,8 @@ int main(int count, char **words) {
 CODE = "import json, array; print(json.loads('[1, 2.5]')); array.array('d', [1.0, 2.0]).tobytes()"
 
 
-@pytest.fixture(scope="module")
-def library() -> Path:
-    """This Python's own libpython."""
-    folder, name = sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
-    path = Path(folder, name)
-    if not path.exists() or path.suffix == ".a":
-        pytest.skip("not on CPython without a shared libpython")
-    return path
-
-
-def built(folder: Path, source: str, *flags: str) -> str:
-    (folder / "host.c").write_text(source)
-    command = ["gcc", "-o", str(folder / "host"), str(folder / "host.c"), *flags]
-    subprocess.run(command, check=True, capture_output=True)
-    return str(folder / "host")
-
-
-def linked(folder: Path, library: Path) -> str:
-    include, place = sysconfig.get_path("include"), library.parent
-    return built(folder, HOST, f"-I{include}", str(library), f"-Wl,-rpath,{place}", "-ldl")
+def linked() -> str:
+    return str(hosts.host(HOST, *hosts.linked()))
 
 
 def traced(*words: str, **options: str) -> Trace:
@@ -111,29 +91,31 @@ def names(trace: Trace) -> set[str]:
     return {call.name for call in trace.calls}
 
 
+@hosts.shared_library
 @pytest.mark.quick
 @pytest.mark.core
-def test_a_host_that_is_linked_to_python(tmp_path: Path, library: Path) -> None:
-    trace = traced("--of", "_json", "--of", "array", "--", linked(tmp_path, library), CODE)
+def test_a_host_that_is_linked_to_python() -> None:
+    trace = traced("--of", "_json", "--of", "array", "--", linked(), CODE)
     assert "array.array.tobytes" in names(trace)
     (copy,) = [copy for copy in trace.copies if copy.function == "array.array.tobytes"]
     assert (copy.verdict, copy.copied_bytes) == ("copied", 16)
     assert trace.hosted.hosts == ()
 
 
-def test_a_host_that_finds_python_by_name_and_never_ends_it(tmp_path: Path, library: Path) -> None:
-    host = built(tmp_path, BY_NAME, "-ldl")
+@hosts.shared_library
+def test_a_host_that_finds_python_by_name_and_never_ends_it() -> None:
+    host = str(hosts.host(BY_NAME, "-ldl"))
     assert "Py" not in subprocess.run(["nm", "-D", host], capture_output=True, text=True).stdout
-    trace = traced("--of", "array", "--", host, CODE, str(library))
+    trace = traced("--of", "array", "--", host, CODE, hosts.shared())
     assert "array.array.tobytes" in names(trace)
     assert 0 < trace.wall_ns < 60e9
 
 
+@hosts.shared_library
 @pytest.mark.quick
 @pytest.mark.core
-def test_pointers_that_dlsym_gave_are_hooked_and_given_back(tmp_path: Path, library: Path) -> None:
-    host = built(tmp_path, POINTERS, "-ldl")
-    ran = inspector("trace", "--json", "--", host, str(library))
+def test_pointers_that_dlsym_gave_are_hooked_and_given_back() -> None:
+    ran = inspector("trace", "--json", "--", str(hosts.host(POINTERS, "-ldl")), hosts.shared())
     assert ran.stderr.startswith("traced 0\nover 3\n"), ran.stderr
     hosted = from_text(ran.stdout, "stdout").trace.hosted
     assert (hosted.hosts, hosted.asked, hosted.calls_left_out) == (("host",), 4, 0)
@@ -147,16 +129,18 @@ def test_pointers_that_dlsym_gave_are_hooked_and_given_back(tmp_path: Path, libr
     assert (hosted.calls[2].references, hosted.calls[2].references_after) == (1, 0)
 
 
+@hosts.shared_library
 @pytest.mark.core
-def test_a_linked_host_is_seen_unless_modules_are_chosen(tmp_path: Path, library: Path) -> None:
-    hosted = traced("--", linked(tmp_path, library), CODE).hosted
+def test_a_linked_host_is_seen_unless_modules_are_chosen() -> None:
+    hosted = traced("--", linked(), CODE).hosted
     assert hosted.hosts == ("host",)
     called = {call.function for call in hosted.calls}
     assert "Py_FinalizeEx" in called and any(name.startswith("PyRun_SimpleString") for name in called)
 
 
-def test_an_isolated_python_is_said(tmp_path: Path, library: Path) -> None:
-    ran = inspector("trace", "--", linked(tmp_path, library), CODE, "isolated")
+@hosts.shared_library
+def test_an_isolated_python_is_said() -> None:
+    ran = inspector("trace", "--", linked(), CODE, "isolated")
     assert ran.returncode == 2 and "python-isolated" in ran.stderr and "[1, 2.5]" in ran.stdout
     for option in ("-I", "-S"):
         ran = inspector("trace", "--", sys.executable, option, "-c", "pass")
@@ -240,15 +224,13 @@ def test_who_gave_the_memory_is_told_as_in_one_process(tmp_path: Path, how: tupl
     assert ran.code == (-signal.SIGKILL if how else 0)
     assert given(ran.trace.fact) == given(here.fact)
     assert len(given(here.fact)) == 4
-    assert not any(isinstance(allocator, Unknown) for _, allocator in given(here.fact).values())
+    assert not any(isinstance(allocator, Unknown) for _, _, allocator in given(here.fact))
 
 
-def given(fact: Trace) -> dict[str, tuple[int, str | Unknown]]:
-    """Per line of MEMORY that copied: bytes, and who asked for them."""
-    copies = [copy for copy in fact.copies if copy.site.text.endswith(")")]  # without the import
-    return {
-        copy.site.text: (copy.copied_bytes, copy.allocator) for copy in copies if copy.copied_bytes > 4096
-    }
+def given(fact: Trace) -> set[tuple[str, int, str | Unknown]]:
+    """Each line of MEMORY that copied: bytes, and who asked for them."""
+    copies = {(copy.site.text, copy.copied_bytes, copy.allocator) for copy in fact.copies}
+    return {copy for copy in copies if copy[0].endswith(")") and copy[1] > 4096}  # without the import
 
 
 def test_how_far_a_launched_program_is(tmp_path: Path) -> None:
@@ -286,9 +268,8 @@ def test_a_python_without_a_build_is_told_what_to_install(
     command = [sys.executable, "-c", "import array; array.array('d', [1.0]).tobytes()"]
     assert "array.array.tobytes" in names(trace_launched.launch(command, "array").trace.fact)
     more["version"] = "0"
-    with pytest.raises(InspectorError) as caught:
+    with refused("no-build") as caught:
         trace_launched.launch(command, "array")
-    assert caught.value.slug == "no-build"
     assert caught.value.do == f"{sys.executable} -m pip install native-inspector"
     assert capfd.readouterr() == ("", "")
 
@@ -311,9 +292,8 @@ def test_reticulate_in_rscript(tmp_path: Path) -> None:
     if shutil.which("Rscript") is None:
         pytest.skip("cannot be installed here: R")
     (tmp_path / "app.R").write_text(R_PROGRAM)
-    ran = inspector(
-        "trace", "--of", "numpy", "--", "Rscript", str(tmp_path / "app.R"), RETICULATE_PYTHON=sys.executable
-    )
+    words = ("trace", "--of", "numpy", "--", "Rscript", str(tmp_path / "app.R"))
+    ran = inspector(*words, RETICULATE_PYTHON=sys.executable)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("10 \n[None] \n"), ran.stdout[:200]
     assert "numpy.ascontiguousarray" in ran.stdout and "layout changes: Fortran order → C order" in ran.stdout
@@ -346,6 +326,5 @@ def test_a_launched_program_is_sampled_and_says_what_was_left_out() -> None:
 
 @pytest.mark.parametrize("wrong", [{"mode": "sample", "every": 0}, {"mode": "some"}, {"mode": "stream"}])
 def test_a_wrong_sample_of_a_launched_program_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(InspectorError) as error:
+    with refused("bad-option"):
         trace_launched.launch([sys.executable, "-c", ""], **wrong)
-    assert error.value.slug == "bad-option"

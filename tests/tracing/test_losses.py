@@ -1,8 +1,6 @@
 """Elements that conversions do not keep: told by the trace, counted here again by plain Python."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -83,16 +81,12 @@ def test_what_is_lost_is_counted_and_shown(name: str) -> None:
     with inspector.trace("numpy") as t:
         result = operation(source)
     expected = differing(source, result)
-    (loss,) = [one for one in t.losses if one.rule == rule]  # type: ignore[union-attr]
+    (loss,) = [one for one in t.losses if one.rule == rule]
     assert (loss.lost, loss.first, loss.elements) == (len(expected), expected[0], np.size(source))
     assert (loss.confidence, loss.compared) == ("certain", loss.elements)
     before = source.ravel().tolist() if isinstance(source, np.ndarray) else source
-    at = expected[0]
-    said = [
-        repr(before[at]).removeprefix("b"),
-        repr(np.asarray(result).ravel().tolist()[at]).removeprefix("b"),
-    ]
-    assert [loss.before, loss.after] == said
+    changed = [one[expected[0]] for one in (before, np.asarray(result).ravel().tolist())]
+    assert [loss.before, loss.after] == [repr(one).removeprefix("b") for one in changed]
     assert f"{loss.before} → {loss.after}" in " ".join(t.tree().split())
 
 
@@ -128,7 +122,7 @@ def test_a_destination_that_was_given() -> None:
     made = np.zeros(2, "i4")
     with inspector.trace("numpy") as t:
         np.copyto(made, i8(2**40 + 5, 1), casting="unsafe")
-    (loss,) = t.losses  # type: ignore[misc]
+    (loss,) = t.losses
     assert (loss.rule, loss.before, loss.after) == ("overflow", str(2**40 + 5), "5")
 
 
@@ -136,7 +130,7 @@ def test_a_large_array_is_sampled_and_says_so() -> None:
     big = np.arange(100_000) * 2**33
     with inspector.trace("numpy") as t:
         big.astype("i4")
-    (loss,) = t.losses  # type: ignore[misc]
+    (loss,) = t.losses
     assert loss.confidence == "by sample"
     assert loss.compared < loss.elements == 100_000
     assert f"in a sample of {loss.compared:,} of 100,000" in " ".join(t.tree().split())
@@ -146,7 +140,7 @@ def test_it_is_told_once_by_the_call_that_converted() -> None:
     pd = pytest.importorskip("pandas", reason="cannot be installed")
     with inspector.trace("numpy", "pandas") as t:
         pd.Series([2**53 + 1, None])
-    (loss,) = t.losses  # type: ignore[misc]
+    (loss,) = t.losses
     assert (loss.rule, loss.before, loss.after) == ("precision", str(2**53 + 1), repr(float(2**53)))
     with inspector.trace("numpy", "pandas") as t:  # read as double and as int, and kept
         kept = pd.Series([2**53 + 1, 5])
@@ -165,7 +159,7 @@ def test_nulls_of_a_column_are_not_taken_for_values() -> None:
     column = pa.array([2**53 + 1, None, 3])
     with inspector.trace("pyarrow") as t:
         column.to_numpy(zero_copy_only=False)
-    assert [(one.rule, one.lost, one.elements) for one in t.losses] == [("precision", 1, 3)]  # type: ignore[union-attr]
+    assert [(one.rule, one.lost, one.elements) for one in t.losses] == [("precision", 1, 3)]
     with inspector.trace("pyarrow") as t:  # a null that a column keeps
         column = pa.array([1, None, 3])
     assert column.null_count == 1 and t.losses == ()
@@ -176,13 +170,11 @@ def test_a_dispatcher_converts_where_it_is_asked_to(cast: str) -> None:
     compute = pytest.importorskip("pyarrow.compute", reason="cannot be installed")
     pa = pytest.importorskip("pyarrow", reason="cannot be installed")
     column = pa.array([1.5, 2.0, -3.5])
+    convert = pa.Array.cast if cast == "Array.cast" else compute.cast
     with inspector.trace("pyarrow") as t:
-        if cast == "Array.cast":
-            column.cast(pa.int32(), safe=False)
-        else:
-            compute.cast(column, pa.int32(), safe=False)
+        convert(column, pa.int32(), safe=False)
         compute.call_function("floor", [column])
-    assert [(one.rule, one.lost, one.before, one.after) for one in t.losses] == [("fraction", 2, "1.5", "1")]  # type: ignore[union-attr]
+    assert [(one.rule, one.lost, one.before, one.after) for one in t.losses] == [("fraction", 2, "1.5", "1")]
 
 
 @pytest.mark.parametrize("join", [np.concatenate, np.stack, np.hstack, np.vstack])
@@ -191,8 +183,8 @@ def test_arrays_that_are_joined(join: Callable[[Any], Any]) -> None:
     with inspector.trace("numpy") as t:
         result = join([real, whole])
     assert result.dtype == "f8"
-    assert [(one.rule, one.lost, one.first, one.elements) for one in t.losses] == [("precision", 1, 1, 2)]  # type: ignore[union-attr]
-    assert t.losses[0].before == str(2**53 + 1)  # type: ignore[index]
+    assert [(one.rule, one.lost, one.first, one.elements) for one in t.losses] == [("precision", 1, 1, 2)]
+    assert t.losses[0].before == str(2**53 + 1)
 
 
 def test_arrays_that_are_joined_side_by_side_are_not_compared_wrongly() -> None:
@@ -219,7 +211,7 @@ def test_losses_survive_a_file_and_are_unknown_without_copies(tmp_path: Any) -> 
     with inspector.trace("numpy") as t:
         a.astype("i4")
     t.save(tmp_path / "trace.npz")
-    assert inspector.load(tmp_path / "trace.npz").losses == t.losses  # type: ignore[union-attr]
+    assert inspector.load(tmp_path / "trace.npz").losses == t.losses
     assert from_wire(Trace, to_wire(t.fact)) == t.fact
     with inspector.trace("numpy", copies=False) as without:
         a.astype("i4")

@@ -1,10 +1,7 @@
 """What a trace leaves out or takes back: the standard library, CPython's types, thunks; homes of types."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import GeneratorType, ModuleType
@@ -13,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import specimens
+from apart import printed
 from programs import inspector as run
 
 import inspector
@@ -41,16 +39,17 @@ def test_the_compiler_of_regular_expressions_is_not_in_the_way() -> None:
     assert "builtins.bytearray" in names(t.calls)
 
 
-def test_a_method_of_another_packages_object_is_not_the_modules_own() -> None:
+def keep(monkeypatch: pytest.MonkeyPatch, name: str, **kept: Any) -> None:
+    """A module of this name is imported that has these under names of its own."""
+    monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    vars(sys.modules[name]).update(kept)
+
+
+def test_a_method_of_another_packages_object_is_not_the_modules_own(monkeypatch: Any) -> None:
     """A package that keeps the `match` of a pattern would have every pattern's calls recorded."""
-    module = ModuleType("keeping_x")
-    vars(module).update(is_word=re.compile(r"\w+").fullmatch, seed=np.random.RandomState(1).seed)
-    sys.modules["keeping_x"] = module
-    try:
-        with inspector.trace("keeping_x") as t:
-            re.fullmatch("a+", "aaa")
-    finally:
-        del sys.modules["keeping_x"]
+    keep(monkeypatch, "keeping_x", is_word=re.compile(r"\w+").fullmatch, seed=np.random.RandomState(1).seed)
+    with inspector.trace("keeping_x") as t:
+        re.fullmatch("a+", "aaa")
     assert not t.calls
 
 
@@ -61,16 +60,11 @@ def test_what_is_read_of_a_trace_is_not_in_it() -> None:
     assert {call.site.file for call in t.calls} == {__file__}
 
 
-def test_types_of_cpython_that_a_package_exports_again_are_not_its_own() -> None:
+def test_types_of_cpython_that_a_package_exports_again_are_not_its_own(monkeypatch: Any) -> None:
     """NumPy's lib has GeneratorType under its own name; it says it is of builtins, and is not there."""
-    module = ModuleType("exporting_x")
-    vars(module).update(GeneratorType=GeneratorType, ndarray=np.ndarray)
-    sys.modules["exporting_x"] = module
-    try:
-        targets = Targets(("exporting_x", "numpy"))
-        targets.look()
-    finally:
-        del sys.modules["exporting_x"]
+    keep(monkeypatch, "exporting_x", GeneratorType=GeneratorType, ndarray=np.ndarray)
+    targets = Targets(("exporting_x", "numpy"))
+    targets.look()
     assert GeneratorType not in targets.types
     assert np.ndarray in targets.types
 
@@ -96,9 +90,7 @@ for turn in range(12):
     numbers |= {number for number, _, _ in rows}
 print(12 * len(rows), len(numbers))
 """
-    ended = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    armed, thunks = map(int, ended.stdout.split())
+    armed, thunks = map(int, printed("-c", code).split())
     assert armed > 16_384 > thunks
 
 
@@ -141,25 +133,17 @@ def test_a_deep_chain_of_imports_is_an_import(tmp_path: Path) -> None:
 
 SOURCE = r"""
 #include <Python.h>
-static PyObject *twice(PyObject *self, PyObject *number) {
+static PyObject *twice(PyObject *box, PyObject *number) {
     return PyLong_FromLong(2 * PyLong_AsLong(number));
 }
 #define TWICE {{"twice", twice, METH_O, NULL}, {NULL, NULL, 0, NULL}}
 static PyMethodDef of_bare[] = TWICE, of_static[] = TWICE, of_heap[] = TWICE;
-static PyTypeObject short_of_a_dot = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "Bare", .tp_methods = of_bare,
+static PyTypeObject Bare_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "Bare", .tp_methods = of_bare,
     .tp_basicsize = sizeof(PyObject), .tp_new = PyType_GenericNew};
-static PyTypeObject misnamed = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "_nowhere.Static",
+static PyTypeObject Static_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "_nowhere.Static",
     .tp_methods = of_static, .tp_basicsize = sizeof(PyObject), .tp_new = PyType_GenericNew};
 static PyType_Slot slots[] = {{Py_tp_methods, of_heap}, {Py_tp_new, PyType_GenericNew}, {0, NULL}};
-static PyType_Spec heap = {"_nowhere.Heap", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "homeless", .m_size = -1};
-PyMODINIT_FUNC PyInit_homeless(void) {
-    int failed = PyType_Ready(&short_of_a_dot) || PyType_Ready(&misnamed);
-    PyObject *made = failed ? NULL : PyModule_Create(&definition);
-    if (made && (PyModule_AddType(made, &short_of_a_dot) || PyModule_AddType(made, &misnamed) ||
-                 PyModule_AddObject(made, "Heap", PyType_FromSpec(&heap)))) Py_CLEAR(made);
-    return made;
-}
+static PyType_Spec Heap_type = {"_nowhere.Heap", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
 """
 
 
@@ -179,18 +163,15 @@ def test_calls_of_its_methods_are_traced(module: Any, name: str) -> None:
     assert [one.function for one in call.conversions] == ["PyLong_AsLong", "PyLong_FromLong"]
 
 
-def hooked(module: Any) -> int:
-    """How many functions of the module a trace hooks."""
-    with inspector.trace("homeless") as t:
-        module.Bare().twice(1)
-    return next(one.functions_hooked for one in t.seen if one.module == "homeless")
-
-
-def test_others_types_are_not_the_modules_own(module: Any) -> None:
+def test_others_types_are_not_the_modules_own(module: Any, monkeypatch: Any) -> None:
     """What it only refers to lies in another file."""
-    before = hooked(module)
-    module.borrowed = type(None)
-    try:
-        assert hooked(module) == before >= 3
-    finally:
-        del module.borrowed
+
+    def hooked() -> int:
+        """How many functions of the module a trace hooks."""
+        with inspector.trace("homeless") as t:
+            module.Bare().twice(1)
+        return next(one.functions_hooked for one in t.seen if one.module == "homeless")
+
+    before = hooked()
+    monkeypatch.setattr(module, "borrowed", type(None), raising=False)
+    assert hooked() == before >= 3

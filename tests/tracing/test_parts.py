@@ -1,8 +1,6 @@
 """A part of a trace by what is asked, the difference of two traces, a timeline's windows."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any

@@ -1,12 +1,8 @@
 """Libraries that ask dlsym for Python's functions and keep them in their data: hooked, named, given back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
-import os
 import re
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -14,6 +10,8 @@ from typing import Any
 
 import pytest
 import specimens
+from apart import printed
+from events import permissions
 
 import inspector
 from inspector import _native
@@ -34,11 +32,9 @@ static struct {
 } python = {1, 0, 0, 0, 0, 0};
 static ref (*spare)(long); // .bss
 void host_begin(void) {
-    *(void **)&python.ensure = dlsym(RTLD_DEFAULT, "PyGILState_Ensure");
-    *(void **)&python.leave = dlsym(RTLD_DEFAULT, "PyGILState_Release");
-    *(void **)&python.from_long = dlsym(RTLD_DEFAULT, "PyLong_FromLong");
-    *(void **)&python.as_long = dlsym(RTLD_DEFAULT, "PyLong_AsLong");
-    *(void **)&python.release = dlsym(RTLD_DEFAULT, "Py_DecRef");
+#define ASK(name, of) *(void **)&python.name = dlsym(RTLD_DEFAULT, of)
+    ASK(ensure, "PyGILState_Ensure"), ASK(leave, "PyGILState_Release"), ASK(release, "Py_DecRef");
+    ASK(from_long, "PyLong_FromLong"), ASK(as_long, "PyLong_AsLong");
     spare = python.from_long;
 }
 long host_twice(long value) {
@@ -61,15 +57,10 @@ static PyObject *half(PyObject *self, PyObject *x) {
     Py_XDECREF(table[which](3));
     return asked(PyFloat_AsDouble(x) / 2);
 }
-static PyMethodDef methods[] = {{"half", half, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "mixed_host", .m_methods = methods};
-static PyTypeObject kind = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "mixed_host.Kind",
+static PyTypeObject Kind_type = {PyVarObject_HEAD_INIT(NULL, 0) .tp_name = "mixed_host.Kind",
     .tp_iter = PyObject_SelfIter, .tp_str = PyObject_Repr, .tp_new = PyType_GenericNew};
-PyMODINIT_FUNC PyInit_mixed_host(void) {
+__attribute__((constructor)) static void ask(void) {
     *(void **)&asked = dlsym(RTLD_DEFAULT, "PyFloat_FromDouble");
-    PyObject *module = PyType_Ready(&kind) < 0 ? NULL : PyModule_Create(&definition);
-    if (module) PyModule_AddObject(module, "Kind", Py_NewRef((PyObject *)&kind));
-    return module;
 }
 """
 
@@ -89,12 +80,8 @@ def words(found: Any) -> list[int]:
 
 def data_of(found: Any) -> bytes:
     """The writable data of the library, whole."""
-    span = [
-        [int(word, 16) for word in line.split()[0].split("-")]
-        for line in Path("/proc/self/maps").read_text().splitlines()
-        if line.endswith(found._name) and line.split()[1].startswith("rw")
-    ]
-    return b"".join(ctypes.string_at(start, stop - start) for start, stop in span)
+    rows = [row for row in _native.maps() if row[5] == found._name and row[2].startswith("rw")]
+    return b"".join(ctypes.string_at(row[0], row[1] - row[0]) for row in rows)
 
 
 def within(t: Any, name: str) -> list[tuple[str, tuple[str, ...], str]]:
@@ -183,26 +170,12 @@ def test_an_extension_that_also_asks_dlsym_and_its_constant_table() -> None:
     with inspector.trace("mixed_host", pointers=True) as t:
         assert module.half(3.0) == 1.5 and str(module.Kind()).startswith("<mixed_host.Kind")
         slots = [row for row in _native.got_slots() if row[1] == module.__file__ and row[11] and row[6]]
-    assert [one[0] for one in within(t, "half")] == [
-        "PyLong_FromLong",
-        "PyFloat_AsDouble",
-        "PyFloat_FromDouble",
-    ]
-    assert {(row[2], row[8]) for row in slots} == {
-        ("PyFloat_FromDouble", 0),
-        ("PyLong_FromLong", 1),
-        ("PyBool_FromLong", 1),
-    }
+    called = ["PyLong_FromLong", "PyFloat_AsDouble", "PyFloat_FromDouble"]
+    assert [one[0] for one in within(t, "half")] == called
+    read_only = {"PyFloat_FromDouble": 0, "PyLong_FromLong": 1, "PyBool_FromLong": 1}
+    assert {row[2]: row[8] for row in slots} == read_only
     assert all(ctypes.c_uint64.from_address(row[4]).value == row[9] for row in slots)
-    assert all(_permissions(row[4]) == "r--p" for row in slots if row[8])
-
-
-def _permissions(address: int) -> str:
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        start, stop = (int(word, 16) for word in line.split()[0].split("-"))
-        if start <= address < stop:
-            return line.split()[1]
-    raise AssertionError(address)
+    assert all(permissions(row[4]) == "r--p" for row in slots if row[8])
 
 
 LATE = """
@@ -226,9 +199,7 @@ def test_what_it_asks_for_while_the_trace_runs_is_hooked(where: str) -> None:
     path = specimens.library("pointing_late", HOST)
     lines = {"before": "", "within": "", where: f"host = ctypes.CDLL({str(path)!r})"}
     code = textwrap.dedent(LATE).format(**lines)
-    ran = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, env=os.environ)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split() == ["PyLong_FromLong", "PyLong_AsLong", "Py_DecRef"]
+    assert printed("-c", code).split() == ["PyLong_FromLong", "PyLong_AsLong", "Py_DecRef"]
 
 
 def test_in_a_terminal(tmp_path: Path) -> None:

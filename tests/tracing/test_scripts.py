@@ -6,8 +6,6 @@ there are, and which values went in and came out.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -21,25 +19,17 @@ from inspector.facts.conversion import Call, Conversion, Copy, Trace, Value
 from inspector.report import from_text
 
 SCRIPTS = Path(__file__).parent / "scripts"
-HERE = [
-    pytest.param(name, marks=pytest.mark.core)
-    for name in ("numpy", "ctypes", "cffi", "gcd", "pandas", "pyarrow")
-]
-SMALL = [
-    pytest.param(name, marks=(pytest.mark.libraries, pytest.mark.small))
-    for name in ("lxml", "pydantic_core", "cython", "cython_numpy")
-]
-LIBRARIES = [
-    pytest.param("torch", marks=pytest.mark.libraries),
-    *(
-        pytest.param(name, marks=(pytest.mark.libraries, pytest.mark.small, pytest.mark.slow))
-        for name in ("pybind11", "nanobind")
-    ),
-]
+SMALL = (pytest.mark.libraries, pytest.mark.small)
+MARKS: dict[str, Any] = {
+    **dict.fromkeys(("numpy", "ctypes", "cffi", "gcd", "pandas", "pyarrow"), pytest.mark.core),
+    **dict.fromkeys(("lxml", "pydantic_core", "cython", "cython_numpy"), SMALL),
+    **dict.fromkeys(("pybind11", "nanobind"), (*SMALL, pytest.mark.slow)),
+    "torch": pytest.mark.libraries,
+}
 FRESH = ("copied", "computed", "made")
 
 
-@pytest.mark.parametrize("name", [*HERE, *SMALL, *LIBRARIES])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks) for name, marks in MARKS.items()])
 def test_what_a_script_converts_and_copies(name: str) -> None:
     path = ":".join((str(Path(specimens.__file__).parent), *_built(name)))
     ran = inspector("trace", "--json", str(SCRIPTS / f"of_{name}.py"), PYTHONPATH=path)
@@ -68,9 +58,9 @@ def _judge(trace: Trace, said: dict[str, Any]) -> None:
         _judge_bytes(rows, said)
         return
     calls = _within(
-        [call for call in trace.calls if said.get("called", said.get("conversions")) == _text(call)]
+        [call for call in trace.calls if said.get("called", said.get("conversions")) == call.site.text]
     )
-    assert calls, (said, [_text(call) for call in trace.calls])
+    assert calls, (said, [call.site.text for call in trace.calls])
     if "called" in said:
         made = {(call.name, _shown(call.result)) for call in calls}
         assert (said["name"], said["result"]) in made, (said, made)
@@ -91,10 +81,6 @@ def _judge_bytes(rows: list[Copy], said: dict[str, Any]) -> None:
     if said["equal"]:
         assert "copied" in verdicts, (said, rows)
     assert all(isinstance(copy.allocator, str) for copy in fresh if copy.copied_bytes >= 4096), (said, fresh)
-
-
-def _text(call: Call) -> str:
-    return call.site.text
 
 
 def _within(calls: list[Call]) -> list[Call]:

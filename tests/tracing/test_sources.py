@@ -1,12 +1,7 @@
 """The C-API slots of chosen modules: restored on every way out, and widened as modules come."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
-import importlib.util
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
@@ -15,6 +10,7 @@ from typing import Any
 
 import events
 import pytest
+from apart import printed, ran
 from events import decode, function
 
 from inspector import _native
@@ -64,20 +60,16 @@ def test_all_is_restored_when_the_block_fails(ring: None, gcd: Any, error: Any) 
 
 
 def test_a_module_imported_while_armed_is_hooked_before_its_body(ring: None, specimens: ModuleType) -> None:
-    source = events.GCD.replace("gcd_module", "late_module")
     body = """
+#include <Python.h>
 static int body(PyObject *module) { return PyModule_AddIntConstant(module, "answer", 42); }
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, body}, {0, NULL}};
 static struct PyModuleDef late = {PyModuleDef_HEAD_INIT, .m_name = "late_module", .m_slots = slots};
 PyMODINIT_FUNC PyInit_late_module(void) { return PyModuleDef_Init(&late); }
 """
-    path = specimens.library("late_module", source[: source.index("static PyMethodDef")] + body)
+    path = specimens.library("late_module", body)
     with CapiSlots(grade="deep"):  # PyModule_AddIntConstant has no row
-        loader = ExtensionFileLoader("late_module", str(path))
-        spec = importlib.util.spec_from_file_location("late_module", path, loader=loader)
-        assert spec is not None
-        module = importlib.util.module_from_spec(spec)
-        loader.exec_module(module)
+        specimens.imported("late_module", path)
     calls = [
         function(event)
         for row in _native.ring_read()
@@ -104,7 +96,7 @@ def test_a_process_that_ends_while_armed_ends_well(gcd: ModuleType) -> None:
         "_native.ring_begin('', 4096, 'last', 1, 0, 1 << 26, -1)\n"
         "CapiSlots(grade='deep').begin()\nimport decimal, zlib, numpy\nprint(numpy.arange(3).tolist())\n"
     )
-    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True)
+    ended = ran("-c", child)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "[0, 1, 2]\n", "")
 
 
@@ -133,8 +125,7 @@ failed = interpreters.run_string(interpreters.create(), code)
 assert failed is None, failed
 print("refused")
 """
-    ended = subprocess.run([sys.executable, "-P", "-c", child], capture_output=True, text=True)
-    assert ended.stdout == "refused\n", ended.stderr
+    assert printed("-c", child) == "refused\n"
 
 
 def test_a_failure_while_arming_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,8 +165,7 @@ def test_a_process_without_thunks_says_what_is_not_hooked(specimens: ModuleType,
     called = "".join(f"case {number}: {name}(); break;\n" for number, name in enumerate(names))
     source = f"{declared}void all(int which) {{ switch (which) {{ {called} }} }}\n"
     full, late = specimens.library("full", source), specimens.library("gcd_module", events.GCD)
-    command = [sys.executable, "-P", "-c", FULL, str(full), str(late), str(tmp_path)]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    ended = ran("-c", FULL, full, late, tmp_path)
     assert ended.stderr == ""
     hooked, imports, note = ended.stdout.strip().split("|")
     assert (hooked, imports) == ("0", "3")

@@ -1,8 +1,6 @@
 """Tests of NumPy's and of pandas' own, plain and then watched: the same outcomes, and nobody is accused."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import subprocess

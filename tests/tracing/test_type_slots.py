@@ -1,14 +1,12 @@
 """Type slots by an allow list: what is recorded, who is left alone, and every pointer put back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-import threading
-from collections.abc import Iterator
+from collections import Counter
 from types import ModuleType
 from typing import Any
 
 import pytest
+from events import storm
 from soak import rounds
 
 import inspector
@@ -32,20 +30,13 @@ static PyObject *item(PyObject *self, Py_ssize_t index) {
 static PyObject *iterate(PyObject *self) { return PySeqIter_New(self); }
 static PyType_Slot slots[] = {{Py_bf_getbuffer, get}, {Py_nb_index, number}, {Py_nb_int, number},
     {Py_nb_float, real}, {Py_sq_item, item}, {Py_tp_iter, iterate}, {0, NULL}};
-static PyType_Spec spec = {"slotted.Thing", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                           slots};
+static PyType_Spec Thing_type = {"slotted.Thing", sizeof(PyObject), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 static PyObject *words(PyObject *self, PyObject *object) {
     PyTypeObject *type = (PyTypeObject *)object;
     return Py_BuildValue("(nnnnnnnn)", type->tp_as_buffer->bf_getbuffer, type->tp_as_number->nb_index,
                          type->tp_as_number->nb_int, type->tp_as_number->nb_float,
                          type->tp_as_sequence->sq_item, type->tp_iter, type->tp_new, type->tp_call);
-}
-static PyMethodDef methods[] = {{"words", words, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "slotted", NULL, -1, methods,
-                                        NULL, NULL, NULL, NULL};
-PyMODINIT_FUNC PyInit_slotted(void) {
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&spec);
-    return module && type && PyModule_AddObject(module, "Thing", type) == 0 ? module : NULL;
 }
 """
 NAMES = ("bf_getbuffer", "nb_index", "nb_int", "nb_float", "sq_item", "tp_iter")
@@ -64,14 +55,12 @@ def use(x: Any) -> list[object]:
 EXPECTED = [b"12345678", 7, 7, 1.5, 1, [0, 1, 2]]
 
 
-def counted(calls: tuple[Call, ...]) -> dict[str, int]:
-    found: dict[str, int] = {}
+def counted(calls: tuple[Call, ...]) -> Counter[str]:
+    found: Counter[str] = Counter()
     for call in calls:
-        for name, times in counted(call.calls).items():
-            found[name] = found.get(name, 0) + times
+        found.update(counted(call.calls))
         if call.kind == "slot":
-            name = call.name.rpartition(".")[2]
-            found[name] = found.get(name, 0) + call.times
+            found[call.name.rpartition(".")[2]] += call.times
     return found
 
 
@@ -124,10 +113,8 @@ def test_slots_that_are_cpythons_own_are_left_alone(slotted: Any) -> None:
     generator = type(one for one in ())
     kinds = [Mapping, Whole, float, list, generator, type("Plain", (), {"__iter__": lambda self: iter(())})]
     rows = _native.type_slots_arm(kinds, True)
-    try:
-        assert rows == []
-    finally:
-        _native.calls_disarm()
+    _native.calls_disarm()
+    assert rows == []
 
 
 @pytest.mark.quick
@@ -142,45 +129,30 @@ def test_an_error_in_the_block_puts_everything_back(slotted: Any) -> None:
         assert slotted.words(slotted.Thing) == before, "grade count leaves slots alone"
 
 
-@pytest.fixture
-def ring() -> Iterator[None]:
-    _native.ring_begin("", 1 << 12, "last", 1, 0, 1 << 26, -1)
-    _native.calls_open(True)
-    yield
-    _native.calls_open(False)
-    _native.ring_end()
-    _native.interned_clear()
-
-
-def test_a_storm_of_toggles_while_slots_are_called(slotted: Any, ring: None) -> None:
+def test_a_storm_of_toggles_while_slots_are_called(slotted: Any) -> None:
     """Classes are made and slots called by three threads: no call goes wrong, no pointer stays."""
-    stop, wrong = threading.Event(), list[object]()
+    wrong, kinds = list[object](), [slotted.Thing]
     before = slotted.words(slotted.Thing)
 
     def work() -> None:
-        kinds = [slotted.Thing]
-        while not stop.is_set():
-            if len(kinds) < 20:
-                kinds.append(type("Made", (slotted.Thing,), {}))
-            for one in [kind() for kind in kinds]:
-                if (got := use(one)) != EXPECTED:
-                    wrong.append(got)
+        if len(kinds) < 60:
+            kinds.append(type("Made", (slotted.Thing,), {}))
+        for one in [kind() for kind in kinds]:
+            if (got := use(one)) != EXPECTED:
+                wrong.append(got)
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
+    _native.calls_open(True)
     try:
-        for _ in range(rounds(50, 20_000)):
-            _native.type_slots_arm([slotted.Thing], True)
-            _native.type_slots_arm(subclasses([slotted.Thing]), False)
-            _native.type_slots_settle(subclasses([slotted.Thing]))
-            _native.calls_disarm()
+        with storm(3, work):
+            for _ in range(rounds(50, 20_000)):
+                _native.type_slots_arm([slotted.Thing], True)
+                _native.type_slots_arm(subclasses([slotted.Thing]), False)
+                _native.type_slots_settle(subclasses([slotted.Thing]))
+                _native.calls_disarm()
     finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
         _native.type_slots_settle(subclasses([slotted.Thing]))
         _native.calls_disarm()
+        _native.calls_open(False)
     assert wrong == []
     assert slotted.words(slotted.Thing) == before
     assert _native.calls_armed() == 0

@@ -5,8 +5,6 @@ import io
 
 from PIL import Image
 
-LIBRARY = "PIL"
-
 
 def samples():
     """Made, opened, loaded, over a buffer of another; a closed one keeps the frames of whoever asks it."""

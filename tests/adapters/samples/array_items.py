@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import array
 
-LIBRARY = "array"
-
 
 def samples():
     """With items and without."""

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import asyncio
 
-LIBRARY = "asyncio"
-
 
 async def nothing():
     """A coroutine that ends at once."""

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import awkward as ak
 
-LIBRARY = "awkward"
-
 
 def samples():
     """Eager, virtual in whole and in part, records, options, unions."""

@@ -5,8 +5,6 @@ import datetime
 
 import numpy as np
 
-LIBRARY = ""
-
 
 def samples():
     """A C API, a DLPack capsule before and after it was taken over."""

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 import cffi
 
-LIBRARY = "_cffi_backend"
 ffi = cffi.FFI()
 ffi.cdef("struct pair { int a; double b; }; struct unknown;")
 

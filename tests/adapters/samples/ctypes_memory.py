@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import ctypes
 
-LIBRARY = "ctypes"
-
 
 class Pair(ctypes.Structure):
     """A structure of the user's."""

@@ -7,7 +7,6 @@ import bindings
 import Cython  # noqa: F401 (so that a room without it skips)
 import numpy as np
 
-LIBRARY = ""
 made = bindings.made_by_cython()
 
 

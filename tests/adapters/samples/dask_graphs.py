@@ -8,8 +8,6 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-LIBRARY = "dask"
-
 
 def samples():
     """Arrays, frames, bags and delayed values: lazy, persisted, mixed."""

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import duckdb
 
-LIBRARY = "duckdb"
-
 
 def samples():
     """A relation, its connection, and both after close()."""

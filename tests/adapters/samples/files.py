@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import io
 
-LIBRARY = ""
-
 
 def samples():
     """Open, closed, in memory, shared and written."""

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 from concurrent.futures import Future
 
-LIBRARY = "concurrent.futures"
-
 
 def samples():
     """Pending, running, finished, cancelled."""

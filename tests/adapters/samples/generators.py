@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 
-LIBRARY = ""
-
 
 def counted():
     yield from (1, 2)

@@ -6,8 +6,6 @@ import io
 import h5py
 import numpy as np
 
-LIBRARY = "h5py"
-
 
 def samples():
     """Contiguous, chunked, empty, virtual in part; closed ones; a file behind Python."""

@@ -4,8 +4,6 @@
 import ibis
 import pyarrow as pa
 
-LIBRARY = "ibis"
-
 
 def samples():
     """Expressions over no table, a memtable, scalars, columns."""

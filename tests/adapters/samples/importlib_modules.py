@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import importlib.util
 
-LIBRARY = "importlib.util"
-
 
 def samples():
     """A module that is not loaded yet."""

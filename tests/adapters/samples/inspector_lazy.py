@@ -5,8 +5,6 @@ import numpy as np
 
 from inspector import lazy
 
-LIBRARY = "inspector"
-
 
 def samples():
     """Lazy, in part, materialized, shared with a duplicate."""

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import itertools
 
-LIBRARY = ""
-
 
 def samples():
     """Ranges, views, iterators fresh and exhausted."""

@@ -5,8 +5,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-LIBRARY = "jax"
-
 
 def samples():
     """Arrays, an alias, one with a host copy, a deleted one, a shape, a key."""

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: MIT
 
-LIBRARY = ""
-
 
 def samples():
     """Bytes, and a memoryview that is released."""

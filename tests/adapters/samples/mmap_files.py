@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import mmap
 
-LIBRARY = "mmap"
-
 
 def samples():
     """Open and closed."""

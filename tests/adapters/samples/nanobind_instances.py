@@ -4,7 +4,6 @@
 import bindings
 import nanobind  # noqa: F401 (so that a room without it skips)
 
-LIBRARY = ""
 made = bindings.made_by_nanobind()
 
 

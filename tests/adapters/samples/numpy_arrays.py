@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import numpy as np
 
-LIBRARY = "numpy"
-
 
 def samples():
     """Owners, views, orders, strides of 0, types without numbers, NumPy's own holders."""

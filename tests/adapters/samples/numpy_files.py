@@ -5,8 +5,6 @@ import io
 
 import numpy as np
 
-LIBRARY = "numpy"
-
 
 def samples():
     """Open and closed, fresh and finished."""

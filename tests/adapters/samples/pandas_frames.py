@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import pandas as pd
 
-LIBRARY = "pandas"
-
 
 def samples():
     """Mixed blocks, their columns, indexes."""

@@ -4,8 +4,6 @@
 import numpy as np
 import polars as pl
 
-LIBRARY = "polars"
-
 
 def samples():
     """Series with and without nulls, in chunks; frames; a lazy one."""

@@ -4,8 +4,6 @@
 import numpy as np
 import pyarrow as pa
 
-LIBRARY = "pyarrow"
-
 
 def samples():
     """Arrays with nulls, slices, strings; tables, buffers, a reader, files."""

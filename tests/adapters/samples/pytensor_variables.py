@@ -10,8 +10,6 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 
-LIBRARY = "pytensor"
-
 
 def samples():
     """A graph, shared variables that borrow and copy, a constant, a compiled function, a container."""

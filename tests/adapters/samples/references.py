@@ -4,8 +4,6 @@
 import functools
 import weakref
 
-LIBRARY = ""
-
 
 def samples():
     """Alive and gone, empty and filled."""

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 import rpy2.rinterface as r
 
-LIBRARY = "rpy2"
 r.initr()  # the adapter sleeps until R runs
 EXPRESSIONS = """
 c(1,2) | 1:10 | as.numeric(1:10) | as.character(1:5) | sort(c(3,1,2)) | letters | TRUE | raw(3) | 1i

@@ -5,8 +5,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 
-LIBRARY = "scipy"
-
 
 def samples():
     """Every format, a product of operators, an empty matrix."""

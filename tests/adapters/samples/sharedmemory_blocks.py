@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 from multiprocessing.shared_memory import SharedMemory
 
-LIBRARY = "multiprocessing.shared_memory"
-
 
 def samples():
     """Open and closed."""

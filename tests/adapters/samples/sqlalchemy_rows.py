@@ -4,8 +4,6 @@
 import sqlalchemy as sa
 from sqlalchemy import orm
 
-LIBRARY = "sqlalchemy"
-
 
 class Base(orm.DeclarativeBase):
     """Of the user's."""

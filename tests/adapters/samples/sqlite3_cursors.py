@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import sqlite3
 
-LIBRARY = "sqlite3"
-
 
 def samples():
     """Connections open and closed, cursors before, during and after, rows, blobs."""

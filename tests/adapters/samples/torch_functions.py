@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import torch
 
-LIBRARY = "torch"
-
 
 class Twice(torch.autograd.Function):
     @staticmethod

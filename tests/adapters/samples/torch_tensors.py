@@ -7,8 +7,6 @@ import numpy as np
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-LIBRARY = "torch"
-
 
 def samples():
     """Owners, views, foreign and shared blocks, tensors without bytes, storages."""

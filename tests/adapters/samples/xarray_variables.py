@@ -8,8 +8,6 @@ import dask.array as da
 import numpy as np
 import xarray as xr
 
-LIBRARY = "xarray"
-
 
 def samples():
     """In memory, over dask, with indexes, and from a file."""

@@ -6,8 +6,6 @@ import tempfile
 import zarr
 from zarr.storage import LocalStore, MemoryStore
 
-LIBRARY = "zarr"
-
 
 def samples():
     """In memory and on disk: written in part, not at all, wholly, without dimensions."""

@@ -4,6 +4,11 @@
 #include <Python.h>
 #include <stdlib.h>
 #define F(name) static PyObject *name(PyObject *self, PyObject *x)
+#define BOTH(name) /* a fault and its twin, which differ in one reference */ \
+    static PyObject *name(PyObject *x, int is_honest); \
+    F(name##_fault) { return name(x, 0); } \
+    F(name##_honest) { return name(x, 1); } \
+    static PyObject *name(PyObject *x, int is_honest)
 static PyObject *tp_fault, *tp_honest;
 static void d_fault(PyObject *self) {
     freefunc f = (freefunc)PyType_GetSlot(Py_TYPE(self), Py_tp_free);
@@ -29,58 +34,36 @@ F(heap_honest) {
     Py_XDECREF(o);
     Py_RETURN_NONE;
 }
-F(seterr_fault) {
+BOTH(seterr) {
     PyObject *v = PyUnicode_FromFormat("bad value %d", 4444); // fault
     PyErr_SetObject(PyExc_ValueError, v);
+    if (is_honest)
+        Py_DECREF(v);
     return NULL;
 }
-F(seterr_honest) {
-    PyObject *v = PyUnicode_FromFormat("bad value %d", 4444);
-    PyErr_SetObject(PyExc_ValueError, v);
-    Py_DECREF(v);
-    return NULL;
-}
-F(listset_fault) {
+BOTH(listset) {
     PyObject *l = PyList_New(1);
     PyObject *v = PyUnicode_FromFormat("v %d", 33333);
     PyList_SetItem(l, 0, v); // fault
-    Py_DECREF(v);
+    if (!is_honest)
+        Py_DECREF(v);
     return l;
 }
-F(listset_honest) {
-    PyObject *l = PyList_New(1);
-    PyObject *v = PyUnicode_FromFormat("v %d", 33333);
-    PyList_SetItem(l, 0, v);
-    return l;
-}
-F(getitem_fault) {
+BOTH(getitem) {
     PyObject *k = PyUnicode_FromString("key"), *v = PyDict_GetItemWithError(x, k); // fault
     Py_DECREF(k);
+    if (is_honest)
+        Py_INCREF(v);
     Py_DECREF(v);
     return PyLong_FromLong(3);
 }
-F(getitem_honest) {
-    PyObject *k = PyUnicode_FromString("key"), *v = PyDict_GetItemWithError(x, k);
-    Py_DECREF(k);
-    Py_INCREF(v);
-    Py_DECREF(v);
-    return PyLong_FromLong(3);
-}
-F(format_fault) {
+BOTH(format) {
     PyObject *r = PyObject_CallMethod(x, "split", "s", ","); // fault
     if (!r)
         return NULL;
-    if (PyList_Size(r) > 1)
-        return PyLong_FromLong(1);
-    Py_DECREF(r);
-    return PyLong_FromLong(0);
-}
-F(format_honest) {
-    PyObject *r = PyObject_CallMethod(x, "split", "s", ",");
-    if (!r)
-        return NULL;
     long n = PyList_Size(r) > 1;
-    Py_DECREF(r);
+    if (is_honest || !n)
+        Py_DECREF(r);
     return PyLong_FromLong(n);
 }
 F(incref_fault) { // fault
@@ -104,17 +87,12 @@ F(newref_honest) {
 }
 F(returnarg_fault) { return x; } // fault
 F(returnarg_honest) { return Py_NewRef(x); }
-F(kw_fault) {
+BOTH(kw) {
     PyObject *t = PyTuple_Pack(1, x), *d = PyDict_New(); // fault
     PyObject *r = PyObject_Call((PyObject *)&PyList_Type, t, d);
     Py_DECREF(t);
-    return r;
-}
-F(kw_honest) {
-    PyObject *t = PyTuple_Pack(1, x), *d = PyDict_New();
-    PyObject *r = PyObject_Call((PyObject *)&PyList_Type, t, d);
-    Py_DECREF(t);
-    Py_DECREF(d);
+    if (is_honest)
+        Py_DECREF(d);
     return r;
 }
 F(norm_fault) { // fault
@@ -126,25 +104,18 @@ F(norm_honest) {
     PyErr_SetString(PyExc_KeyError, "gone");
     return NULL;
 }
-F(weak_fault) {
+BOTH(weak) {
     PyObject *w = PyWeakref_NewRef(x, NULL); // fault
-    return PyBool_FromLong(PyWeakref_GetObject(w) == x);
-}
-F(weak_honest) {
-    PyObject *w = PyWeakref_NewRef(x, NULL);
     long n = PyWeakref_GetObject(w) == x;
-    Py_DECREF(w);
+    if (is_honest)
+        Py_DECREF(w);
     return PyBool_FromLong(n);
 }
-F(import_fault) {
+BOTH(import) {
     PyObject *m = PyImport_ImportModule("colorsys"), *f = PyObject_GetAttrString(m, "rgb_to_hsv"); // fault
     Py_DECREF(f);
-    return PyLong_FromLong(1);
-}
-F(import_honest) {
-    PyObject *m = PyImport_ImportModule("colorsys"), *f = PyObject_GetAttrString(m, "rgb_to_hsv");
-    Py_DECREF(f);
-    Py_DECREF(m);
+    if (is_honest)
+        Py_DECREF(m);
     return PyLong_FromLong(1);
 }
 #define M(n) {#n "_fault", n##_fault, METH_O, NULL}, {#n "_honest", n##_honest, METH_O, NULL},
