@@ -1,8 +1,6 @@
 """Another Python from outside: paths followed, owners named, hosts of every kind; each is left as it was."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

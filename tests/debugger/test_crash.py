@@ -1,8 +1,6 @@
 """What a process that died left: a core file's signal, place and stacks; the last calls of a kept trace."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import shutil

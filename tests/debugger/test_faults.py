@@ -1,8 +1,6 @@
 """Whatever happens to gdb or to the broker: the program runs on, untraced, its code as its files have it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import random

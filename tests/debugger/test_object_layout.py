@@ -1,8 +1,6 @@
 """The tables of object_layout.py are the headers': they are compiled here, on each Python that we run on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 
 import pytest

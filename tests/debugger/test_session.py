@@ -1,8 +1,6 @@
 """Breakpoints on a real process: what they collect, what they refuse, how the process is left."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

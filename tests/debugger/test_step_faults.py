@@ -1,8 +1,6 @@
 """Another process, stopped by a person: whatever happens to gdb, to the client, to it, it goes on whole."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

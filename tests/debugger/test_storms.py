@@ -1,8 +1,6 @@
 """Places that are hit without end, needed by ourselves, unloaded, in threads that end; a session cut off."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

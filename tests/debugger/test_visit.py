@@ -1,8 +1,6 @@
 """A trace inside another live Python: begun at a safe point, brought back, nothing left; else a sentence."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

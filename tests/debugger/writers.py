@@ -1,8 +1,6 @@
 """A C extension that writes to memory: once, without the GIL, by repeated stores."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 WRITERS = r"""
 #define _GNU_SOURCE
 #include <Python.h>

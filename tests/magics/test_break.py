@@ -1,8 +1,6 @@
 """`%%inspect_break` in a real kernel: the cell runs, its hits are shown, the kernel goes on untraced."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,8 +1,6 @@
 """`%inspect_crash`: refusals as one quiet block; what it draws is test_crash.py's of the debugger."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from pathlib import Path
 
 import kernels

@@ -1,8 +1,6 @@
 """`%%inspect_c` in a real shell: functions become names, a body is run, mistakes are one block."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 """`%%inspect_leaks`: the faults of a cell, its errors kept, its words refused in one sentence."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

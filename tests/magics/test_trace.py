@@ -1,8 +1,6 @@
 """`%%inspect_trace`: a cell traced, its value shown, its errors kept, its words refused in one sentence."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable
 from typing import Any

@@ -1,8 +1,6 @@
 """`%inspect_watch`: names after every cell, what changed with what it was, and nothing disturbed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 from inspector.magics.inspect_watch_magic import EVENT
 

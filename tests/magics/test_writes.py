@@ -1,8 +1,6 @@
 """`%%inspect_writes`: who wrote to an array's element in a cell, and refusals as one quiet block."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.objects.probes.machine import writes as probed
