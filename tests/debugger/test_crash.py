@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from debugged import Program, library
+from debugged import PREPARE, Program, library
 
 from inspector.errors import InspectorError
 from inspector.facts.crash import Crash
@@ -83,8 +83,6 @@ def test_a_trace_that_ends_by_itself_leaves_nothing(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A core file of a Python that died of SIGSEGV in C, by gdb: the system's own pattern may be any."""
-    from debugged import PREPARE
-
     folder = tmp_path_factory.mktemp("core")
     script, file = folder / "dies.py", folder / "core.dead"
     script.write_text(PREPARE + DIES)
