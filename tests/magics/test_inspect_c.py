@@ -60,21 +60,6 @@ def test_sections_keep_their_lines(run: Run) -> None:
     assert run("f()")[0].result == 42
 
 
-@pytest.mark.parametrize(
-    ("cell", "slug"),
-    [
-        ("%%inspect_c f -i nowhere\n;", "no-such-name"),
-        ("%%inspect_c --nothing\nint a;", "bad-option"),
-        ("%%inspect_c --cache-version 3\nint a;", "bad-option"),
-        ("%%inspect_c\n#pragma inspector other\nint a;", "no-such-section"),
-        ("%%inspect_c a-b -i x\nint a;", "not-a-c-name"),
-    ],
-)
-def test_bad_input_is_one_block(run: Run, cell: str, slug: str) -> None:
-    result, displayed = run(cell)
-    assert result.success and f"docs/messages.md#{slug}" in shown(displayed)
-
-
 def test_json(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     shell.run_cell_magic("inspect_c", "--json", "int f(void) { return 1; }")
     told = json.loads(capsys.readouterr().out)

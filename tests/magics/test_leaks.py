@@ -38,12 +38,6 @@ def test_an_error_in_the_cell_is_the_cells_own(run: Any) -> None:
     assert _native.calls_armed() == 0
 
 
-def test_what_cannot_be_watched_is_one_block(shown: Shown) -> None:
-    assert "unknown-module" in shown("%%inspect_leaks -m nothing_of_that_name\npass")
-    for words in ("--repeat many", "--repeat 0", "--repeat -2", "--isolate"):
-        assert "bad-option" in shown(f"%%inspect_leaks {words}\npass"), words
-
-
 def test_a_copy_of_the_process_runs_the_cell(shown: Shown, shell: Any) -> None:
     said = shown(f"{LEAKS} --repeat 3 --isolate\nchanged = 1\nleak_corpus.without_the_gil(1)")
     assert "C-API call without the GIL" in said and "again in each of 3 runs" in " ".join(said.split())
