@@ -1,8 +1,6 @@
 """The forked child: its result, and each way it can fail, are values of the parent."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import os
 import threading

@@ -1,8 +1,6 @@
 """Lines of C++ whose headers were inlined, as addr2line -i lists it, and of C that Cython wrote."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import re
 import shutil

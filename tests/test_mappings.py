@@ -1,8 +1,6 @@
 """Which mapping holds an address: the kernel's answer against /proc/self/maps."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

@@ -1,8 +1,6 @@
 """Overlap of strided blocks: the arithmetic against byte sets written out."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -19,12 +17,8 @@ Block = tuple[int, tuple[int, ...], tuple[int, ...], int]
 def blocks(draw: st.DrawFn) -> Block:
     """Small blocks of 0 to 3 axes; strides of every sign, gaps, overlaps and zeros included."""
     axes = draw(st.lists(st.tuples(st.integers(0, 5), st.integers(-40, 40)), max_size=3))
-    return (
-        draw(st.integers(0, 120)),
-        tuple(n for n, _ in axes),
-        tuple(s for _, s in axes),
-        draw(st.integers(0, 9)),
-    )
+    shape, strides = tuple(n for n, _ in axes), tuple(s for _, s in axes)
+    return draw(st.integers(0, 120)), shape, strides, draw(st.integers(0, 9))
 
 
 @st.composite

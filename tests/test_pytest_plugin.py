@@ -1,12 +1,11 @@
 """The plug-in in a pytest of its own: found by entry point, the card printed when a test fails."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
 
+import programs
 import pytest
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
@@ -41,7 +40,6 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
     assert "fixture 'inspect_report' not found" in pytest_in(tmp_path, "-p", "no:inspector")
 
 
-def test_it_loads_nothing_before_a_test_asks(tmp_path: Path) -> None:
+def test_it_loads_nothing_before_a_test_asks() -> None:
     script = "import sys, inspector.pytest_plugin; print(sorted(m for m in sys.modules if 'inspector' in m))"
-    told = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
-    assert told.stdout == "['inspector', 'inspector.pytest_plugin']\n"
+    assert programs.python(script) == "['inspector', 'inspector.pytest_plugin']\n"

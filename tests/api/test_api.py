@@ -1,8 +1,6 @@
 """The verbs on real objects; a probe that really fails costs its own column."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import types
 
@@ -140,6 +138,15 @@ def test_a_wrong_argument_is_one_sentence(wrong: str) -> None:
     with pytest.raises(InspectorError) as caught:
         ask()
     assert caught.value.slug == slug and said in caught.value.what
+
+
+def test_the_owner_of_a_views_bytes_has_the_users_name() -> None:
+    big = np.zeros(1000)
+    x = big[3:7]
+    assert inspector.inspect(x).buffer.holders[-1].name == "ndarray"
+    report = inspector.inspect(x, known={id(big): "big"})
+    assert report.buffer.holders[-1].name == "big"
+    assert "inside big (8.0 kB)" in report.to_text()
 
 
 def test_a_library_may_be_named_alone() -> None:

@@ -1,8 +1,6 @@
 """A report is named by what the user typed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 
 import pytest

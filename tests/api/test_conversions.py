@@ -1,12 +1,9 @@
 """What would happen: previews beside the real conversion, rules beside it too, nothing changed here."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import itertools
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from programs import inspector as command
+from programs import python
 
 import inspector
 from inspector.errors import InspectorError
@@ -213,10 +211,7 @@ LOADED = [
 
 @pytest.mark.parametrize(("library", "cases"), LOADED, ids=["torch", "polars", "jax"])
 def test_where_a_library_is_loaded_rules_answer_and_are_right(library: str, cases: str) -> None:
-    command = [sys.executable, "-P", "-c", RULED, library, cases]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
+    rows = json.loads(python(RULED, library, cases))
     for found, fails, copies, real, is_size in rows:
         assert found == "by rule" and copies == real and fails == (real is None) and is_size, rows
 
@@ -246,15 +241,8 @@ print(json.dumps(told))
 
 def test_a_conversion_has_two_seconds_and_so_much_memory() -> None:
     """In a process of its own, which has one thread: it can fork. Nothing is said of what was not found."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", ENDLESS],
-        capture_output=True,
-        text=True,
-        timeout=110,
-        env={"OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    slow, said, took, huge, fails, why, after = json.loads(done.stdout)
+    told = json.loads(python(ENDLESS, OPENBLAS_NUM_THREADS="1"))
+    slow, said, took, huge, fails, why, after = told
     assert slow == "not found" and "longer than 2 s" in said and took >= 2
     assert huge == "tried" and fails and "MemoryError" in why, (huge, fails, why)
     assert "longer than 2 s" in after

@@ -1,8 +1,6 @@
 """A graph of real objects: both sides, steps by address, objects that are gone, nothing disturbed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 
 import pytest

@@ -1,8 +1,6 @@
 """The true count, however the call is written: a difference between two ways of calling is a lie."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import functools
 import sys

@@ -6,8 +6,6 @@ and state that only the language has. What is compared: struct, counts, `__dict_
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import collections
 import contextvars

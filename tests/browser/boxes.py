@@ -1,8 +1,6 @@
 """What a view's boxes say: words, overlaps, nameless controls, wordless colours; how alike pictures are."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import base64
 from typing import Any
 

@@ -5,8 +5,6 @@ the browser's profile live in a temporary folder; screenshots go to build/browse
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 """JupyterLab as a person uses it: open a notebook, run its cells, read and photograph what they show."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import re
 import uuid

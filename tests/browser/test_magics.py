@@ -1,8 +1,6 @@
 """Every magic in a real JupyterLab: its page in both themes, a quiet console. One notebook, run once."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

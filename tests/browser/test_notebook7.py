@@ -1,8 +1,6 @@
 """Notebook 7 on the same server: magics, views, questions to the kernel, a saved page read without it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 from labs import Lab, outputs
 

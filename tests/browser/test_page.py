@@ -1,8 +1,6 @@
 """The committed notebooks as `make demo` writes them, light and dark, and as GitHub has them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib.util
 import shutil
 from pathlib import Path

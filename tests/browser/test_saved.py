@@ -1,8 +1,6 @@
 """A notebook of views without its kernel, on a second page, opened elsewhere: no text lost, none run."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -5,8 +5,6 @@ part of it. Each says what it measured.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator
 

@@ -1,8 +1,6 @@
 """What a stranger named, sized or sent, on the real page: text, cut, escaped; a word where no number is."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 from labs import Lab
 

@@ -5,8 +5,6 @@ with the one that docs/reference/views.md shows; INSPECTOR_PICTURES=1 (`make pic
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

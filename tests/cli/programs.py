@@ -1,8 +1,6 @@
 """The real `inspector` program as a subprocess, with a clean environment."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import pty
 import subprocess
@@ -30,6 +28,15 @@ def inspector(
 def plain(*command: str) -> subprocess.CompletedProcess[str]:
     """Any command from `/`, in the environment of the tests, its output in pipes."""
     return subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=60)
+
+
+def python(script: str, *words: str, **environment: str) -> str:
+    """What a script prints in a Python of its own, where it ends with 0 and complains of nothing."""
+    command = [sys.executable, "-P", "-c", script, *words]
+    given = os.environ | environment
+    ran = subprocess.run(command, capture_output=True, text=True, cwd="/", timeout=110, env=given)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
 
 
 def in_terminal(*arguments: str, columns: int = 80, **environment: str) -> tuple[int, str]:

@@ -1,8 +1,6 @@
 """The program as a user meets it: output, exit codes, pipes, colours, errors."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

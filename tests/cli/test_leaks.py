@@ -1,8 +1,6 @@
 """`inspector leaks`: a program run under the ledger, its faults shown, exit code 1 where one is certain."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

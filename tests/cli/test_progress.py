@@ -1,8 +1,6 @@
 """The line that a walk over the heap writes on a terminal, and takes away."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import pty

@@ -1,8 +1,6 @@
 """`inspector trace`: a program run traced, its own output and exit code kept."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

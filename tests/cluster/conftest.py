@@ -1,8 +1,6 @@
 """A real cluster: a scheduler and two workers, each a process of its own."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path

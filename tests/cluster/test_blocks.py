@@ -1,8 +1,6 @@
 """Blocks that run while every worker is armed: ledgers, records as Arrow, a worker killed, an interrupt."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -17,6 +15,7 @@ from typing import Any
 
 import cloudpickle
 import numpy as np
+import programs
 import pytest
 import specimens
 from debugged import until
@@ -38,9 +37,8 @@ def tasks() -> tuple[Callable[..., Any], ...]:
         array = np.arange(count, dtype="f8").reshape(-1, 10)
         return float(np.ascontiguousarray(array.T)[0, 0])
 
-    def loses(path: str, name: str) -> None:
-        module = sys.modules[name]
-        module.key_not_released({})
+    def loses() -> None:
+        sys.modules["leak_corpus"].key_not_released({})
 
     return turned, loses
 
@@ -84,7 +82,7 @@ def test_a_leak_is_told_by_the_worker_that_lost_it(client: Any, asked: Any, work
 
     client.run(load, path)
     with asked.leaks("leak_corpus") as leaks:
-        client.submit(loses, path, "leak_corpus", workers=workers[:1], pure=False).result()
+        client.submit(loses, workers=workers[:1], pure=False).result()
     found = {one.worker: one.leaks.verdicts for one in leaks.fact.found}
     assert set(found) == set(workers) and found[workers[1]] == ()
     [verdict] = found[workers[0]]
@@ -92,9 +90,7 @@ def test_a_leak_is_told_by_the_worker_that_lost_it(client: Any, asked: Any, work
     assert "leak_corpus.key_not_released" in str(leaks.report) and "2 of 2 answered" in str(leaks.report)
 
 
-def test_the_records_of_all_workers_are_one_table(
-    client: Any, asked: Any, workers: list[str], tmp_path: Path
-) -> None:
+def test_the_records_of_all_workers_are_one_table(client, asked, workers, tmp_path) -> None:
     import pyarrow.parquet
 
     began_ns = time.time_ns()
@@ -191,13 +187,13 @@ def test_an_interrupt_leaves_nothing_armed(client: Any, asked: Any, workers: lis
 
 
 KILLED = """
-    import sys, time
-    from distributed import Client
-    import inspector
+import sys, time
+from distributed import Client
+import inspector
 
-    with Client(sys.argv[1]) as client, inspector.on(client).trace("numpy"):
-        print("armed", flush=True)
-        time.sleep(600)
+with Client(sys.argv[1]) as client, inspector.on(client).trace("numpy"):
+    print("armed", flush=True)
+    time.sleep(600)
 """
 
 
@@ -208,10 +204,8 @@ def plugins_of_the_scheduler(client: Any) -> list[str]:
     return list(client.run_on_scheduler(look))
 
 
-def test_a_client_that_is_killed_leaves_nothing_armed(cluster: Any, client: Any, tmp_path: Path) -> None:
-    script = tmp_path / "killed.py"
-    script.write_text(textwrap.dedent(KILLED))
-    command = [sys.executable, "-P", str(script), cluster.scheduler_address]
+def test_a_client_that_is_killed_leaves_nothing_armed(cluster: Any, client: Any) -> None:
+    command = [sys.executable, "-P", "-c", KILLED, cluster.scheduler_address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
         try:
@@ -273,15 +267,10 @@ def test_a_closed_client_and_an_asynchronous_one_are_refused(cluster: Any) -> No
     assert refused.value.slug == "not-a-client" and "asynchronous" in refused.value.what
 
 
-def test_workers_that_share_a_process_share_its_trace(tmp_path: Path) -> None:
+def test_workers_that_share_a_process_share_its_trace() -> None:
     """In a process of its own: Dask leaves sockets to the collector there."""
-    script = tmp_path / "shared.py"
-    script.write_text(textwrap.dedent(SHARED))
-    ran = subprocess.run(
-        [sys.executable, "-P", str(script)], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split() == ["answered", "answered", "0", "turned", "1", "turned", "free"]
+    told = programs.python(textwrap.dedent(SHARED))
+    assert told.split() == ["answered", "answered", "0", "turned", "1", "turned", "free"]
 
 
 SHARED = """

@@ -1,8 +1,6 @@
 """`inspector.on(client)` on a real cluster: what its workers hold, send, keep and copy."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import builtins
 import json
 import os
@@ -118,9 +116,7 @@ def test_a_self_test_that_fails_on_one_worker_is_told(client: Any, asked: Any, w
     assert "numpy (self test)" in str(found)
 
 
-def test_a_look_leaves_the_value_and_the_card_of_a_future_names_its_holder(
-    client: Any, asked: Any, workers: list[str]
-) -> None:
+def test_a_look_leaves_the_value_and_the_card_of_a_future_names_its_holder(client, asked, workers) -> None:
     future = client.submit(rows, 1000, workers=workers[:1], key="carded")
     future.result()
     before = client.run(references, "carded", workers=workers[:1])
@@ -145,9 +141,7 @@ def test_what_was_copied_to_be_sent(client: Any, asked: Any, workers: list[str])
     assert "contiguous" in sent["strided"].reason and sent["strided"].avoid
 
 
-def test_a_value_that_outlives_its_key_is_found_with_its_owner(
-    client: Any, asked: Any, workers: list[str]
-) -> None:
+def test_a_value_that_outlives_its_key_is_found_with_its_owner(client, asked, workers) -> None:
     future = client.submit(hoarded, 100_000, workers=workers[1:], key="hoarded")
     future.result()
     assert asked.findings().cluster_findings.kept == ()
@@ -204,26 +198,7 @@ def cluster_name(client: Any, address: str) -> int:
     return int(client.run(lambda dask_worker: dask_worker.name, workers=[address])[address])
 
 
-def test_a_worker_that_dies_in_a_trace_takes_its_own_records_only(
-    client: Any, asked: Any, workers: list[str]
-) -> None:
-    given = client.submit(rows, MB, workers=workers[:1], key="survivor")
-    given.result()
-    pids = client.run(os.getpid)
-    with asked.trace("numpy") as traced:
-        client.submit(turned, given, workers=workers[:1], key="turned-alive").result()
-        os.kill(pids[workers[1]], signal.SIGKILL)
-        until(lambda: workers[1] not in client.nthreads())
-    answers = {one.address: one.answer for one in traced.fact.workers}
-    assert (answers[workers[0]], answers[workers[1]]) == ("answered", "lost")
-    assert traced.fact.copies[0].worker == workers[0]
-    client.wait_for_workers(2, timeout=60)  # its nanny starts another
-    workers[:] = sorted(client.nthreads(), key=lambda one: one != workers[0])
-
-
-def test_a_worker_without_the_extension_joins_and_is_a_row(
-    client: Any, cluster: Any, asked: Any, tmp_path: Path
-) -> None:
+def test_a_worker_without_the_extension_joins_and_is_a_row(client, cluster, asked, tmp_path) -> None:
     text = f"""
         import asyncio, sys
         sys.modules["inspector"] = None  # as where it is not installed

@@ -1,8 +1,6 @@
 """A cluster from a notebook's magics and from the terminal."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap
@@ -50,32 +48,30 @@ def test_the_magics_ask_the_workers(shell: Any, client: Any) -> None:
     assert [one.answer for one in table.cluster_keys.workers] == ["answered"] * 2
     card = shell.run_line_magic("inspect", "--on client future")
     assert card.object.type_name == "bytes" and card.object.length == 1000
-    shell.run_cell(
-        "def turned(n):\n    import numpy as np\n    return np.ascontiguousarray(np.ones((n, 9)).T).sum()"
-    )
-    shell.run_cell_magic(
-        "inspect_trace", "--on client -m numpy", "total = client.submit(turned, 100_000).result()\n"
-    )
+    shell.run_cell("import numpy as np")
+    shell.run_cell("def turned(n):\n    return np.ascontiguousarray(np.ones((n, 9)).T).sum()")
+    traced = "total = client.submit(turned, 100_000).result()\n"
+    shell.run_cell_magic("inspect_trace", "--on client -m numpy", traced)
     assert shell.user_ns["total"] == 900_000
     shell.user_ns.pop("future")
 
 
+def traced(script: Path, text: str, address: str) -> subprocess.CompletedProcess[str]:
+    """The program that traces the workers of a script's scheduler."""
+    script.write_text(text)
+    command = [sys.executable, "-P", "-m", "inspector", "trace", "--scheduler", address, "--of", "numpy"]
+    return subprocess.run([*command, str(script)], capture_output=True, text=True, timeout=100)
+
+
 def test_the_terminal_traces_the_workers_of_a_script(cluster: Any, client: Any, tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(textwrap.dedent(SCRIPT).format(address=cluster.scheduler_address))
-    command = [sys.executable, "-P", "-m", "inspector", "trace", "--scheduler", cluster.scheduler_address]
-    ran = subprocess.run(
-        [*command, "--of", "numpy", str(script)], capture_output=True, text=True, timeout=100, check=False
-    )
+    address = cluster.scheduler_address
+    ran = traced(tmp_path / "script.py", textwrap.dedent(SCRIPT).format(address=address), address)
     assert ran.returncode == 0, ran.stderr
     assert "(10, 100000)" in ran.stdout and "turned" in ran.stdout and "8.0 MB" in ran.stdout
 
 
 @pytest.mark.parametrize("address", ["nonsense://x", "tcp://127.0.0.1:1"])
 def test_a_scheduler_that_is_not_there_is_one_sentence(tmp_path: Path, address: str) -> None:
-    script = tmp_path / "script.py"
-    script.write_text("print('not run')")
-    command = [sys.executable, "-P", "-m", "inspector", "trace", "--scheduler", address, str(script)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    ran = traced(tmp_path / "script.py", "print('not run')", address)
     assert ran.returncode == 2 and "not run" not in ran.stdout
     assert "no scheduler answers" in ran.stderr and "Traceback" not in ran.stderr

@@ -1,8 +1,6 @@
 """A cluster of its own: two workers in `make test`, eight in `make soak`; all traced, and one dies."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -3,19 +3,28 @@
 # SPDX-License-Identifier: MIT
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import specimens
 
 from inspector.debugger import healing
+from inspector.debugger.attach.attached import Attached
 from inspector.debugger.memory import proc
+from inspector.sessions import running
+
+SOAK = os.environ.get("INSPECTOR_SOAK") == "1"
+ORPHANS_S = 6 if SOAK else 60
+"""Until nobody of a session is there any more: the promise is 6 s, on a machine with room."""
+HEARING = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+"""A shell starts what it runs in the background with SIGINT ignored, and that is inherited."""
 
 PROBE = r"""
 #include <Python.h>
@@ -25,15 +34,15 @@ __attribute__((noinline)) double mixed(PyObject *object, double factor, int n, c
     __asm__ volatile("");
     return factor * n + p->x + (object == Py_None) + word[0];
 }
-static PyObject *probe(PyObject *m, PyObject *n) {
+static PyObject *probe(PyObject *self, PyObject *n) {
     long value = PyLong_AsLong(n);
     return value == -1 && PyErr_Occurred() ? NULL : PyLong_FromLong(storm_probe(value));
 }
-static PyObject *mix(PyObject *m, PyObject *object) {
+static PyObject *mix(PyObject *self, PyObject *object) {
     pair p = {1, 2, 3.5};
     return PyFloat_FromDouble(mixed(object, 2.5, -3, "word", &p));
 }
-static PyObject *crash(PyObject *m, PyObject *unused) { *(volatile int *)8 = 1; return NULL; }
+static PyObject *crash(PyObject *self, PyObject *unused) { *(volatile int *)8 = 1; return NULL; }
 #include <sys/mman.h>
 __attribute__((noinline)) int fall(int how, double weight, volatile int *zero) {
     char *gone = mmap(0, 4096, PROT_READ, MAP_SHARED, memfd_create("gone", 0), 0); /* a page of no file */
@@ -41,15 +50,10 @@ __attribute__((noinline)) int fall(int how, double weight, volatile int *zero) {
     __asm__ volatile("" : : "r"(how), "x"(weight)); /* both live to the end */
     return never;
 }
-static PyObject *die(PyObject *m, PyObject *how) {
+static PyObject *die(PyObject *self, PyObject *how) {
     volatile int zero = 0;
     return PyLong_FromLong(fall((int)PyLong_AsLong(how), 2.5, &zero));
 }
-static PyMethodDef methods[] = {
-    {"probe", probe, METH_O, ""}, {"mix", mix, METH_O, ""}, {"crash", crash, METH_NOARGS, ""},
-    {"die", die, METH_O, ""}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "probing", 0, 0, methods};
-PyMODINIT_FUNC PyInit_probing(void) { return PyModule_Create(&module); }
 """
 LOAD = """
 import importlib.machinery, importlib.util
@@ -113,6 +117,17 @@ class Program:
         assert proc.tracer(self.pid) == 0
         assert not proc.thread_states(self.pid) & {"T", "t"}
         assert healing.differences(self.pid) == []
+
+
+@contextlib.contextmanager
+def target(
+    script: str, python: str = sys.executable, **environment: str
+) -> Iterator[tuple[Program, Attached]]:
+    """A program that is ready, looked at; it is whole afterwards."""
+    with Program(script, python=python, **environment) as program:
+        program.said()
+        yield program, running.attach(program.pid)
+        program.assert_whole()
 
 
 def told(script: str, *flags: str) -> dict[str, Any]:

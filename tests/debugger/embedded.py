@@ -1,8 +1,6 @@
 """What the hosts of seed 003, in C and in Swift, ask of Python; both are compared with the same rows."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Programs for attach: other Pythons of this machine, and hosts in C that have a Python inside."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

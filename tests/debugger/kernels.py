@@ -1,8 +1,6 @@
 """Real Jupyter kernels for the debugger's tests, and what their cells show."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

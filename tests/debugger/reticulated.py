@@ -1,8 +1,6 @@
 """A script of R under `inspector break --preset reticulate`: its hits, from one command."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,8 +1,6 @@
 """Another Python from outside: paths followed, owners named, hosts of every kind; each is left as it was."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
@@ -11,16 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import hosts
 import pytest
-from debugged import Program, until
+from debugged import Program, target, until
 
-from inspector.debugger.attach.attached import Attached
 from inspector.debugger.attach.look import look
 from inspector.debugger.attach.objects import Objects
 from inspector.debugger.attach.still_memory import StillMemory
@@ -30,6 +25,7 @@ from inspector.facts.unknown import Immortal
 from inspector.objects import isolation
 from inspector.report import Report
 from inspector.sessions import running
+from inspector.sessions.trace_attached import Visited
 
 pytestmark = [
     pytest.mark.debugger,
@@ -65,15 +61,6 @@ wait(marked)
 PYTHONS = hosts.others()
 
 
-@contextmanager
-def target(python: str, script: str = OBJECTS, **environment: str) -> Iterator[tuple[Program, Attached]]:
-    """A program that is ready, looked at; it is whole afterwards."""
-    with Program(script, python=python, **environment) as program:
-        program.said()
-        yield program, running.attach(program.pid)
-        program.assert_whole()
-
-
 VALUES = {
     "number": "int -1000000000000",
     "wide": "int (23 digits of 30 bits)",
@@ -99,7 +86,7 @@ VALUES = {
 @pytest.mark.core
 @pytest.mark.parametrize("python", PYTHONS)
 def test_paths_are_followed_on_every_python(python: str) -> None:
-    with target(python) as (program, other):
+    with target(OBJECTS, python) as (program, other):
         begin = time.perf_counter_ns()
         cache = other.inspect("cache")
         assert 0 < cache.stopped_ns < time.perf_counter_ns() - begin  # type: ignore[operator]
@@ -138,7 +125,7 @@ OWNERS = {
 @pytest.mark.core
 @pytest.mark.parametrize("python", PYTHONS)
 def test_owners_are_named_on_every_python(python: str) -> None:
-    with target(python) as (program, other):
+    with target(OBJECTS, python) as (program, other):
         found = other.owners("marked")
         named = {(one.kind, one.holder, one.key) for one in found.owners if one.certain}
         assert named >= OWNERS
@@ -152,7 +139,7 @@ def test_owners_are_named_on_every_python(python: str) -> None:
 
 def test_a_dict_of_plain_values_is_found_though_the_collector_does_not_know_it() -> None:
     script = "words = {'a': str(10**60)}\npair = (str(10**61), 1)\nsay(ready=1)\nsys.stdin.readline()"
-    with target(sys.executable, script) as (_, other):
+    with target(script) as (_, other):
         (owner,) = [one for one in other.owners("words['a']").owners if one.certain]
         assert (owner.kind, owner.key) == ("item", "['a']")
         assert owner.holder == "dict (1 item), global `words` of __main__"
@@ -182,7 +169,7 @@ def test_memory_references_and_pages_are_as_before() -> None:
     """The process waits in read(2); byte for byte and page for page it is the same after both looks."""
     script = OBJECTS.replace("def generated", "untouched = bytearray(1 << 26)\ndef generated")
     # The kernel writes the processor's number into a thread's rseq area whenever it moves: switched off.
-    with target(sys.executable, script, GLIBC_TUNABLES="glibc.pthread.rseq=0") as (program, other):
+    with target(script, GLIBC_TUNABLES="glibc.pthread.rseq=0") as (program, other):
         wait_reads(program)
         before = memory_of(program.pid)
         other.inspect("cache")
@@ -211,7 +198,7 @@ def test_a_host_that_opened_python_is_read() -> None:
 
 def test_where_it_spends_its_time_is_seen_without_stopping_it() -> None:
     script = "def spin():\n    while True: pass\nsay(ready=1)\nspin()"
-    with target(sys.executable, script) as (_, other):
+    with target(script) as (_, other):
         found = other.sample(0.3)
         assert found.rounds >= 1 and found.stacks[0].stack.frames[0].function == "spin"
         assert found.stacks[0].samples <= found.rounds
@@ -219,7 +206,7 @@ def test_where_it_spends_its_time_is_seen_without_stopping_it() -> None:
 
 @pytest.mark.quick
 def test_stacks_are_read_with_pystack_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    with target(sys.executable) as (program, other):
+    with target(OBJECTS) as (program, other):
         wait_reads(program)
         (both,) = other.stacks().threads
         assert {frame.kind for frame in both.frames} == {"native", "python"}
@@ -244,7 +231,7 @@ REFUSED = [
 
 
 def test_what_cannot_be_read_is_one_sentence() -> None:
-    with target(sys.executable) as (_, other):
+    with target(OBJECTS) as (_, other):
         for expression, slug, why in REFUSED:
             with pytest.raises(InspectorError) as caught:
                 other.inspect(expression)
@@ -263,7 +250,7 @@ sys.modules["shop"].stock = sys.modules["lib"].stock = [1]
 
 
 def test_the_card_says_whose_global_it_is_and_who_has_a_namesake() -> None:
-    with target(sys.executable, OBJECTS.replace("wait(marked)", IN_MODULES + "wait(marked)")) as (_, other):
+    with target(OBJECTS.replace("wait(marked)", IN_MODULES + "wait(marked)")) as (_, other):
         seen = other.inspect("cache['k']")
         assert (seen.global_name, seen.modules) == ("cache", ("__main__", "app", "lib"))
         assert seen.namesakes == ("functools", "shop")
@@ -289,31 +276,42 @@ def test_what_is_no_python_and_what_is_not_there_are_refused() -> None:
         child.kill()
 
 
+NOBODY = """
+import ctypes, os
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+ctypes.CDLL(None).prctl(4, {dumpable}, 0, 0, 0)  # PR_SET_DUMPABLE
+"""
+HIDDEN = f"{NOBODY.format(dumpable=0)}say(ready=1)\nsys.stdin.readline()"
+
+
 def as_nobody(pid: int) -> list[object]:
     """In a forked child: what attach says to a user who may not look."""
-    if os.geteuid() == 0:
-        os.setgroups([])
-        os.setresgid(65534, 65534, 65534)
-        os.setresuid(65534, 65534, 65534)
+    exec(NOBODY.format(dumpable=1))
     try:
-        running.attach(pid)
+        Visited(pid)  # imported by now: another user may not read our files
     except InspectorError as error:
         return [error.slug, error.exit_code, error.what]
     return ["allowed"]
 
 
-def test_without_the_right_it_is_one_sentence() -> None:
-    """Another user's process: ours as nobody, or root's first one."""
-    with target(sys.executable) as (program, _):
-        pid = program.pid if os.geteuid() == 0 else 1
+@pytest.mark.parametrize("script", [OBJECTS, HIDDEN], ids=["another user's", "that may not be dumped"])
+def test_without_the_right_it_is_one_sentence(script: str) -> None:
+    """Another user's process: ours as nobody, or root's first one; one of nobody's own."""
+    with Program(script) as program:
+        program.said()
+        pid = program.pid if os.geteuid() == 0 or script == HIDDEN else 1
         slug, code, what = isolation.run(partial(as_nobody, pid), 60, 1 << 30)
         assert (slug, code) == ("ptrace-forbidden", 2)
         assert str(pid) in what and "the system forbids tracing it" in what
+        assert proc.tracer(program.pid) == 0
 
 
 def test_a_client_that_is_killed_lets_the_process_go() -> None:
     script = "keep = [[i] for i in range(300_000)]\n" + OBJECTS
-    with target(sys.executable, script) as (program, _):
+    with target(script) as (program, _):
         command = [sys.executable, "-P", "-m", "inspector", "attach", str(program.pid), "owners", "marked"]
         client = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         until(lambda: proc.tracer(program.pid) or client.poll() is not None)
@@ -332,7 +330,7 @@ def test_signals_that_come_while_it_stands_still_arrive() -> None:
         "import signal, time\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
         "say(ready=1)\nwhile not seen: time.sleep(0.02)\nsay(seen=len(seen))\nsys.stdin.readline()"
     )
-    with target(sys.executable, script) as (program, other):
+    with target(script) as (program, other):
         other.inspect("seen")
         os.kill(program.pid, signal.SIGUSR1)
         other.inspect("seen")
@@ -343,7 +341,7 @@ def test_signals_that_come_while_it_stands_still_arrive() -> None:
 def test_the_terminal_asks_and_answers(capsys: pytest.CaptureFixture[str]) -> None:
     from inspector.faces.cli import main
 
-    with target(sys.executable) as (program, _):
+    with target(OBJECTS) as (program, _):
         pid = str(program.pid)
         assert main(["attach", pid, "show", "cache", "--json"]) == 0
         facts = json.loads(capsys.readouterr().out)["facts"]["remote"]

@@ -1,8 +1,6 @@
 """What a process that died left: a core file's signal, place and stacks; the last calls of a kept trace."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -12,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from debugged import Program, library
+from debugged import PREPARE, Program, library
 
 from inspector.errors import InspectorError
 from inspector.facts.crash import Crash
@@ -85,8 +83,6 @@ def test_a_trace_that_ends_by_itself_leaves_nothing(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A core file of a Python that died of SIGSEGV in C, by gdb: the system's own pattern may be any."""
-    from debugged import PREPARE
-
     folder = tmp_path_factory.mktemp("core")
     script, file = folder / "dies.py", folder / "core.dead"
     script.write_text(PREPARE + DIES)

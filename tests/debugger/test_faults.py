@@ -1,8 +1,6 @@
 """Whatever happens to gdb or to the broker: the program runs on, untraced, its code as its files have it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import random
@@ -12,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from debugged import Program, breaking, ends, until
+from debugged import HEARING, ORPHANS_S, SOAK, Program, breaking, ends, until
 
 from inspector.debugger import healing
 from inspector.debugger.memory import proc
 
 pytestmark = [pytest.mark.core, pytest.mark.debugger, pytest.mark.timeout(300)]
-ROUNDS = 100 if os.environ.get("INSPECTOR_SOAK") == "1" else 10
-ORPHANS_S = 6 if os.environ.get("INSPECTOR_SOAK") == "1" else 40
-"""The promise is 6 s, on a machine with room; `make test` may share one with anything."""
+ROUNDS = 100 if SOAK else 10
 
 STORM = breaking("""
 stopping = threading.Event()
@@ -96,8 +92,6 @@ def test_a_program_that_is_killed_leaves_no_orphan(how: signal.Signals) -> None:
         assert not Path(begun["folder"]).exists()
 
 
-HEARING = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-"""A shell starts what it runs in the background with SIGINT ignored, and that is inherited."""
 INTERRUPTED = HEARING + STORM.replace("with session:", "try:\n  with session:", 1).replace(
     "stopping.set()", "except KeyboardInterrupt:\n    total = -1\nstopping.set()"
 )

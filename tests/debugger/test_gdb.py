@@ -1,8 +1,6 @@
 """Which gdb is here is asked of gdb itself."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,8 +1,6 @@
 """Breakpoints by the processor: counted and with both stacks, in this process, without gdb."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import threading
 from typing import Any
 

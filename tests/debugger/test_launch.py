@@ -1,8 +1,6 @@
 """Programs started under gdb from the terminal, watched by their number, and read without gdb."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The tables of object_layout.py are the headers': they are compiled here, on each Python that we run on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 
 import pytest
@@ -36,7 +34,7 @@ OFFSETS = r"""
 #ifndef LOCK
 #define LOCK offsetof(PyInterpreterState, ceval.gil)
 #endif
-static PyObject *version(PyObject *m, PyObject *unused) {
+static PyObject *version(PyObject *self, PyObject *unused) {
     size_t rows[] = {PY_MINOR_VERSION, MODULES, offsetof(PyInterpreterState, gc),
                      offsetof(PyGenObject, gi_iframe),
                      CODE, offsetof(PyCodeObject, co_nlocalsplus), offsetof(PyCodeObject, co_stacksize),
@@ -49,7 +47,7 @@ static PyObject *version(PyObject *m, PyObject *unused) {
     return list;
 }
 #define SAME(name, type, field) {name, offsetof(type, field)}
-static PyObject *same(PyObject *m, PyObject *unused) {
+static PyObject *same(PyObject *self, PyObject *unused) {
     struct { const char *name; size_t offset; } rows[] = {
         SAME("LOCK_HOLDER", struct _gil_runtime_state, last_holder),
         SAME("LOCKED", struct _gil_runtime_state, locked),
@@ -66,15 +64,11 @@ static PyObject *same(PyObject *m, PyObject *unused) {
     }
     return dict;
 }
-static PyObject *lists(PyObject *m, PyObject *unused) {
+static PyObject *lists(PyObject *self, PyObject *unused) {
     size_t first = offsetof(struct _gc_runtime_state, generations), step = sizeof(struct gc_generation);
     return Py_BuildValue("(nnnn)", first, first + step, first + 2 * step,
                          offsetof(struct _gc_runtime_state, permanent_generation));
 }
-static PyMethodDef methods[] = {{"version", version, METH_NOARGS, ""}, {"same", same, METH_NOARGS, ""},
-                                {"lists", lists, METH_NOARGS, ""}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "offsets", 0, 0, methods};
-PyMODINIT_FUNC PyInit_offsets(void) { return PyModule_Create(&module); }
 """
 
 

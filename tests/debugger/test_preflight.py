@@ -1,8 +1,6 @@
 """Who may be traced: each refusal is one sentence with what to do; the system itself is asked."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

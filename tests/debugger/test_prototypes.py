@@ -1,8 +1,6 @@
 """A prototype in one line, and the registers its arguments arrive in."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.debugger.memory.location_table import line_of

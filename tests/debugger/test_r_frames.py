@@ -1,8 +1,6 @@
 """R's functions between native frames: by the address of their contexts, not by any name."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

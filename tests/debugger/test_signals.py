@@ -1,8 +1,6 @@
 """Of SIGABRT, SIGBUS, SIGFPE and SIGSEGV: where, with what, after which calls."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import signal
 import sys

@@ -1,8 +1,6 @@
 """Another process, stopped by a person: whatever happens to gdb, to the client, to it, it goes on whole."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from debugged import Program, ends, until
+from debugged import HEARING, ORPHANS_S, SOAK, Program, ends, until
 
 from inspector.debugger.live import Live
 from inspector.debugger.memory import proc
@@ -21,10 +19,8 @@ from inspector.errors import InspectorError
 from inspector.sessions import running
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
-SOAK = os.environ.get("INSPECTOR_SOAK") == "1"
 ROUNDS = 100 if SOAK else 1
 STOPS = 1000 if SOAK else 10
-ORPHANS_S = 6 if SOAK else 60
 WAIT_S = 120.0
 
 GUARDED = "from inspector.sessions import running\nrunning.guard(True)\n"
@@ -142,7 +138,6 @@ def test_a_process_that_is_killed_at_a_stop_ends_the_session(how: signal.Signals
         assert program.child.wait(ORPHANS_S) == -how
 
 
-HEARING = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
 INTERRUPTED = HEARING + ONCE.replace(
     "say(value=probing.probe(7))",
     """
@@ -248,6 +243,7 @@ def test_no_gdb_and_a_gdb_without_python(gdb: str, tmp_path: Path, monkeypatch: 
         with pytest.raises(InspectorError) as caught:
             running.step(program.pid, "storm_probe")
         assert caught.value.slug == "gdb-missing" and caught.value.exit_code == 2
+        assert ("without Python" in caught.value.why) is bool(gdb)
         program.go_on()
         assert program.said() == VALUE
         program.assert_whole()

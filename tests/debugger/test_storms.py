@@ -1,30 +1,17 @@
 """Places that are hit without end, needed by ourselves, unloaded, in threads that end; a session cut off."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-import ctypes
 import os
 import signal
-import sys
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
-from debugged import Program, breaking, ends, until
-
-from inspector.debugger.memory import proc
-from inspector.errors import InspectorError
-from inspector.objects import isolation
-from inspector.sessions.trace_attached import Visited
+from debugged import HEARING, ORPHANS_S, SOAK, Program, breaking, ends, until
 
 pytestmark = [pytest.mark.debugger, pytest.mark.timeout(300)]
-SOAK = os.environ.get("INSPECTOR_SOAK") == "1"
 CALLS = 1_000_000 if SOAK else 2_000
 BY_GDB, RECORDED = CALLS // 20, CALLS // 50
 """Of these each is a stop: some 0.3 ms, alone on the machine."""
-ORPHANS_S = 6 if SOAK else 60
 
 COUNTED = breaking(f"""
 with Breakpoints("storm_probe", budget=5) as found:
@@ -140,9 +127,8 @@ def test_a_socket_that_is_closed_ends_the_session_and_nothing_else() -> None:
         program.assert_whole()
 
 
-STOPPED = """
-import signal, time
-signal.signal(signal.SIGINT, signal.default_int_handler)
+STOPPED = f"""{HEARING}
+import time
 from inspector.debugger.forked import Forked
 probing = load(PATH)
 child = Forked(lambda: print(probing.probe(7)), ["storm_probe"])
@@ -174,54 +160,3 @@ def test_a_kernel_that_is_interrupted_while_its_child_is_stopped() -> None:
         assert program.said() == {"answer": 0}
         until(ends(said["child"]), ORPHANS_S)
         program.assert_whole()
-
-
-DUMB = """
-from inspector.debugger.session import Breakpoints
-from inspector.errors import InspectorError
-try:
-    with Breakpoints("PyLong_FromLong"):
-        say(slug="entered")
-except InspectorError as error:
-    say(slug=error.slug, why=error.why)
-sys.stdin.readline()
-"""
-
-
-def test_a_gdb_without_python_is_said_at_once(tmp_path: Path) -> None:
-    gdb = tmp_path / "gdb"
-    gdb.write_text("#!/bin/sh\necho 'Python scripting is not supported' >&2\nexec sleep 1000\n")
-    gdb.chmod(0o755)
-    with Program(DUMB, PATH=f"{tmp_path}{os.pathsep}{os.environ['PATH']}") as program:
-        said = program.said()
-        assert said["slug"] == "gdb-missing" and "without Python" in said["why"]
-        program.assert_whole()
-
-
-HIDDEN = """
-import ctypes
-if os.geteuid() == 0:
-    os.setresuid(65534, 65534, 65534)
-ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE
-say(ready=1)
-sys.stdin.readline()
-"""
-
-
-def _as_nobody(pid: int) -> list[object]:
-    if os.geteuid() == 0:
-        os.setresuid(65534, 65534, 65534)
-    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)
-    try:
-        Visited(pid)  # imported by now: another user may not read our files
-    except InspectorError as error:
-        return [error.slug, error.exit_code]
-    return ["allowed"]
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="not on CPython 3.14: attach reads 3.11 to 3.13")
-def test_a_process_that_may_not_be_dumped_is_refused_to_its_own_user() -> None:
-    with Program(HIDDEN) as program:
-        program.said()
-        assert isolation.run(partial(_as_nobody, program.pid), 60, 1 << 30) == ["ptrace-forbidden", 2]
-        assert proc.tracer(program.pid) == 0

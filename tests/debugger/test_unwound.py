@@ -1,8 +1,6 @@
 """Stacks that are known again: by the words that unwinding reads, in memory and in a process with gdb."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Iterator

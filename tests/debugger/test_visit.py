@@ -1,8 +1,6 @@
 """A trace inside another live Python: begun at a safe point, brought back, nothing left; else a sentence."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import hosts
 import pytest
-from debugged import Program, until
+from debugged import Program, target, until
 
 from inspector.debugger.memory import proc
 from inspector.errors import TargetGone
@@ -50,12 +48,10 @@ def calls(found: Trace | Samples) -> dict[str, int]:
 
 @pytest.mark.core
 def test_one_that_waits_is_traced_and_has_nothing_more_than_before() -> None:
-    with Program(ASLEEP) as program:
-        program.said()
-        other = running.attach(program.pid)
+    with target(ASLEEP) as (program, other):
         until(lambda: proc.thread_states(program.pid) == {"S"})
-        assert calls(other.trace(0.05, "array", deadline_s=PATIENT)) == {}
-        assert calls(other.trace(0.05, "array", deadline_s=PATIENT)) == {}
+        for _ in range(2):
+            assert calls(other.trace(0.05, "array", deadline_s=PATIENT)) == {}
         assert other.notes == ()
         program.assert_whole()
         program.go_on()
@@ -65,39 +61,30 @@ def test_one_that_waits_is_traced_and_has_nothing_more_than_before() -> None:
 @pytest.mark.core
 @pytest.mark.parametrize("script", [BUSY, JOINING], ids=["first thread", "another thread"])
 def test_one_that_runs_python_is_traced_while_it_runs(script: str) -> None:
-    with Program(script) as program:
-        program.said()
-        other = running.attach(program.pid)
+    with target(script) as (program, other):
         # a machine with more to do may not let it run at all in so short a time
         traced = (calls(other.trace(seconds, "array", deadline_s=PATIENT)) for seconds in (0.1, 3.0))
         assert any(found.get("array.array.tobytes", 0) > 100 for found in traced)
-        assert other.notes == ()
-        program.assert_whole()
-        assert proc.alive(program.pid)
+        assert other.notes == () and proc.alive(program.pid)
 
 
 def test_debians_static_python_is_traced() -> None:
     python = Path("/usr/bin/python3").resolve()
     if not python.exists() or python.name != f"python3.{sys.version_info[1]}":
         pytest.skip("not on CPython of a distribution")
-    with Program(BUSY, python=str(python)) as program:
-        program.said()
-        found = running.attach(program.pid).trace(0.1, "array", deadline_s=PATIENT)
-        assert calls(found)["array.array.tobytes"] > 100
-        program.assert_whole()
+    with target(BUSY, str(python)) as (_, other):
+        assert calls(other.trace(0.1, "array", deadline_s=PATIENT))["array.array.tobytes"] > 100
 
 
 def test_a_python_of_another_version_is_sampled_and_the_command_is_told() -> None:
     others = [path for path in hosts.others()[1:] if f"python3.{sys.version_info[1]}" not in path]
     if not others:
         pytest.skip("not on CPython alone: there is no other version here")
-    with Program(BUSY, python=others[0]) as program:
-        program.said()
-        found = running.attach(program.pid).trace(0.1, deadline_s=PATIENT)
+    with target(BUSY, others[0]) as (_, other):
+        found = other.trace(0.1, deadline_s=PATIENT)
         assert isinstance(found, Samples) and found.stacks
         assert "there is no build of inspector" in found.instead
         assert found.instead.endswith("-m pip install native-inspector")
-        program.assert_whole()
 
 
 @pytest.mark.core
@@ -105,12 +92,9 @@ def test_a_python_3_12_that_has_its_build_is_traced_from_3_13() -> None:
     room = Path(sys.prefix).parent / ".venv-3.12" / "bin" / "python"
     if sys.version_info[:2] != (3, 13) or not room.exists():
         pytest.skip("not on CPython 3.13 with the room of 3.12 beside")
-    with Program(BUSY, python=str(room)) as program:
-        program.said()
-        other = running.attach(program.pid)
+    with target(BUSY, str(room)) as (_, other):
         assert other.python == "3.12"
         assert calls(other.trace(0.1, "array", deadline_s=PATIENT))["array.array.tobytes"] > 100
-        program.assert_whole()
 
 
 @hosts.shared_library
@@ -147,9 +131,7 @@ def test_signals_that_come_meanwhile_arrive() -> None:
         "import signal, time\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
         "say(ready=1)\nsys.stdin.readline()\nsay(seen=bool(seen))\nsys.stdin.readline()"
     )
-    with Program(script) as program:
-        program.said()
-        other = running.attach(program.pid)
+    with target(script) as (program, other):
         burst = f"import os, time\nwhile True: os.kill({program.pid}, {signal.SIGUSR1:d}), time.sleep(.01)"
         with subprocess.Popen([sys.executable, "-c", burst]) as sender:
             found = other.trace(0.05, deadline_s=PATIENT)
@@ -157,7 +139,6 @@ def test_signals_that_come_meanwhile_arrive() -> None:
         assert isinstance(found, Trace)
         program.go_on()
         assert program.said() == {"seen": True}
-        program.assert_whole()
 
 
 def test_one_that_dies_meanwhile_gives_what_it_recorded() -> None:

@@ -1,8 +1,6 @@
 """Writes to a range of any size: its pages are protected, nothing of the program's fails by it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import mmap
 import os

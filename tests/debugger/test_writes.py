@@ -1,8 +1,6 @@
 """Who wrote to these bytes: each write once, with its value and both stacks; and all is put back."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import signal
 import sys

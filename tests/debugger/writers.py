@@ -1,8 +1,6 @@
 """A C extension that writes to memory: once, without the GIL, by repeated stores."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 WRITERS = r"""
 #define _GNU_SOURCE
 #include <Python.h>
@@ -12,13 +10,13 @@ __attribute__((noinline)) void wide_store(long address, long value) {
     *(volatile long *)address = value;
     __asm__ volatile("" ::: "memory");
 }
-static PyObject *store(PyObject *m, PyObject *args) {
+static PyObject *store(PyObject *self, PyObject *args) {
     long address, value;
     if (!PyArg_ParseTuple(args, "ll", &address, &value)) return NULL;
     wide_store(address, value);
     Py_RETURN_NONE;
 }
-static PyObject *storm(PyObject *m, PyObject *args) { /* without the GIL; `blocked`: with SIGTRAP blocked */
+static PyObject *storm(PyObject *self, PyObject *args) { /* no GIL; `blocked`: with SIGTRAP blocked */
     long address, count; int blocked; sigset_t all, old;
     if (!PyArg_ParseTuple(args, "llp", &address, &count, &blocked)) return NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -36,14 +34,10 @@ static PyObject *storm(PyObject *m, PyObject *args) { /* without the GIL; `block
     }
 REPEAT(bytes, "movsb", "stosb") REPEAT(words, "movsw", "stosw")
 REPEAT(longs, "movsl", "stosl") REPEAT(quads, "movsq", "stosq")
-static PyObject *repeat(PyObject *m, PyObject *args) {
+static PyObject *repeat(PyObject *self, PyObject *args) {
     long width, to, from, count, value;
     if (!PyArg_ParseTuple(args, "lllll", &width, &to, &from, &count, &value)) return NULL;
     (width == 1 ? bytes : width == 2 ? words : width == 4 ? longs : quads)(to, from, count, value);
     Py_RETURN_NONE;
 }
-static PyMethodDef methods[] = {{"store", store, METH_VARARGS, ""}, {"storm", storm, METH_VARARGS, ""},
-                                {"repeat", repeat, METH_VARARGS, ""}, {0}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "writers", 0, 0, methods};
-PyMODINIT_FUNC PyInit_writers(void) { return PyModule_Create(&module); }
 """

@@ -1,8 +1,6 @@
 """Strategies for any fact class, made from its annotations: what a round trip is tried on."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import dataclasses
 import types
 import typing

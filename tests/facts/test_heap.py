@@ -1,8 +1,6 @@
 """Subtracting snapshots: only what changed, with its sign, unknowns kept."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.heap import Heap, Held, Snapshot, TypeChange, TypeCount

@@ -1,8 +1,6 @@
 """The vocabulary of materialization is the page's, word for word."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

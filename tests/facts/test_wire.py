@@ -1,8 +1,6 @@
 """Every fact class goes to JSON and back as it was; what is damaged is refused in one sentence."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import json

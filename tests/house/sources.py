@@ -1,8 +1,6 @@
 """The project's own source files, as the rules of the house see them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 import re
 from functools import cache

@@ -1,8 +1,6 @@
 """inspector/_native.pyi is the contract of the C extension: the same names, each with its docstring."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 import inspect
 from operator import attrgetter

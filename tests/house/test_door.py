@@ -1,8 +1,6 @@
 """The door: `import inspector` is light, the facts need nothing, the installed package holds no strangers."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import pkgutil
 import shutil

@@ -1,8 +1,6 @@
 """Every slug that is raised has a section in docs/messages.md, and every section a slug that is raised."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 import re
 

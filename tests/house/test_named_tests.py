@@ -1,8 +1,6 @@
 """Pages say which test proves what: each test they name is there."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

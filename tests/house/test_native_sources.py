@@ -1,8 +1,6 @@
 """The C of the house: ownership words, parts that keep apart, versions in one place, enough prose."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path

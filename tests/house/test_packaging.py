@@ -5,8 +5,6 @@ takes a third of the time and changes nothing about what is packed.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -21,7 +19,7 @@ import sources
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 PIP = (sys.executable, "-P", "-m", "pip", "--disable-pip-version-check", "--no-input", "-q")
-QUICK = ("-C", "cmake.build-type=Debug")
+QUICK = ("--no-build-isolation", "--no-deps", "-C", "cmake.build-type=Debug")
 SAY = (
     "import inspector, inspector.magics, inspector._native as n; print(inspector.__file__); print(n.__file__)"
 )
@@ -60,17 +58,7 @@ def test_the_wheel_is_built_from_the_sdist_alone(sdist: Path, checkout: Path, tm
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path, **({"filter": "data"} if sys.version_info >= (3, 12) else {}))  # type: ignore[arg-type]
     unpacked = next(tmp_path.iterdir())
-    run(
-        *PIP,
-        "wheel",
-        "--no-build-isolation",
-        "--no-deps",
-        *QUICK,
-        "-w",
-        tmp_path / "wheel",
-        unpacked,
-        cwd=tmp_path,
-    )
+    run(*PIP, "wheel", *QUICK, "-w", tmp_path / "wheel", unpacked, cwd=tmp_path)
     wheel = next((tmp_path / "wheel").glob("*.whl"))
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"inspector"}
@@ -86,21 +74,9 @@ def test_the_wheel_is_built_from_the_sdist_alone(sdist: Path, checkout: Path, tm
 
 def test_an_editable_install_works_and_leaves_the_checkout_clean(checkout: Path, tmp_path: Path) -> None:
     site = tmp_path / "site"
-    run(
-        *PIP,
-        "install",
-        "--no-build-isolation",
-        "--no-deps",
-        *QUICK,
-        "--target",
-        site,
-        "-e",
-        checkout,
-        cwd=tmp_path,
-    )
-    told = run(
-        sys.executable, "-P", "-c", f"import site; site.addsitedir({str(site)!r}); {SAY}", cwd=tmp_path
-    )
+    run(*PIP, "install", *QUICK, "--target", site, "-e", checkout, cwd=tmp_path)
+    script = f"import site; site.addsitedir({str(site)!r}); {SAY}"
+    told = run(sys.executable, "-P", "-c", script, cwd=tmp_path)
     door, native = told.splitlines()
     assert Path(door) == checkout / "inspector" / "__init__.py"
     assert Path(native).is_relative_to(site)

@@ -1,8 +1,6 @@
 """The shelves of docs/: what tools make is current, a how-to is short, a user's page names no bits."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

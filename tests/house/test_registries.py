@@ -1,8 +1,6 @@
 """What is found by folder is documented, and every link leads somewhere."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -18,12 +16,6 @@ COMMANDS = sorted(
 )
 MAGICS = sorted(path.stem.removesuffix("_magic") for path in sources.PYTHON if path.stem.endswith("_magic"))
 LINK = re.compile(r"\bdocs/[\w/-]+\.md(?:#[a-z-]+)?")
-COMMAND_PAGE = sources.ROOT / "docs" / "reference" / "commands.md"
-
-
-def test_every_command_is_documented() -> None:
-    page = COMMAND_PAGE.read_text()
-    assert [command for command in COMMANDS if f"`inspector {command}" not in page] == []
 
 
 def test_every_magic_is_documented() -> None:

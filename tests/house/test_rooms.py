@@ -1,8 +1,6 @@
 """The shape of the house: few doors at the top, no folder of a hundred files, folders instead of prefixes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

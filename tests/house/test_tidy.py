@@ -1,8 +1,6 @@
 """Sizes, first lines, names: the style of docs/style.md, as far as a machine can judge it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 import re
 import statistics

@@ -1,8 +1,6 @@
 """docs/how-it-works/tested.md names a test for each state of each library: the tests it names are there."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -13,15 +11,11 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-it-works" / "tested.md").read_text()
 LIBRARIES = (ROOT / "docs" / "reference" / "libraries.md").read_text()
 ROWS = PAGE.partition("| library | states, and the test for each |")[2].splitlines()[2:]
-NAMED = re.findall(r"`([a-z_/0-9]+\.py)::(test_\w+)`", PAGE)
 
 
-def test_every_row_names_tests_that_are_there() -> None:
-    assert len(ROWS) > 20 and len(NAMED) > 100
-    missing = [
-        (file, test) for file, test in NAMED if f"def {test}(" not in (ROOT / "tests" / file).read_text()
-    ]
-    assert missing == []
+def test_every_row_names_a_test() -> None:
+    """That each is there is said by test_named_tests.py."""
+    assert len(ROWS) > 20
     assert [row for row in ROWS if "::" not in row] == []
 
 

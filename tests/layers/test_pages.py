@@ -1,8 +1,6 @@
 """Pages told by the kernel: private, of zeros, of a file, shared; every byte once; nothing brought in."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import mmap
 import os
 import sys

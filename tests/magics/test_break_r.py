@@ -1,8 +1,6 @@
 """Seed 000 inside a notebook: R in the kernel's own process by rpy2, reticulate in it, one magic."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

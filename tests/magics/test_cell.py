@@ -1,8 +1,6 @@
 """`%%inspect`: the cell runs as IPython runs it, and what it changed is shown."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import re
 
@@ -26,12 +24,8 @@ def shell(shell):
 
 @pytest.mark.quick
 def test_born_gone_rebound_and_moved_names_are_told(shell, run) -> None:
-    assert changed(shell, run, "born = [kept]\ndel gone\nrebound = [4]") == {
-        "born": "born",
-        "gone": "gone",
-        "rebound": "rebound",
-        "kept": "kept",
-    }
+    expected = {name: name for name in ("born", "gone", "rebound", "kept")}
+    assert changed(shell, run, "born = [kept]\ndel gone\nrebound = [4]") == expected
     rows = {row.name: row for row in shell.last_execution_result.result.difference.names}
     assert rows["kept"].references == rows["born"].references == 1
     assert "n" in changed(shell, run, "n = %inspect kept") and shell.user_ns["n"].name == "kept"

@@ -1,20 +1,11 @@
-"""`%inspect_crash`: refusals as one quiet block; what it draws is test_crash.py's of the debugger."""
+"""`%inspect_crash` after a restart; what it draws is test_crash.py's of the debugger."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from pathlib import Path
 
 import kernels
 import pytest
 from debugged import LOAD, library, until
-
-
-def test_without_a_crash_it_says_so(shown, tmp_path) -> None:
-    assert "no crash was named" in shown("%inspect_crash")
-    assert "no trace was kept" in shown(f"%inspect_crash {tmp_path}")
-    assert "No closing quotation" in shown("%inspect_crash 'a")
-
 
 DIES = """
 import inspector, sys

@@ -1,8 +1,6 @@
 """Real kernels under gdb by attach: stopped in C and stepped while the heartbeat answers, then left whole."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

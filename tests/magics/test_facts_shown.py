@@ -1,8 +1,6 @@
 """A fact that a cell gives is shown as its view, in text and HTML; without the extension as one line."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 import inspector

@@ -1,8 +1,6 @@
 """`%%inspect_c` in a real shell: functions become names, a body is run, mistakes are one block."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any
@@ -60,21 +58,6 @@ def test_sections_keep_their_lines(run: Run) -> None:
     assert "line 4: " in shown(displayed) and "c-does-not-compile" in shown(displayed)
     _, displayed = run(cell.replace("wrong", "base + 2"))
     assert run("f()")[0].result == 42
-
-
-@pytest.mark.parametrize(
-    ("cell", "slug"),
-    [
-        ("%%inspect_c f -i nowhere\n;", "no-such-name"),
-        ("%%inspect_c --nothing\nint a;", "bad-option"),
-        ("%%inspect_c --cache-version 3\nint a;", "bad-option"),
-        ("%%inspect_c\n#pragma inspector other\nint a;", "no-such-section"),
-        ("%%inspect_c a-b -i x\nint a;", "not-a-c-name"),
-    ],
-)
-def test_bad_input_is_one_block(run: Run, cell: str, slug: str) -> None:
-    result, displayed = run(cell)
-    assert result.success and f"docs/messages.md#{slug}" in shown(displayed)
 
 
 def test_json(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,6 @@
 """Through a real kernel, as a notebook speaks to it: completion, and what a cell sends."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 
 import pytest

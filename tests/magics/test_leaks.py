@@ -1,8 +1,6 @@
 """`%%inspect_leaks`: the faults of a cell, its errors kept, its words refused in one sentence."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -38,12 +36,6 @@ def test_an_error_in_the_cell_is_the_cells_own(run: Any) -> None:
     result, _ = run(f"{LEAKS}\nleak_corpus.tuple_set_item(1)\n1 / 0")
     assert isinstance(result.error_in_exec, ZeroDivisionError)
     assert _native.calls_armed() == 0
-
-
-def test_what_cannot_be_watched_is_one_block(shown: Shown) -> None:
-    assert "unknown-module" in shown("%%inspect_leaks -m nothing_of_that_name\npass")
-    for words in ("--repeat many", "--repeat 0", "--repeat -2", "--isolate"):
-        assert "bad-option" in shown(f"%%inspect_leaks {words}\npass"), words
 
 
 def test_a_copy_of_the_process_runs_the_cell(shown: Shown, shell: Any) -> None:

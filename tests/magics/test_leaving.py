@@ -1,8 +1,6 @@
 """`%unload_ext` and `%reload_ext` leave the shell as they found it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import sys
 

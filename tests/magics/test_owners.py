@@ -1,8 +1,6 @@
 """What IPython keeps is named as the user knows it, and the count is the true one."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]

@@ -1,8 +1,6 @@
 """The bar of a long search: it appears late, goes away, and an interrupt becomes one sentence."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,8 +1,6 @@
 """What a live view sends to its page: sizes that are no numbers are words, there and in its text."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

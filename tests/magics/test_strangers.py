@@ -1,8 +1,6 @@
 """Names, docstrings and keys that are markup, bidi overrides or a million long: all is text, and cut."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 from github import sanitised
 

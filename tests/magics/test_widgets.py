@@ -1,8 +1,6 @@
 """The live views through a real kernel: what a cell sends, what questions get, what strangers' words do."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import time
 import uuid

@@ -1,8 +1,6 @@
-"""`%%inspect_writes`: who wrote to an array's element in a cell, and refusals as one quiet block."""
+"""`%%inspect_writes`: who wrote to an array's element in a cell."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.objects.probes.machine import writes as probed
@@ -19,14 +17,6 @@ def test_a_cell_that_writes_is_shown_with_its_line(run, shown) -> None:
     assert "1 write" in text and "0 → 2.5" in text
     text = shown("%inspect_writes watched[2:3] -- watched.fill(4)")
     assert "2.5 → 4" in text
-
-
-def test_what_cannot_be_watched_is_one_block(run, shown) -> None:
-    run("import numpy as np; watched = np.zeros(8); wide = np.empty(1 << 26)")
-    assert "cannot be watched" in shown("%%inspect_writes wide\npass")
-    assert "nothing to run" in shown("%inspect_writes watched[:1]")
-    assert "there is no name absent" in shown("%%inspect_writes absent\npass")
-    assert "unrecognized" in shown("%%inspect_writes --no watched\npass")
 
 
 def test_an_exception_is_the_users_and_the_writes_come_first(run) -> None:

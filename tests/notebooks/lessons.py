@@ -5,8 +5,6 @@ the tag `check` and gives a text that begins with "not yet" or "right".
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 import nbformat

@@ -1,8 +1,6 @@
 """Run a notebook where the system refuses ptrace: refusing.py IN OUT. Kernels and gdb inherit the filter."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import sys
 from pathlib import Path

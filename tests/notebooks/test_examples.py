@@ -1,8 +1,6 @@
 """README.md and the pages of docs/ show what their examples print: each command is typed word for word."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Every tutorial runs, is committed as it ran, and reads well as a page without a network."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import re
 import shutil

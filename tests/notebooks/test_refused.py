@@ -1,8 +1,6 @@
 """Where ptrace is refused each tutorial still runs: the step says why, and shows its saved picture."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,8 +1,6 @@
 """`make docs`: every page and every tutorial in one site, and nothing in it that asks the network."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """All objects over one range of bytes are found, whatever library and container they are in."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

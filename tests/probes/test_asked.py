@@ -1,8 +1,6 @@
 """What each protocol says when it is asked, by the api and by the program; unasked nobody is called."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Where bytes are and whose they are: every protocol, every kind of holder, and nothing disturbed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import ctypes
 import mmap

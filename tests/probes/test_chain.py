@@ -1,19 +1,16 @@
 """The shortest path from a root: as long as a brute-force walk says, each step named right."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import gc
-import os
 import random
-import subprocess
 import sys
 import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import programs
 import pytest
 import specimens
 from graphs import EXAMPLES, Node, Plan, build, plans, references
@@ -241,14 +238,6 @@ def test_nobody_known_holds_it() -> None:
     assert not fact.found and fact.owners == () and "no path" in fact.searched
 
 
-@pytest.mark.quick
-def test_the_subject_is_left_as_it_was(fingerprint: Any) -> None:
-    x = {"k": [1.5]}
-    before = fingerprint(x)
-    assert chain(Subject(x), {}).found
-    assert fingerprint(x) == before
-
-
 def test_a_large_layer_is_followed_in_the_order_of_memory() -> None:
     """More objects at one distance than are followed as met: each keeps the way it was reached by."""
     rows: list[Any] = [[n] for n in range(600_000)]
@@ -295,16 +284,13 @@ static struct __attribute__((aligned(16))) {
     long before;
     PyTupleObject tuple;
 } kept;
-static PyObject *hold(PyObject *module, PyObject *held) {
+static PyObject *hold(PyObject *self, PyObject *held) {
     Py_SET_REFCNT((PyObject *)&kept.tuple, 1000);
     Py_SET_TYPE((PyObject *)&kept.tuple, &PyTuple_Type);
     Py_SET_SIZE((PyVarObject *)&kept.tuple, 1);
     kept.tuple.ob_item[0] = Py_NewRef(held);
     return Py_NewRef((PyObject *)&kept.tuple);
 }
-static PyMethodDef methods[] = {{"hold", hold, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static PyModuleDef between = {PyModuleDef_HEAD_INIT, .m_name = "between", .m_methods = methods};
-PyMODINIT_FUNC PyInit_between(void) { return PyModule_Create(&between); }
 """
 
 
@@ -353,14 +339,7 @@ for kind, make in makers.items():
 @pytest.mark.parametrize("allocator", ["pymalloc", "pymalloc_debug", "malloc"])
 def test_no_container_is_taken_for_a_leaf(allocator: str) -> None:
     """Each kind of small container is entered, wherever the allocator puts it."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", THROUGH_SMALL_OBJECTS],
-        env={**os.environ, "PYTHONMALLOC": allocator},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.splitlines() == [
+    assert programs.python(THROUGH_SMALL_OBJECTS, PYTHONMALLOC=allocator).splitlines() == [
         *("list 3", "tuple 3", "dict 3", "set 3", "slot 3", "cell 5"),
         *("iterator 4", "array 3", "view 4", "code 4"),
     ]

@@ -1,8 +1,6 @@
 """Items of a deque: only its outer blocks are linked from it, and links left over lead astray."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import collections
 from collections.abc import Callable
 from typing import Any
@@ -13,10 +11,6 @@ import unnamed
 from inspector.objects.probes.refs import owners
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
-
-
-class Thing:
-    """The subject."""
 
 
 class Line(collections.deque[Any]):
@@ -42,20 +36,19 @@ def turned() -> Any:
     return line
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: collections.deque(range(1000)),
-        lambda: collections.deque(range(600_000)),
-        lambda: Line(range(1000)),
-        queue("append", "popleft"),
-        queue("appendleft", "pop"),
-        turned,
-    ],
-    ids=["new", "long", "of a subclass", "queue", "queue to the left", "turned"],
-)
+LINES = {
+    "new": lambda: collections.deque(range(1000)),
+    "long": lambda: collections.deque(range(600_000)),
+    "of a subclass": lambda: Line(range(1000)),
+    "queue": queue("append", "popleft"),
+    "queue to the left": queue("appendleft", "pop"),
+    "turned": turned,
+}
+
+
+@pytest.mark.parametrize("make", LINES.values(), ids=LINES)
 def test_an_item_in_the_middle_of_a_deque_is_the_deques(make: Callable[[], Any]) -> None:
-    line, subject = make(), unnamed.boxed(Thing)
+    line, subject = make(), unnamed.boxed()
     for at in (0, len(line) // 3, len(line) // 2, -1):
         line[at] = subject.get()
     found = owners(subject, scan=True)

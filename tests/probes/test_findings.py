@@ -1,8 +1,6 @@
 """Each danger on a real object that has it, and none on its neighbour that has not."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import io
 import mmap

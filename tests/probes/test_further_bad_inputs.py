@@ -1,20 +1,18 @@
 """Bad inputs that are more than one object: hostile C types, memory that cannot be read, other allocators."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import gc
 import mmap
-import subprocess
 import sys
 from collections.abc import Iterator
 from types import ModuleType
-from typing import Any
 
 import numpy as np
+import programs
 import pytest
 import specimens
+from unnamed import Thing
 
 import inspector
 from inspector import _native
@@ -64,22 +62,12 @@ static void *take_zeros(void *ctx, size_t count, size_t size) { return calloc(co
 static void *take_again(void *ctx, void *at, size_t size) { return realloc(at, size); }
 static void give(void *ctx, void *at, size_t size) { free(at); }
 static PyDataMem_Handler handler = {"planted_allocator", 1, {NULL, take, take_zeros, take_again, give}};
-static PyObject *install(PyObject *module, PyObject *unused) {
+static PyObject *install(PyObject *self, PyObject *unused) {
     PyObject *capsule = PyCapsule_New(&handler, "mem_handler", NULL);
     PyObject *before = capsule ? PyDataMem_SetHandler(capsule) : NULL;
     Py_XDECREF(capsule); return before; }
-static PyObject *restore(PyObject *module, PyObject *before) { return PyDataMem_SetHandler(before); }
-static PyMethodDef methods[] = {{"install", install, METH_NOARGS, 0}, {"restore", restore, METH_O, 0}, {0}};
-static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "handled", 0, -1, methods};
-PyMODINIT_FUNC PyInit_handled(void) { import_array(); return PyModule_Create(&def); }
+static PyObject *restore(PyObject *self, PyObject *before) { return PyDataMem_SetHandler(before); }
 """
-
-
-PROT_NONE = 0
-
-
-class Thing:
-    """The subject."""
 
 
 @pytest.fixture(scope="module")
@@ -137,13 +125,11 @@ def test_a_page_without_access_in_the_middle_of_a_mapping() -> None:
     memory = mmap.mmap(-1, 3 * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     thing = Thing()
-    for page in range(3):
-        ctypes.c_uint64.from_address(start + page * mmap.PAGESIZE).value = id(thing)
-        ctypes.c_uint64.from_address(start + page * mmap.PAGESIZE + 8).value = (
-            start + 64
-        )  # nobody else has it
+    for page in range(start, start + 3 * mmap.PAGESIZE, mmap.PAGESIZE):
+        words = (ctypes.c_uint64 * 2).from_address(page)
+        words[:] = id(thing), start + 64  # nobody else has the second
     middle = ctypes.c_void_p(start + mmap.PAGESIZE)
-    assert libc.mprotect(middle, ctypes.c_size_t(mmap.PAGESIZE), PROT_NONE) == 0
+    assert libc.mprotect(middle, ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
     try:
         found = inspector.owners(thing, scan=True)
         hits, *_ = _native.scan_words([(start + 64, start + 72)])
@@ -162,14 +148,9 @@ def test_an_allocator_of_numpy_is_named() -> None:
         array = np.empty(1000)
     finally:
         handled.restore(before)
-    assert _allocator(array) == "planted_allocator"
-    assert _allocator(array[10:]) == _allocator(np.empty(3)[1:])
-    assert _allocator(np.empty(1000)) == "default_allocator"
-
-
-def _allocator(array: Any) -> str | None:
-    buffer = inspector.inspect(array).buffer
-    return dict(buffer.facts).get("allocator")
+    given = [array, array[10:], np.empty(3)[1:], np.empty(1000)]
+    planted, view, other, own = (dict(inspector.inspect(x).buffer.facts).get("allocator") for x in given)
+    assert (planted, own) == ("planted_allocator", "default_allocator") and view == other
 
 
 INSIDE = """
@@ -195,13 +176,6 @@ interpreters.destroy(inner)
 
 def test_another_interpreter_of_the_process() -> None:
     """From 3.12 on it cannot load the extension, by PEP 684; its objects disturb no look of the first."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-W", "ignore", "-c", INSIDE],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
     refused = "module inspector._native does not support loading in subinterpreters"
-    assert done.stdout.splitlines() == [refused if sys.version_info >= (3, 12) else "1", "True True"]
+    told = programs.python(INSIDE, PYTHONWARNINGS="ignore").splitlines()
+    assert told == [refused if sys.version_info >= (3, 12) else "1", "True True"]

@@ -1,8 +1,6 @@
 """Shapes and strides in words, and the bounded preview."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import mmap
 from typing import Any

@@ -1,8 +1,6 @@
 """What the process did before changes no answer: freed memory may name an object a million times."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import collections
 import contextlib
 import ctypes
@@ -10,6 +8,7 @@ import gc
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any
 
+import numpy
 import pytest
 import unnamed
 from allocators import DEBUG
@@ -23,10 +22,6 @@ from inspector.objects.probes.refs import HITS_MAX, owners
 pytestmark = pytest.mark.core
 
 MANY = 1_000_000
-
-
-class Thing:
-    """The subject."""
 
 
 class Slots:
@@ -53,7 +48,7 @@ def exactly_one_list(subject: _native.Subject, held: list[Any]) -> None:
 
 def test_a_freed_list_of_a_million_in_the_heap_takes_no_room(libc: ctypes.CDLL) -> None:
     libc.free(libc.malloc(24 << 20))  # from now on blocks of this size come from the heap (mallopt(3))
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     many = [subject.get()] * MANY
     above = libc.malloc(1 << 20)  # so that the list becomes a free chunk, not the top
     del many
@@ -66,7 +61,7 @@ def test_a_freed_list_of_a_million_in_the_heap_takes_no_room(libc: ctypes.CDLL) 
 
 
 def test_freed_objects_take_no_room_whether_their_pools_live_on_or_not() -> None:
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     many = [(number, subject.get()) for number in range(2 * HITS_MAX)]
     survivors = many[::500]
     del many
@@ -79,11 +74,6 @@ def test_freed_objects_take_no_room_whether_their_pools_live_on_or_not() -> None
     assert (found.references, found.named, found.unstored) == (len(survivors),) * 2 + (0,)
 
 
-def in_numpy(thing: object) -> Any:
-    numpy = pytest.importorskip("numpy")
-    return numpy.full(MANY, thing, dtype=object)
-
-
 @pytest.mark.parametrize(
     ("make", "count", "holder"),
     [
@@ -91,14 +81,14 @@ def in_numpy(thing: object) -> Any:
         (lambda x: (x,) * MANY, MANY, "tuple (1000000 items)"),
         (lambda x: dict.fromkeys(range(HITS_MAX * 2), x), HITS_MAX * 2, "dict (262144 items)"),
         (lambda x: collections.deque([x] * 40_000), 40_000, "<deque>"),
-        (in_numpy, MANY, "<ndarray>"),
+        (lambda x: numpy.full(MANY, x, dtype=object), MANY, "<ndarray>"),
     ],
     ids=["list", "tuple", "dict", "deque", "array"],
 )
 def test_one_holder_of_a_million_references_is_one_owner(
     make: Callable[[Any], Any], count: int, holder: str
 ) -> None:
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     held = make(subject.get())
     (one,) = owners(subject, scan=True)
     assert (one.kind, one.references, one.certain) == ("item", count, True)
@@ -121,7 +111,7 @@ def test_a_class_is_held_by_its_instances_however_many() -> None:
 
 def test_more_holders_than_are_looked_at_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(refs, "HITS_MAX", 1000)
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     many = [[subject.get()] for _ in range(1010)]
     found = owners(subject, scan=True)
     assert found.references == len(many)
@@ -130,7 +120,7 @@ def test_more_holders_than_are_looked_at_are_counted(monkeypatch: pytest.MonkeyP
 
 
 def test_behind_the_end_of_a_list_nothing_is_held() -> None:
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     items = [subject.get()] * 1000
     del items[600:]  # the list keeps the room, and what was in it
     (one,) = owners(subject, scan=True)
@@ -145,7 +135,7 @@ def test_behind_the_end_of_a_list_nothing_is_held() -> None:
 @pytest.mark.parametrize("size", [64, 200, 600])
 def test_a_block_where_an_object_died_holds_what_it_holds(dead: type, size: int) -> None:
     """Its new owner did not write all of it: a count of 0 and a type are left where an object began."""
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     allocate, free = ctypes.pythonapi.PyMem_Malloc, ctypes.pythonapi.PyMem_Free
     allocate.restype, free.argtypes, free.restype = ctypes.c_void_p, [ctypes.c_void_p], None
     block = allocate(ctypes.c_size_t(size))

@@ -1,15 +1,13 @@
 """The doctor tries each ability and leaves nothing behind."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
+import programs
 import pytest
 
 from inspector.facts.machine import Check
@@ -57,9 +55,7 @@ def test_residency_works_wherever_proc_is_mounted() -> None:
 
 def test_the_libraries_are_not_imported() -> None:
     script = "import sys; from inspector.objects.probes import machine; machine.libraries()"
-    script += "; print('numpy' in sys.modules)"
-    told = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
-    assert told.stdout == "False\n"
+    assert programs.python(script + "; print('numpy' in sys.modules)") == "False\n"
 
 
 def test_an_unreadable_table_is_no_symbols() -> None:

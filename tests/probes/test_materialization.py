@@ -4,8 +4,6 @@ Rows of docs/reference/materialization.md that belong to other libraries are tes
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import asyncio
 import ctypes
@@ -25,6 +23,7 @@ from multiprocessing import shared_memory
 from pathlib import Path
 from typing import Any
 
+import cffi
 import fingerprints
 import numpy as np
 import pandas as pd
@@ -71,6 +70,12 @@ def closed(x: Any) -> Any:
     return x
 
 
+def released_buffer() -> Any:
+    lent = FFI.from_buffer(bytearray(8))
+    FFI.release(lent)
+    return lent
+
+
 def filled() -> Any:
     made = functools.lru_cache(abs)
     made(-1)
@@ -83,6 +88,19 @@ def done() -> Future[int]:
     return made
 
 
+def forced(x: Any) -> Any:
+    np.asarray(x)
+    return x
+
+
+class Liar(np.ndarray):
+    """Every attribute a look could ask for raises."""
+
+    base = shape = flags = nbytes = property(lambda self: 1 / 0)  # type: ignore[assignment]
+    __array_interface__ = property(lambda self: 1 / 0)  # type: ignore[assignment]
+
+
+FFI = cffi.FFI()
 KEPT = np.arange(6.0)
 LANGUAGE: dict[str, tuple[Callable[[], Any], str]] = {
     "fresh generator": (counted, "lazy"),
@@ -105,10 +123,14 @@ LANGUAGE: dict[str, tuple[Callable[[], Any], str]] = {
     "closed mmap": (lambda: closed(mmap.mmap(-1, 4096)), "closed"),
     "BytesIO": (lambda: io.BytesIO(bytes(range(100))), "owned"),
     "closed file": (lambda: closed(io.FileIO(os.devnull)), "closed"),
-    "closed text file": (
-        lambda: closed(io.TextIOWrapper(io.BufferedReader(io.FileIO(os.devnull)))),
-        "closed",
-    ),
+    "closed text file": (lambda: closed(Path(os.devnull).open()), "closed"),  # noqa: SIM115
+    "closed buffered file": (lambda: closed(Path(os.devnull).open("rb")), "closed"),  # noqa: SIM115
+    "closed BytesIO": (lambda: closed(io.BytesIO(b"abc")), "closed"),
+    "released buffer of cffi": (released_buffer, "closed"),
+    "memoryview of nothing": (lambda: memoryview(b""), "view"),
+    "ndarray that lies": (lambda: np.arange(5.0).view(Liar), "view"),
+    "nditer": (lambda: np.nditer([np.arange(3)]), "lazy"),
+    "exhausted nditer": (lambda: exhausted(np.nditer([np.arange(3)])), "consumed"),
     "dead weak reference": (lambda: weakref.ref(counted()), "freed"),
     "pending future": (Future, "lazy"),
     "done future": (done, "owned"),
@@ -123,17 +145,18 @@ LANGUAGE: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-def forced(x: Any) -> Any:
-    np.asarray(x)
-    return x
-
-
 @pytest.mark.parametrize("kind", LANGUAGE)
 def test_the_language(kind: str) -> None:
+    """The card of each is whole."""
     make, state = LANGUAGE[kind]
-    fact = seen(make())
+    x = make()
+    fact = seen(x)
     assert fact.state == state
     assert fact.layers[0].evidence
+    assert kind != "ndarray that lies" or fact.logical_bytes == 40
+    report = inspector.inspect(x, name="x")
+    assert f"state    {state}" in report.to_text() and "could not" not in report.to_text()
+    assert report.to_html() and report.to_json()
 
 
 async def awaited() -> None:
@@ -252,14 +275,6 @@ def test_bytes_of_a_bytesio_are_shared_until_written() -> None:
     assert made.getvalue() is content
     made.write(b"x")
     assert seen(made).state == "owned"
-
-
-def test_exports_are_evidence() -> None:
-    made = bytearray(10)
-    kept = memoryview(made)
-    (wrapper, *_) = seen(made).layers
-    assert ("exports", "1") in {(one.place, one.says) for one in wrapper.evidence}
-    kept.release()
 
 
 def test_shared_memory_and_its_close() -> None:
@@ -384,17 +399,6 @@ def test_a_memmap_and_what_is_no_memmap(mode: str, tmp_path: Path) -> None:
         assert seen(made).private_bytes == mmap.PAGESIZE
 
 
-def test_a_truncated_memmap_is_no_sigbus(tmp_path: Path) -> None:
-    path = tmp_path / "cut.bin"
-    np.arange(40_000.0).tofile(path)
-    made = np.memmap(path, "f8", mode="r+")
-    os.truncate(path, 100)
-    report = inspector.inspect(made, name="made")
-    assert "truncated-file" in [one.slug for one in report.materialization.findings]
-    assert "truncated-file: " in report.to_text()
-    assert report.to_html() and report.to_json()
-
-
 UNOWNED = """
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -407,12 +411,6 @@ static PyObject *leak(PyObject *self, PyObject *base) {
     PyObject *array = PyArray_New(&PyArray_Type, 1, &length, NPY_BOOL, NULL, made, 0, NPY_ARRAY_CARRAY, NULL);
     if (array && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(base)) < 0) Py_CLEAR(array);
     return array;
-}
-static PyMethodDef methods[] = {{"leak", leak, METH_O, ""}, {NULL}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "unowned_array", NULL, -1, methods};
-PyMODINIT_FUNC PyInit_unowned_array(void) {
-    import_array();
-    return PyModule_Create(&module);
 }
 """
 
@@ -461,34 +459,13 @@ def test_a_look_does_not_stand_in_the_way_of_a_resize() -> None:
 
 
 def test_a_delayed_nditer_has_no_buffers_yet() -> None:
-    delayed = np.nditer(
-        [np.arange(6, dtype="i4")],
-        ["buffered", "delay_bufalloc"],
-        [["readonly"]],
-        op_dtypes=["f8"],
-        casting="safe",  # type: ignore[list-item]
-    )
+    flags: Any = (["buffered", "delay_bufalloc"], [["readonly"]])
+    delayed = np.nditer([np.arange(6, dtype="i4")], *flags, op_dtypes=["f8"], casting="safe")
     wrapper = seen(delayed).layers[0]
     assert wrapper.storage == "none" and evidence(delayed)["x.has_delayed_bufalloc"] == "True"
     delayed.reset()
     assert seen(delayed).layers[0].storage == "heap"
     delayed.close()
-
-
-def test_a_pending_write_back() -> None:
-    source = np.arange(6, dtype="i4")
-    with np.nditer(
-        [source],
-        [],
-        [["readwrite", "updateifcopy"]],
-        op_dtypes=["f8"],
-        casting="unsafe",  # type: ignore[list-item]
-    ) as walk:
-        copy = walk.operands[0]
-        for x in (copy, walk):
-            assert "pending-write-back" in [one.slug for one in seen(x).findings]
-        del copy
-    assert "pending-write-back" not in [one.slug for one in seen(source).findings]
 
 
 def test_masks_arenas_and_pointers() -> None:
@@ -507,12 +484,6 @@ def test_npz_files_read_at_each_asking(tmp_path: Path) -> None:
     assert seen(made).state == "lazy"
     made.close()
     assert seen(made).state == "closed"
-
-
-def test_an_iterator_of_numpy() -> None:
-    made = np.nditer([np.arange(3)])
-    assert seen(made).state == "lazy"
-    assert seen(exhausted(made)).state == "consumed"
 
 
 @pytest.mark.parametrize("x", [np.zeros(0), np.zeros((3, 0)), np.array(1.5), np.zeros((), "U0")], ids=repr)
@@ -648,18 +619,6 @@ def test_a_type_that_nobody_knows_is_opaque() -> None:
     assert isinstance(fact.state, Unknown)
     assert fact.state.reason.startswith("opaque: no adapter knows")
     assert isinstance(fact.resident_bytes, Unknown)
-
-
-def test_a_metaclass_and_its_code_are_not_asked() -> None:
-    class Meta(type):
-        def __hash__(cls) -> int:
-            raise AssertionError("hashed")
-
-        def __getattribute__(cls, name: str) -> Any:
-            raise AssertionError(f"asked for {name}")
-
-    made = Meta("Made", (), {"__getattr__": lambda self, name: 1 / 0})()
-    assert isinstance(inspector.materialization(made).state, Unknown)
 
 
 def test_an_adapter_that_is_left_out_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

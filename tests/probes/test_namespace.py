@@ -1,8 +1,6 @@
 """The namespace table: who shares bytes with whom, each byte once, nothing disturbed, no user code."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import sys
 import time

@@ -1,13 +1,12 @@
 """Owners that keep an object where no pointer is aligned: packed C structs, records without padding."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import mmap
 from types import ModuleType
 from typing import Any
 
+import numpy
 import pytest
 import specimens
 import unnamed
@@ -20,10 +19,6 @@ from inspector.objects.probes.refs import HITS_MAX, owners
 pytestmark = pytest.mark.core
 
 
-class Thing:
-    """The subject."""
-
-
 PACKED = r"""
 #include <Python.h>
 #include <string.h>
@@ -33,16 +28,12 @@ static entry *volatile block;
 static entry *entries(int in_block) {
     if (!block) block = calloc(10, sizeof *block);
     return in_block ? block : cache; }
-static PyObject *hide(PyObject *m, PyObject *args) {
-    PyObject *o; int n, in_block; if (!PyArg_ParseTuple(args, "Oip", &o, &n, &in_block)) return NULL;
+#define GIVEN PyObject *o; int n, in_block; \
+    if (!PyArg_ParseTuple(args, "Oip", &o, &n, &in_block)) return NULL;
+static PyObject *hide(PyObject *self, PyObject *args) { GIVEN
     for (int i = 0; i < n; i++) { Py_INCREF(o); entries(in_block)[i].kept = o; } Py_RETURN_NONE; }
-static PyObject *release(PyObject *m, PyObject *args) {
-    PyObject *o; int n, in_block; if (!PyArg_ParseTuple(args, "Oip", &o, &n, &in_block)) return NULL;
+static PyObject *release(PyObject *self, PyObject *args) { GIVEN
     for (int i = 0; i < n; i++) { entries(in_block)[i].kept = NULL; Py_DECREF(o); } Py_RETURN_NONE; }
-static PyMethodDef methods[] = {
-    {"hide", hide, METH_VARARGS, 0}, {"release", release, METH_VARARGS, 0}, {0}};
-static struct PyModuleDef def = {PyModuleDef_HEAD_INIT, "packed", 0, -1, methods, 0, 0, 0, 0};
-PyMODINIT_FUNC PyInit_packed(void) { return PyModule_Create(&def); }
 """
 FIRST = 5
 """Where the first reference stands: at 5, 21, 37 ..., never at a multiple of 8."""
@@ -56,7 +47,7 @@ def packed() -> ModuleType:
 @pytest.mark.parametrize("count", [0, 1, 7])
 @pytest.mark.parametrize("in_block", [False, True], ids=["static", "block"])
 def test_the_gap_is_exact(packed: ModuleType, in_block: bool, count: int) -> None:
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     packed.hide(subject.get(), count, in_block)
     found = owners(subject, scan=True)
     assert (found.references, found.named, found.native, found.unstored) == (count, 0, count, 0)
@@ -73,9 +64,8 @@ def test_the_gap_is_exact(packed: ModuleType, in_block: bool, count: int) -> Non
 
 @pytest.mark.parametrize("before", range(1, 8))
 def test_each_of_the_seven_places_is_read(before: int) -> None:
-    numpy = pytest.importorskip("numpy")
     records = numpy.zeros(1, [("tag", f"S{before}"), ("kept", "O")])
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     records["kept"] = subject.get()
     found = owners(subject, scan=True)
     assert (found.references, found.native, found.unstored) == (1, 1, 0)
@@ -83,7 +73,7 @@ def test_each_of_the_seven_places_is_read(before: int) -> None:
 
 
 def test_memory_is_read_once_more_only_for_a_gap(packed: ModuleType) -> None:
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     held = [subject.get()]
     explained = owners(subject, scan=True).scan
     packed.hide(subject.get(), 1, True)
@@ -99,7 +89,7 @@ STRAYS = 130_000
 
 def test_the_second_reading_tells_its_progress_and_may_be_stopped(packed: ModuleType) -> None:
     """What was found before Python code ran is asked again: the callback lets one of three references go."""
-    subject = unnamed.boxed(Thing)
+    subject = unnamed.boxed()
     packed.hide(subject.get(), 3, True)
     stray = b"\1" + id(subject.get()).to_bytes(8, "little")
     ballast = mmap.mmap(-1, 9 * STRAYS, mmap.MAP_PRIVATE)
@@ -127,8 +117,9 @@ def test_the_second_reading_tells_its_progress_and_may_be_stopped(packed: Module
 
 def test_ordinary_objects_seem_to_stand_nowhere_unaligned() -> None:
     """Functions and methods too, though the bytecode that calls them keeps their addresses unaligned."""
-    objects: list[Any] = [make() for make in (Thing, list, dict, set, object) for _ in range(16)]
-    objects += [Thing, owners, print, dict, test_each_of_the_seven_places_is_read, pytest, *"abcdefghijklmn"]
+    objects: list[Any] = [make() for make in (unnamed.Thing, list, dict, set, object) for _ in range(16)]
+    objects += [unnamed.Thing, owners, print, dict, test_each_of_the_seven_places_is_read, pytest]
+    objects += "abcdefghijklmn"
     assert len(objects) == 100
     for one in objects:
         subject = _native.Subject(one)

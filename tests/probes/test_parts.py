@@ -1,8 +1,6 @@
 """The columns of a DataFrame: where each one's bytes are, in which block, and who else has them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

@@ -1,23 +1,18 @@
 """The owners scan leaves out the payloads of numeric buffers the user has a name for, and only those."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 
 import numpy as np
 import pytest
+from unnamed import Thing
 
 from inspector._native import Subject
 from inspector.facts.refs import Owners, Scan
 from inspector.objects.probes.refs import owners
 
 pytestmark = [pytest.mark.core, pytest.mark.quick]
-
-
-class Thing:
-    """The subject."""
 
 
 def searched(subject: Subject) -> tuple[Owners, Scan]:

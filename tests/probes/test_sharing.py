@@ -1,8 +1,6 @@
 """Who shares bytes: real objects of several kinds, and a namespace full of views."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 
 import numpy as np
@@ -70,15 +68,8 @@ def test_numpys_own_verdict(left: tuple[slice, slice], right: tuple[slice, slice
 
 def test_pairs_are_found_by_a_sweep() -> None:
     x = np.arange(100)
-    names = {
-        "x": x,
-        "tail": x[50:],
-        "head": x[:50],
-        "even": x[::2],
-        "odd": x[1::2],
-        "other": x.copy(),
-        "n": 5,
-    }
+    names = {"x": x, "tail": x[50:], "head": x[:50], "even": x[::2], "odd": x[1::2]}
+    names |= {"other": x.copy(), "n": 5}
     found = {(pair.left, pair.right) for pair in pairs({name: Subject(o) for name, o in names.items()})}
     both = {("x", n) for n in ("tail", "head", "even", "odd")}
     both |= {(half, comb) for half in ("tail", "head") for comb in ("even", "odd")}

@@ -1,8 +1,6 @@
 """A wrapper over bytes of others does not own them: pandas over arrays, text, files and bare addresses."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from pathlib import Path

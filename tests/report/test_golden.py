@@ -1,8 +1,6 @@
 """The whole card, word for word, at two widths, from the facts of a supposed object."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -40,13 +38,13 @@ REPORTS = {
         "buffer": buffer._sample(),
         "layout": layout._sample(),
     },
-    "searched": {"object": object._sample(), "refs": refs(True)},
-    "type": {"object": object._sample(), "type": type._sample()},
-    "module": {"object": object._sample(), "module": module._sample()},
-    "builtin": {"object": object._sample(), "builtin": builtin._sample()},
-    "materialization": {"object": object._sample(), "materialization": materialization.sample()},
+    "searched": {"refs": refs(True)},
+    "type": {"type": type._sample()},
+    "module": {"module": module._sample()},
+    "builtin": {"builtin": builtin._sample()},
+    "materialization": {"materialization": materialization.sample()},
     "comparison": {"comparison": comparison._sample()},
-    "failed": {"object": object._sample(), "refs": Unknown("the probe failed with KeyError")},
+    "failed": {"refs": Unknown("the probe failed with KeyError")},
 }
 
 
@@ -72,4 +70,4 @@ def test_explained(snapshot: SnapshotAssertion) -> None:
 
 
 def test_addresses_stay_the_products_own() -> None:
-    assert "0x7f0000001000" in str(Report("x", REPORTS["searched"]).drawn(verbose=True))
+    assert "0x7f0000001000" in str(Report("x", REPORTS["view"]).drawn(verbose=True))

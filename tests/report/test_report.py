@@ -1,8 +1,6 @@
 """A report: facts only, saved and read anywhere, shown in every form."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import json
 import subprocess

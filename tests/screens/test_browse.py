@@ -1,8 +1,6 @@
 """The screen of a report by its pilot: tree, table, search, evil text; what is said where it cannot open."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import asyncio
 import os
 import pty

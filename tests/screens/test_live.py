@@ -1,8 +1,6 @@
 """The screen of a running process by its pilot: threads, samples, filter, pause, a process that goes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

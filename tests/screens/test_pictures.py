@@ -1,8 +1,6 @@
 """The pictures of the screens in docs/reference/views.md: written by `make pictures`, compared by words."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import asyncio
 import os
 import re

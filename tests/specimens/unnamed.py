@@ -15,7 +15,11 @@ from inspector.objects.probes.refs import owners
 TRIES = 50
 
 
-def boxed(make: Callable[[], Any]) -> _native.Subject:
+class Thing:
+    """A subject: nothing but what a test plants holds it."""
+
+
+def boxed(make: Callable[[], Any] = Thing) -> _native.Subject:
     """A new object in a Subject that alone holds it; nothing else in memory looks like a pointer to it."""
     passed_over = []
     for _ in range(TRIES):

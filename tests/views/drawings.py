@@ -1,8 +1,6 @@
 """Blocks that every drawing is tried on: each block kind, long words, wide and evil characters."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.views.grammar import Block, Fold, Line, Picture, Span, Table, text
 
 EVIL = "\x1b[31m\x1b]0;owned\x07 \u202e<b onclick=x>&amp; \udc80 \x00 日本 end"

@@ -1,8 +1,6 @@
 """Cards of the bytes: what is plain is short, what is odd is said, what hurts has its slug."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The view of a path: one line a reference, the object at the end."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.chain import Chain

@@ -1,8 +1,6 @@
 """How a trace is drawn: at 80 columns, folded, and honest about what was dropped or not seen."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,8 +1,6 @@
 """The drawing of a graph: the path, a table each way, what is possible marked as such."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,8 +1,6 @@
 """The heap's views: what a reader sees of a census and of a difference."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.heap import Difference, Heap, NameChange, TypeChange, TypeCount

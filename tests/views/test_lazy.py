@@ -1,8 +1,6 @@
 """How a lazy vector and a contract check are drawn."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.lazy import LazyClause, LazyContract

@@ -1,8 +1,6 @@
 """The drawing of a memory map: to scale, regions parted by holes, sharers in one region."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.memory import Range

@@ -1,8 +1,6 @@
 """The drawing of a namespace: brackets around sharers, the total, the rest counted."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.materialization import NO_BYTES

@@ -1,8 +1,6 @@
 """The table of columns, as drawn."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.views import parts

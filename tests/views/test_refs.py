@@ -1,8 +1,6 @@
 """The refs lines: the count first, then holders in the user's words, the gap last."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.refs import Owner, Owners, Refs, Scan

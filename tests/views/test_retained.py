@@ -1,8 +1,6 @@
 """The view of what an object keeps alive."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.refs import Retained

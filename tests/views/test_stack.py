@@ -1,8 +1,6 @@
 """Hits and stacks as lines: equal stacks counted together, plumbing folded, trouble said last."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import pytest
 
 from inspector.facts.stack import Argument, Frame, Hit, Hits, PlaceCount, Stack, Stacks

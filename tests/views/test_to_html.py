@@ -1,8 +1,6 @@
 """HTML: real tables and details, well-formed, escaped, themed without script, readable without styles."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree

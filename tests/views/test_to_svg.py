@@ -1,8 +1,6 @@
 """SVG: well-formed, on a grid of cells, nothing from the network, dark and light."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

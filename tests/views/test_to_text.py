@@ -1,8 +1,6 @@
 """Terminal text: label column, evidence, notes at the right edge, folds, widths, escapes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import io
 
 import pytest
@@ -201,13 +199,7 @@ def test_a_caption_has_its_sentences_in_rows() -> None:
 
 
 def test_bytes_have_at_most_three_digits() -> None:
-    shown = {
-        999: "999 B",
-        1000: "1.0 kB",
-        9_949: "9.9 kB",
-        9_950: "10 kB",
-        999_499: "999 kB",
-        999_500: "1.0 MB",
-    }
+    shown = {999: "999 B", 1000: "1.0 kB", 9_949: "9.9 kB", 9_950: "10 kB"}
+    shown |= {999_499: "999 kB", 999_500: "1.0 MB"}
     assert {count: size(count) for count in shown} == shown
     assert size(-1_500_000) == "-1.5 MB"
