@@ -85,9 +85,3 @@ def sample() -> Aliases:
         0,
         (finding("unnoticed-write", "a can write to bytes of torch"),),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(aliases(sample()))

@@ -181,9 +181,3 @@ def _sample() -> Buffer:
         spoken=(),
         facts=(("PyArray_NDIM", "2"), ("PyArray_SIZE", "12")),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(buffer(_sample()))

@@ -50,9 +50,3 @@ def _sample() -> Builtin:
     method = Method("gcd", ("METH_VARARGS",), gcd, "Greatest common divisor")
     no_vectorcall = Unknown("called through tp_call: no vectorcall")
     return Builtin("builtin_function_or_method", method, "", "sample", no_vectorcall)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(builtin(_sample()))

@@ -59,9 +59,3 @@ def _sample() -> tuple[Block, ...]:
         owner("cell", "function on_price", "rows"),
     )
     return blocks(Chain(True, owners, "12,431 objects followed in 1.1 ms"))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

@@ -209,10 +209,3 @@ def sample() -> tuple[Compiled, CellCall]:
     )
     call = CellCall("vector_times_scalar", 3_100, False, "", "ndarray float64 (3,)", rows)
     return built, call
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    for fact in sample():
-        draw(blocks(fact))

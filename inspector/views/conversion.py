@@ -382,9 +382,3 @@ def sample() -> Trace:
     )
     seen = (Seen("numpy", 2_064, {"wrapper_descriptor": 120}, 1_990, 2_300),)
     return Trace(calls, 0, copies, (), crossings, seen, 1_000_014, 0, 94_000_000, "record")
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_trace(sample()))

@@ -81,9 +81,3 @@ def sample() -> Crash:
     return Crash(
         4711, "python3", "SIGSEGV", Address(8), 4711, "store_one (app.so)", stacks, last, 250, ("core",)
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(crash(sample()))

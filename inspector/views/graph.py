@@ -53,9 +53,3 @@ def _sample() -> Graph:
     return Graph(
         "dict", Address(0x7F10), ("notebook.x",), Step((up, item), 0, "2 references"), Step((down,), 0, "")
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(graph(_sample()))

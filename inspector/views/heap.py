@@ -105,9 +105,3 @@ def _sample() -> tuple[Block, ...]:
         NameChange("y", "gone", "list", 1, 88),
     )
     return (*blocks(heap), *blocks(Difference(-1, 7_999_936, 8_003_584, changes, names, 24_000_000)))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

@@ -109,9 +109,3 @@ def sample() -> Hosted:
         call("Py_DecRef", kind="", without_gil=True),
     )
     return Hosted(("host",), calls, 0, 5)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_hosted(sample()))

@@ -108,9 +108,3 @@ def _sample() -> Layout:
         members=(),
         preview=("0.0", "1.0", "2.0"),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(layout(_sample()))

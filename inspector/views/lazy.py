@@ -135,9 +135,3 @@ def sample() -> Lazy:
     stack = tuple(LazyNode(*node) for node in nodes)  # type: ignore[arg-type]
     event = LazyEvent("materialize", "np.sort", "<module>", "cell", 2, 4, 40, 34_000)
     return Lazy(stack, "owned", "computed", "heap", "owned", 40, 40, "unchanged", False, 0, (event,), 0)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_lazy(sample()))

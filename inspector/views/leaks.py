@@ -203,10 +203,3 @@ def sample() -> tuple[Leaks, ...]:
     kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
     once = Leaks((leak, stolen), (kept,), 3, 0, 0, 0, 1, 2_400_000, 9_000_000, 41_000_000, 12)
     return once, Leaks((lost,), (), 0, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, 0, raw_memory)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    for fact in sample():
-        draw(blocks(fact))

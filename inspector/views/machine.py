@@ -24,13 +24,12 @@ def _line(check: Check) -> Line:
     return Line(check.part, spans, right=text(f"do  {check.do}", "dim") if check.do else ())
 
 
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
+def sample() -> Machine:
+    """A sample fact: a container without ptrace."""
     says = (
         Check("extension", "ok", "_native for CPython 3.11.7, x86_64, AVX2", ""),
         Check("gdb", "ok", "13.1 with Python 3.11.2", ""),
         Check("attach", "no", "ptrace refused", "start the container with --cap-add=SYS_PTRACE"),
         Check("symbols", "part", "python: full · numpy: exported names", ""),
     )
-    draw(blocks(Machine(says)))
+    return Machine(says)

@@ -255,9 +255,3 @@ def sample() -> Materialization:
         (Finding("shared-copy-on-write", "the first write copies 8.0 MB", "several holders share the bytes",
                  "drop the other holder first", True),),
     )  # fmt: skip
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(materialization(sample()))

@@ -123,9 +123,3 @@ def sample() -> MemoryMap:
         row("alone", at + (1 << 33), 4_000_000, 0),
     )
     return MemoryMap(Namespace(rows, 4_800_000, 0, 4_800_000))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(memory_map(sample()))

@@ -85,9 +85,3 @@ def _sample() -> Module:
         types=("Noddy",),
         state_address=Address(0x5500_0000_0040),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(module(_sample()))

@@ -64,9 +64,3 @@ def _sample() -> Parts:
         4,
         3,
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(blocks(_sample()))

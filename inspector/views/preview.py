@@ -100,9 +100,3 @@ def sample() -> Previews:
             Preview("torch", "torch.as_tensor", False, 0, not_tried, not_tried, "", "", "", False, "by rule"),
         )
     )  # fmt: skip
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_previews(sample()))

@@ -132,9 +132,3 @@ def _sample() -> tuple[Block, ...]:
     )
     stack = Stack(4711, "python3", frames, "3.12", False)
     return *blocks(remote), *blocks(Samples(4711, "python3", 2.0, 190, 3, (Sampled(150, stack),)))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

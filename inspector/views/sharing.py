@@ -58,9 +58,3 @@ def _extent(fact: Sharing) -> str:
 
 def _sample() -> Sharing:
     return Sharing(True, 32, (Range(Address(0x55D0A0), Address(0x55D100)),))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(sharing(_sample()))

@@ -212,9 +212,3 @@ def _sample() -> tuple[Block, ...]:
         *blocks(Hits(places, hits, 0, 412_000_000, 120_000_000, "")),
         *blocks(Stacks(4711, "python3", (stack,), 9)),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

@@ -104,9 +104,3 @@ def _sample() -> Type:
         instances_hold_dict=False,
         instances_weakrefable=False,
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(type_(_sample()))

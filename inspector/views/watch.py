@@ -57,9 +57,3 @@ def sample() -> Watch:
             Watched("t", Unknown("not bound"), ()),
         )
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(watch(sample()))
