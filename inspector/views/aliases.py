@@ -1,8 +1,6 @@
 """The alias map: all objects that share a range of bytes, each as a bar over the range."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.aliases import Alias, Aliases
 from inspector.facts.finding import finding
 from inspector.facts.memory import Range

@@ -1,8 +1,6 @@
 """Draws the bytes of an object: how many, in which mapping, their owner, the protocols that expose them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.buffer import Buffer, Exposure, Holder

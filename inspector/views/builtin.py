@@ -1,8 +1,6 @@
 """Draws a builtin function or method: the PyMethodDef row it was made from."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.native import Method, Place

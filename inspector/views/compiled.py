@@ -1,8 +1,6 @@
 """Draws a C cell: how it was built, what it defines, and how one call changed reference counts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.compiled import (
     NOT_ASKED,
     NOT_DEAD,

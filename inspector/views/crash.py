@@ -1,8 +1,6 @@
 """Draws a crash: the signal and the place, the last calls, the stacks."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Final
 

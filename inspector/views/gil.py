@@ -1,8 +1,6 @@
 """Draws where the GIL was released during a trace, and which threads made records meanwhile."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.conversion import Released, Site

@@ -1,8 +1,6 @@
 """Draws the references to and from an object: the path from a root, then a table for each direction."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.graph import Edge, Graph, Step

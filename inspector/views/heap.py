@@ -1,8 +1,6 @@
 """Draws the heap as a table by type, and the difference of two snapshots."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.heap import Difference, Heap, NameChange, Snapshot, TypeChange, TypeCount
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import known, signed, signed_size, size

@@ -1,8 +1,6 @@
 """Draws how elements lie in memory: strides, steps, and the grid."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.layout import Layout, Member

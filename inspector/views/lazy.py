@@ -1,8 +1,6 @@
 """Draws a lazy vector: its state, data1 and data2, its blocks, its events; and the contract check."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.lazy import INPUT_CHANGED, Lazy, LazyClause, LazyContract, LazyEvent, LazyNode
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size

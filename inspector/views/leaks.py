@@ -1,8 +1,6 @@
 """Draws the verdicts on references: what leaked, where it was created, which rule was broken, what to do."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.conversion import Site
 from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict
 from inspector.facts.unknown import Unknown

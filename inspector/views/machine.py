@@ -1,8 +1,6 @@
 """Draws the checks of this machine: state, finding, how to fix it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.machine import Check, Machine
 from inspector.views.grammar import Block, Line, Span, text
 from inspector.views.view import blocks

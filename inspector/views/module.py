@@ -1,8 +1,6 @@
 """Draws a module: made in C (its PyModuleDef) or in Python."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

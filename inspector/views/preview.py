@@ -1,8 +1,6 @@
 """Draws what would happen: one line per library, and under it why it copies and what it would lose."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.preview import Prediction, Preview, Previews

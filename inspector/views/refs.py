@@ -1,8 +1,6 @@
 """Draws the references to an object: the count, one line per owner, and the unexplained references."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Draws an object of another process, and the sampled stacks of that process."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 

@@ -1,8 +1,6 @@
 """Draws what only one object keeps alive: the total, then by type."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.refs import Retained
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text

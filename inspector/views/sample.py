@@ -1,8 +1,6 @@
 """`python -m inspector.views.sample COLUMN` draws the sample of a view file: `sample layout`."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Sequence

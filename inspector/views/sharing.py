@@ -1,8 +1,6 @@
 """Draws whether two objects share bytes: how many, none, or why it is unknown."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.memory import Range
 from inspector.facts.sharing import Pair, Sharing
 from inspector.facts.unknown import Address, Unknown

@@ -1,8 +1,6 @@
 """Draws stacks with native and Python frames in one order, and breakpoint hits, equal ones merged."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import PurePath

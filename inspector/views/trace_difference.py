@@ -1,8 +1,6 @@
 """Draws the difference of two traces: copied bytes, calls and time, before and after."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.trace_difference import CallChange, TraceDifference
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size

@@ -1,8 +1,6 @@
 """Draws writes to an object's memory: how many, then each writing place with values and stack."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
