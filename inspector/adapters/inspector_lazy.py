@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from inspector._native import LazyVector
 from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.told import Layer, Told, field
+from inspector.facts.materialization import NOT_RECORDED
+from inspector.facts.memory import Range
 
 if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
     from inspector.facts.unknown import Unknown
 
 USES = ("np.sort", "np.asarray", "memoryview", "cumsum")
@@ -37,8 +39,6 @@ class InspectorLazy(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The recipe, and data2 if it is materialized."""
-        from inspector.adapters.told import Layer, Told, field
-
         done, blocks = _field(x, "blocks")
         state = _field(x, "state")
         value: Any = WORDS.get(state, "partial" if done else "lazy")
@@ -63,8 +63,6 @@ class InspectorLazy(Defaults):
 
 def _result(x: Any, done: int) -> tuple[Layer, ...]:
     """data2: where the elements are written."""
-    from inspector.adapters.told import Layer, field
-    from inspector.facts.memory import Range
     from inspector.facts.unknown import Address
 
     if not _field(x, "data2"):
@@ -89,8 +87,6 @@ def _result(x: Any, done: int) -> tuple[Layer, ...]:
 
 
 def _by(x: Any) -> str | Unknown:
-    from inspector.facts.materialization import NOT_RECORDED
-
     for kind, cause, _, _, line, cell, size, ns in reversed(_field(x, "events")):
         if kind == "materialize" and cause:
             where = f"cell {cell}:{line}, " if cell >= 0 else ""
