@@ -1,18 +1,14 @@
 """The lazy vectors of inspector.lazy: reads their fields; inspecting computes nothing."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector._native import LazyVector
 from inspector.adapters.base import Defaults, type_name
 from inspector.adapters.told import Layer, Told, field
 from inspector.facts.materialization import NOT_RECORDED
 from inspector.facts.memory import Range
-
-if TYPE_CHECKING:
-    from inspector.facts.unknown import Unknown
+from inspector.facts.unknown import Address, Unknown
 
 USES = ("np.sort", "np.asarray", "memoryview", "cumsum")
 USES_NOT = ("len", "x[i]", "x[:5]", "np.mean", "np.abs", "repr")
@@ -63,8 +59,6 @@ class InspectorLazy(Defaults):
 
 def _result(x: Any, done: int) -> tuple[Layer, ...]:
     """data2: where the elements are written."""
-    from inspector.facts.unknown import Address
-
     if not _field(x, "data2"):
         return ()
     address, holders, start, size = _field(x, "data2")

@@ -1,8 +1,6 @@
 """Draws the path from a root to an object, one line per reference."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.chain import Chain
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown

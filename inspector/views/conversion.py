@@ -1,8 +1,6 @@
 """Draws a trace: what was copied and why, what was shared, what was lost, and the tree of calls."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import chain
 

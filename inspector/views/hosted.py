@@ -1,8 +1,6 @@
 """Draws the C-API calls of a host, one line per call, in order; faulty calls come first, in red."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.hosted import HostCall, Hosted

@@ -1,8 +1,6 @@
 """Draws whether the data is there: the state, the layers with evidence, the pages as a strip, the dangers."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

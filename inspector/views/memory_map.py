@@ -1,8 +1,6 @@
 """Draws a namespace as a map: the ranges of its names to scale, region by region; sharing names together."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 

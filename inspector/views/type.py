@@ -1,8 +1,6 @@
 """Draws a type object: its instances, flags, slots and C tables."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.native import Method, Place, Slot
