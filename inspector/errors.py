@@ -1,8 +1,6 @@
 """The errors a user meets: each has a slug, and docs/messages.md has a section for each slug."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
 
 EXIT_DONE: Final = 0

@@ -1,8 +1,6 @@
 """Floor 6: the notebook. Each `<name>_magic.py` is a magic: it parses, calls the api and shows."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterator

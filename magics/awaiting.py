@@ -5,8 +5,6 @@ hides its cell in a string; so our transformer puts `await` before the magic's c
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 from inspect import CO_COROUTINE
 from types import CodeType

@@ -1,8 +1,6 @@
 """Run the cell of a magic as IPython would: last value to `Out`, errors with their traceback."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 """Stacks by cell numbers: "cell 7:2" for a cell's file; frames that called the cell are plumbing."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

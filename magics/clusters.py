@@ -1,8 +1,6 @@
 """`--on CLIENT`: inspect the workers of a Dask cluster."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

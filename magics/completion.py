@@ -1,8 +1,6 @@
 """Tab completion after `%inspect`: the user's names and options; IPython completes dotted names."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from typing import Any
 

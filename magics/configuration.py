@@ -1,8 +1,6 @@
 """Defaults of `%inspect` options, set by `%config InspectMagics`."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from traitlets import Bool, Int
 from traitlets.config import Configurable
 

@@ -1,8 +1,6 @@
 """The line after `%inspect`: split into options and expressions; expressions are evaluated."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import re
 import sys

@@ -1,8 +1,6 @@
 """Draw a fact at the prompt, as in `inspector.owners(x)`, as its view while the extension is loaded."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell

@@ -1,8 +1,6 @@
 """`%%inspect_break`: run a cell and record its calls of native functions; `%inspect_break`: one statement."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 
 from inspector.magics import cell as cells

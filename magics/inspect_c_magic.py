@@ -1,8 +1,6 @@
 """`%%inspect_c`: compile C in a cell, and show what a call does to its arguments' references."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import ast
 import re

@@ -1,8 +1,6 @@
 """`%inspect_crash`: the last calls and the stacks of a kernel or process that died."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import shlex
 
 from inspector.magics import showing

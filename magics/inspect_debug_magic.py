@@ -1,8 +1,6 @@
 """`%%inspect_debug`: run a cell in a forked child under gdb; other cells step it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """`%inspect`: one object, two objects compared, the namespace, or what a cell changes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager

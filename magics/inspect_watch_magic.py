@@ -1,8 +1,6 @@
 """`%inspect_watch`: show the state of watched names after every cell."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 from inspector.magics import showing

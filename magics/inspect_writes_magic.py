@@ -1,8 +1,6 @@
 """`%%inspect_writes`: run a cell, and show which code writes to an object's memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 
 from inspector.magics import cell as cells

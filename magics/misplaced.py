@@ -1,8 +1,6 @@
 """Refuse `%inspect` options that would have no effect on what is inspected."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from typing import Final

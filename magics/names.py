@@ -1,8 +1,6 @@
 """The names that reports show for IPython's namespaces and for the user's objects."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

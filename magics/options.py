@@ -1,8 +1,6 @@
 """Declare a magic's options from the terminal's table, and report parse errors."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 """Progress bars: shown only for long operations, and removed at the end."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

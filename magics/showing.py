@@ -6,8 +6,6 @@ Where the value is used, as in `r = %inspect x`, it is returned and not displaye
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import dis
 import sys
 from collections.abc import Callable, Iterator

@@ -1,8 +1,6 @@
 """Draw a report as a magic's options say, and write the files that they name."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,16 +1,12 @@
 """Pillow: opening an image file reads no pixels; __array_interface__ would decode them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.told import DERIVED, Layer, Told, attribute, finding
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 _BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "LA": 4, "I": 4, "F": 4}
 """Bytes per pixel in Pillow's memory (ImagingNewPrologue); four for the other modes."""
@@ -47,8 +43,6 @@ class PilImages(Defaults):
 
     def layers(self, x: Any) -> Told:
         """lazy until load(), when the file is decoded into memory; closed by close()."""
-        from inspector.adapters.told import DERIVED, Layer, Told, attribute, finding
-
         value, tiles = _state(x), stored(x, "tile") or []
         mode, size = stored(x, "_mode"), stored(x, "_size")
         there = _STORAGE.get(value, "none")

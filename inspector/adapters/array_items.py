@@ -1,8 +1,6 @@
 """array.array: owns its items and counts its exports."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 from typing import Any
 

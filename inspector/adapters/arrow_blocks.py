@@ -5,8 +5,6 @@ the interface copies nothing. The GIL is held, and only the library's own code r
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,8 +1,6 @@
 """asyncio futures and tasks: reads their state in C; `exception()` would silence a lost error."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from inspector.adapters.base import type_attribute

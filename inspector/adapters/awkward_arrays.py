@@ -1,19 +1,15 @@
 """awkward: an array as its tree of buffers; virtual buffers are not materialized."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector._native import Subject
 from inspector.adapters.base import stored, type_module, type_name
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, Holder, buffer_layer, is_array
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
+from inspector.adapters.told import Layer, Told, attribute, of_type
 
 _BUFFERS = ("_data", "_offsets", "_starts", "_stops", "_index", "_mask", "_tags")
 _VIRTUAL = ("VirtualNDArray", "VirtualArray")
@@ -43,8 +39,6 @@ class AwkwardArrays(Holder):
 
     def layers(self, x: Any) -> Told:
         """lazy, partial or computed, by the buffers that exist."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         found = list(islice(_buffers(x), MOST_HELD))
         there = sum(array is not None for _, array in found)
         value: Any = "computed" if there == len(found) else "partial" if there else "lazy"
@@ -67,8 +61,6 @@ class AwkwardArrays(Holder):
 
 
 def _layer(place: str, box: Subject) -> Layer:
-    from inspector.adapters.told import Layer, of_type
-
     if box.get() is not None:
         return buffer_layer(place, box)
     return Layer("buffer", place, "lazy", "none", evidence=(of_type("a virtual array"),), depth=1)

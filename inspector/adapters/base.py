@@ -1,25 +1,21 @@
 """The adapter interface: what a probe asks about one library's objects, and the default answers."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Iterator
 from math import prod
 from struct import calcsize
 from types import MemberDescriptorType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from inspector.adapters.formats import format_name, letter, number_text
+from inspector.adapters.told import Told, closed, told
+from inspector.facts.layout import Member
+from inspector.facts.memory import Range
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.classes import type_bases, type_namespace
 from inspector.objects.classes import type_name as type_name  # adapters import it from here
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
-    from inspector.facts.layout import Member
-    from inspector.facts.memory import Range
 
 NOT_SAID = Unknown("the protocol does not say")
 _MODULE = type.__dict__["__module__"].__get__
@@ -61,8 +57,6 @@ class Elements:
     @property
     def range(self) -> Range:
         """All bytes that elements can occupy, negative strides included; empty if there are no elements."""
-        from inspector.facts.memory import Range
-
         low, high = extent(self.address, self.shape, self.strides_bytes, self.itemsize_bytes)
         return Range(Address(low), Address(high))
 
@@ -261,8 +255,6 @@ class Defaults:
 
     def layers(self, x: Any) -> Told:
         """closed, lazy or partial, by `is_closed`, `waits`, `elements`; else left to the probe."""
-        from inspector.adapters.told import closed, told
-
         if self.is_closed(x):
             return closed(type_name(type(x)))
         return told(type_name(type(x)), self.waits(x), bool(self.elements(x)))

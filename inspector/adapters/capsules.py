@@ -1,19 +1,15 @@
 """PyCapsule: a pointer passed between libraries; consumed, or an R vector if reticulate made it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults
+from inspector.adapters.told import Layer, Told, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layouts.r_objects import DATA, ITEM_BYTES, TYPES, header, references_text
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 POINTER, NAME, DESTRUCTOR = 0, 1, 3
 """Words after PyObject_HEAD (CPython: Objects/capsule.c); the third is the context."""
@@ -60,8 +56,6 @@ class Capsules(Defaults):
 
     def layers(self, x: Any) -> Told:
         """consumed if its name begins with `used_` (as DLPack marks a capsule that was taken over)."""
-        from inspector.adapters.told import Layer, Told, field
-
         name = name_of(x)
         used = name.startswith("used_")
         seen = field("name", name or "NULL")

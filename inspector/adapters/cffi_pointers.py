@@ -1,21 +1,17 @@
 """cffi: memory that `new` owns, a cast points to, or `from_buffer` borrows, by exact type and struct."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import struct
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
 from inspector.adapters.formats import format_name
+from inspector.adapters.told import Layer, Told, field, finding, of_type
 from inspector.facts.layout import Member
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 NAMES = ("_CDataBase", "__CDataOwn", "__CDataOwnGC", "__CDataFromBuf", "__CDataGCP", "buffer")
 """The types of _cffi_backend (its C source: CData_Type, CDataOwning_Type ...)."""
@@ -94,8 +90,6 @@ class CffiPointers(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The cdata; the probe adds its bytes."""
-        from inspector.adapters.told import Layer, Told, field, finding, of_type
-
         name = type_name(type(x))
         seen = of_type(name)
         what = "buffer" if name == "buffer" else f"cdata {_typeof(x).cname}"
@@ -113,8 +107,6 @@ class CffiPointers(Defaults):
 
 def _borrowed(x: Any, what: str, seen: Any) -> Told:
     """A cast, a sum, a slice, `addressof`: an address that keeps nothing alive."""
-    from inspector.adapters.told import Layer, Told, field, finding
-
     if not _address(x):
         null = field("c_data", "NULL")
         return Told((Layer("wrapper", what, "computed", "none", evidence=(seen, null)),), logical_bytes=0)

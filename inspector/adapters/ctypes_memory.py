@@ -1,8 +1,6 @@
 """ctypes: its own memory, a field of another object, a cast that keeps its source, or unowned memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

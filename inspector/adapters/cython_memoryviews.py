@@ -4,22 +4,18 @@ Every extension has its own types, which are recognized by name, vtable and size
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import struct
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
 from inspector.adapters.formats import format_name
 from inspector.adapters.registry import numbers
+from inspector.adapters.told import Layer, Told, field
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases, type_namespace
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 SIZES = {"memoryview": 160, "_memoryviewslice": 392}
 ACQUIRED, VIEW, PARENT = 56, 64, 160
@@ -83,8 +79,6 @@ class CythonMemoryviews(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The memoryview with its acquisition count; the probe adds the bytes."""
-        from inspector.adapters.told import Layer, Told, field
-
         seen = field("acquisition_count", f"{acquisition_count(x)} in C")
         return Told((Layer("wrapper", f"Cython {type_name(type(x))}", evidence=(seen,)),))
 

@@ -1,19 +1,15 @@
 """dask: collections as graphs; the layers tell which blocks exist, and no layer is expanded."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_name
 from inspector.adapters.holders import MOST_LAYERS
+from inspector.adapters.told import Layer, Told, attribute, of_type
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
 
 MOST_BLOCKS = 10_000
 """Blocks whose state is read; the rest is unknown."""
@@ -58,8 +54,6 @@ class DaskGraphs(Defaults):
 
     def layers(self, x: Any) -> Told:
         """lazy, partial or computed, by the blocks that exist."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         total, states = _count(x), list(islice(_states(x), MOST_BLOCKS + 1))
         there = [state for state in states if state]
         value: Any = "partial" if there else "lazy"
@@ -92,7 +86,6 @@ def _few(total: int | str, there: int) -> str:
 def _layer(place: str, block: Any) -> Layer:
     """The layer of a block that exists, with the bytes its own adapter finds."""
     from inspector.adapters.registry import adapter_of
-    from inspector.adapters.told import Layer, of_type
 
     adapter = adapter_of(type(block))
     spans = adapter.spans(block) if adapter is not None else ()

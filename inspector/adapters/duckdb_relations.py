@@ -1,16 +1,12 @@
 """duckdb: relations (queries that have not run) and connections. repr runs the query: it is never called."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.told import Layer, Told, of_type, recipe
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 _RUNS = ("fetchall()", "df()", "arrow()", "repr", "len", "x.shape")
 NOT_SHOWN = Unknown("duckdb does not show whether execute() has left a result in it")
@@ -41,8 +37,6 @@ class DuckdbRelations(Defaults):
 
     def layers(self, x: Any) -> Told:
         """A relation is lazy: each use runs the query again."""
-        from inspector.adapters.told import Layer, Told, of_type, recipe
-
         kind = type_name(type(x))
         if kind.endswith("Connection"):
             return Told(

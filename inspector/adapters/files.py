@@ -1,20 +1,16 @@
 """Files of the io module: open or closed; a BytesIO shares its initial bytes until a write."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import io
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
 
 WORD = 8
 BUFFER, POSITION, SIZE = 2 * WORD, 3 * WORD, 4 * WORD
@@ -46,8 +42,6 @@ class Files(Defaults):
 
     def layers(self, x: Any) -> Told:
         """closed or computed; a BytesIO's bytes as a buffer."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         closed = _closed(x)
         if isinstance(closed, Unknown):
             return Told((Layer("wrapper", type_name(type(x)), closed, closed),), state=closed)
@@ -81,8 +75,6 @@ def _bytes(x: io.BytesIO) -> tuple[int, int, int] | None:
 
 
 def _shared(x: io.BytesIO) -> tuple[Layer, ...]:
-    from inspector.adapters.told import Layer, field
-
     found = _bytes(x)
     if found is None or not found[1]:
         return ()

@@ -1,8 +1,6 @@
 """Element formats of the struct module and of NumPy's typestrings: their sizes, names and values."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 
 from inspector.facts.unknown import Unknown

@@ -1,15 +1,11 @@
 """concurrent.futures: futures with a pending result."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from inspector.adapters.base import Defaults, type_name
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
+from inspector.adapters.told import Layer, Told, attribute
 
 
 class FuturesPending(Defaults):
@@ -30,8 +26,6 @@ class FuturesPending(Defaults):
 
     def layers(self, x: Any) -> Told:
         """lazy, pending or computed; closed if cancelled."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         state, kind = _state(x), type_name(type(x))
         value: Any = self.values.get(state, "closed")
         waits = self.wakes(x) if value in ("lazy", "pending") else ""

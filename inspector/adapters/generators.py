@@ -1,17 +1,13 @@
 """Generators, coroutines, asynchronous generators: recipes that use consumes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_name
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
+from inspector.adapters.told import Layer, Told, attribute, field
 
 _KINDS = {
     types.GeneratorType: ("gi_running", "next()"),
@@ -40,8 +36,6 @@ class Generators(Defaults):
 
     def layers(self, x: Any) -> Told:
         """lazy while its frame can continue, pending while it runs, consumed after the frame has ended."""
-        from inspector.adapters.told import Layer, Told, attribute, field
-
         running, use = _KINDS[type(x)]
         runs, exists = getattr(x, running), _has_frame(x)
         layer = Layer(

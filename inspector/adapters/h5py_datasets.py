@@ -1,18 +1,14 @@
 """h5py: files, groups and datasets; the file's own index tells how much of a dataset is stored."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.told import Layer, Told, attribute
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
 
 _SPACE = {0: "not allocated", 1: "allocated in part", 2: "allocated"}
 """H5D_space_status_t, H5Dpublic.h."""
@@ -41,8 +37,6 @@ class H5pyDatasets(Defaults):
 
     def layers(self, x: Any) -> Told:
         """Each access reads the elements from the file; the space status tells how many were written."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         kind, identifier = type_name(type(x)), _identifier(x)
         with _free() as free:  # `valid` too would wait for the lock
             if not free:
@@ -57,8 +51,6 @@ class H5pyDatasets(Defaults):
             return Told((Layer("wrapper", kind, "computed", place, "owned", said, (), ("repr", "keys()")),))
 
     def _dataset(self, identifier: Any) -> Told:
-        from inspector.adapters.told import Layer, Told, attribute
-
         shape, itemsize = identifier.shape, identifier.dtype.itemsize
         elements = identifier.get_space().get_simple_extent_npoints()
         below = self._storage(identifier, elements * itemsize)
@@ -81,8 +73,6 @@ class H5pyDatasets(Defaults):
         )
 
     def _storage(self, identifier: Any, logical: int) -> Layer:
-        from inspector.adapters.told import Layer, attribute
-
         if not _is_local(identifier):
             why = Unknown("its file is not a local one: not asked")
             return Layer("container", "storage", why, "remote/on disk", "foreign", depth=1)

@@ -1,21 +1,17 @@
 """Base class for objects that keep their bytes in ndarrays: sparse matrices, awkward layouts, images."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector._native import Subject
 from inspector.adapters.base import Defaults, Elements, type_name
+from inspector.adapters.told import Evidence, Layer, Told, field
+from inspector.facts.materialization import Title
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Evidence, Layer, Told
-    from inspector.facts.materialization import Title
 
 MOST_HELD = 256
 """Arrays of one object that are inspected at most."""
@@ -57,8 +53,6 @@ class Holder(Defaults):
 
     def stack(self, x: Any, wrapper: Layer, **said: Any) -> Told:
         """A wrapper over a buffer layer for each array; `said` is passed to Told."""
-        from inspector.adapters.told import Told
-
         found = [(name, Subject(array)) for name, array in self._few(x)]
         below = tuple(buffer_layer(name, box) for name, box in found[: MOST_LAYERS - 1])
         return Told((wrapper, *below), layers_left_out=len(found) - len(below), **said)
@@ -87,8 +81,6 @@ def whose(box: Subject, spare: int = 0) -> tuple[Title, Evidence]:
     is the number of further references from the holder's caches. The caller must not hold the array in a
     variable meanwhile: it would count as one more holder.
     """
-    from inspector.adapters.told import field
-
     others = 0
     for _ in range(MOST_BASES):
         others = others or max((box.refcount() or 1) - 1 - spare, 0)
@@ -106,15 +98,11 @@ def whose(box: Subject, spare: int = 0) -> tuple[Title, Evidence]:
 
 def also_held(others: int) -> Evidence:
     """Evidence that `others` more references than the holder's own keep the array."""
-    from inspector.adapters.told import field
-
     return field("also held by", f"{others} other{'' if others == 1 else 's'}")
 
 
 def _of_root(box: Subject) -> tuple[Title, Evidence]:
     """(title, evidence) for an array without a base, as if nothing else held it."""
-    from inspector.adapters.told import field
-
     owns = _owns(box)
     return ("owned" if owns else "borrowed"), field("OWNDATA", "yes" if owns else "no, and no base")
 
@@ -122,7 +110,6 @@ def _of_root(box: Subject) -> tuple[Title, Evidence]:
 def _of_stranger(base: Subject) -> tuple[Title, Evidence]:
     """(title, evidence) for a base that is no array: its adapter tells if it keeps the bytes alive."""
     from inspector.adapters.registry import adapter_of
-    from inspector.adapters.told import field
 
     name, step = type_name(type(base.get())), base.get()
     for _ in range(MOST_BASES):
@@ -149,8 +136,6 @@ def _owns(box: Subject) -> bool:
 
 def buffer_layer(name: str, box: Subject, depth: int = 1, spare: int = 0) -> Layer:
     """The layer of the ndarray in a box: its type, who frees its bytes, where they are."""
-    from inspector.adapters.told import Layer
-
     title, evidence = whose(box, spare)
     (block,) = blocks(box.get())
     place = block.range

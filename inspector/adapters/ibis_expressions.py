@@ -1,16 +1,12 @@
 """ibis: expressions (queries), and memtables, which hold their source data."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.told import Layer, Told, attribute, of_type, recipe
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 MOST_PROXIES = 3
 
@@ -39,8 +35,6 @@ class IbisExpressions(Defaults):
 
     def layers(self, x: Any) -> Told:
         """lazy; in interactive mode repr runs the query too."""
-        from inspector.adapters.told import Layer, Told, attribute, of_type, recipe
-
         operation = type_name(type(stored(x, "_arg")))
         interactive = _interactive()
         said = (of_type(operation), attribute("ibis.options.interactive", interactive))

@@ -1,14 +1,10 @@
 """Lazy modules of importlib.util.LazyLoader: reading any attribute loads them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
+from inspector.adapters.told import Layer, Told, of_type
 
 
 class ImportlibModules(Defaults):
@@ -19,8 +15,6 @@ class ImportlibModules(Defaults):
 
     def layers(self, x: Any) -> Told:
         """lazy."""
-        from inspector.adapters.told import Layer, Told, of_type
-
         use = ("x.attribute", "dir(x)", "hasattr")
         layer = Layer(
             "wrapper",

@@ -1,16 +1,14 @@
 """The lazy vectors of inspector.lazy: reads their fields; inspecting computes nothing."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector._native import LazyVector
 from inspector.adapters.base import Defaults, type_name
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
-    from inspector.facts.unknown import Unknown
+from inspector.adapters.told import Layer, Told, field
+from inspector.facts.materialization import NOT_RECORDED
+from inspector.facts.memory import Range
+from inspector.facts.unknown import Address, Unknown
 
 USES = ("np.sort", "np.asarray", "memoryview", "cumsum")
 USES_NOT = ("len", "x[i]", "x[:5]", "np.mean", "np.abs", "repr")
@@ -37,8 +35,6 @@ class InspectorLazy(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The recipe, and data2 if it is materialized."""
-        from inspector.adapters.told import Layer, Told, field
-
         done, blocks = _field(x, "blocks")
         state = _field(x, "state")
         value: Any = WORDS.get(state, "partial" if done else "lazy")
@@ -63,10 +59,6 @@ class InspectorLazy(Defaults):
 
 def _result(x: Any, done: int) -> tuple[Layer, ...]:
     """data2: where the elements are written."""
-    from inspector.adapters.told import Layer, field
-    from inspector.facts.memory import Range
-    from inspector.facts.unknown import Address
-
     if not _field(x, "data2"):
         return ()
     address, holders, start, size = _field(x, "data2")
@@ -89,8 +81,6 @@ def _result(x: Any, done: int) -> tuple[Layer, ...]:
 
 
 def _by(x: Any) -> str | Unknown:
-    from inspector.facts.materialization import NOT_RECORDED
-
     for kind, cause, _, _, line, cell, size, ns in reversed(_field(x, "events")):
         if kind == "materialize" and cause:
             where = f"cell {cell}:{line}, " if cell >= 0 else ""

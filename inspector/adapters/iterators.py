@@ -1,16 +1,12 @@
 """Iterators of builtin containers, ranges, dict views: few bytes that describe many elements."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, type_name
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
+from inspector.adapters.told import Layer, Told, attribute, field, of_type
 
 _LIST = [0]
 _DICT: dict[int, int] = {}
@@ -55,8 +51,6 @@ class Iterators(Defaults):
 
     def layers(self, x: Any) -> Told:
         """virtual: ranges and views; lazy or consumed: iterators."""
-        from inspector.adapters.told import Layer, Told, attribute, of_type
-
         kind, name = type(x), type_name(type(x))
         if kind is range:
             says = (attribute("x.start, x.stop, x.step", f"{x.start}, {x.stop}, {x.step}"),)
@@ -78,8 +72,6 @@ class Iterators(Defaults):
 
 def _counted(x: Any, name: str) -> Told:
     """An iterator that knows its remaining length; at its end it releases its source."""
-    from inspector.adapters.told import Layer, Told, attribute, field
-
     left = x.__length_hint__()
     source = next((type_name(type(held)) for held in gc.get_referents(x)), "gone")
     over = not left and (source == "gone" or "range" in name)

@@ -4,17 +4,13 @@ The adapter makes no array: the first array starts a backend, whose device is th
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, Elements, type_attribute, type_name
 from inspector.adapters.registry import numbers
+from inspector.adapters.told import Layer, Told, attribute, of_type
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 READ = ("aval", "_npy_value", "_committed", "sharding")
 ASKED = ("is_deleted", "is_ready", "unsafe_buffer_pointer", "platform")
@@ -104,8 +100,6 @@ class JaxArrays(Defaults):
 
     def layers(self, x: Any) -> Told:
         """Deleted, pending or computed; abstract for placeholders that exist only while tracing."""
-        from inspector.adapters.told import Layer, Told, attribute, of_type
-
         name = type_name(type(x))
         if name == "PRNGKeyArray":
             return Told((Layer("wrapper", name, evidence=(of_type(name),)),))

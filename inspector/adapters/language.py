@@ -1,17 +1,13 @@
 """bytes, bytearray and memoryview. Taking a buffer of them has no side effects."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
 from inspector.adapters.formats import format_name
+from inspector.adapters.told import Layer, Told, attribute, field, of_type
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 
 class Language(Defaults):
@@ -48,8 +44,6 @@ class Language(Defaults):
 
     def layers(self, x: Any) -> Told:
         """A released memoryview is closed; a bytearray cannot be resized while its buffer is exported."""
-        from inspector.adapters.told import Layer, Told, attribute, field, of_type
-
         name = type_name(type(x))
         if type(x) is bytes:
             return Told((Layer("wrapper", name, evidence=(of_type(name),)),))

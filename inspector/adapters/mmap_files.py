@@ -1,18 +1,14 @@
 """mmap.mmap: a mapping that counts its exports and cannot be closed while there are any."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import mmap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements
 from inspector.adapters.language import asked, count_follows
+from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 
 class MmapFiles(Defaults):
@@ -36,8 +32,6 @@ class MmapFiles(Defaults):
 
     def layers(self, x: Any) -> Told:
         """A closed one maps nothing; `close()` fails while there are exports."""
-        from inspector.adapters.told import Layer, Told, attribute, field
-
         if x.closed:
             return Told(
                 (Layer("wrapper", "mmap", "closed", "none", evidence=(attribute("x.closed", True),)),)

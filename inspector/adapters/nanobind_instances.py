@@ -5,18 +5,14 @@ moved to a byte of its own when the metaclass lost the number in its name.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.adapters.told import Layer, Told, field, finding
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 HEAD = 16
 STATES = {0: "uninitialized", 1: "relinquished to C++", 2: "ready"}
@@ -63,8 +59,6 @@ class NanobindInstances(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The Python object, and the C++ object inside or outside it."""
-        from inspector.adapters.told import Layer, Told, field, finding
-
         found, name = _instance(x), type_name(type(x))
         seen = [field("state", found.state), field("destruct", str(found.destruct).lower())]
         if found.keeps:

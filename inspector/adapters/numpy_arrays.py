@@ -1,19 +1,15 @@
 """NumPy arrays, read by struct fields: taking a buffer would leave 72 bytes in the array for life."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, extent, type_name
+from inspector.adapters.told import Told
 from inspector.facts.layout import Member
+from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
-    from inspector.facts.memory import Range
 
 FLAGS = {
     "C_CONTIGUOUS": 0x1,
@@ -109,8 +105,6 @@ class NumPyArrays(Defaults):
 
     def spans(self, x: Any) -> tuple[Range, ...]:
         """The range of its block, without making an Elements."""
-        from inspector.facts.memory import Range
-
         if type(x) is _dummy_array():
             return ()
         address, shape, strides, _, _, descr = _native.ndarray_fields(x, _numpy().ndarray)
@@ -158,7 +152,6 @@ class NumPyArrays(Defaults):
     def layers(self, x: Any) -> Told:
         """From numpy_layers: masks, arenas, pending write-backs, unowned bytes."""
         from inspector.adapters import numpy_layers
-        from inspector.adapters.told import Told
 
         if type(x) is _dummy_array():
             return Told()

@@ -1,15 +1,11 @@
 """NumPy's objects that are not arrays: an open .npz file, which reads arrays at each access; an nditer."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, type_name
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
+from inspector.adapters.told import Layer, Told, attribute, finding
 
 _get = object.__getattribute__
 
@@ -35,8 +31,6 @@ class NumPyFiles(Defaults):
 
 
 def _npz(x: Any) -> Told:
-    from inspector.adapters.told import Layer, Told, attribute
-
     closed = _get(x, "zip") is None
     count = len(_get(x, "files"))
     seen = (attribute("x.zip", "None" if closed else "open"), attribute("x.files", f"{count} names"))
@@ -47,8 +41,6 @@ def _npz(x: Any) -> Told:
 
 
 def _nditer(x: Any) -> Told:
-    from inspector.adapters.told import Layer, Told, attribute, finding
-
     try:
         operands, delayed, over = x.operands, x.has_delayed_bufalloc, x.finished
     except ValueError:  # closed

@@ -1,8 +1,6 @@
 """What NumPy stores of an array beyond its struct: masks, string arenas, pending write-backs, leaks."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -5,23 +5,19 @@ copy-on-write references. Only labels of exact builtin types are shown.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector._native import Subject
 from inspector.adapters import pandas_layers
 from inspector.adapters.base import Column, Defaults, Elements, stored, type_module, type_name
 from inspector.adapters.holders import also_held, is_array, owner_address, whose
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
+from inspector.adapters.told import Evidence, Told
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Evidence, Told
 
 _get = object.__getattribute__
 _INNER = ("_ndarray", "_mask", "_codes", "_sparse_values", "_left", "_right")

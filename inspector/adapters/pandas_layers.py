@@ -1,8 +1,6 @@
 """What pandas reports about materialization: blocks and holders, caches of indexes, parts of arrays."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Any

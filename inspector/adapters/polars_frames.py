@@ -1,19 +1,15 @@
 """polars: series and frames as buffers, lazy frames as recipes, which are never resolved."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Column, Defaults, Elements, stored, type_module, type_name
 from inspector.adapters.holders import MOST_LAYERS
+from inspector.adapters.told import DERIVED, Layer, Told, attribute, of_type, recipe
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
 
 NOT_SAID = Unknown("polars does not tell whether it is its own or shared")
 BARE = ("_plr.PySeries", "_plr.PyDataFrame", "polars.PySeries", "polars.PyDataFrame")
@@ -81,8 +77,6 @@ class PolarsFrames(Defaults):
 
     def layers(self, x: Any) -> Told:
         """A LazyFrame is a recipe; explain() and collect_schema() may open files and are not called."""
-        from inspector.adapters.told import DERIVED, Layer, Told, of_type, recipe
-
         kind = type_name(type(x))
         if kind == "LazyFrame":
             return recipe("LazyFrame", "collect()", of_type(kind), also=("sink_parquet()",))
@@ -161,8 +155,6 @@ def _column(series: Any, position: int) -> Column:
 
 
 def _layer(name: str, series: Any) -> Layer:
-    from inspector.adapters.told import Layer, attribute
-
     blocks, nulls = _values(series), series.null_count()
     chunks = f", {series.n_chunks()} chunks" if series.n_chunks() > 1 else ""
     return Layer(

@@ -1,8 +1,6 @@
 """Calls the protocols of an object (`--ask`): library code runs, and the exported object is released."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,26 +6,22 @@ address of its class's virtual table and the offset of the Python owner, to reco
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import struct
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from inspector import _native
 from inspector.adapters.base import Column, Defaults, Elements, type_module, type_name
 from inspector.adapters.holders import MOST_HELD, MOST_LAYERS, is_array
+from inspector.adapters.told import DERIVED, Finding, Layer, Told, attribute, field, finding, of_type
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
 from inspector.objects.layouts.overlap import merged
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Finding, Layer, Told
 
 _POINTER_AT = 32
 """Offset of the shared pointer in pyarrow.lib.Buffer: after header, weakref list and Cython's table."""
@@ -182,8 +178,6 @@ class PyarrowBuffers(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The object, then each buffer with the class of its C++ object."""
-        from inspector.adapters.told import DERIVED, Layer, Told
-
         kind = type_name(type(x))
         if kind == "RecordBatchReader":
             return _reader()
@@ -209,7 +203,6 @@ class PyarrowBuffers(Defaults):
     def _dangers(self, x: Any) -> Iterator[Finding]:
         """A NumPy array whose bytes this array shows can still be written."""
         from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
-        from inspector.adapters.told import finding
 
         owners = (owner for _, owner in self.holds(x) if is_array(owner))
         if any(not block.readonly for owner in owners for block in NUMPY.elements(owner)):
@@ -223,8 +216,6 @@ class PyarrowBuffers(Defaults):
         return next((title for title in ("borrowed", "foreign") if title in titles), "owned")
 
     def _layer(self, place: str, buffer: Any, block: Elements) -> Layer:
-        from inspector.adapters.told import Layer, attribute, field
-
         root = _root(buffer)
         kind, owner = self._kind(root)[0], self.owner(buffer)
         held = f" over {_article(type_name(type(owner)))}" if owner is not None else " over unowned bytes"
@@ -246,8 +237,6 @@ class PyarrowBuffers(Defaults):
 
 
 def _file(x: Any, kind: str) -> Told:
-    from inspector.adapters.told import Layer, Told, attribute
-
     said = (attribute("x.closed", x.closed),)
     if x.closed:
         return Told((Layer("wrapper", kind, "closed", "none", evidence=said),))
@@ -256,8 +245,6 @@ def _file(x: Any, kind: str) -> Told:
 
 
 def _reader() -> Told:
-    from inspector.adapters.told import Layer, Told, of_type
-
     why = Unknown("pyarrow does not show whether batches are left: reading one takes it")
     said = of_type("RecordBatchReader")
     use = ("read_next_batch()", "read_all()")

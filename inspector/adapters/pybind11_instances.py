@@ -4,19 +4,15 @@ The fields of `pybind11::detail::instance` (pybind11/detail/common.h) read here 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.adapters.told import Layer, Told, field, finding
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 BASICSIZE = 56
 FLAGS_WORD = 6
@@ -66,8 +62,6 @@ class Pybind11Instances(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The Python object, and the C++ object it points to."""
-        from inspector.adapters.told import Layer, Told, field, finding
-
         found = _instance(x)
         seen = [field("owned", str(found.owned).lower()), field("holder", _holder(found))]
         if found.patients:

@@ -1,21 +1,17 @@
 """pytensor: graphs are recipes; shared variables and compiled functions keep arrays in storage cells."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector._native import Subject
 from inspector.adapters.base import Defaults, Elements, type_module, type_name
 from inspector.adapters.numpy_arrays import ADAPTER as NUMPY
+from inspector.adapters.told import Finding, Layer, Told, attribute, field, finding
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Finding, Layer, Told
 
 MOST_CELLS = 1024
 GENERATED = "mod.cpp"
@@ -90,8 +86,6 @@ class PytensorVariables(Defaults):
 
     def layers(self, x: Any) -> Told:
         """A recipe, or a holder of arrays."""
-        from inspector.adapters.told import Layer, Told, attribute, finding
-
         if _is_function(x):
             return _of_function(x)
         name = type_name(type(x))
@@ -116,8 +110,6 @@ class PytensorVariables(Defaults):
 
 def _of_function(x: Any) -> Told:
     """A function's cells: intermediate results kept between calls (allow_gc=False), reused outputs."""
-    from inspector.adapters.told import Layer, Told, field
-
     cells = list(islice(_cells(x), MOST_CELLS))
     arrays = [(name, value) for name, value in cells if type(value) is sys.modules["numpy"].ndarray]
     kept = field("storage_map", f"{len(arrays)} of {len(cells)} cells hold an array")
@@ -128,8 +120,6 @@ def _of_function(x: Any) -> Told:
 
 def _lent(function: Any) -> Iterator[Finding]:
     """Writes to the caller's arrays: mutable inputs, and results that the next call reuses."""
-    from inspector.adapters.told import finding
-
     maker = _stored(function, "maker")
     inputs, outputs = _stored(maker, "inputs"), _stored(maker, "outputs")
     for one in inputs if type(inputs) is list else ():
@@ -148,8 +138,6 @@ def _name(one: Any) -> str:
 
 
 def _cell_layer(name: str, value: Any) -> Layer:
-    from inspector.adapters.told import Layer
-
     (block,) = NUMPY.elements(value)
     title: Any = "owned" if NUMPY.owns(value) is True else "view"
     return Layer(

@@ -1,16 +1,12 @@
 """Weak references, and functions with an lru_cache."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
+from inspector.adapters.told import Layer, Told, attribute
 
 _CACHED = type(functools.lru_cache(len))
 
@@ -31,8 +27,6 @@ class References(Defaults):
 
     def layers(self, x: Any) -> Told:
         """freed if the referent was freed; partially materialized if results are cached."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         if type(x) is weakref.ref:
             alive = x() is not None
             value: Any = "computed" if alive else "closed"

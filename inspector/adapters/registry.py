@@ -1,8 +1,6 @@
 """Finds the adapter of a type, and loads adapters when their library is imported."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,16 +1,15 @@
 """rpy2: R objects by their header in memory. R's lazy (ALTREP) vectors are recognized and never expanded."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_name
 from inspector.adapters.formats import number_text
 from inspector.adapters.registry import numbers
+from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.memory import Range
 from inspector.facts.unknown import Address, Unknown
 from inspector.objects.layouts.r_objects import (
@@ -26,9 +25,6 @@ from inspector.objects.layouts.r_objects import (
     references_text,
     symbol_name,
 )
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
 
 NUMBERS = {10: ("logical", "i", 4), 13: ("int32", "i", 4), 14: ("float64", "d", 8), 24: ("uint8", "B", 1)}
 """SEXPTYPE -> format, PEP 3118 code, bytes."""
@@ -116,8 +112,6 @@ class Rpy2Vectors(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The handle, its R object, and the bytes, if there are any."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         head = _header(x)
         handle = Layer("wrapper", type_name(type(x)), storage="inline")
         if head is None:
@@ -151,8 +145,6 @@ def _is_there(head: Header) -> Any:
 
 
 def _container(head: Header, value: Any, spans: tuple[Range, ...]) -> Layer:
-    from inspector.adapters.told import Layer, field
-
     what = f"R {TYPES.get(head.type, 'object')}"
     evidence = [field("REF", references_text(head))]
     if head.altrep:

@@ -1,18 +1,14 @@
 """scipy.sparse: matrices in compressed arrays, and linear operators, which are only recipes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import stored, type_name
 from inspector.adapters.holders import Holder, blocks, is_array
+from inspector.adapters.told import Layer, Told, attribute, recipe
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 _ARRAYS = ("data", "indices", "indptr", "offsets", "row", "col", "coords", "rows")
 _FORMATS = "bsr coo csc csr dia dok lil"
@@ -52,8 +48,6 @@ class SparseMatrices(Holder):
 
     def layers(self, x: Any) -> Told:
         """computed, in fewer bytes than its shape implies; an operator is lazy and never materialized."""
-        from inspector.adapters.told import Layer, attribute, recipe
-
         name, shape = type_name(type(x)), stored(x, "shape") or stored(x, "_shape")
         if not name.endswith(("_matrix", "_array")):
             what = f"{name.lstrip('_')} {_plain(shape)}"

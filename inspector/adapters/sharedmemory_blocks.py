@@ -1,15 +1,11 @@
 """multiprocessing.shared_memory: a named block that several processes map."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, Elements
 from inspector.adapters.language import asked
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
+from inspector.adapters.told import Layer, Told, attribute
 
 
 class SharedMemoryBlocks(Defaults):
@@ -25,8 +21,6 @@ class SharedMemoryBlocks(Defaults):
 
     def layers(self, x: Any) -> Told:
         """closed after close(); the object does not know whether its name was unlinked."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         closed = object.__getattribute__(x, "_buf") is None
         seen = (attribute("x._buf", "None" if closed else "a memoryview"),)
         value: Any = "closed" if closed else "computed"

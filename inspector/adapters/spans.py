@@ -1,8 +1,6 @@
 """Payloads that hold no Python reference, which the search for owners skips."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

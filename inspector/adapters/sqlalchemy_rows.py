@@ -1,18 +1,14 @@
 """SQLAlchemy: mapped objects whose columns may be expired or deferred, results, and statements."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_attribute, type_name
+from inspector.adapters.told import Layer, Told, attribute, of_type, recipe
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 MOST_NAMED = 8
 NOT_KNOWN = Unknown("known when the statement has run")
@@ -39,8 +35,6 @@ class SqlalchemyRows(Defaults):
 
     def layers(self, x: Any) -> Told:
         """Which columns are loaded; reading another one runs SQL."""
-        from inspector.adapters.told import of_type, recipe
-
         if type_attribute(type(x), "_sa_class_manager") is not None:
             return _mapped(x)
         kind = type_name(type(x))
@@ -56,8 +50,6 @@ class SqlalchemyRows(Defaults):
 
 
 def _mapped(x: Any) -> Told:
-    from inspector.adapters.told import Layer, Told, attribute
-
     state, columns = _instance_dict(x)
     kind = type_name(type(x))
     if state is None:
@@ -102,8 +94,6 @@ def _instance_dict(x: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def _result(x: Any) -> Told:
-    from inspector.adapters.told import Layer, Told, attribute
-
     over = stored(x, "_soft_closed", False) is True
     hard = stored(x, "closed", False) is True or stored(x, "_hard_closed", False) is True
     value: Any = "closed" if hard else "consumed" if over else NOT_SHOWN

@@ -1,19 +1,15 @@
 """sqlite3: connections, cursors, rows, blobs. Inspecting fetches no row."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import sqlite3
 import struct
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 _CONNECTION = sqlite3.Cursor.__dict__["connection"].__get__
 _DESCRIPTION = sqlite3.Cursor.__dict__["description"].__get__
@@ -49,8 +45,6 @@ class Sqlite3Cursors(Defaults):
 
     def layers(self, x: Any) -> Told:
         """Whether it is closed and has run; the number of rows left is unknown."""
-        from inspector.adapters.told import Layer, Told, attribute, field
-
         kind = type_name(type(x))
         if type(x) is sqlite3.Row:
             return Told((Layer("wrapper", kind, "computed", "heap"),))
@@ -75,8 +69,6 @@ class Sqlite3Cursors(Defaults):
 
 def _simple(x: Any) -> Told:
     """A connection or a blob: open or closed."""
-    from inspector.adapters.told import Layer, Told, attribute
-
     kind = type_name(type(x))
     if type(x) is sqlite3.Connection:
         closed, place = _is_closed(x), "x.total_changes"

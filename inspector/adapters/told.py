@@ -1,8 +1,6 @@
 """What an adapter reports about materialization; the probe derives everything else."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.finding import Finding, finding
 from inspector.facts.materialization import NOT_RECORDED, Evidence, Layer, Level, State
 from inspector.facts.record import dataclass

@@ -1,17 +1,13 @@
 """torch.autograd.Function: graph nodes, their saved tensors, and whether backward freed them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, type_name
+from inspector.adapters.told import Layer, Told, attribute, field
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 MOST_NAMED = 6
 
@@ -65,8 +61,6 @@ class TorchFunctions(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The node, then its saved tensors: present, packed by hooks, or freed by backward."""
-        from inspector.adapters.told import Layer, Told, attribute, field
-
         name, saved = type_name(type(x)), _saved(x)
         node = Layer(
             "wrapper", name, "computed", "none", evidence=(attribute("saved_tensors", "not called"),)

@@ -5,24 +5,20 @@ must not be read at all.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import array
 import ctypes
 import mmap
 import struct
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, Elements, type_module, type_name
 from inspector.adapters.formats import number_text
+from inspector.adapters.told import Layer, Told, attribute, field, finding, of_type
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
 from inspector.objects.layouts.torch_tensors import CPU, META, Storage, Tensor, storage, tensor
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
 
 _DTYPES = """
 uint8:B1 int8:b1 int16:h2 int32:i4 int64:q8 float16:e2 float32:f4 float64:d8 complex32:c4
@@ -116,8 +112,6 @@ class TorchTensors(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The tensor, then its storage; with bytes only if the storage has as many as the tensor needs."""
-        from inspector.adapters.told import Layer, Told
-
         if _is_storage(x):
             kept = _storage(x)
             return Told((_storage_layer(kept, "wrapper"),) if kept else (_closed(type_name(type(x))),))
@@ -131,8 +125,6 @@ class TorchTensors(Defaults):
 
 def _of_tensor(x: Any, found: Tensor) -> Told:
     """The first matching case: never any data, not yet, elsewhere, freed; else by the storage."""
-    from inspector.adapters.told import Layer, Told, attribute, field, of_type
-
     name, size = type_name(type(x)), _itemsize(found)
     logical = found.elements * size
     what = f"{name} {_dtype(found)} {found.shape}"
@@ -167,8 +159,6 @@ def _of_tensor(x: Any, found: Tensor) -> Told:
 
 
 def _of_storage(found: Tensor, wrapper: Layer, logical: int) -> Told:
-    from inspector.adapters.told import Told, finding
-
     kept, need = found.storage, _reach(found)
     if kept is None or kept.bytes < need or (need and not kept.start):
         there = kept.bytes if kept is not None and kept.start else 0
@@ -195,8 +185,6 @@ def _of_storage(found: Tensor, wrapper: Layer, logical: int) -> Told:
 
 def _of_sparse(what: str, found: Tensor, logical: int) -> Told:
     """Indices and values: few bytes that describe many elements."""
-    from inspector.adapters.told import Layer, Told, field
-
     seen = [field("stored elements", f"{found.parts[-1].elements:,} of {found.elements:,}")]
     if found.kind == "SparseTensorImpl":
         seen.append(field("coalesced_", "true" if found.coalesced else "false: duplicates pending"))
@@ -209,8 +197,6 @@ def _of_sparse(what: str, found: Tensor, logical: int) -> Told:
 
 
 def _storage_layer(kept: Storage, level: Any) -> Layer:
-    from inspector.adapters.told import Layer, field
-
     if not kept.start:
         return _closed("storage") if level == "wrapper" else Layer("container", "storage 0 B", storage="none")
     shared = kept.is_cow and kept.cow_holders > 1
@@ -222,8 +208,6 @@ def _storage_layer(kept: Storage, level: Any) -> Layer:
 
 
 def _closed(what: str) -> Layer:
-    from inspector.adapters.told import Layer, field
-
     return Layer("container", what, "closed", "none", evidence=(field("data", "NULL or too small"),))
 
 

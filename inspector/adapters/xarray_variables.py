@@ -1,20 +1,16 @@
 """xarray: a variable as a chain of lazy wrappers down to a file, a dask array or an ndarray."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector._native import Subject
 from inspector.adapters.base import stored, type_module, type_name
 from inspector.adapters.holders import MOST_LAYERS, Holder, blocks, buffer_layer, is_array
+from inspector.adapters.told import Layer, Told, of_type
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
 
 MOST_WRAPPERS = 8
 MOST_VARIABLES = 64
@@ -43,8 +39,6 @@ class XarrayVariables(Holder):
 
     def layers(self, x: Any) -> Told:
         """Whether each variable ends in a file, a graph or memory."""
-        from inspector.adapters.told import Layer, Told
-
         found = list(islice(_variables(x), MOST_VARIABLES))
         stacks = [_stack(name, variable) for name, variable in found]
         values = {layer.value for stack in stacks for layer in stack[:1]}
@@ -109,8 +103,6 @@ def _chain(variable: Any) -> Iterator[Any]:
 
 def _stack(name: str, variable: Any) -> list[Layer]:
     """The layers of one variable: its chain in one line, and the end of the chain."""
-    from inspector.adapters.told import Layer, of_type
-
     chain = [Subject(one) for one in _chain(variable)]
     if not chain:
         return [Layer("container", name, Unknown("it wraps nothing that is known"), depth=1)]

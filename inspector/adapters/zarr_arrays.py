@@ -1,19 +1,15 @@
 """zarr: arrays as chunks in a store; a local store is listed, others are never contacted."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_name
+from inspector.adapters.told import Layer, Told, attribute
 from inspector.facts.unknown import Unknown
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Told
 
 MOST_CHUNKS = 20_000
 """Most files of a store that are listed; takes 0.1 s on a local disk."""
@@ -46,8 +42,6 @@ class ZarrArrays(Defaults):
 
     def layers(self, x: Any) -> Told:
         """Each access reads and decodes chunks; written chunks are counted in a local store only."""
-        from inspector.adapters.told import Layer, Told, attribute
-
         store, path, metadata = _store(x)
         shape, total = stored(metadata, "shape"), _chunks_in_all(metadata)
         there = _written(store, path)

@@ -6,8 +6,6 @@ no line until the next comment. DWARF names only the .c, unless Cython wrote `#l
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterable

@@ -1,8 +1,6 @@
 """Find the calls inlined at an address, in the DWARF tree of the function that contains it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache

@@ -5,8 +5,6 @@ module of 165,388 rows takes 0.8 s instead of 0.1 s. DWARF 5, section 6.2.5.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, Final
 
 Row = tuple[int, bool, tuple[int, int] | None]

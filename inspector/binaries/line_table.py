@@ -5,8 +5,6 @@ source that called it; calls between headers have no line of their own.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from pathlib import Path, PurePosixPath

@@ -1,8 +1,6 @@
 """Find the mapping of a range: one call of the kernel, or /proc/self/maps for older kernels."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from bisect import bisect_right
 
 from inspector import _native

@@ -1,8 +1,6 @@
 """The symbols of an ELF file, local ones included: read once a file, bounded in bytes and in time."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 import time
 from bisect import bisect_right

@@ -13,8 +13,6 @@ gdb to detach, kills it after LEAVE_S, and heals what gdb left in the target.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import secrets

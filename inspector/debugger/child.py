@@ -1,8 +1,6 @@
 """gdb as a child of the broker: started with our agent inside, watched, killed when it does not respond."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,8 +1,6 @@
 """The client: start a broker, send it requests, and protect this process while gdb traces it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import itertools

@@ -1,8 +1,6 @@
 """Read a core file with pystack: the signal, its thread, and the merged stacks of all threads."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import signal
 import time
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Run a function in a forked child under gdb, which the user steps while this process stays alive."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -1,8 +1,6 @@
 """Check the installed gdb, and whether its Python can import our facts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

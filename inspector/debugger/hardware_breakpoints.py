@@ -1,8 +1,6 @@
 """Hardware breakpoints without gdb: at most four functions of this process."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import os
 import re

@@ -5,8 +5,6 @@ file has another: other differences are the program's own.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -5,8 +5,6 @@ the program (execve(2)), which gdb follows. So the program uses our terminal, an
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,8 +1,6 @@
 """Messages between client, broker and agent: one JSON object a line over a stream socket."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator

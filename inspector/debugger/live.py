@@ -1,8 +1,6 @@
 """Step another process under gdb; its other threads keep running."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """Check whether a process may be traced, before anything is changed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,8 +1,6 @@
 """A session of breakpoints on one process, and its hits as facts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import threading

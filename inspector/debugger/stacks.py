@@ -1,8 +1,6 @@
 """Stacks of another process without gdb: pystack reads native and Python frames, which we merge."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

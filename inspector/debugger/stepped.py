@@ -1,8 +1,6 @@
 """Step a process under gdb: each of COMMANDS returns the new stop."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 

@@ -1,8 +1,6 @@
 """The options as data: one table for the parsers of the commands and of the magics."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from typing import Any, NamedTuple

@@ -1,7 +1,6 @@
 """The text of a progress line, for terminals and notebooks."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
 
 
 def searched(done: int, whole: int) -> str:

@@ -1,8 +1,6 @@
 """All objects that share one range of bytes, of any library."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from inspector.facts.finding import Finding

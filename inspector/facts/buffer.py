@@ -1,8 +1,6 @@
 """The bytes an object exposes: every protocol it supports, and the answer of each one that was called."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown

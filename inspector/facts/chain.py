@@ -1,8 +1,6 @@
 """The shortest path from a root (module, frame, IPython namespace) to an object."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,8 +1,6 @@
 """A Dask cluster as facts: every result has a row for each worker, with the reason if a worker is silent."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,8 +1,6 @@
 """The columns of a report: column name -> fact class; a class is imported when first needed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 from typing import Final
 

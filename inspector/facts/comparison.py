@@ -1,8 +1,6 @@
 """Two objects side by side: which fields differ, which bytes they share."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from inspector.facts.sharing import Sharing

@@ -1,8 +1,6 @@
 """A C cell: how it was built, what it defines, and how one call changed the reference counts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

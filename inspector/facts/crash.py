@@ -1,8 +1,6 @@
 """What a dead process left behind: stacks in a core file, the last conversions in a trace's rings."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.stack import Stacks
 from inspector.facts.unknown import Address, Unknown

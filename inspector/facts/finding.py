@@ -1,8 +1,6 @@
 """Dangers, each with the slug of its section in docs/messages.md."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
 
 from inspector.facts.record import dataclass

@@ -1,8 +1,6 @@
 """What decides how a library converts an object: its kind, and the layout of its elements."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 
 

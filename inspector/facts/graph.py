@@ -1,8 +1,6 @@
 """The references to an object and from it, one step at a time: nodes by address, edges by name."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address
 

@@ -1,8 +1,6 @@
 """The C-API calls of a program that embeds Python, in order, with references and errors."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 

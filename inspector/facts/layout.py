@@ -1,8 +1,6 @@
 """How elements lie in memory: shape, strides, order, contiguity."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 

@@ -1,8 +1,6 @@
 """A lazy vector: its data1 and data2, what is materialized, what caused it; and the contract check."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

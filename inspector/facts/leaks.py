@@ -1,8 +1,6 @@
 """References that native code leaked, over-released or kept: the evidence and the verdicts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal
 

@@ -1,8 +1,6 @@
 """What works on this machine: one check per line, and how to fix what does not."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

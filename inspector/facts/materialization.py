@@ -4,8 +4,6 @@ The words are those of docs/reference/materialization.md; views print no other w
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final, Literal, get_args
 
 from inspector.facts.finding import Finding

@@ -1,8 +1,6 @@
 """Where bytes are: address ranges in the process's named mappings (/proc/self/maps, proc(5))."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 

@@ -1,8 +1,6 @@
 """A namespace by address: its names, drawn at the ranges they cover."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.namespace import Namespace
 from inspector.facts.record import dataclass
 

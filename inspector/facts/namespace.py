@@ -1,8 +1,6 @@
 """A namespace as a table: each name, its object, and which names share memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from inspector.facts.materialization import NO_BYTES

@@ -1,8 +1,6 @@
 """Places in native code (library, symbol, offset), method table rows, type slots."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown
 

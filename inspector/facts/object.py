@@ -1,8 +1,6 @@
 """The object itself: identity, type, header; and the parts of a type, a module or a builtin function."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.native import Field, Method, Place, Slot
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Address, Unknown

@@ -1,8 +1,6 @@
 """The columns of a table: where their bytes are, and which objects share them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from inspector.facts.unknown import Address, Unknown

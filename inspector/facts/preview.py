@@ -1,8 +1,6 @@
 """What would happen if an object were passed to a library or an expression evaluated; nothing runs here."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Literal
 
 from inspector.facts.conversion import Copy

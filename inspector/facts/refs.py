@@ -1,8 +1,6 @@
 """The refcount of an object, its owners by name, and the references that the owners do not explain."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,8 +1,6 @@
 """An object of another process, read from its memory, and sampled stacks of that process."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.stack import Stack
 from inspector.facts.unknown import Address, ImmortalType, Unknown

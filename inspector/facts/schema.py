@@ -5,8 +5,6 @@ a line.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import json

@@ -1,8 +1,6 @@
 """Names whose values are masked in all output: password, token, key and similar."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from typing import Final
 

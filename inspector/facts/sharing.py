@@ -1,8 +1,6 @@
 """Which objects share bytes: proved, or possible, with the address ranges."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from inspector.facts.memory import Range

@@ -1,8 +1,6 @@
 """Stacks with native and Python frames in their true order, and the hits of breakpoints."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal

@@ -1,8 +1,6 @@
 """A time window of a trace as boxes; boxes too narrow to draw are merged and counted."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 
 

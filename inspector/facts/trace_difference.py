@@ -1,8 +1,6 @@
 """The difference of two traces, call by call: more or fewer calls and copied bytes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.record import dataclass
 from inspector.facts.unknown import Unknown
 

@@ -1,8 +1,6 @@
 """`Unknown(reason)` for a value that could not be determined: never None, never a guess."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final, NewType, NoReturn
 
 from inspector.facts.record import dataclass

@@ -1,8 +1,6 @@
 """Watched names: their state after a cell, and what changed since the previous cell."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from inspector.facts.namespace import Row

@@ -6,8 +6,6 @@ own schema.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import dataclasses
 import functools
 import types

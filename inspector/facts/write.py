@@ -1,8 +1,6 @@
 """Writes to an object's memory: where, when, old and new value."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.record import dataclass

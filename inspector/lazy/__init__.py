@@ -5,8 +5,6 @@
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.lazy import by_block as _by_block  # registers np.isin and astype as lazy
 from inspector.lazy.check import check_lazy
 from inspector.lazy.recipes import abs, arange, include, map, wrap

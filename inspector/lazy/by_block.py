@@ -1,8 +1,6 @@
 """Lazy vectors of functions from block to block: `np.isin`, `astype`."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The call at a Python line: the function, the file, and the source text of the call."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 import linecache
 from itertools import islice

@@ -1,8 +1,6 @@
 """`check_lazy(provider)`: check every clause of a lazy vector's contract, with evidence."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import partial

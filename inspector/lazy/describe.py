@@ -1,8 +1,6 @@
 """Facts of a lazy vector, read from its fields: computes, materializes and keeps nothing."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ every other function gets arrays, also where vectors stand inside lists, tuples 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -7,8 +7,6 @@ of references a call itself makes differ between versions of Python: `calibrate`
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import FrameType

@@ -1,8 +1,6 @@
 """Rebuild a lazy vector from its recipe and its input, never from computed elements."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

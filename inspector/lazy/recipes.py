@@ -1,8 +1,6 @@
 """`lazy.abs`, `lazy.arange`, `lazy.map`, `lazy.wrap`: new lazy vectors, each in constant time."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable

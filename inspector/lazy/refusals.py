@@ -1,8 +1,6 @@
 """The errors of lazy vectors: C calls these functions by name."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 from inspector.errors import InspectorError

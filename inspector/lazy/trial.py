@@ -1,8 +1,6 @@
 """A provider under test: makes every call of `check_lazy`, and catches every exception."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass

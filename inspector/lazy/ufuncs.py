@@ -1,8 +1,6 @@
 """Ufuncs of lazy vectors: the result is a lazy vector, if its type is supported."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ Extensions may use a static type without PyType_Ready (c-api/type), as f2py did 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

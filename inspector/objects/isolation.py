@@ -11,8 +11,6 @@ on a processor; sleeping threads are accepted, and the deadline ends a child tha
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import faulthandler

@@ -1,8 +1,6 @@
 """Compile text without the compiler's warnings: the user's own run of the text shows them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

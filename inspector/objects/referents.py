@@ -5,8 +5,6 @@ new reference to such an object, once released, puts it on that list again, and 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 from collections.abc import Sequence
 from types import ModuleType

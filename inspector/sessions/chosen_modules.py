@@ -1,8 +1,6 @@
 """Turn the modules that a user passes (name, pattern or module) into patterns."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from types import FunctionType, ModuleType
 from typing import Any
 

@@ -5,8 +5,6 @@ start: the ledger delays freeing objects released too early, so that child often
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import faulthandler
 import os
 import re

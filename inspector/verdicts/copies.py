@@ -1,8 +1,6 @@
 """What each call did with bytes (copied, computed, made, shared, in place), and why."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from inspector.facts.conversion import A_MAPPED_FILES, ByteEvidence, Call, Confidence, Copy, Value, Verdict

@@ -5,8 +5,6 @@ or freed while it had owners, was over-released. If another explanation remains,
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

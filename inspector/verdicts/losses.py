@@ -1,8 +1,6 @@
 """Decides which differences between a source and a result are losses: those of conversions."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from inspector.facts.conversion import Loss, LossEvidence

@@ -1,8 +1,6 @@
 """Masks the value of an object with a secret name in its facts, also where an owner uses it as a key."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

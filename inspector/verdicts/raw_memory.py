@@ -5,8 +5,6 @@ proof; after a single run an encoded address may still keep a block.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.leaks import RawMemory, Touch, Verdict
 
 _FREED_BY = {"operator new": "delete", "PyObject_Malloc": "PyObject_Free", "PyMem_Raw": "PyMem_RawFree",

@@ -1,8 +1,6 @@
 """What a library does with an object, by rule: used if trying is not safe. A test runs each row for real."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final, NamedTuple
 

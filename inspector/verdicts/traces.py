@@ -1,8 +1,6 @@
 """Filters a trace, and computes the difference of two traces."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase

@@ -1,8 +1,6 @@
 """What changed about watched names between two snapshots of a namespace."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from inspector.facts.namespace import Namespace, Row

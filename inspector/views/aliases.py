@@ -1,8 +1,6 @@
 """The alias map: all objects that share a range of bytes, each as a bar over the range."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.aliases import Alias, Aliases
 from inspector.facts.finding import finding
 from inspector.facts.memory import Range
@@ -85,9 +83,3 @@ def sample() -> Aliases:
         0,
         (finding("unnoticed-write", "a can write to bytes of torch"),),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(aliases(sample()))

@@ -1,8 +1,6 @@
 """Amounts as text: bytes with a unit, counts with commas, changes with a sign."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.unknown import ImmortalType, Unknown
 from inspector.views.grammar import Span, text
 

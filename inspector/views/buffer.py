@@ -1,8 +1,6 @@
 """Draws the bytes of an object: how many, in which mapping, their owner, the protocols that expose them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.buffer import Buffer, Exposure, Holder
@@ -181,9 +179,3 @@ def _sample() -> Buffer:
         spoken=(),
         facts=(("PyArray_NDIM", "2"), ("PyArray_SIZE", "12")),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(buffer(_sample()))

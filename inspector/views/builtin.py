@@ -1,8 +1,6 @@
 """Draws a builtin function or method: the PyMethodDef row it was made from."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.native import Method, Place
@@ -50,9 +48,3 @@ def _sample() -> Builtin:
     method = Method("gcd", ("METH_VARARGS",), gcd, "Greatest common divisor")
     no_vectorcall = Unknown("called through tp_call: no vectorcall")
     return Builtin("builtin_function_or_method", method, "", "sample", no_vectorcall)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(builtin(_sample()))

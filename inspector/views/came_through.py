@@ -1,8 +1,6 @@
 """Native frames in one line: functions, innermost first, with the library after each run of its functions."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 

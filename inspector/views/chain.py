@@ -1,8 +1,6 @@
 """Draws the path from a root to an object, one line per reference."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.chain import Chain
 from inspector.facts.refs import Owner
 from inspector.facts.unknown import Address, Unknown
@@ -59,9 +57,3 @@ def _sample() -> tuple[Block, ...]:
         owner("cell", "function on_price", "rows"),
     )
     return blocks(Chain(True, owners, "12,431 objects followed in 1.1 ms"))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

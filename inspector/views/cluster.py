@@ -1,8 +1,6 @@
 """Draws a cluster as tables: the workers first (with the reason if one is silent), then the result."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

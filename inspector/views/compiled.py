@@ -1,8 +1,6 @@
 """Draws a C cell: how it was built, what it defines, and how one call changed reference counts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.compiled import (
     NOT_ASKED,
     NOT_DEAD,
@@ -209,10 +207,3 @@ def sample() -> tuple[Compiled, CellCall]:
     )
     call = CellCall("vector_times_scalar", 3_100, False, "", "ndarray float64 (3,)", rows)
     return built, call
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    for fact in sample():
-        draw(blocks(fact))

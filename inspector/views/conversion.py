@@ -1,8 +1,6 @@
 """Draws a trace: what was copied and why, what was shared, what was lost, and the tree of calls."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -382,9 +380,3 @@ def sample() -> Trace:
     )
     seen = (Seen("numpy", 2_064, {"wrapper_descriptor": 120}, 1_990, 2_300),)
     return Trace(calls, 0, copies, (), crossings, seen, 1_000_014, 0, 94_000_000, "record")
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_trace(sample()))

@@ -1,8 +1,6 @@
 """Draws the C-API calls that a trace counted but did not record."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.conversion import Trace

@@ -1,8 +1,6 @@
 """Draws a crash: the signal and the place, the last calls, the stacks."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Final
 
@@ -81,9 +79,3 @@ def sample() -> Crash:
     return Crash(
         4711, "python3", "SIGSEGV", Address(8), 4711, "store_one (app.so)", stacks, last, 250, ("core",)
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(crash(sample()))

@@ -1,8 +1,6 @@
 """Draws where the GIL was released during a trace, and which threads made records meanwhile."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.conversion import Released, Site
@@ -42,17 +40,10 @@ def _ran(meanwhile: dict[int, int]) -> tuple[Span, ...]:
     return text(f"{count:,} records of {threads:,} {'thread' if threads == 1 else 'threads'}")
 
 
-def sample() -> tuple[Released, ...]:
-    """Sample facts: a call that slept while another thread ran, and one without other threads."""
+def sample() -> tuple[Block, ...]:
+    """A call that slept while another thread ran, and one without other threads."""
     nowhere = Unknown("not in a notebook")
     one, two = (Site("app.py", line, "<module>", nowhere, "") for line in (3, 5))
-    return (
-        Released("libc.so.6:usleep", one, 1, 1, 2_300_000, 2_300_000, {2: 34}),
-        Released("numpy.dot", two, 1, 4, 91_000, 40_000, {}),
-    )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(tuple(given_up(sample())))
+    slept = Released("libc.so.6:usleep", one, 1, 1, 2_300_000, 2_300_000, {2: 34})
+    alone = Released("numpy.dot", two, 1, 4, 91_000, 40_000, {})
+    return tuple(given_up((slept, alone)))

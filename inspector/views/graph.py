@@ -1,8 +1,6 @@
 """Draws the references to and from an object: the path from a root, then a table for each direction."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.graph import Edge, Graph, Step
@@ -53,9 +51,3 @@ def _sample() -> Graph:
     return Graph(
         "dict", Address(0x7F10), ("notebook.x",), Step((up, item), 0, "2 references"), Step((down,), 0, "")
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(graph(_sample()))

@@ -1,8 +1,6 @@
 """Draws a strided block as a small grid: each cell shows the element's place in memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.layout import Layout
 from inspector.views.amounts import size
 from inspector.views.grammar import Picture, Span

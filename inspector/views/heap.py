@@ -1,8 +1,6 @@
 """Draws the heap as a table by type, and the difference of two snapshots."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.heap import Difference, Heap, NameChange, Snapshot, TypeChange, TypeCount
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import known, signed, signed_size, size
@@ -105,9 +103,3 @@ def _sample() -> tuple[Block, ...]:
         NameChange("y", "gone", "list", 1, 88),
     )
     return (*blocks(heap), *blocks(Difference(-1, 7_999_936, 8_003_584, changes, names, 24_000_000)))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

@@ -1,8 +1,6 @@
 """Draws the C-API calls of a host, one line per call, in order; faulty calls come first, in red."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.hosted import HostCall, Hosted
@@ -109,9 +107,3 @@ def sample() -> Hosted:
         call("Py_DecRef", kind="", without_gil=True),
     )
     return Hosted(("host",), calls, 0, 5)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_hosted(sample()))

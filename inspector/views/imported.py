@@ -1,8 +1,6 @@
 """Draws what a trace recorded during imports on one line: often most of it, and rarely of interest."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Draws how elements lie in memory: strides, steps, and the grid."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.layout import Layout, Member
@@ -108,9 +106,3 @@ def _sample() -> Layout:
         members=(),
         preview=("0.0", "1.0", "2.0"),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(layout(_sample()))

@@ -1,8 +1,6 @@
 """Draws a lazy vector: its state, data1 and data2, its blocks, its events; and the contract check."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.lazy import INPUT_CHANGED, Lazy, LazyClause, LazyContract, LazyEvent, LazyNode
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
@@ -135,9 +133,3 @@ def sample() -> Lazy:
     stack = tuple(LazyNode(*node) for node in nodes)  # type: ignore[arg-type]
     event = LazyEvent("materialize", "np.sort", "<module>", "cell", 2, 4, 40, 34_000)
     return Lazy(stack, "owned", "computed", "heap", "owned", 40, 40, "unchanged", False, 0, (event,), 0)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_lazy(sample()))

@@ -1,8 +1,6 @@
 """Draws the verdicts on references: what leaked, where it was created, which rule was broken, what to do."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.conversion import Site
 from inspector.facts.leaks import KeptByC, Leaks, RawMemory, Touch, Verdict
 from inspector.facts.unknown import Unknown
@@ -203,10 +201,3 @@ def sample() -> tuple[Leaks, ...]:
     kept = KeptByC("Listener", 1, "heldmod.so registry+0x0", "heldmod.keep")
     once = Leaks((leak, stolen), (kept,), 3, 0, 0, 0, 1, 2_400_000, 9_000_000, 41_000_000, 12)
     return once, Leaks((lost,), (), 0, 0, 0, 0, 3, 2_400_000, 9_000_000, 41_000_000, 12, 0, raw_memory)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    for fact in sample():
-        draw(blocks(fact))

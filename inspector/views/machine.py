@@ -1,8 +1,6 @@
 """Draws the checks of this machine: state, finding, how to fix it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.machine import Check, Machine
 from inspector.views.grammar import Block, Line, Span, text
 from inspector.views.view import blocks
@@ -24,13 +22,12 @@ def _line(check: Check) -> Line:
     return Line(check.part, spans, right=text(f"do  {check.do}", "dim") if check.do else ())
 
 
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
+def sample() -> Machine:
+    """A sample fact: a container without ptrace."""
     says = (
         Check("extension", "ok", "_native for CPython 3.11.7, x86_64, AVX2", ""),
         Check("gdb", "ok", "13.1 with Python 3.11.2", ""),
         Check("attach", "no", "ptrace refused", "start the container with --cap-add=SYS_PTRACE"),
         Check("symbols", "part", "python: full · numpy: exported names", ""),
     )
-    draw(blocks(Machine(says)))
+    return Machine(says)

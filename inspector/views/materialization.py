@@ -1,8 +1,6 @@
 """Draws whether the data is there: the state, the layers with evidence, the pages as a strip, the dangers."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -255,9 +253,3 @@ def sample() -> Materialization:
         (Finding("shared-copy-on-write", "the first write copies 8.0 MB", "several holders share the bytes",
                  "drop the other holder first", True),),
     )  # fmt: skip
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(materialization(sample()))

@@ -1,8 +1,6 @@
 """Draws a namespace as a map: the ranges of its names to scale, region by region; sharing names together."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -123,9 +121,3 @@ def sample() -> MemoryMap:
         row("alone", at + (1 << 33), 4_000_000, 0),
     )
     return MemoryMap(Namespace(rows, 4_800_000, 0, 4_800_000))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(memory_map(sample()))

@@ -1,8 +1,6 @@
 """Draws a module: made in C (its PyModuleDef) or in Python."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,9 +83,3 @@ def _sample() -> Module:
         types=("Noddy",),
         state_address=Address(0x5500_0000_0040),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(module(_sample()))

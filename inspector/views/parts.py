@@ -1,8 +1,6 @@
 """Draws the columns of a table: name, type, bytes, stride, block, and what shares the bytes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.parts import Part, Parts
 from inspector.facts.unknown import Address, Unknown
 from inspector.views.amounts import size
@@ -64,9 +62,3 @@ def _sample() -> Parts:
         4,
         3,
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(blocks(_sample()))

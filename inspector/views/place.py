@@ -1,8 +1,6 @@
 """Draws places in native code (`sample.so py_gcd+0x0`), and tables of slots and methods."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

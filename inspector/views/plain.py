@@ -1,8 +1,6 @@
 """Makes text safe to draw (non-printable characters escaped), and counts its terminal cells."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Final
 

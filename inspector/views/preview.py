@@ -1,8 +1,6 @@
 """Draws what would happen: one line per library, and under it why it copies and what it would lose."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.preview import Prediction, Preview, Previews
@@ -100,9 +98,3 @@ def sample() -> Previews:
             Preview("torch", "torch.as_tensor", False, 0, not_tried, not_tried, "", "", "", False, "by rule"),
         )
     )  # fmt: skip
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_previews(sample()))

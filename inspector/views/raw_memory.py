@@ -1,8 +1,6 @@
 """Draws raw memory that runs did not free: bytes by allocating module, one row per place."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 

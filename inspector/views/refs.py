@@ -1,8 +1,6 @@
 """Draws the references to an object: the count, one line per owner, and the unexplained references."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 
@@ -156,8 +154,3 @@ def _sample() -> tuple[Block, ...]:
     quick = Owners(5, held[:3], 2, unasked, unasked, unasked, 1_200_000_000, (), 81_000_000)
     unmeasured = Owners(2, held[:2], 0, unasked, unasked, unasked, 1_200_000_000, (), NOT_MEASURED)
     return tuple(block for fact in (unmeasured, quick, searched) for block in blocks(Refs(5, fact, 1)))
-
-
-if __name__ == "__main__":
-    for block in _sample():
-        print(block)

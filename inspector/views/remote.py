@@ -1,8 +1,6 @@
 """Draws an object of another process, and the sampled stacks of that process."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from typing import Final
 
@@ -132,9 +130,3 @@ def _sample() -> tuple[Block, ...]:
     )
     stack = Stack(4711, "python3", frames, "3.12", False)
     return *blocks(remote), *blocks(Samples(4711, "python3", 2.0, 190, 3, (Sampled(150, stack),)))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

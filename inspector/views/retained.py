@@ -1,8 +1,6 @@
 """Draws what only one object keeps alive: the total, then by type."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.refs import Retained
 from inspector.views.amounts import size
 from inspector.views.grammar import Block, Fold, Line, Span, Table, text
@@ -33,9 +31,3 @@ def _retained(fact: Retained) -> tuple[Block, ...]:
 def _sample() -> tuple[Block, ...]:
     by_type = (("str", 12_000, 741_000), ("dict", 400, 92_800), ("app.Node", 400, 22_400))
     return blocks(Retained(12_801, 856_256, (*by_type, ("list", 1, 56))))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

@@ -1,8 +1,6 @@
 """Lays out blocks as rows of spans at a width, for terminal text and SVG."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 

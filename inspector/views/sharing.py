@@ -1,8 +1,6 @@
 """Draws whether two objects share bytes: how many, none, or why it is unknown."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.memory import Range
 from inspector.facts.sharing import Pair, Sharing
 from inspector.facts.unknown import Address, Unknown
@@ -58,9 +56,3 @@ def _extent(fact: Sharing) -> str:
 
 def _sample() -> Sharing:
     return Sharing(True, 32, (Range(Address(0x55D0A0), Address(0x55D100)),))
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(sharing(_sample()))

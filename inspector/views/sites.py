@@ -1,8 +1,6 @@
 """Python lines and durations in few characters."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 
 from inspector.facts.conversion import Site

@@ -1,8 +1,6 @@
 """Draws stacks with native and Python frames in one order, and breakpoint hits, equal ones merged."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import PurePath
@@ -212,9 +210,3 @@ def _sample() -> tuple[Block, ...]:
         *blocks(Hits(places, hits, 0, 412_000_000, 120_000_000, "")),
         *blocks(Stacks(4711, "python3", (stack,), 9)),
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(_sample())

@@ -1,8 +1,6 @@
 """The styles of the views on a terminal, in HTML and in SVG."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
 
 TERMINAL: Final = {

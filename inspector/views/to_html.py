@@ -1,8 +1,6 @@
 """Blocks as HTML: real tables and `<details>`, no script; colours follow JupyterLab or the system."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from html import escape

@@ -1,8 +1,6 @@
 """Writes facts as JSON text, the saved form of a report."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 """Draws blocks as an SVG picture: text on a grid, no external fonts or files, light and dark colours."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

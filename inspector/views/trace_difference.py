@@ -1,8 +1,6 @@
 """Draws the difference of two traces: copied bytes, calls and time, before and after."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.trace_difference import CallChange, TraceDifference
 from inspector.facts.unknown import Unknown
 from inspector.views.amounts import size
@@ -53,9 +51,3 @@ def sample() -> TraceDifference:
     gone = CallChange("numpy.asarray", "np.asarray(rows)", 1, 0, 8_000_000, 0, 26_000_000, 0)
     more = CallChange("numpy.ndarray.sum", "x.sum()", 10, 1000, 0, 0, 1_000_000, 90_000_000)
     return TraceDifference((gone, more), 3, 8_000_000, 0, 1_000_014, 3_000, 94_000_000, 61_000_000)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(of_difference(sample()))

@@ -1,8 +1,6 @@
 """Draws a type object: its instances, flags, slots and C tables."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from inspector.facts.native import Method, Place, Slot
@@ -104,9 +102,3 @@ def _sample() -> Type:
         instances_hold_dict=False,
         instances_weakrefable=False,
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(type_(_sample()))

@@ -1,8 +1,6 @@
 """`view(fact)` returns the blocks of a fact; each view file registers its fact classes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib.util
 from functools import cache, singledispatch
 from typing import Any

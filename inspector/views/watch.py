@@ -1,8 +1,6 @@
 """Draws watched names, one row each; changed cells are coloured, with the old values in the last column."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.facts.namespace import Row
 from inspector.facts.unknown import Address, Immortal, Unknown
 from inspector.facts.watch import Watch, Watched
@@ -57,9 +55,3 @@ def sample() -> Watch:
             Watched("t", Unknown("not bound"), ()),
         )
     )
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(watch(sample()))

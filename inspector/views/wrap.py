@@ -1,8 +1,6 @@
 """Wraps, clips and pads rows of spans to a width in terminal cells."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 

@@ -1,8 +1,6 @@
 """Draws writes to an object's memory: how many, then each writing place with values and stack."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -87,9 +85,3 @@ def sample() -> Writes:
     stack = Stack(4711, "MainThread", frames, "3.11.7", False)
     rows = (Write(1, 5, 0, 8, 1, "0", "1", stack), Write(2, 9, 0, 8, 1, "1", "2", stack))
     return Writes("bytes", Address(0x7F0010), 8, "1 hardware watchpoint, 3 events", rows, 3, 0, False, True)
-
-
-if __name__ == "__main__":
-    from inspector.views.sample import draw
-
-    draw(writes(sample()))

@@ -5,8 +5,6 @@ only questions in the view's list are answered, under the question's number.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Live view of breakpoint hits: places, hits, and the arguments and mixed stack of the chosen hit."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, Final
 
 from inspector.magics.widgets.base import View, fitting, said, source

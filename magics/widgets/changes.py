@@ -1,8 +1,6 @@
 """Live view of what a cell changed: names and types, to sort and filter."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, Final
 
 from inspector.magics.widgets.base import View, amount, fitting, said, source

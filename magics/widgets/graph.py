@@ -1,8 +1,6 @@
 """Live view of an object's references: holders to the left, what it holds to the right, opened stepwise."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """Live view of materialization: a tree of layers over a strip of pages."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 from inspector.magics.widgets.base import View, amount, said, source

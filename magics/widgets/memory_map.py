@@ -1,8 +1,6 @@
 """Live view of a namespace's memory: bars to scale, and which names share bytes with the chosen one."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, Final
 
 from inspector.magics.widgets.base import View, amount, fitting, said, source

@@ -1,8 +1,6 @@
 """Live view of a stopped child: its place, variables and mixed stack, and buttons that step it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """Live view of an array's strides: a grid of its elements over their bytes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,8 +1,6 @@
 """`attach(pid)`: inspect another Python process."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import time
 from functools import partial

@@ -7,8 +7,6 @@ no deadline kills it, and no signal of the terminal reaches it. It reads one JSO
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,8 +1,6 @@
 """The variables of another process's running frames, by the addresses of their slots."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Final

@@ -5,8 +5,6 @@ plain values.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import os
 import time

@@ -6,8 +6,6 @@ only possible: the pointer may not own a reference.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 from collections import Counter
 from typing import Final

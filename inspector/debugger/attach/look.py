@@ -1,8 +1,6 @@
 """One object of another process as a fact: type, refcount, bounded value, contents."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from itertools import islice
 from typing import Final

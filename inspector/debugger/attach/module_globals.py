@@ -1,8 +1,6 @@
 """The first global of a path: modules that have this object, and modules with another of that name."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple

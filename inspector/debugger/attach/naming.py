@@ -1,8 +1,6 @@
 """Name the places of another process where a pointer was found, as a user would write them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from bisect import bisect_right
 from pathlib import PurePath
 from typing import Final, NamedTuple

@@ -5,8 +5,6 @@ cpython/object.h, cpython/code.h), in bytes. tests/debugger/test_object_layout.p
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 

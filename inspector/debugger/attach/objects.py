@@ -1,8 +1,6 @@
 """Read items and attributes of another process's containers from its memory; calls no code there."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from itertools import islice

@@ -5,8 +5,6 @@
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 from typing import Final, NamedTuple
 

@@ -6,8 +6,6 @@ version is accepted when its layout finds sys.modules, with `sys` in it.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from pathlib import PurePath

@@ -7,8 +7,6 @@ used (Py_AddPendingCall, c-api/init).
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import Any, Final, NamedTuple

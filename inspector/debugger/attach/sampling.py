@@ -4,8 +4,6 @@ The process is not stopped: a stack that changes while it is read is dropped and
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 from collections import Counter
 from typing import Final

@@ -5,8 +5,6 @@ that the process gets no new page (Documentation/admin-guide/mm/pagemap.rst).
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 from bisect import bisect_right
 from pathlib import Path

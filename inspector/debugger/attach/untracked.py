@@ -4,8 +4,6 @@ A tuple is found by its header below the word; a dict by the word that points to
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from bisect import bisect_right
 from collections.abc import Callable

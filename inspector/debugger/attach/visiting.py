@@ -1,8 +1,6 @@
 """Run a text of Python in another process: find the functions there, start calling.py, read its answer."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import subprocess
 from bisect import bisect_left

@@ -1,8 +1,6 @@
 """The line of an instruction, from a code object's location table (Objects/locations.md of CPython)."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 _NONE, _LONG, _NO_COLUMNS, _ONE_LINE_FIRST = 15, 14, 13, 10
 
 

@@ -1,8 +1,6 @@
 """Read another process's states, tracer and mappings from /proc; see proc(5)."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 from pathlib import Path
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 """Read the Python frames of another process's thread from its memory; calls no code there."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple

@@ -6,8 +6,6 @@ cpython/pystate.h, cpython/code.h), which did not change within a version. Offse
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from typing import Final, NamedTuple
 

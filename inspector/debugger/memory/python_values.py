@@ -6,8 +6,6 @@ are described by their type.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from typing import Final
 

@@ -6,8 +6,6 @@ frames inside it. There is no other evidence: libR.so exports few names.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import bisect
 from collections.abc import Sequence
 from typing import Final, NamedTuple

@@ -1,8 +1,6 @@
 """R objects of another process as bounded text, read from their headers (Rinternals.h; R 3.5 and later)."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from typing import Final
 

@@ -1,8 +1,6 @@
 """Bounded, read-only access to another process's memory: bytes, words, strings; errors name the address."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import struct
 from typing import Final

@@ -5,8 +5,6 @@ are private: every read is bounded, and what is not valid names and counts is Un
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from typing import Final
 

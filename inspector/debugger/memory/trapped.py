@@ -1,8 +1,6 @@
 """The stack of a thread of this process at a hardware breakpoint or watchpoint."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import platform
 import threading

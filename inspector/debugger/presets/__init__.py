@@ -1,8 +1,6 @@
 """Presets: useful places of a library, with prototypes where it is stripped; one TOML file per library."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import tomllib
 from functools import cache
 from pathlib import Path

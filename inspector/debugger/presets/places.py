@@ -1,8 +1,6 @@
 """Parse the user's places for gdb: location, condition, prototype."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

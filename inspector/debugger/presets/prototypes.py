@@ -5,8 +5,6 @@ double in xmm0 to xmm7. Arguments on the stack and structs by value are unknown.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 from typing import Final, NamedTuple
 

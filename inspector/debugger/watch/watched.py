@@ -1,8 +1,6 @@
 """The memory of an object that can be watched: its buffer, its refcount, a stored attribute."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 from typing import Any, Final, NamedTuple
 

@@ -1,8 +1,6 @@
 """`writes(x)`: record writes to an object's memory in a block, by hardware watchpoints or protected pages."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import errno
 import os
 import struct

@@ -1,8 +1,6 @@
 """Floor 6: the terminal. Each `<name>_command.py` is a command: it parses, calls the api and shows."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import os

@@ -13,8 +13,6 @@ EXPR is a path of names, attributes and constant indexes: cache["k"][3].rows.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import sys
 from typing import Any

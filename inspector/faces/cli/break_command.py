@@ -5,8 +5,6 @@ Exit code 1: the program failed.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import tempfile
 from typing import Any

@@ -6,8 +6,6 @@ zsh:   inspector completion zsh > _inspector     in a folder of $fpath
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -6,8 +6,6 @@ inspector crash core.4711 FOLDER    both, of the same crash
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 
 from inspector.errors import EXIT_DONE

@@ -4,8 +4,6 @@ Tries each feature briefly. Exit code 1: our native extension does not load.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS

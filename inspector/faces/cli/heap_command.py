@@ -4,8 +4,6 @@ With --script, objects are counted after the script ran, before its names go.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 
 from inspector.errors import EXIT_DONE

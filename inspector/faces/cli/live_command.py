@@ -8,15 +8,14 @@ A script's output goes to a file, which is named at the end.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
 
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GROUP = "inspect running programs"
 
@@ -64,12 +63,6 @@ def _watched(pid: int, every_s: float) -> int:
 
 
 def _started(options: argparse.Namespace) -> int:
-    import os
-    import signal
-    import sys
-    import tempfile
-    from pathlib import Path
-
     from inspector.faces.cli.program import readable
 
     readable(options.script)
@@ -88,7 +81,6 @@ def _started(options: argparse.Namespace) -> int:
 
 def _spawned(command: list[str], output: int) -> int:
     """Start a program with its output in the file `output` and an empty input; its pid."""
-    import os
 
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
@@ -100,7 +92,6 @@ def _spawned(command: list[str], output: int) -> int:
 
 def _report_end(script: str, output: Path, code: int, by_itself: bool) -> int:
     """Write how the script ended and where its output is; EXIT_FINDINGS where it failed by itself."""
-    import sys
 
     how = f"ended with code {code}" if by_itself else "was ended with the screen"
     if output.stat().st_size:

@@ -1,8 +1,6 @@
 """Write a report to the terminal, a pipe or a file, as the options say."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -1,8 +1,6 @@
 """Run a script or a module in this process as `python` would; describe how a child process ended."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import os
 import runpy

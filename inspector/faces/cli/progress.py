@@ -1,8 +1,6 @@
 """Progress lines on stderr, where stderr is a terminal."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -1,8 +1,6 @@
 """Draw a saved report; works without the native extension."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 
 from inspector.errors import EXIT_DONE

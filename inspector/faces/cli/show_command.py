@@ -7,8 +7,6 @@ without, modules that it names are imported:
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import sys
 from typing import Any

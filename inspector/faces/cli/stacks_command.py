@@ -1,8 +1,6 @@
 """Print native and Python frames of a running process's threads."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 
 from inspector.errors import EXIT_DONE

@@ -1,8 +1,6 @@
 """Step a stopped process from the terminal: each input line is a command, until `quit`."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterator

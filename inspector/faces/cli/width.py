@@ -1,8 +1,6 @@
 """The width of the terminal."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import sys
 from typing import Final

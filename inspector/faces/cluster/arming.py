@@ -1,8 +1,6 @@
 """Traces and leak checks armed in a worker process; all workers of the process share one."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import importlib
 import os

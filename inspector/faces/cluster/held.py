@@ -1,8 +1,6 @@
 """The values that a worker holds, and its actors."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,8 +1,6 @@
 """Join the replies of all workers into one fact; workers without an answer have a row too."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

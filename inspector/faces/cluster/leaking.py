@@ -1,8 +1,6 @@
 """The leak check of a worker's process, judged there."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

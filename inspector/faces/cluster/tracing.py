@@ -1,8 +1,6 @@
 """The trace of a worker's process, split by tasks; another worker reads the trace of a dead one."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import base64
 import contextlib
 import json

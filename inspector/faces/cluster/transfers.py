@@ -1,8 +1,6 @@
 """Keys recently sent to other workers: the worker's own log, and a trial serialization of each value."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, Final
 
 from inspector import api

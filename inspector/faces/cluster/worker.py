@@ -1,8 +1,6 @@
 """What runs on a worker: the api's verbs on the values of its keys; returns JSON text."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,8 +1,6 @@
 """Facts in their JSON form as a tree: children of a value, its line, search."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

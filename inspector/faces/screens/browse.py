@@ -1,8 +1,6 @@
 """The screen of `inspector browse`: a report as a tree, the chosen column as a card, lists as tables."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import itertools
 from typing import Any, ClassVar, Final
 

@@ -1,8 +1,6 @@
 """The screen of `inspector live`: sampled stacks of a running process, and functions by samples."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, ClassVar, Final

@@ -1,8 +1,6 @@
 """Check that a screen can open: textual is installed, and the streams are a terminal."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 import sys
 

@@ -1,8 +1,6 @@
 """The search line under a screen."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 from textual.app import App

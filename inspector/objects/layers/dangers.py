@@ -1,8 +1,6 @@
 """Dangers that the layers show for any library, each under its slug (facts/finding.py)."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

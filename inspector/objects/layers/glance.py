@@ -1,8 +1,6 @@
 """One object's state in short: the word and the share in memory, for the table of names."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

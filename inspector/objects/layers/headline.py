@@ -1,8 +1,6 @@
 """The state word of an object, from the values of its layers; the first matching rule decides."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

@@ -4,8 +4,6 @@ mincore(2) reports the page cache, not this process (docs/reference/materializat
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import mmap
 from collections.abc import Callable, Sequence
 

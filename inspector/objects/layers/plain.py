@@ -6,21 +6,17 @@ is a dict at that address.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import gc
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_module, type_name
+from inspector.adapters.told import Layer, Told, attribute, field, of_type
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import is_heap_type, type_bases, type_namespace
 from inspector.objects.layers import text_caches
-
-if TYPE_CHECKING:
-    from inspector.adapters.told import Layer, Told
 
 WORD = 8
 _VALUES = (int, float, complex, bool, str, type(None), type(...), type(NotImplemented), slice)
@@ -47,8 +43,6 @@ class Plain(Defaults):
 
     def layers(self, x: Any) -> Told:
         """One layer; a container's items are in the heap."""
-        from inspector.adapters.told import Layer, Told, of_type
-
         name = type_name(type(x))
         storage: Any = "heap" if _BUILTIN[id(type(x))] else "inline"
         evidence = (of_type(name), *(text_caches.evidence(x) if type(x) is str else ()))
@@ -60,8 +54,6 @@ class Instances(Defaults):
 
     def layers(self, x: Any) -> Told:
         """The instance, its dict, its cached properties."""
-        from inspector.adapters.told import Layer, Told, of_type
-
         name = type_name(type(x))
         why = Unknown(f"opaque: no adapter knows {name}")
         wrapper = Layer("wrapper", name, why, "heap", "owned", (of_type(name),))
@@ -83,8 +75,6 @@ def _is_python(kind: type) -> bool:
 
 
 def _dict_layers(x: Any) -> tuple[Layer, ...]:
-    from inspector.adapters.told import Layer, field
-
     kind = type(x)
     if not _FLAGS(kind) & _MANAGED_DICT:
         return ()
@@ -143,8 +133,6 @@ def _dict_at(word: int) -> dict[str, Any] | None:
 
 def _cached(kind: type, attributes: dict[str, Any]) -> tuple[Layer, ...]:
     """A layer for the cached properties of the class: those computed so far."""
-    from inspector.adapters.told import Layer, attribute
-
     names = list(_cached_properties(kind))
     if not names:
         return ()

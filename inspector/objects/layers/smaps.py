@@ -1,8 +1,6 @@
 """Pages by /proc/self/smaps (proc_pid_smaps(5)), for when pagemap is not readable: whole mappings only."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from inspector.facts.materialization import Residence, Residency

@@ -1,8 +1,6 @@
 """The stack of layers: those that the adapter reports, and the buffers derived from it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

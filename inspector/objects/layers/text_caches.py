@@ -5,16 +5,12 @@ PyCompactUnicodeObject); `wstr` was between them until 3.12. An ASCII text is it
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import sys
-from typing import TYPE_CHECKING
 
 from inspector import _native
-
-if TYPE_CHECKING:
-    from inspector.facts.materialization import Evidence
+from inspector.adapters.told import field
+from inspector.facts.materialization import Evidence
 
 WORD = 8
 HASH = 3 * WORD
@@ -25,8 +21,6 @@ NOT_COMPUTED = 2**64 - 1
 
 def evidence(x: str) -> tuple[Evidence, ...]:
     """The caches of an exact str; () if this interpreter stores them elsewhere."""
-    from inspector.adapters.told import field
-
     if not knows():
         return ()
     hashed = (field("hash", "not computed yet"),) if _word(x, HASH) == NOT_COMPUTED else ()

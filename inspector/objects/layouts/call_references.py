@@ -1,8 +1,6 @@
 """Subtract the references that a call itself holds from the count of the object it passes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from types import CodeType
 from typing import Final

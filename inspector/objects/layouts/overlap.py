@@ -11,8 +11,6 @@ A proof of more than WORK steps is given up: TooLong.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from math import gcd
 
 from inspector.facts.record import dataclass

@@ -5,8 +5,6 @@ pointers (pairlists, symbols, ALTREP) or length, true length and the elements.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 
 from inspector import _native

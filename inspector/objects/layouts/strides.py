@@ -1,8 +1,6 @@
 """Describe shape and strides: contiguity, and words for the order (transposed, reversed, broadcast)."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 Integers = tuple[int, ...]
 
 

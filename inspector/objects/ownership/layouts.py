@@ -5,8 +5,6 @@ layout that CPython or a library changed gives no offset instead of a wrong one.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import gc
 import struct

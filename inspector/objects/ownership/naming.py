@@ -1,8 +1,6 @@
 """Turn a row into an Owner: kind, holder and key in the user's words. Runs no code of user types."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import re
 import sys

@@ -7,8 +7,6 @@ freed by R may still be in memory, so such an owner is possible, never certain.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Final

@@ -5,8 +5,6 @@ of a function's cells, the dict of a cache.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import sys
 import types

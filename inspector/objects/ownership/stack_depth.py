@@ -1,8 +1,6 @@
 """The live part of a running frame's evaluation stack, computed from its bytecode (stack_height.py)."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.objects.layouts.stack_height import heights
 from inspector.objects.ownership.rows import Frame
 

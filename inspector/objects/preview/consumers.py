@@ -1,8 +1,6 @@
 """The conversion call of each library, as its users write it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable

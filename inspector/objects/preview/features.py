@@ -1,8 +1,6 @@
 """The inputs of a rule: the kind of an object, its elements and their layout; runs no user code."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any, Final
 
 from inspector.adapters.base import type_module, type_name

@@ -1,8 +1,6 @@
 """The real conversion, in the forked child: what it shares, copies, loses, materializes; plain values."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 import signal
 from collections.abc import Callable

@@ -1,8 +1,6 @@
 """The elements of an object as Python values, to be compared before and after; runs in the child only."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from itertools import islice
 from typing import Any, Final
 

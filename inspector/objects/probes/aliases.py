@@ -5,8 +5,6 @@ object that only native code holds is not found: the owners scan finds such hold
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator, Mapping
 from typing import Any

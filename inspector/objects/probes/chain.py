@@ -1,8 +1,6 @@
 """The shortest path from a root to an object: module, frame, namespace, thread; each step named."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """The heap now: a census by type, and a snapshot of census, names and resident memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,8 +1,6 @@
 """The referents of an object: its items by key, other references as its type reports them (tp_traverse)."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import itertools
 from collections.abc import Iterator

@@ -1,19 +1,14 @@
 """The memory layout of an object's elements, and the first few if their pages are in memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from inspector import _native
 from inspector.adapters.base import Adapter, Elements, blocks_of
 from inspector.adapters.registry import adapter_of
+from inspector.facts.layout import Layout
 from inspector.facts.unknown import Unknown
 from inspector.objects.layouts import strides
-
-if TYPE_CHECKING:  # imported for an object with a layout
-    from inspector.facts.layout import Layout
 
 MOST_SHOWN = 6
 MOST_ELEMENT_BYTES = 64
@@ -29,7 +24,6 @@ def layout(subject: _native.Subject) -> Layout | Unknown | None:
     many = blocks_of(adapter, subject.get(), blocks)
     if many > 1:
         return Unknown(f"{many:,} blocks, each with a layout of its own")
-    from inspector.facts.layout import Layout
 
     (block,) = blocks
     shape, steps, itemsize = block.shape, block.strides_bytes, block.itemsize_bytes

@@ -1,8 +1,6 @@
 """Check what this machine allows: each ability is tried for a moment, and the state restored."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

@@ -1,8 +1,6 @@
 """The column `materialization`: an object's layers, its pages, its dangers."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Any
 
 from inspector import _native

@@ -5,8 +5,6 @@ through a Subject that is dropped at once, so no reference outlives the inspecti
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import collections
 import gc
 import operator

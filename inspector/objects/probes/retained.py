@@ -1,8 +1,6 @@
 """The objects that only one object keeps alive: they are freed together with it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector import _native
 from inspector.facts.refs import Retained
 

@@ -1,8 +1,6 @@
 """Which objects share bytes: proved by arithmetic on addresses and strides; no byte is read."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 

@@ -7,8 +7,6 @@ reference; one more: C keeps it or lost it. The dtype and the base of an array c
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping

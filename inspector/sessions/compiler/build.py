@@ -1,8 +1,6 @@
 """Find the compiler, run it with a deadline, and report its messages by the lines of the cell."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import functools
 import re
 import shutil

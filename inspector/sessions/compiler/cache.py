@@ -1,8 +1,6 @@
 """Cache folders by key: any process finds a module built once; the oldest are removed."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

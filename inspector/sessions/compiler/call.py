@@ -1,8 +1,6 @@
 """One inspected call of a compiled function: here with references counted, or in a forked child."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final

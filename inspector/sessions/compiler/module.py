@@ -1,8 +1,6 @@
 """Load the module of a recipe: from the cache by its key, or built; adds plain C functions through cffi."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import atexit
 import importlib.machinery
 import importlib.util

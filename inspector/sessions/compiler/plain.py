@@ -1,8 +1,6 @@
 """Functions of plain C, called through cffi: numbers by value, buffers by address, the GIL released."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final

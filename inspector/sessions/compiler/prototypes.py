@@ -5,8 +5,6 @@ parser of ours, and a macro or a typedef cannot mislead it.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

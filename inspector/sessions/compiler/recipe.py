@@ -1,8 +1,6 @@
 """The recipe of a C cell's build: everything here is part of the key, and nothing else is."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import sys

@@ -5,8 +5,6 @@ Python's own headers are left out: only structs that the cell's own lines declar
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final

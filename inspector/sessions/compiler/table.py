@@ -1,8 +1,6 @@
 """The method table of a cell's functions: C that parses Python's arguments and returns the result."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
 
 from inspector.sessions.compiler.prototypes import ARRAY, OBJECT, TEXT, VOID, Parameter, Prototype

@@ -1,8 +1,6 @@
 """The C text around a cell: headers, and for a body the function around it."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
 
 from inspector.sessions.compiler.recipe import Recipe

@@ -1,8 +1,6 @@
 """The slots through which libraries allocate memory, and Python's allocators: patched, named, restored."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import atexit
 from bisect import bisect_right
 from collections.abc import Callable, Mapping

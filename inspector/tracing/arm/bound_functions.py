@@ -6,8 +6,6 @@ nanobind `nb_func_vectorcall`. The struct fields read here are the same in Cytho
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from types import BuiltinFunctionType
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """Calls by ctypes and cffi: hooked in their own libraries, and named by the called address."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

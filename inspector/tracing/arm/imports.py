@@ -1,8 +1,6 @@
 """Report the end of an import or the load of a library, so that a running trace hooks new modules."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable

@@ -6,8 +6,6 @@ this module handles SIGINT, and delays signals that arrive during our own steps 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

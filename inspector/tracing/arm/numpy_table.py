@@ -5,8 +5,6 @@ straight to the original (native/trace/arm/numpy_table.c). Code that does not ca
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 from typing import Any, Final

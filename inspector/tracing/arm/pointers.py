@@ -6,8 +6,6 @@ Its variables are patched instead (native/trace/arm/pointers.c), and dlsym retur
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Errors for what a trace refuses."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector.errors import InspectorError
 
 

@@ -1,8 +1,6 @@
 """The callables of the chosen modules that can be hooked, and the number of others by kind."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import builtins
 import importlib.machinery
 import re

@@ -5,8 +5,6 @@ only "Box" for many others, which therefore appear as builtins.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from types import MethodDescriptorType
 from typing import Any, Final

@@ -1,8 +1,6 @@
 """Type slots of the chosen modules, by an allow list, and capsules' destructors: patched and restored."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from inspector import _native

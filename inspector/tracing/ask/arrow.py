@@ -6,8 +6,6 @@ then the record's own fields, and `site`. The tables for the numbers are JSON in
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Final

@@ -1,8 +1,6 @@
 """Decode continuation records into values: arguments, results, and their bytes."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """C-API records as conversions, merged and counted by call and function."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """GIL releases in a trace: where, for how long, and which threads made records meanwhile."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The calls of hosts: programs that embed Python, linked to it or by pointers that dlsym gave them."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 from itertools import pairwise

@@ -1,8 +1,6 @@
 """Per Python line: the number of calls into native code, and their time."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import numpy as np
 
 from inspector.facts.conversion import Crossing

@@ -1,8 +1,6 @@
 """LOSS records as evidence: the elements that a call changed, and the first one before and after."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, Final
 

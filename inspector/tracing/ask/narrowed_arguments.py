@@ -5,8 +5,6 @@ are recorded one after the other. A word counts only if it is exactly the low bi
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final

@@ -1,8 +1,6 @@
 """The call that encloses each record, and groups of equal calls: by columns, without a loop over records."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 """The records of a trace with the part of each, as an Arrow IPC stream of plain columns."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

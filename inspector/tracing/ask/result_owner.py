@@ -1,8 +1,6 @@
 """After a trace, find the recorded call that made, or passed on, the bytes that an object holds now."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

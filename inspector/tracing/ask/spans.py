@@ -1,8 +1,6 @@
 """Compare the memory of calls' results with that of their arguments, by columns."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -9,8 +9,6 @@ them as differences. Needs only NumPy, not the extension.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import zipfile
 import zlib

@@ -1,8 +1,6 @@
 """A time window of a trace as boxes: long events single, short ones merged by pixel column; no loop."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from typing import Final
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Assemble rings and tables into the events of a trace, of this process or from files."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import Any

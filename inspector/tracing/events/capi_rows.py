@@ -1,8 +1,6 @@
 """The rows of the hooked C-API functions: decode a record's words as values."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import struct
 from typing import Any, Final, Literal

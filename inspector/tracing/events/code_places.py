@@ -1,8 +1,6 @@
 """Find the innermost line of the user's code, from a frame or a code object."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from itertools import islice

@@ -1,8 +1,6 @@
 """Values inside the record of their own call (native/trace/values/compact_record.h), as in most calls."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

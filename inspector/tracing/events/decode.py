@@ -1,8 +1,6 @@
 """Records as columns, read by the field table that the extension exports."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,8 +1,6 @@
 """Tables for the numbers in records, besides types and lines: names of calls, libraries of import slots."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Final
 

@@ -1,8 +1,6 @@
 """Native frames of records: the C functions between the call from Python and the C-API function."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 

@@ -1,8 +1,6 @@
 """An address of native code as its symbol and its source line, for the facts of the ledger."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from inspector import _native
 from inspector.binaries.addresses import place
 from inspector.binaries.line_table import source_line

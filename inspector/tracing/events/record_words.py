@@ -1,8 +1,6 @@
 """Decode the 64-bit words of a record into the text of their value."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from typing import Any, Final
 

@@ -1,8 +1,6 @@
 """Turn code object and instruction into file, line, cell and source text."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import CodeType
 from typing import Any

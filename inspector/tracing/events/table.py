@@ -1,8 +1,6 @@
 """A trace as columns with names instead of numbers, for `Traced.table()` and the store."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Cut a trace to given threads and times; the result is a trace again."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

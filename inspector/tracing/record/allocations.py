@@ -1,8 +1,6 @@
 """Blocks of 4 KiB and more and their allocating code, looked up by a result's address."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final, Literal
 

@@ -8,8 +8,6 @@ Everything is written as soon as it is known, so that a killed process leaves a 
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import struct
 from collections import ChainMap

@@ -1,8 +1,6 @@
 """Report the progress of a running trace, from a thread of its own that records nothing."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextvars
 import threading
 import time

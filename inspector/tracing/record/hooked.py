@@ -1,8 +1,6 @@
 """The tables that name the hooked slots and callables, and how much of each package is hooked."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Record into a folder, in a launched program; another process reads the trace."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

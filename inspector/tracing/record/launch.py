@@ -1,8 +1,6 @@
 """Run a program whose Python begins the trace itself, and check whether it contains a Python."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,8 +1,6 @@
 """Objects that belong to one object alone: it holds them and nothing else does."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 import sys
 from collections import Counter

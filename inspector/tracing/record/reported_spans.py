@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inspector import _native
 from inspector.adapters.base import type_attribute, type_module, type_name
 from inspector.adapters.registry import shared
+from inspector.facts.memory import Range
 from inspector.tracing.events.span_flags import (
     SPAN_C,
     SPAN_LINKED,
@@ -23,7 +24,6 @@ from inspector.tracing.record.own_parts import own_parts
 
 if TYPE_CHECKING:
     from inspector.adapters.base import Adapter, Elements
-    from inspector.facts.memory import Range
 
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 8

@@ -5,8 +5,6 @@ Records that do not fit on the disk count as dropped.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import mmap
 import os
 import struct
