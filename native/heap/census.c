@@ -19,8 +19,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <time.h>
-
 #include "heap/tally.h"
 #include "memory/marks.h"
 #include "module/interrupt.h"

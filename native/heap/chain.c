@@ -21,9 +21,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <string.h>
-#include <time.h>
-
 #include "heap/chain_search.h"
 
 #define TOGETHER 64 // objects whose memory is asked for in one go

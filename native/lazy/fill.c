@@ -11,7 +11,6 @@
 // data2 may be filled in part: bit k of `done` is set after the bytes of block k are written.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
-#include <time.h>
 
 typedef struct lazy_wait {
     unsigned long thread;

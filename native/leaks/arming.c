@@ -1,6 +1,5 @@
 // Slots patched for leak checks only: functions that free memory, and allocators that chosen modules import.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "leaks/freeing.h"
 #include "leaks/frees.h"
 #include "leaks/raw_memory/followed.h"

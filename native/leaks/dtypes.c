@@ -22,8 +22,6 @@
 #include "trace/record/ring.h"
 #include "trace/record/running.h"
 
-#include <string.h>
-
 enum { ALLOCATED_MAX = 128, WORDS_CHECKED = 16, PAGE_BYTES = 4096 };
 
 typedef struct {

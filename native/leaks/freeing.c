@@ -11,7 +11,6 @@
 // Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of free blocks
 // (NumPy) and calls inside libc and Python are not seen; leaks/frees.c hooks Python's domains.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "leaks/freeing.h"
 #include "leaks/raw_memory/followed.h"
 #include "leaks/views.h"

@@ -5,7 +5,6 @@
 // rest, and all objects that a call left unbalanced or that died with holders, are returned to Python in
 // Subjects; Python then searches memory for their owners. From ledger_close() on nothing is recorded.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "leaks/calls.h"
 #include "leaks/dtypes.h"

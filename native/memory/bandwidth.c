@@ -3,8 +3,6 @@
 #include "memory/memory.h"
 #include "module/native.h"
 
-#include <time.h>
-
 // Sums every word. Eight independent sums keep the additions from waiting for each other and let the compiler
 // use vectors. The sum is returned so that the compiler cannot drop the reads.
 static __attribute__((no_sanitize("address"), optimize("O3"))) uint64_t sum_words(const uint64_t *at,

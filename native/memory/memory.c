@@ -12,16 +12,13 @@
 // the scratch: one anonymous mapping that a search fills from the bottom and unmaps as a whole. It also keeps
 // the search's own arrays of addresses out of the malloc heap, where the search would find them.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/memory.h"
 #include "module/native.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 

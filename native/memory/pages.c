@@ -8,14 +8,12 @@
 // Ranges to leave out (the scratch, payloads that the caller knows to be numbers) are cut away once, here, so
 // that every pass over the same runs reads the same bytes.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/memory.h"
 #include "memory/pagemap.h"
 #include "module/native.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 // x86-64, and arm64 with 4 KiB pages; larger pages come as several entries, which pages_append merges.

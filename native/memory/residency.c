@@ -8,13 +8,10 @@
 //
 // Nothing is dereferenced, so a range may be unmapped, or lie beyond the end of a truncated file.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/pagemap.h"
 #include "module/native.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 enum { OF_PRIVATE, OF_ZERO, OF_FILE, OF_SHARED, OF_SWAPPED, AMOUNTS };
 enum { ANONYMOUS, FILE_BACKED, SHARED_MEMORY };

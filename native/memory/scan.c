@@ -15,9 +15,6 @@
 #include "memory/memory.h"
 #include "module/native.h"
 
-#include <string.h>
-#include <time.h>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #define SCAN_HAS_AVX2 __builtin_cpu_supports("avx2")

@@ -4,10 +4,8 @@
 // exit(3) runs the handlers of atexit(3) while all libraries are loaded and Python is still alive. They do
 // not run on `_exit`, a signal or exec. A forked child does not call it.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 static PyObject *last_call; // owned: until the process exits

@@ -14,7 +14,12 @@
 #define PY_SSIZE_T_CLEAN
 #endif
 #include <Python.h>
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "module/arena.h"
 #include "module/cleanup.h"

@@ -7,9 +7,6 @@
 // SPDX-License-Identifier: MIT
 #include "module/interrupt.h"
 
-#include <stdio.h>
-#include <time.h>
-
 #define EVERY_NS 100000000u
 
 static struct {

@@ -10,8 +10,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <string.h>
-
 enum { OWNDATA = 0x4, TYPE_OBJECT = 17, TYPE_NUMBER_OFFSET = 28 }; // numpy/ndarraytypes.h, NumPy 1 and 2
 
 static getbufferproc array_getbuffer; // NULL until NumPy is imported

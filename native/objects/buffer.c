@@ -20,9 +20,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <stddef.h>
-#include <string.h>
-
 enum {
     MOST_DIMENSIONS = 64, // PyBUF_MAX_NDIM, and NPY_MAXDIMS of NumPy 2
     FORMAT_BYTES = 256,   // a longer PEP 3118 format is cut

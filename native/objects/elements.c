@@ -9,7 +9,6 @@
 #include "objects/elements.h"
 
 #include <math.h>
-#include <string.h>
 
 #define AT(ctype) \
     ({ \

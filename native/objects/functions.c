@@ -14,8 +14,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <string.h>
-
 enum { NAME_MAX_CHARS = 120, SLOTS_MAX = 64, ENTRIES_MAX = 10000, TYPES_MAX = 1000 };
 
 typedef struct {

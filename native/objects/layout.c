@@ -17,9 +17,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <stddef.h>
-#include <string.h>
-
 enum { LOOKUP_MAX = 4096, NAME_MAX_CHARS = 120, MRO_MAX = 64 };
 
 #define WORD ((Py_ssize_t)sizeof(void *))

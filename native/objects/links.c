@@ -9,7 +9,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <string.h>
 #include <structmember.h>
 
 PyObject *links_own_dict(PyObject *object) {

@@ -11,8 +11,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <string.h>
-
 // A type whose struct was overwritten may say anything; a sum over the heap must survive it.
 int own_bytes_plausible(PyTypeObject *type) {
     return type->tp_basicsize >= (Py_ssize_t)sizeof(PyObject) && type->tp_basicsize <= INT32_MAX &&

@@ -16,8 +16,6 @@
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <string.h>
-
 enum { PREVIEW_CHARS = 60, PREVIEW_DEPTH = 2, SCANNED_MAX = 4096, INT_BITS_MAX = 160 };
 
 typedef struct {

@@ -11,8 +11,6 @@
 #include "memory/memory.h"
 #include "module/native.h"
 
-#include <string.h>
-
 enum {
     MOST_DIMENSIONS = 64, // PyBUF_MAX_NDIM, and NPY_MAXDIMS of NumPy 2
     MOST_BUFFERS = 64,    // an Arrow array has at most three, and one a variadic buffer

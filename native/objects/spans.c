@@ -13,8 +13,6 @@
 
 #include "objects/spans.h"
 
-#include <string.h>
-
 enum { NDARRAY_C = 0x1, NDARRAY_F = 0x2, NDARRAY_OWNS = 0x4, NDARRAY_WRITEABLE = 0x400 };
 enum { DESCR_KIND = 24, DESCR_SIZE_1 = 32, DESCR_SIZE_2 = 40 }; // numpy/ndarraytypes.h: PyArray_Descr
 

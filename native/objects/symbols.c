@@ -1,6 +1,5 @@
 // An address and what the dynamic linker knows about it: the file it was loaded from, the exported symbol.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 //
 // `image(address)` gives the file that holds the address, where it was loaded, and the first bytes of
 // its image in memory, by which inspector/binaries/addresses.py proves that the file on disk is still the one
@@ -10,7 +9,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 enum { IMAGE_HEAD_BYTES = 512 }; // the ELF header and the program headers
 enum { DEMANGLED_BYTES_MAX = 8192 };

@@ -14,12 +14,9 @@
 // a name; ROWS_MAX bounds a table that never ends. A class statement has none: then the tables of its
 // nearest base that has some are told, under that base's name (torch.Tensor is a class over a C type).
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE // memmem
 #include "module/native.h"
 #include "objects/objects.h"
 
-#include <stddef.h>
-#include <string.h>
 #include <structmember.h>
 
 enum { ROWS_MAX = 4096, LINE_MAX_CHARS = 120, DOC_MAX_BYTES = 2000, MRO_MAX = 64 };

@@ -12,14 +12,10 @@
 // Limits and why. x86-64 only: registers and the System V calling convention. At most six words as arguments.
 // A thread that blocks SIGSEGV cannot be used: Linux would reset its handler (signal(7)).
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #ifdef __x86_64__
 #include <elf.h>

@@ -8,11 +8,9 @@
 // Reads go through a cache of pages: neighbours in a gc list were mostly allocated one after the other. The
 // process is stopped, so cached pages stay valid. An unreadable link ends its list and is reported.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/memory.h"
 #include "module/native.h"
 
-#include <string.h>
 #include <sys/uio.h>
 
 enum {

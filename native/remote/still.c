@@ -11,19 +11,14 @@
 // A signal that arrives while a thread is being stopped is kept and delivered at its release. Pages that the
 // process has never touched, and pages in swap, are not read: a read would bring them into memory.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/memory.h"
 #include "module/native.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum { REMOTE_THREADS_MAX = 16384, REMOTE_SLICE = 1 << 20, REMOTE_PAGE = 4096, REMOTE_EVENT_STOP = 128 };
 #define REMOTE_PRESENT (1ull << 63) // Documentation/admin-guide/mm/pagemap.rst

@@ -10,8 +10,6 @@
 #include "memory/memory.h"
 #include "search/holders.h"
 
-#include <string.h>
-
 #define BLOCK_NEEDLE_BYTES 4096u
 
 enum { RANK_NONE, RANK_PERHAPS, RANK_TRAVERSE, RANK_LAYOUT };

@@ -11,8 +11,6 @@
 #include "memory/memory.h"
 #include "search/holders.h"
 
-#include <string.h>
-
 #define NEAR_PIECES 32u
 #define TRIALS_MAX 8 // each reads the memory around the blocks and the targets
 

@@ -11,8 +11,6 @@
 #include "memory/memory.h"
 #include "search/holders.h"
 
-#include <string.h>
-
 enum { BLOCK_ITEMS = 64, RIGHT_LINK = 65, BLOCK_BYTES = 528 }; // two links around 64 items
 
 typedef struct {

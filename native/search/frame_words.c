@@ -12,8 +12,6 @@
 #include "objects/objects.h"
 #include "search/holders.h"
 
-#include <string.h>
-
 #define FRAMES_MAX 4096u // innermost ones of all threads; recursion may be deeper, and the rest is said stale
 #define CHUNKS_MAX 1024u
 

@@ -9,7 +9,6 @@
 // Limits. Lists of LINKS_MAX chunks: of a longer one what it begins with. Other threads take chunks from a
 // list while it is read: then one in it may be missed, and counts as live.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "search/holders.h"

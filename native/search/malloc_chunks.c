@@ -11,11 +11,8 @@
 // BLOCK_NONE.
 // Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing: BLOCK_LOST.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/memory.h"
 #include "search/holders.h"
-
-#include <string.h>
 
 #define CHUNK_HEADER 16u
 #define CHUNK_MIN 32u

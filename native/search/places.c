@@ -9,7 +9,6 @@
 // looked like an object crashes). Exact tuples and dicts, which the collector stops tracking when they
 // hold only atoms, and the exact types of the layout table are read by their layout and never traversed.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "memory/memory.h"
 #include "objects/objects.h"
@@ -18,8 +17,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdio.h>
-#include <string.h>
 
 #define STATICS_MAX 4096u
 #define STACKS_MAX 1024u

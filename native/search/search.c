@@ -8,8 +8,6 @@
 #include "memory/memory.h"
 #include "search/holders.h"
 
-#include <time.h>
-
 #define PROGRESS_EVERY_NS 100000000u
 #define SLOTS_KEPT 4u // edges of one target in one block; the last of them stands for the rest
 #define LOOK_BACK (SLOTS_KEPT * 32u)

@@ -7,8 +7,6 @@
 #define INSPECTOR_INTERNALS
 #include "search/holders.h"
 
-#include <string.h>
-
 #define LAYOUT_ITEMS \
     (1u << 31) // the field points to a block of references (inspector/objects/ownership/layouts.py)
 

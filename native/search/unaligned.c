@@ -10,8 +10,6 @@
 #include "memory/memory.h"
 #include "search/holders.h"
 
-#include <string.h>
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

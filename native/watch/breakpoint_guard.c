@@ -22,10 +22,8 @@
 // without libc: the breakpoint may be in `write`. The kernel ends a thread that blocks SIGTRAP (zmq's) when
 // it reaches an int3, whatever the handler; for those the watchdog outside restores the bytes.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>

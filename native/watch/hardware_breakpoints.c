@@ -11,12 +11,10 @@
 // Limits and why. At most four addresses: the processor has no more. A hit while SIGTRAP is blocked, as in
 // the handler itself, is delivered late and not counted: its place is not known any more.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"
 
 #include <linux/hw_breakpoint.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 enum { HARDWARE_BREAKPOINTS_PLACES = 4 };

@@ -19,12 +19,9 @@
 // blocks SIGTRAP is never stepped, for the trap would end the process. Every other page fault of a thread
 // costs a signal too while the watch lasts. x86-64.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #define PAGES_MARK 0x7772697465ull // sig_data of perf (siginfo.h): identifies our SIGTRAP

@@ -6,16 +6,13 @@
 //
 // Life cycle. writes_table_init() makes the mapping, writes_table_deinit() frees it; one watch at a time.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "module/native.h"
 #include "watch/writes.h"
 
 #include <execinfo.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 enum { TABLE_MAX = 1000000 };
 

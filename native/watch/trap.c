@@ -6,17 +6,12 @@
 // Limits and why. A thread that blocks SIGTRAP gets it later (TRAP_PERF_FLAG_ASYNC), perhaps after the watch.
 // So the handler stays installed while /proc shows a pending one, as the default would end the process.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 #include "watch/writes.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 enum { EVENTS_MAX = 4096, QUIET_ROUNDS = 10000, QUIET_NS = 100000 };
 

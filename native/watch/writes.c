@@ -11,12 +11,10 @@
 // Limits and why. Writes of the kernel (read(2) into an array) are no instruction of a thread and do not
 // trap: the caller compares. A trap comes after the write: the old value is that of the last trap.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "watch/writes.h"
 #include "module/native.h"
 
 #include <linux/hw_breakpoint.h>
-#include <string.h>
 
 enum { WRITES_WORDS = 4 };
 

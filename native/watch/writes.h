@@ -9,7 +9,6 @@
 
 #include <linux/perf_event.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <ucontext.h>
 

@@ -29,7 +29,6 @@
 #include "trace/values/compact_record.h"
 #include "trace/values/finalizers.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

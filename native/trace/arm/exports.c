@@ -4,7 +4,6 @@
 // PyLong_FromLong. The table is read from memory, so a stripped file works as well. Reading it once replaces
 // a dlsym and a dladdr for each slot, which together cost 50 us.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 #include "trace/arm/got.h"
 #include "trace/capi/capi.h"

@@ -21,7 +21,6 @@
 // visits: a module unloaded since is skipped. RELRO is made writable for the stores of one object, then
 // read-only again. Nothing is ever freed, as code may still hold a trampoline. Needs the GIL.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/arm/got.h"
 #include "module/native.h"
 #include "trace/capi/hooks.h"

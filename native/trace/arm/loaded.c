@@ -1,6 +1,5 @@
 // The loaded objects: their paths, which of them are never patched, and which embed this Python.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/arm/loaded.h"
 #include "module/native.h"
 #include "trace/arm/got.h"

@@ -18,7 +18,6 @@
 // Left out: hosts beyond HOSTS_MAX, dlvsym, and functions like GetProcAddress of a library that calls dlsym
 // itself.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/arm/lookups.h"
 #include "trace/arm/got.h"
 #include "trace/capi/slot_table.h"

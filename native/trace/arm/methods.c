@@ -10,8 +10,6 @@
 #include "objects/objects.h"
 #include "trace/record/convention.h"
 
-#include <string.h>
-
 #include "objects/spans.h"
 #include "trace/arm/calls.h"
 #include "trace/record/event.h"

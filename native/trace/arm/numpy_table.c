@@ -14,7 +14,6 @@
 // the hooks call it, so another tracer stays in the chain. Nothing is freed: calls under way still use
 // trampolines and slot numbers. All but the note needs the GIL, and so do NumPy's functions.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/arm/numpy_table.h"
 #include "trace/capi/capi.h"

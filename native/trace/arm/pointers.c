@@ -13,7 +13,6 @@
 // Each arming searches again, since a host may fill its variables at any time. Of a large segment only
 // written pages are read (a tenth of OpenBLAS's), and RELRO once: it cannot be written any more.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/memory.h"
 #include "memory/pagemap.h"
 #include "module/native.h"

@@ -3,7 +3,6 @@
 // got.c patches the slots with the hooks of their family (families.c); trace/capi/pymem.c hooks Python's own
 // allocators. This part arms and disarms each source as a whole.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/arm/got.h"
 #include "trace/capi/foreign_calls.h"
 #include "trace/capi/slot_table.h"

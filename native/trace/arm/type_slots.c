@@ -9,7 +9,6 @@
 // shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
 // the original there, before the bases are restored. A table shared with a base is armed once, as the base's.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 #include "trace/record/convention.h"
 

@@ -13,7 +13,6 @@
 // mapped before: it uses no slot, so nothing is recorded. Blocks under 4 KiB cost two comparisons and are not
 // recorded. Hooks run in any thread, with and without the GIL: no Python, no lock.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/capi/allocations.h"
 #include "memory/memory.h"
 #include "trace/capi/slot_table.h"
@@ -22,11 +21,9 @@
 #include "module/native.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "trace/record/stacks.h"
 

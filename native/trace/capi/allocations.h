@@ -3,9 +3,6 @@
 #ifndef INSPECTOR_ALLOCATIONS_H
 #define INSPECTOR_ALLOCATIONS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
 

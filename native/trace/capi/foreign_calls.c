@@ -13,7 +13,6 @@
 // without an import slot is not seen. FUNCTIONS_MAX different functions get a number; others are recorded
 // without.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "trace/capi/foreign_calls.h"
 #include "module/native.h"
@@ -21,7 +20,6 @@
 #include "trace/record/running.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"

@@ -10,8 +10,6 @@
 #include "trace/capi/hooks.h"
 #include "trace/record/ring.h"
 
-#include <string.h>
-
 #include "trace/values/losses.h"
 
 static void put(format_walk *walk, char unit, uint64_t value, uint16_t flags) {

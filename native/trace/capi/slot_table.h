@@ -9,8 +9,6 @@
 
 #include "module/native.h"
 
-#include <stdint.h>
-
 #define GOT_SLOTS 32768 // trampolines of 16 and 32 bytes: 1.5 MiB of text, resident only where used
 
 // Above them, the slots of trace/arm/numpy_table.c: one for each calling module and function of NumPy's.

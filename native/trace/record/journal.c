@@ -12,7 +12,6 @@
 // Life cycle. The file's space is reserved before it is mapped (memory/mapped_file.c). A forked child unmaps
 // the journal: its numbers are the parent's.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/record/journal.h"
 #include "memory/mapped_file.h"
 

@@ -4,13 +4,10 @@
 // The query runs Python code of ours, so nothing is recorded meanwhile, and a pending exception is saved and
 // restored. A failed query reports nothing: the verdict then rests on the other arguments.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/record/reported_spans.h"
 
 #include "module/native.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

@@ -24,7 +24,6 @@
 // Limits. All rings together stay below total_bytes: a late thread gets a shorter ring, down to
 // LEAST_RECORDS, then none, and its records are counted in ring_refused. System calls only: no malloc.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/record/ring.h"
 #include "memory/mapped_file.h"
 

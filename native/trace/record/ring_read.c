@@ -7,9 +7,7 @@
 #include "module/native.h"
 #include "trace/record/ring.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
 static const char *const mode_names[] = {
 #define MODE_NAME(name) #name,

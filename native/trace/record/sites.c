@@ -10,8 +10,6 @@
 
 #include "trace/record/sites.h"
 
-#include <string.h>
-
 #include "trace/record/interned.h"
 
 enum { FRAMES_WALKED = 512 }; // an import of torch is 300 frames deep

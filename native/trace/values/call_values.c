@@ -14,8 +14,6 @@
 
 #include "trace/values/call_values.h"
 
-#include <string.h>
-
 #include "trace/record/interned.h"
 #include "trace/record/reported_spans.h"
 #include "trace/record/ring.h"

@@ -12,7 +12,6 @@
 #include "trace/values/losses.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "objects/elements.h"
 #include "trace/record/ring.h"

@@ -14,8 +14,6 @@
 
 #include "trace/values/samples.h"
 
-#include <string.h>
-
 #include "objects/elements.h"
 
 enum { SAMPLES = 8 };

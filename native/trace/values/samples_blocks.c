@@ -6,8 +6,6 @@
 
 #include "trace/values/samples.h"
 
-#include <string.h>
-
 #include "trace/record/reported_spans.h"
 
 enum { DESCR_BYTEORDER = 26, BASES_MAX = 8 };

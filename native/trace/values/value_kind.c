@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "trace/values/value_kind.h"
 
-#include <string.h>
-
 #include "trace/record/interned.h"
 #include "trace/record/reported_spans.h"
 
