@@ -81,13 +81,7 @@
         ((void(*) params)got_words_of[call.slot].original) args; \
         ledger_note_after(&call, NULL, 0, 0); \
     }
-#define CAPI_VA(...)
-#define CAPI_ENTRY(...)
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 typedef struct {
     void *hook;
@@ -99,15 +93,9 @@ typedef struct {
     [capi_##name] = {ledger_##name, effects, ROLE_##owns},
 #define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
     [capi_##name] = {ledger_##name, effects, 0},
-#define CAPI_VA(name, ...) [capi_##name] = {NULL, "", 0},
-#define CAPI_ENTRY(name, ...) [capi_##name] = {NULL, "", 0},
 static const hook_row hooks[CAPI_ROW_COUNT] = {
 #include "trace/capi/capi.def"
 };
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 // Whether a row moves a reference. PyErr_Occurred and iterator state stay inside CPython.
 static int moves(const hook_row *row) {

@@ -24,10 +24,6 @@ typedef struct {
 static const capi_row rows[CAPI_ROW_COUNT] = {
 #include "trace/capi/capi.def"
 };
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 static uint16_t buckets[BUCKETS]; // row + 1; filled under the GIL, once
 

@@ -12,10 +12,6 @@ enum {
 #define CAPI_VA(name, ...) capi_##name,
 #define CAPI_ENTRY(name, ...) capi_##name,
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
     CAPI_ROW_COUNT
 };
 

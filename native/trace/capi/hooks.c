@@ -26,25 +26,8 @@
 #define BEFORE_LENT(obj) NULL
 #define BEFORE_OUTPUT(obj) NULL
 #define BEFORE_NONE(obj) NULL
-#define IS_MADE_KEPT 0
-#define IS_MADE_GONE 0
-#define IS_MADE_MADE 1
-#define IS_MADE_LENT 1
-#define IS_MADE_OUTPUT 1
-#define IS_MADE_NONE 0
-#define IS_GONE_GONE 1
-#define IS_GONE_KEPT 0
-#define IS_GONE_MADE 0
-#define IS_GONE_LENT 0
-#define IS_GONE_OUTPUT 0
-#define IS_GONE_NONE 0
-#define NEW_NEW EVENT_FLAG_NEW
-#define NEW_BORROWED 0
-#define NEW_SCALAR 0
-#define NEW_STATUS 0
-#define NEW_POINTER 0
-#define NEW_MEMORY 0
-#define NEW_NOTHING 0
+enum { KEPT, GONE, NONE, MADE, LENT, OUTPUT };
+enum { NEW, BORROWED, SCALAR, STATUS, POINTER, MEMORY, NOTHING };
 
 // A call of a Python function is recorded as a callback, with more columns.
 #define IS_BRIEF(deep, object) (!(deep) && __builtin_strcmp(#object, "callable") != 0)
@@ -64,7 +47,7 @@
             record->val = HOOK_WORD(value); \
             record->aux = HOOK_WORD(second); \
             if (deep) { \
-                hook_deep(record, &call, (PyObject *)(object), IS_MADE_##keep, IS_GONE_##keep); \
+                hook_deep(record, &call, (PyObject *)(object), keep >= MADE, keep == GONE); \
             } else { \
                 hook_plain(record); \
             } \
@@ -86,7 +69,7 @@
         hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep(object)); \
         type result = ((type(*) params)got_words_of[call.slot].original)args; \
         int failed = FAILS_##fails(result); \
-        FINISH(deep, name, object, value, second, keep, failed, NEW_##owns, text, \
+        FINISH(deep, name, object, value, second, keep, failed, owns == NEW ? EVENT_FLAG_NEW : 0, text, \
                if (HOOK_LOSES(name) && !failed) hook_lost(&call, (PyObject *)(object), HOOK_LOSES(name), \
                                                           &result, sizeof result, HOOK_WORD(second)); \
                if (IS_NUMPYS(name) && !failed) hook_array(&call, capi_##name, (PyObject *)(object), \
@@ -119,17 +102,10 @@
     HOOK_VOID(0, record, name, params, args, obj, val, aux, keep, NO_TEXT) \
     HOOK_VOID(1, deep, name, params, args, obj, val, aux, keep, text)
 
-#define CAPI_VA(...)
-#define CAPI_ENTRY(...)
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 #define CAPI(name, ...) [capi_##name] = {hook_record_##name, hook_deep_##name},
 #define CAPI_VOID(name, ...) [capi_##name] = {hook_record_##name, hook_deep_##name},
-#define CAPI_VA(name, ...) [capi_##name] = {NULL, NULL},
 #define ENTRY_CALLED trampolines_entry
 #define ENTRY_RELEASED trampolines_released
 #define ENTRY_TAKEN trampolines_taken
@@ -138,23 +114,12 @@
 static void *const hooks[CAPI_ROW_COUNT][2] = {
 #include "trace/capi/capi.def"
 };
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 // What a call does with the GIL: 1 + EVENT_GIL's func; 0: keeps it.
 enum { CALLED, RELEASED, TAKEN, SWAPPED };
 static const uint8_t entry_says[CAPI_ROW_COUNT] = {
-#define CAPI(...)
-#define CAPI_VOID(...)
-#define CAPI_VA(...)
 #define CAPI_ENTRY(name, type, params, says) [capi_##name] = says,
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 };
 
 // What each row moves: column `direction`.
@@ -167,10 +132,6 @@ static const uint8_t moves[CAPI_ROW_COUNT] = {
 #define CAPI_VA(name, type, params, fails, owns, direction) [capi_##name] = direction,
 #define CAPI_ENTRY(name, ...) [capi_##name] = GIL,
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 };
 
 int capi_is_counted(uint16_t row) {
