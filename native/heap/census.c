@@ -284,9 +284,4 @@ static PyObject *census_take(PyObject *module, PyObject *ours) {
     return rows ? Py_BuildValue("NnLn", rows, c.tracked, elapsed, (Py_ssize_t)extra) : NULL;
 }
 
-static PyMethodDef census_methods[] = {
-    {"census", census_take, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int census_exec(PyObject *module) { return PyModule_AddFunctions(module, census_methods); }
+PART_FUNCTIONS(census, {"census", census_take, METH_O, NULL})

@@ -343,9 +343,4 @@ static PyObject *chain_take(PyObject *module, PyObject *args) {
     return answer;
 }
 
-static PyMethodDef chain_methods[] = {
-    {"chain", chain_take, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int chain_exec(PyObject *module) { return PyModule_AddFunctions(module, chain_methods); }
+PART_FUNCTIONS(chain, {"chain", chain_take, METH_VARARGS, NULL})

@@ -261,8 +261,7 @@ static PyObject *retained_list(PyObject *names, PyObject *ours, arena_stack *fou
     for (Py_ssize_t i = 0; list && i < PyTuple_GET_SIZE(names); i++) {
         Py_ssize_t bytes = retained_bytes(&found[i]);
         arena_deinit(&found[i].items);
-        _owned_ PyObject *number = bytes < 0 ? NULL : PyLong_FromSsize_t(bytes);
-        if (!number || PyList_Append(list, number) < 0) {
+        if (list_add(list, bytes < 0 ? NULL : PyLong_FromSsize_t(bytes)) < 0) {
             return NULL;
         }
     }
@@ -297,10 +296,5 @@ static PyObject *retained_by_types(PyObject *module, PyObject *args) {
     return list;
 }
 
-static PyMethodDef retained_methods[] = {
-    {"retained", retained_take, METH_O, NULL},
-    {"retained_by_types", retained_by_types, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int retained_exec(PyObject *module) { return PyModule_AddFunctions(module, retained_methods); }
+PART_FUNCTIONS(retained, {"retained", retained_take, METH_O, NULL},
+               {"retained_by_types", retained_by_types, METH_VARARGS, NULL})

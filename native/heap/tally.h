@@ -86,9 +86,8 @@ static inline PyObject *tally_list(tally *counts) {
     for (size_t i = 0; i < counts->capacity; i++) {
         tally_row *row = &counts->rows[i];
         if (list && row->type && row->objects) {
-            _owned_ PyObject *item =
-                Py_BuildValue("Nnn", layout_type_name(row->type), row->objects, row->bytes);
-            if (!item || PyList_Append(list, item) < 0) {
+            if (list_add(list, Py_BuildValue("Nnn", layout_type_name(row->type), row->objects, row->bytes)) <
+                0) {
                 Py_CLEAR(list);
             }
         }

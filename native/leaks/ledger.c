@@ -252,8 +252,7 @@ static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count)
     memset(type_cache, 0, sizeof type_cache);
     PyObject *rows = PyList_New(0); // new
     for (uint32_t i = 0; i < count; i++) {
-        _owned_ PyObject *row = rows ? row_of(module, found[i].entry, found[i].count) : NULL;
-        if (rows && (!row || PyList_Append(rows, row) < 0)) {
+        if (rows && list_add(rows, row_of(module, found[i].entry, found[i].count)) < 0) {
             Py_CLEAR(rows);
         }
         if (!(found[i].entry->flags & LEDGER_LISTED)) {
@@ -328,9 +327,8 @@ static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
     ranges[LEDGER_ARENAS] = allocation_runs_range(); // a block without a header starts at its object
     PyObject *rows = PyList_New(0);                  // new
     for (int i = 0; rows && i <= LEDGER_ARENAS; i++) {
-        _owned_ PyObject *row =
-            Py_BuildValue("(KK)", (unsigned long long)ranges[i].start, (unsigned long long)ranges[i].stop);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, Py_BuildValue("(KK)", (unsigned long long)ranges[i].start,
+                                         (unsigned long long)ranges[i].stop)) < 0) {
             Py_CLEAR(rows);
         }
     }

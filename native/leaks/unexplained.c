@@ -221,8 +221,7 @@ static PyObject *rows_list(PyObject *module, Py_ssize_t limit, Py_ssize_t *ret_l
     while (chosen.used) {
         const unexplained_row *row = arena_pop(&chosen);
         _owned_ PyObject *held = (PyObject *)row->address;
-        _owned_ PyObject *row_object = rows ? row_of(module, row, first_note(row)) : NULL;
-        if (rows && (!row_object || PyList_Append(rows, row_object) < 0)) {
+        if (rows && list_add(rows, row_of(module, row, first_note(row))) < 0) {
             Py_CLEAR(rows);
         }
     }
@@ -262,10 +261,5 @@ static PyObject *unexplained_forget(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef unexplained_methods[] = {
-    {"unexplained_note", unexplained_note, METH_O, NULL},
-    {"unexplained_forget", unexplained_forget, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int unexplained_exec(PyObject *module) { return PyModule_AddFunctions(module, unexplained_methods); }
+PART_FUNCTIONS(unexplained, {"unexplained_note", unexplained_note, METH_O, NULL},
+               {"unexplained_forget", unexplained_forget, METH_NOARGS, NULL})

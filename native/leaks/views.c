@@ -20,6 +20,7 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/views.h"
 #include "leaks/entries/table.h"
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "objects/objects.h"
 #include "search/holders.h"
@@ -33,8 +34,8 @@ enum { FILTER_LOG2 = 16, FILTER_BITS = 1 << FILTER_LOG2 };
 static const size_t KEPT_BYTES_MAX = (size_t)64 << 20;
 
 typedef struct {
-    uintptr_t object, start,
-        stop;        // bytes shown: the first one, and one past the first byte of the last element
+    uintptr_t start, stop; // bytes shown: the first one, and one past the first byte of the last element
+    uintptr_t object;
     uintptr_t block; // of pymalloc; 0: none
     uint32_t freed;  // 1 + index into `frees`; 0: not freed
     uint8_t is_reported;
@@ -88,16 +89,7 @@ static void block_body(void *argument) {
 
 // The first row that shows memory at or above the address.
 static uint32_t first_from(uintptr_t address) {
-    uint32_t low = 0, high = ledger_views_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (views[middle].start < address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return (uint32_t)addresses_below(views, ledger_views_count, sizeof *views, address);
 }
 
 static view_row *row_of_object(uintptr_t object) {
@@ -315,8 +307,7 @@ PyObject *ledger_views_found(PyObject *module) {
         if (!views[i].freed || !borrowed_range(object, &start, &stop) || start != views[i].start) {
             continue;
         }
-        _owned_ PyObject *row = found_row(module, &views[i]);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, found_row(module, &views[i])) < 0) {
             return NULL;
         }
     }
@@ -377,9 +368,4 @@ __attribute__((constructor)) static void ledger_views_prepare(void) {
     pthread_atfork(NULL, NULL, ledger_views_forked);
 }
 
-static PyMethodDef ledger_views_methods[] = {
-    {"views_freed", views_freed, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int ledger_views_exec(PyObject *module) { return PyModule_AddFunctions(module, ledger_views_methods); }
+PART_FUNCTIONS(ledger_views, {"views_freed", views_freed, METH_VARARGS, NULL})

@@ -66,9 +66,4 @@ static PyObject *bandwidth_read_all(PyObject *module, PyObject *args) {
                          (unsigned long long)r.sum);
 }
 
-static PyMethodDef bandwidth_functions[] = {
-    {"read_all", bandwidth_read_all, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int bandwidth_exec(PyObject *module) { return PyModule_AddFunctions(module, bandwidth_functions); }
+PART_FUNCTIONS(bandwidth, {"read_all", bandwidth_read_all, METH_VARARGS, NULL})

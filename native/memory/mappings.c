@@ -129,11 +129,6 @@ static PyObject *mappings_huge_at(PyObject *module /* borrowed */, PyObject *add
     return PyBool_FromLong(region.categories & PAGEMAP_HUGE);
 }
 
-static PyMethodDef mappings_methods[] = {
-    {"huge_at", mappings_huge_at, METH_O, NULL},
-    {"mapping_at", mappings_at, METH_O, NULL},
-    {"read_present", mappings_read_present, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int mappings_exec(PyObject *module) { return PyModule_AddFunctions(module, mappings_methods); }
+PART_FUNCTIONS(mappings, {"huge_at", mappings_huge_at, METH_O, NULL},
+               {"mapping_at", mappings_at, METH_O, NULL},
+               {"read_present", mappings_read_present, METH_VARARGS, NULL})

@@ -8,6 +8,7 @@
 // Ranges to leave out (the scratch, payloads that the caller knows to be numbers) are cut away once, here, so
 // that every pass over the same runs reads the same bytes.
 // SPDX-License-Identifier: MIT
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "memory/pagemap.h"
 #include "module/native.h"
@@ -113,11 +114,6 @@ static int pages_is_searched(const memory_map *map) {
              memcmp(map->path, "[v", 2) == 0); // [vvar] and the like belong to the kernel
 }
 
-static int pages_compare(const void *a, const void *b) {
-    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
-    return (x > y) - (x < y);
-}
-
 int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out, size_t left_out_count,
                    scratch *memory) {
     *ret = (scan_runs){.rows = scratch_alloc(memory, RUNS_MAX * sizeof(scan_range))};
@@ -126,7 +122,7 @@ int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out
     }
     _close_ int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     pages_cut cut = {ret, left_out, left_out_count, 0};
-    qsort(left_out, left_out_count, sizeof *left_out, pages_compare);
+    qsort(left_out, left_out_count, sizeof *left_out, addresses_compare);
     int way = pagemap >= 0 ? 0 : 2; // 0: ioctl, 1: table, 2: every page
     for (size_t i = 0; i < maps->count; i++) {
         const memory_map *map = &maps->rows[i];

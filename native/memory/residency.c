@@ -325,9 +325,4 @@ static PyObject *residency_read(PyObject *module /* borrowed */, PyObject *args 
                          tally.bytes[OF_SWAPPED], tally.huge_bytes, strip, (Py_ssize_t)tally.cell_count);
 }
 
-static PyMethodDef residency_methods[] = {
-    {"residency", residency_read, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int residency_exec(PyObject *module) { return PyModule_AddFunctions(module, residency_methods); }
+PART_FUNCTIONS(residency, {"residency", residency_read, METH_VARARGS, NULL})

@@ -12,6 +12,7 @@
 // Every run is read under the guard of memory.c. A run that faults (another thread unmapped it, a file was
 // truncated) is read again through process_vm_readv, which skips only the pages that are really gone.
 // SPDX-License-Identifier: MIT
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "module/native.h"
 
@@ -43,18 +44,8 @@ static uint64_t now_ns(void) {
 
 // The needle that holds the value, or NULL. Needles are sorted and do not overlap.
 static const scan_range *needle_of(const scan_job *job, uint64_t value) {
-    size_t low = 0, high = job->needle_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (value < job->needles[middle].start) {
-            high = middle;
-        } else if (value >= job->needles[middle].stop) {
-            low = middle + 1;
-        } else {
-            return &job->needles[middle];
-        }
-    }
-    return NULL;
+    ptrdiff_t at = addresses_find(job->needles, job->needle_count, sizeof *job->needles, value);
+    return at < 0 ? NULL : &job->needles[at];
 }
 
 // Records the words of a step that lie in a needle.
@@ -213,12 +204,6 @@ static void scan_run(scan_walk *walk, scan_range run) {
     walk->job->scanned_bytes += run.stop - run.start;
 }
 
-// qsort order: by address.
-static int compare_needles(const void *a, const void *b) {
-    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
-    return (x > y) - (x < y);
-}
-
 // A needle longer than the filter sets every bit: slow but correct.
 static void fill_filter(scan_walk *walk) {
     const scan_job *job = walk->job;
@@ -244,7 +229,7 @@ int scan_words(scan_job *job) {
     }
     scan_walk walk = {.job = job};
     uint64_t start = now_ns();
-    qsort(job->needles, job->needle_count, sizeof *job->needles, compare_needles);
+    qsort(job->needles, job->needle_count, sizeof *job->needles, addresses_compare);
     walk.low = job->needles[0].start;
     walk.span = job->needles[job->needle_count - 1].stop - walk.low;
     _free_ uint8_t *filter = NULL;
@@ -350,10 +335,7 @@ static PyObject *scan_bandwidth(PyObject *module, PyObject *unused) {
     return PyFloat_FromDouble(seconds > 0 ? (double)last_scan_bytes / seconds : 0.0);
 }
 
-static PyMethodDef scan_functions[] = {
-    {"scan_words", (PyCFunction)(void (*)(void))scan_words_python, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"scan_bandwidth", scan_bandwidth, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int scan_exec(PyObject *module) { return PyModule_AddFunctions(module, scan_functions); }
+PART_FUNCTIONS(scan,
+               {"scan_words", (PyCFunction)(void (*)(void))scan_words_python, METH_VARARGS | METH_KEYWORDS,
+                NULL},
+               {"scan_bandwidth", scan_bandwidth, METH_NOARGS, NULL})

@@ -40,10 +40,4 @@ static PyObject *stack_height(PyObject *module, PyObject *unused) {
     return PyLong_FromVoidPtr(__builtin_frame_address(0));
 }
 
-static PyMethodDef exits_methods[] = {
-    {"at_exit", at_exit, METH_O, NULL},
-    {"stack_height", stack_height, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int exits_exec(PyObject *module) { return PyModule_AddFunctions(module, exits_methods); }
+PART_FUNCTIONS(exits, {"at_exit", at_exit, METH_O, NULL}, {"stack_height", stack_height, METH_NOARGS, NULL})

@@ -29,6 +29,11 @@ int names_add(PyObject *module, const char *attribute, const char *const *names,
     return table ? PyModule_AddObjectRef(module, attribute, table) : -1;
 }
 
+int list_add(PyObject *list, PyObject *item) {
+    _owned_ PyObject *added = item;
+    return list && added ? PyList_Append(list, added) : -1;
+}
+
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {
     native_state *state = native_get_state(module);
     Py_VISIT(state->subject_type);

@@ -40,6 +40,10 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
 // Adds to the module a tuple of names, indexed by the numbers of an enum. 0, or -1 with an exception set.
 int names_add(PyObject *module /* borrowed */, const char *attribute, const char *const *names, int count);
 
+// Appends to a list: 0, or -1 with an exception set; the list or the item may be NULL because making it
+// failed.
+int list_add(PyObject *list /* borrowed */, PyObject *item /* stolen */);
+
 // The parts: each is one C file with a function `<part>_exec`, which adds its functions and types to the
 // module and returns 0, or -1 with an exception set.
 #define INSPECTOR_PARTS(PART) \
@@ -101,6 +105,13 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(writes) \
     PART(writes_pages) \
     PART(docs)
+
+// The exec function of a part that adds functions only; its rows are those of a PyMethodDef.
+#define PART_FUNCTIONS(name, ...) \
+    int name##_exec(PyObject *module) { \
+        static PyMethodDef functions[] = {__VA_ARGS__, {NULL, NULL, 0, NULL}}; \
+        return PyModule_AddFunctions(module, functions); \
+    }
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);
 INSPECTOR_PARTS(DECLARE_PART)

@@ -43,9 +43,4 @@ static PyObject *walk_listen(PyObject *module, PyObject *args) {
     return PyBool_FromLong(is_written);
 }
 
-static PyMethodDef walk_progress_functions[] = {
-    {"walk_listen", walk_listen, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int walk_progress_exec(PyObject *module) { return PyModule_AddFunctions(module, walk_progress_functions); }
+PART_FUNCTIONS(walk_progress, {"walk_listen", walk_listen, METH_VARARGS, NULL})

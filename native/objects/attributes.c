@@ -61,9 +61,4 @@ static PyObject *attributes_own(PyObject *module /* borrowed */, PyObject *args 
     return found ? PyList_AsTuple(found) : NULL;
 }
 
-static PyMethodDef attributes_methods[] = {
-    {"own_attributes", attributes_own, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int attributes_exec(PyObject *module) { return PyModule_AddFunctions(module, attributes_methods); }
+PART_FUNCTIONS(attributes, {"own_attributes", attributes_own, METH_VARARGS, NULL})

@@ -202,12 +202,6 @@ static PyObject *buffer_ndarray_fields(PyObject *module /* borrowed */, PyObject
                          array->base ? array->base : Py_None, array->descr ? array->descr : Py_None);
 }
 
-static PyMethodDef buffer_methods[] = {
-    {"speaks_buffer", buffer_speaks, METH_O, NULL},
-    {"ask_buffer", buffer_ask, METH_O, NULL},
-    {"exports", buffer_exports, METH_O, NULL},
-    {"ndarray_fields", buffer_ndarray_fields, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int buffer_exec(PyObject *module) { return PyModule_AddFunctions(module, buffer_methods); }
+PART_FUNCTIONS(buffer, {"speaks_buffer", buffer_speaks, METH_O, NULL},
+               {"ask_buffer", buffer_ask, METH_O, NULL}, {"exports", buffer_exports, METH_O, NULL},
+               {"ndarray_fields", buffer_ndarray_fields, METH_VARARGS, NULL})

@@ -110,10 +110,9 @@ static PyObject *module_slots(const PyModuleDef_Slot *slots) { // new list of (n
     _owned_ PyObject *rows = PyList_New(0);
     for (int i = 0; rows && slots && i < SLOTS_MAX && slots[i].slot; i++) {
         int function = slots[i].slot == Py_mod_create || slots[i].slot == Py_mod_exec;
-        _owned_ PyObject *row =
-            Py_BuildValue("(sNO)", module_slot_name(slots[i].slot), PyLong_FromVoidPtr(slots[i].value),
-                          function ? Py_True : Py_False);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, Py_BuildValue("(sNO)", module_slot_name(slots[i].slot),
+                                         PyLong_FromVoidPtr(slots[i].value), function ? Py_True : Py_False)) <
+            0) {
             return NULL;
         }
     }
@@ -170,8 +169,7 @@ static PyObject *module_types(PyObject *dict /* borrowed */, PyObject *name /* b
             !is_of_module((PyTypeObject *)value, name)) {
             continue;
         }
-        _owned_ PyObject *visible = text_visible(key, NAME_MAX_CHARS);
-        if (!visible || PyList_Append(types, visible) < 0) {
+        if (list_add(types, text_visible(key, NAME_MAX_CHARS)) < 0) {
             return NULL;
         }
     }
@@ -201,10 +199,5 @@ static PyObject *functions_module(PyObject *module, PyObject *subject) {
                          PyLong_FromVoidPtr(definition ? PyModule_GetState(object) : NULL));
 }
 
-static PyMethodDef functions_functions[] = {
-    {"builtin_layout", functions_builtin, METH_O, NULL},
-    {"module_layout", functions_module, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int functions_exec(PyObject *module) { return PyModule_AddFunctions(module, functions_functions); }
+PART_FUNCTIONS(functions, {"builtin_layout", functions_builtin, METH_O, NULL},
+               {"module_layout", functions_module, METH_O, NULL})

@@ -105,8 +105,7 @@ static Py_ssize_t length_of(PyObject *object /* borrowed */) {
 static int add_field(PyObject *rows /* borrowed list */, const char *name, Py_ssize_t offset, Py_ssize_t size,
                      PyObject *value /* stolen, NULL on error */) {
     _owned_ PyObject *text = value;
-    _owned_ PyObject *row = text ? Py_BuildValue("(snnO)", name, offset, size, text) : NULL;
-    return row ? PyList_Append(rows, row) : -1;
+    return list_add(rows, text ? Py_BuildValue("(snnO)", name, offset, size, text) : NULL);
 }
 
 // A pointer field reads as an address, or NULL.
@@ -277,9 +276,4 @@ static PyObject *layout_object(PyObject *module, PyObject *subject) {
     return take(row);
 }
 
-static PyMethodDef layout_functions[] = {
-    {"object_layout", layout_object, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int layout_exec(PyObject *module) { return PyModule_AddFunctions(module, layout_functions); }
+PART_FUNCTIONS(layout, {"object_layout", layout_object, METH_O, NULL})

@@ -26,9 +26,4 @@ static PyObject *locals_values(PyObject *module /* borrowed */, PyObject *unused
     return take(values);
 }
 
-static PyMethodDef locals_methods[] = {
-    {"local_values", locals_values, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int locals_exec(PyObject *module) { return PyModule_AddFunctions(module, locals_methods); }
+PART_FUNCTIONS(locals, {"local_values", locals_values, METH_NOARGS, NULL})

@@ -54,9 +54,4 @@ static PyObject *names_take(PyObject *module, PyObject *dict) {
     return rows;
 }
 
-static PyMethodDef names_methods[] = {
-    {"names", names_take, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int names_exec(PyObject *module) { return PyModule_AddFunctions(module, names_methods); }
+PART_FUNCTIONS(names, {"names", names_take, METH_O, NULL})

@@ -385,9 +385,4 @@ static PyObject *preview_preview(PyObject *module, PyObject *args) {
     return text_finish(&glance.out);
 }
 
-static PyMethodDef preview_functions[] = {
-    {"preview", preview_preview, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int preview_exec(PyObject *module) { return PyModule_AddFunctions(module, preview_functions); }
+PART_FUNCTIONS(preview, {"preview", preview_preview, METH_VARARGS, NULL})

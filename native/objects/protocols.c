@@ -171,11 +171,5 @@ static PyObject *protocols_arrow(PyObject *module /* borrowed */, PyObject *args
                          (long long)array.offset, buffers);
 }
 
-static PyMethodDef protocols_methods[] = {
-    {"array_struct", protocols_array_struct, METH_O, NULL},
-    {"dlpack", protocols_dlpack, METH_O, NULL},
-    {"arrow", protocols_arrow, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int protocols_exec(PyObject *module) { return PyModule_AddFunctions(module, protocols_methods); }
+PART_FUNCTIONS(protocols, {"array_struct", protocols_array_struct, METH_O, NULL},
+               {"dlpack", protocols_dlpack, METH_O, NULL}, {"arrow", protocols_arrow, METH_VARARGS, NULL})

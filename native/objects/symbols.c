@@ -104,11 +104,5 @@ static PyObject *symbols_demangle(PyObject *module, PyObject *argument) {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strnlen(text, DEMANGLED_BYTES_MAX), "replace");
 }
 
-static PyMethodDef symbols_functions[] = {
-    {"demangle", symbols_demangle, METH_O, NULL},
-    {"image", symbols_image, METH_O, NULL},
-    {"exported", symbols_exported, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int symbols_exec(PyObject *module) { return PyModule_AddFunctions(module, symbols_functions); }
+PART_FUNCTIONS(symbols, {"demangle", symbols_demangle, METH_O, NULL}, {"image", symbols_image, METH_O, NULL},
+               {"exported", symbols_exported, METH_O, NULL})

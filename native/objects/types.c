@@ -165,9 +165,8 @@ static PyObject *slot_list(PyTypeObject *type) { // new list of (name, address, 
             continue;
         }
         int inherited = is_in_a_base(type, &slot_rows[i], function) && !is_defined_by(dict, &slot_rows[i]);
-        _owned_ PyObject *row = Py_BuildValue("(sNO)", slot_rows[i].name, PyLong_FromVoidPtr(function),
-                                              inherited ? Py_True : Py_False);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, Py_BuildValue("(sNO)", slot_rows[i].name, PyLong_FromVoidPtr(function),
+                                         inherited ? Py_True : Py_False)) < 0) {
             return NULL;
         }
     }
@@ -217,8 +216,7 @@ static PyObject *bit_names(const bit_name *table, size_t count, unsigned long bi
     _owned_ PyObject *names = PyList_New(0);
     for (size_t i = 0; names && i < count; i++) {
         if (bits & table[i].bit) {
-            _owned_ PyObject *name = PyUnicode_InternFromString(table[i].name);
-            if (!name || PyList_Append(names, name) < 0) {
+            if (list_add(names, PyUnicode_InternFromString(table[i].name)) < 0) {
                 return NULL;
             }
         }
@@ -279,8 +277,7 @@ static PyObject *member_row(const PyMemberDef *member) { // new str
 PyObject *types_method_rows(const PyMethodDef *methods) {
     _owned_ PyObject *rows = PyList_New(0);
     for (int i = 0; rows && methods && i < ROWS_MAX && methods[i].ml_name; i++) {
-        _owned_ PyObject *row = types_method_row(&methods[i]);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, types_method_row(&methods[i])) < 0) {
             return NULL;
         }
     }
@@ -290,8 +287,7 @@ PyObject *types_method_rows(const PyMethodDef *methods) {
 static PyObject *getset_rows(const PyGetSetDef *table) { // new list
     _owned_ PyObject *rows = PyList_New(0);
     for (int i = 0; rows && table && i < ROWS_MAX && table[i].name; i++) {
-        _owned_ PyObject *row = getset_row(&table[i]);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, getset_row(&table[i])) < 0) {
             return NULL;
         }
     }
@@ -301,8 +297,7 @@ static PyObject *getset_rows(const PyGetSetDef *table) { // new list
 static PyObject *member_rows(const PyMemberDef *table) { // new list
     _owned_ PyObject *rows = PyList_New(0);
     for (int i = 0; rows && table && i < ROWS_MAX && table[i].name; i++) {
-        _owned_ PyObject *row = member_row(&table[i]);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, member_row(&table[i])) < 0) {
             return NULL;
         }
     }
@@ -345,9 +340,4 @@ static PyObject *types_layout(PyObject *module, PyObject *subject) {
         "instances_weakrefable", type->tp_weaklistoffset ? Py_True : Py_False);
 }
 
-static PyMethodDef types_functions[] = {
-    {"type_layout", types_layout, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int types_exec(PyObject *module) { return PyModule_AddFunctions(module, types_functions); }
+PART_FUNCTIONS(types, {"type_layout", types_layout, METH_O, NULL})

@@ -142,13 +142,8 @@ static PyObject *remote_end_call(PyObject *module, PyObject *args) {
     return returned < 0 ? PyErr_SetFromErrno(PyExc_OSError) : PyLong_FromUnsignedLongLong(registers.rax);
 }
 
-static PyMethodDef remote_call_functions[] = {
-    {"remote_begin_call", remote_begin_call, METH_VARARGS, NULL},
-    {"remote_end_call", remote_end_call, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int remote_call_exec(PyObject *module) { return PyModule_AddFunctions(module, remote_call_functions); }
+PART_FUNCTIONS(remote_call, {"remote_begin_call", remote_begin_call, METH_VARARGS, NULL},
+               {"remote_end_call", remote_end_call, METH_VARARGS, NULL})
 #else
 int remote_call_exec(PyObject *module) { return 0; }
 #endif

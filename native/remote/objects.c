@@ -8,6 +8,7 @@
 // Reads go through a cache of pages: neighbours in a gc list were mostly allocated one after the other. The
 // process is stopped, so cached pages stay valid. An unreadable link ends its list and is reported.
 // SPDX-License-Identifier: MIT
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "module/native.h"
 
@@ -143,16 +144,7 @@ static const walk_type *walk_type_of(walk *w, uintptr_t type) {
 // --- one object --------------------------------------------------------------------------------------
 
 static size_t walk_first(const walk *w, uintptr_t address) {
-    size_t low = 0, high = w->word_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (w->words[middle] < address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return addresses_below(w->words, w->word_count, sizeof *w->words, address);
 }
 
 static int walk_take(walk *w, uintptr_t object, uintptr_t start, uint64_t bytes, walk_how how) {
@@ -317,9 +309,4 @@ static PyObject *remote_holders(PyObject *module, PyObject *args) {
     return Py_BuildValue("OKO", found, (unsigned long long)w.walked, w.whole ? Py_True : Py_False);
 }
 
-static PyMethodDef remote_objects_functions[] = {
-    {"remote_holders", remote_holders, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int remote_objects_exec(PyObject *module) { return PyModule_AddFunctions(module, remote_objects_functions); }
+PART_FUNCTIONS(remote_objects, {"remote_holders", remote_holders, METH_VARARGS, NULL})

@@ -277,11 +277,5 @@ static PyObject *remote_scan(PyObject *module, PyObject *args) {
                          (unsigned long long)s.scanned_bytes, (unsigned long long)s.left_out_bytes);
 }
 
-static PyMethodDef remote_functions[] = {
-    {"remote_stop", remote_stop, METH_VARARGS, NULL},
-    {"remote_go", remote_go, METH_O, NULL},
-    {"remote_scan", remote_scan, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int remote_exec(PyObject *module) { return PyModule_AddFunctions(module, remote_functions); }
+PART_FUNCTIONS(remote, {"remote_stop", remote_stop, METH_VARARGS, NULL},
+               {"remote_go", remote_go, METH_O, NULL}, {"remote_scan", remote_scan, METH_VARARGS, NULL})

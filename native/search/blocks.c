@@ -7,17 +7,13 @@
 // target. Blocks that only other blocks point to are looked for once more, through those.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "search/holders.h"
 
 #define BLOCK_NEEDLE_BYTES 4096u
 
 enum { RANK_NONE, RANK_PERHAPS, RANK_TRAVERSE, RANK_LAYOUT };
-
-static int compare_blocks(const void *a, const void *b) {
-    uintptr_t x = ((const block_row *)a)->range.start, y = ((const block_row *)b)->range.start;
-    return (x > y) - (x < y);
-}
 
 // The tables of dicts that the caller names need no search.
 static void know_namespaces(search *s) {
@@ -42,7 +38,7 @@ static void collect_blocks(search *s) {
                 (block_row){.range = e->block, .target = e->target, .word = e->word};
         }
     }
-    qsort(s->blocks, s->block_count, sizeof *s->blocks, compare_blocks);
+    qsort(s->blocks, s->block_count, sizeof *s->blocks, addresses_compare);
     size_t kept = 0;
     for (size_t i = 0; i < s->block_count; i++) {
         if (!kept || s->blocks[kept - 1].range.start != s->blocks[i].range.start) {
@@ -218,11 +214,6 @@ static scan_runs runs_part(const scan_runs *runs, size_t first, size_t stop) {
     return (scan_runs){.rows = runs->rows + first, .count = stop - first};
 }
 
-static int compare_ranges(const void *a, const void *b) {
-    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
-    return (x > y) - (x < y);
-}
-
 // The runs around blocks and targets, and the others behind them.
 static int part_nearest(search *s, const scan_range *needles, size_t count, scan_runs *ret_near,
                         scan_runs *ret_left, scratch *memory) {
@@ -238,7 +229,7 @@ static int part_nearest(search *s, const scan_range *needles, size_t count, scan
     for (size_t i = 0; i < s->target_count; i++) {
         around[centers++] = s->needles[i];
     }
-    qsort(around, centers, sizeof *around, compare_ranges);
+    qsort(around, centers, sizeof *around, addresses_compare);
     most = most < NEAR_PIECES_MAX ? most : NEAR_PIECES_MAX;
     if (nearest_first(&s->runs, around, centers, most, &order, memory) < 0) {
         return -1;
@@ -311,7 +302,7 @@ static int search_parents(search *s, scratch *memory) {
         s->blocks[orphans++] =
             (block_row){.range = child->parent, .target = child->target, .word = child->word, .is_parent = 1};
     }
-    qsort(s->blocks, orphans, sizeof *s->blocks, compare_blocks);
+    qsort(s->blocks, orphans, sizeof *s->blocks, addresses_compare);
     s->block_count = 0;
     for (size_t i = 0; i < orphans; i++) {
         if (!s->block_count || s->blocks[s->block_count - 1].range.stop <= s->blocks[i].range.start) {

@@ -8,6 +8,7 @@
 // locals. With the GIL held no frame moves.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "objects/objects.h"
 #include "search/holders.h"
@@ -65,11 +66,6 @@ static void frames_chunks(frame_table *table) {
     }
 }
 
-static int frames_compare(const void *a, const void *b) {
-    uintptr_t x = ((const frame_row *)a)->start, y = ((const frame_row *)b)->start;
-    return (x > y) - (x < y);
-}
-
 int frames_init(frame_table *ret, scratch *memory, PyObject *own_prefix) {
     frame_collector collector = {ret, own_prefix};
     *ret = (frame_table){.rows = scratch_alloc(memory, FRAMES_MAX * sizeof *ret->rows),
@@ -79,24 +75,13 @@ int frames_init(frame_table *ret, scratch *memory, PyObject *own_prefix) {
     }
     frames_each(frame_collect, &collector);
     frames_chunks(ret);
-    qsort(ret->rows, ret->count, sizeof *ret->rows, frames_compare);
+    qsort(ret->rows, ret->count, sizeof *ret->rows, addresses_compare);
     return 0;
 }
 
 const frame_row *frames_find(const frame_table *frames, uintptr_t word) {
-    size_t low = 0, high = frames->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const frame_row *row = &frames->rows[middle];
-        if (word < row->start) {
-            high = middle;
-        } else if (word >= row->stop) {
-            low = middle + 1;
-        } else {
-            return row;
-        }
-    }
-    return NULL;
+    ptrdiff_t at = addresses_find(frames->rows, frames->count, sizeof *frames->rows, word);
+    return at < 0 ? NULL : &frames->rows[at];
 }
 
 int frames_is_dead(const frame_table *frames, uintptr_t word) {

@@ -11,6 +11,7 @@
 // BLOCK_NONE.
 // Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing: BLOCK_LOST.
 // SPDX-License-Identifier: MIT
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "search/holders.h"
 
@@ -144,16 +145,8 @@ static __attribute__((no_sanitize("address"))) uintptr_t first_chunk_of_thread_h
 
 // The run of pages that exist which holds `at`, or the next one below.
 static const scan_range *run_at_or_below(const scan_runs *runs, uintptr_t at) {
-    size_t low = 0, high = runs->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (runs->rows[middle].start <= at) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low ? &runs->rows[low - 1] : NULL;
+    size_t above = addresses_below(runs->rows, runs->count, sizeof *runs->rows, at + 1);
+    return above ? &runs->rows[above - 1] : NULL;
 }
 
 // Looks for the header at the start of each page below, over pages that exist: none is touched anew.

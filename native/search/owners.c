@@ -18,6 +18,7 @@
 // by pointers to their first 4 KiB.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "objects/objects.h"
 #include "search/holders.h"
@@ -62,8 +63,7 @@ PyObject *owners_rows(search *s) {
     _owned_ PyObject *rows = PyList_New(0);
     for (size_t i = 0; i < kept; i++) {
         edge *e = &s->edges[i];
-        _owned_ PyObject *row = rows ? edge_tuple(s, e) : NULL;
-        if (rows && (!row || PyList_Append(rows, row) < 0)) {
+        if (rows && list_add(rows, edge_tuple(s, e)) < 0) {
             Py_CLEAR(rows); // go on: every reference taken above is given back below
         }
         Py_XDECREF(e->holder);
@@ -73,11 +73,6 @@ PyObject *owners_rows(search *s) {
         }
     }
     return take(rows);
-}
-
-static int compare_targets(const void *a, const void *b) {
-    uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-    return (x > y) - (x < y);
 }
 
 // Targets by address, each with the caller's number: needles must be sorted.
@@ -101,7 +96,7 @@ static int take_targets(search *s, PyObject *module, PyObject *subjects, scratch
             return -1;
         }
     }
-    qsort(rows, s->target_count, sizeof *rows, compare_targets);
+    qsort(rows, s->target_count, sizeof *rows, addresses_compare);
     for (size_t i = 0; i < s->target_count; i++) {
         s->targets[i] = rows[i].target;
         s->numbers[i] = (uint32_t)rows[i].number;

@@ -277,8 +277,7 @@ static PyObject *name_tuple(glance *g, const known_name *name) {
 static PyObject *glance_names(glance *g) {
     _owned_ PyObject *list = PyList_New(0); // owned
     for (size_t i = 0; list && i < g->name_count; i++) {
-        _owned_ PyObject *row = name_tuple(g, &g->names[i]); // owned
-        if (!row || PyList_Append(list, row) < 0) {
+        if (list_add(list, name_tuple(g, &g->names[i])) < 0) {
             return NULL;
         }
     }
@@ -320,11 +319,4 @@ static PyObject *quick_referrers_find(PyObject *module, PyObject *args) {
     return rows ? Py_BuildValue("OOO", rows, names, g.cut || !g.budget ? Py_False : Py_True) : NULL;
 }
 
-static PyMethodDef quick_referrers_functions[] = {
-    {"quick_referrers", quick_referrers_find, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int quick_referrers_exec(PyObject *module) {
-    return PyModule_AddFunctions(module, quick_referrers_functions);
-}
+PART_FUNCTIONS(quick_referrers, {"quick_referrers", quick_referrers_find, METH_VARARGS, NULL})

@@ -5,6 +5,7 @@
 // time: what faults holds nothing.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "search/holders.h"
 
@@ -96,20 +97,9 @@ static void group_body(void *argument) {
     }
 }
 
-// Blocks are sorted by address and do not overlap.
 block_row *search_block(search *s, uintptr_t address) {
-    size_t low = 0, high = s->block_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (address < s->blocks[middle].range.start) {
-            high = middle;
-        } else if (address >= s->blocks[middle].range.stop) {
-            low = middle + 1;
-        } else {
-            return &s->blocks[middle];
-        }
-    }
-    return NULL;
+    ptrdiff_t at = addresses_find(s->blocks, s->block_count, sizeof *s->blocks, address);
+    return at < 0 ? NULL : &s->blocks[at];
 }
 
 static void resolve_holders(search *s) {

@@ -184,12 +184,6 @@ static PyObject *traps_counts(PyObject *module, PyObject *unused) {
     return Py_BuildValue("KK", (unsigned long long)traps.restored, (unsigned long long)traps.stepped);
 }
 
-static PyMethodDef traps_functions[] = {
-    {"traps_arm", traps_arm, METH_NOARGS, NULL},
-    {"traps_disarm", traps_disarm, METH_NOARGS, NULL},
-    {"traps_watch", traps_watch, METH_O, NULL},
-    {"traps_counts", traps_counts, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int traps_exec(PyObject *module) { return PyModule_AddFunctions(module, traps_functions); }
+PART_FUNCTIONS(traps, {"traps_arm", traps_arm, METH_NOARGS, NULL},
+               {"traps_disarm", traps_disarm, METH_NOARGS, NULL}, {"traps_watch", traps_watch, METH_O, NULL},
+               {"traps_counts", traps_counts, METH_NOARGS, NULL})

@@ -120,8 +120,7 @@ static PyObject *hardware_breakpoints_disarm(PyObject *module, PyObject *unused)
     writes_trap_return();
     _owned_ PyObject *counts = PyList_New(0);
     for (int i = 0; counts && i < breakpoints.places; i++) {
-        _owned_ PyObject *count = PyLong_FromUnsignedLongLong(breakpoints.counted[i]);
-        if (!count || PyList_Append(counts, count) < 0) {
+        if (list_add(counts, PyLong_FromUnsignedLongLong(breakpoints.counted[i])) < 0) {
             Py_CLEAR(counts);
         }
     }
@@ -132,12 +131,6 @@ static PyObject *hardware_breakpoints_disarm(PyObject *module, PyObject *unused)
     return rows ? Py_BuildValue("NO", rows, counts) : NULL;
 }
 
-static PyMethodDef hardware_breakpoints_functions[] = {
-    {"hardware_breakpoints_arm", hardware_breakpoints_arm, METH_VARARGS, NULL},
-    {"hardware_breakpoints_disarm", hardware_breakpoints_disarm, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int hardware_breakpoints_exec(PyObject *module) {
-    return PyModule_AddFunctions(module, hardware_breakpoints_functions);
-}
+PART_FUNCTIONS(hardware_breakpoints,
+               {"hardware_breakpoints_arm", hardware_breakpoints_arm, METH_VARARGS, NULL},
+               {"hardware_breakpoints_disarm", hardware_breakpoints_disarm, METH_NOARGS, NULL})

@@ -362,11 +362,6 @@ static PyObject *writes_pages_disarm(PyObject *module, PyObject *unused) { Py_RE
 static PyObject *writes_pages_refused(PyObject *module, PyObject *unused) { return PyLong_FromLong(ENOTSUP); }
 #endif
 
-static PyMethodDef writes_pages_functions[] = {
-    {"writes_pages_arm", writes_pages_arm, METH_VARARGS, NULL},
-    {"writes_pages_disarm", writes_pages_disarm, METH_NOARGS, NULL},
-    {"writes_pages_refused", writes_pages_refused, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int writes_pages_exec(PyObject *module) { return PyModule_AddFunctions(module, writes_pages_functions); }
+PART_FUNCTIONS(writes_pages, {"writes_pages_arm", writes_pages_arm, METH_VARARGS, NULL},
+               {"writes_pages_disarm", writes_pages_disarm, METH_NOARGS, NULL},
+               {"writes_pages_refused", writes_pages_refused, METH_NOARGS, NULL})

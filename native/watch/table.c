@@ -116,8 +116,7 @@ static PyObject *writes_native_list(const writes_record *record) {
         first++;
     }
     for (int i = first == record->native_count ? 0 : first; list && i < record->native_count; i++) {
-        _owned_ PyObject *pc = PyLong_FromVoidPtr(record->native[i]);
-        if (!pc || PyList_Append(list, pc) < 0) {
+        if (list_add(list, PyLong_FromVoidPtr(record->native[i])) < 0) {
             return NULL;
         }
     }
@@ -128,8 +127,7 @@ static PyObject *writes_python_list(const writes_record *record) {
     _owned_ PyObject *list = PyList_New(0);
     for (int i = 0; list && i < record->python_count; i++) {
         const writes_frame *row = &record->python[i];
-        _owned_ PyObject *one = Py_BuildValue("ssii", row->name, row->file, row->line, row->from_c);
-        if (!one || PyList_Append(list, one) < 0) {
+        if (list_add(list, Py_BuildValue("ssii", row->name, row->file, row->line, row->from_c)) < 0) {
             return NULL;
         }
     }
@@ -145,12 +143,11 @@ PyObject *writes_table_rows(void) {
             continue; // its thread ended while writing it
         }
         PyObject *native = writes_native_list(record), *python = writes_python_list(record); // "N" takes them
-        _owned_ PyObject *row = Py_BuildValue(
-            "KiKiKKKKNN", (unsigned long long)record->at_ns, record->thread,
-            (unsigned long long)record->address, record->size, (unsigned long long)record->before,
-            (unsigned long long)record->after, (unsigned long long)record->bytes,
-            (unsigned long long)record->stores, native, python);
-        if (!row || PyList_Append(list, row) < 0) {
+        if (list_add(list, Py_BuildValue("KiKiKKKKNN", (unsigned long long)record->at_ns, record->thread,
+                                         (unsigned long long)record->address, record->size,
+                                         (unsigned long long)record->before,
+                                         (unsigned long long)record->after, (unsigned long long)record->bytes,
+                                         (unsigned long long)record->stores, native, python)) < 0) {
             return NULL;
         }
     }

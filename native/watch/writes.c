@@ -143,10 +143,5 @@ static PyObject *writes_disarm(PyObject *module, PyObject *unused) {
                 : NULL;
 }
 
-static PyMethodDef writes_functions[] = {
-    {"writes_arm", writes_arm, METH_VARARGS, NULL},
-    {"writes_disarm", writes_disarm, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int writes_exec(PyObject *module) { return PyModule_AddFunctions(module, writes_functions); }
+PART_FUNCTIONS(writes, {"writes_arm", writes_arm, METH_VARARGS, NULL},
+               {"writes_disarm", writes_disarm, METH_NOARGS, NULL})

@@ -176,8 +176,7 @@ PyObject *exports_names(const void *address) {
     void *library = symbols ? dlopen(*object.path ? object.path : NULL, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     for (uint32_t i = 0; found && i < symbols; i++) {
         if (leads_to(&object, &object.symbols[i], library) == address) {
-            _owned_ PyObject *name = text_from_c(object.strings + object.symbols[i].st_name, 200);
-            if (!name || PyList_Append(found, name) < 0) {
+            if (list_add(found, text_from_c(object.strings + object.symbols[i].st_name, 200)) < 0) {
                 Py_CLEAR(found);
             }
         }

@@ -370,12 +370,9 @@ static PyObject *got_slots(PyObject *module, PyObject *unused) {
 static PyObject *got_without_trampoline(PyObject *module, PyObject *unused) {
     _owned_ PyObject *rows = PyList_New(0);
     for (uint32_t i = 0; rows && i < module_count; i++) {
-        _owned_ PyObject *row = NULL;
-        if (modules[i].without && modules[i].family == GOT_CAPI) {
-            row = Py_BuildValue("(sI)", modules[i].path, modules[i].without);
-            if (!row || PyList_Append(rows, row) < 0) {
-                return NULL;
-            }
+        if (modules[i].without && modules[i].family == GOT_CAPI &&
+            list_add(rows, Py_BuildValue("(sI)", modules[i].path, modules[i].without)) < 0) {
+            return NULL;
         }
     }
     return take(rows);
@@ -388,13 +385,7 @@ static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef got_methods[] = {
-    {"got_arm", got_arm, METH_VARARGS, NULL},
-    {"got_disarm", got_disarm, METH_NOARGS, NULL},
-    {"got_slots", got_slots, METH_NOARGS, NULL},
-    {"got_without_trampoline", got_without_trampoline, METH_NOARGS, NULL},
-    {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int got_exec(PyObject *module) { return PyModule_AddFunctions(module, got_methods); }
+PART_FUNCTIONS(got, {"got_arm", got_arm, METH_VARARGS, NULL}, {"got_disarm", got_disarm, METH_NOARGS, NULL},
+               {"got_slots", got_slots, METH_NOARGS, NULL},
+               {"got_without_trampoline", got_without_trampoline, METH_NOARGS, NULL},
+               {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL})

@@ -51,8 +51,7 @@ int loaded_is_among(const struct dl_phdr_info *object, PyObject *paths) {
 static int object_name(struct dl_phdr_info *object, size_t size, void *argument) {
     PyObject *names = argument; // borrowed
     if (object->dlpi_name && *object->dlpi_name) {
-        _owned_ PyObject *name = PyUnicode_DecodeFSDefault(object->dlpi_name);
-        return !name || PyList_Append(names, name) < 0;
+        return list_add(names, PyUnicode_DecodeFSDefault(object->dlpi_name)) < 0;
     }
     return 0;
 }
@@ -84,8 +83,7 @@ static int host_name(struct dl_phdr_info *object, size_t size, void *argument) {
         !(is_program && imports > 1)) { // Python's own launcher imports only Py_BytesMain
         return 0;
     }
-    _owned_ PyObject *name = PyUnicode_DecodeFSDefault(loaded_path(object));
-    return !name || PyList_Append(names, name) < 0;
+    return list_add(names, PyUnicode_DecodeFSDefault(loaded_path(object))) < 0;
 }
 
 static PyObject *got_hosts(PyObject *module, PyObject *unused) {
@@ -96,10 +94,5 @@ static PyObject *got_hosts(PyObject *module, PyObject *unused) {
     return take(names);
 }
 
-static PyMethodDef loaded_methods[] = {
-    {"got_objects", got_objects, METH_NOARGS, NULL},
-    {"got_hosts", got_hosts, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int loaded_exec(PyObject *module) { return PyModule_AddFunctions(module, loaded_methods); }
+PART_FUNCTIONS(loaded, {"got_objects", got_objects, METH_NOARGS, NULL},
+               {"got_hosts", got_hosts, METH_NOARGS, NULL})

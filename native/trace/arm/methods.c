@@ -147,11 +147,6 @@ static PyObject *methods_of_stdlib(PyObject *module, PyObject *recorded) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods_methods[] = {
-    {"methods_arm", methods_arm, METH_O, NULL},
-    {"calls_open", methods_open, METH_O, NULL},
-    {"calls_of_stdlib", methods_of_stdlib, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int methods_exec(PyObject *module) { return PyModule_AddFunctions(module, methods_methods); }
+PART_FUNCTIONS(methods, {"methods_arm", methods_arm, METH_O, NULL},
+               {"calls_open", methods_open, METH_O, NULL},
+               {"calls_of_stdlib", methods_of_stdlib, METH_O, NULL})

@@ -16,6 +16,7 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/arm/numpy_table.h"
+#include "memory/addresses.h"
 #include "trace/capi/capi.h"
 #include "trace/capi/hooks.h"
 #include "trace/capi/slot_table.h"
@@ -68,16 +69,8 @@ static uint32_t caller_count = CALLER_FIRST, range_count;
 
 // The range with the highest start up to the address; range_count where there is none.
 static uint32_t range_below(uintptr_t address) {
-    uint32_t low = 0, high = range_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (ranges[middle].start <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low ? low - 1 : range_count;
+    uint32_t above = (uint32_t)addresses_below(ranges, range_count, sizeof *ranges, address + 1);
+    return above ? above - 1 : range_count;
 }
 
 // Number of the chosen module that the return address lies in; -1 for any other.
@@ -331,10 +324,9 @@ static int rows_add(PyObject *list, uint32_t caller) {
         if (!got_words_of[slot].original) {
             continue;
         }
-        _owned_ PyObject *row =
-            Py_BuildValue("(IsiK)", slot, caller_paths[caller] ? caller_paths[caller] : "", (int)table[i].row,
-                          (unsigned long long)got_words_of[slot].count);
-        if (!row || PyList_Append(list, row) < 0) {
+        if (list_add(list, Py_BuildValue("(IsiK)", slot, caller_paths[caller] ? caller_paths[caller] : "",
+                                         (int)table[i].row, (unsigned long long)got_words_of[slot].count)) <
+            0) {
             return -1;
         }
     }

@@ -49,13 +49,8 @@ static PyObject *foreign_names(PyObject *module, PyObject *argument) {
     return PyErr_Occurred() ? NULL : exports_names(address);
 }
 
-static PyMethodDef sources_methods[] = {
-    {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
-    {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
-    {"foreign_arm", foreign_arm, METH_O, NULL},
-    {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
-    {"foreign_names", foreign_names, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int sources_exec(PyObject *module) { return PyModule_AddFunctions(module, sources_methods); }
+PART_FUNCTIONS(sources, {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
+               {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
+               {"foreign_arm", foreign_arm, METH_O, NULL},
+               {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
+               {"foreign_names", foreign_names, METH_O, NULL})

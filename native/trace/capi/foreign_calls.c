@@ -203,10 +203,5 @@ static PyObject *foreign_functions(PyObject *module, PyObject *ignored) {
     return found;
 }
 
-static PyMethodDef foreign_methods[] = {
-    {"foreign_open", foreign_set_open, METH_O, NULL},
-    {"foreign_functions", foreign_functions, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int foreign_exec(PyObject *module) { return PyModule_AddFunctions(module, foreign_methods); }
+PART_FUNCTIONS(foreign, {"foreign_open", foreign_set_open, METH_O, NULL},
+               {"foreign_functions", foreign_functions, METH_NOARGS, NULL})

@@ -59,10 +59,5 @@ static PyObject *interned_clear(PyObject *module, PyObject *ignored) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef interned_methods[] = {
-    {"interned", interned_objects, METH_NOARGS, NULL},
-    {"interned_clear", interned_clear, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int interned_exec(PyObject *module) { return PyModule_AddFunctions(module, interned_methods); }
+PART_FUNCTIONS(interned, {"interned", interned_objects, METH_NOARGS, NULL},
+               {"interned_clear", interned_clear, METH_NOARGS, NULL})

@@ -111,13 +111,8 @@ static PyObject *journal_keep(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef journal_methods[] = {
-    {"journal", journal_keep, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 static void journal_forked(void) { journal_close(); }
 
 __attribute__((constructor)) static void journal_prepare(void) { pthread_atfork(NULL, NULL, journal_forked); }
 
-int journal_exec(PyObject *module) { return PyModule_AddFunctions(module, journal_methods); }
+PART_FUNCTIONS(journal, {"journal", journal_keep, METH_VARARGS, NULL})

@@ -144,11 +144,5 @@ static PyObject *reported_own_span(PyObject *module, PyObject *object /* borrowe
                          span.kind ? span.kind : 'V', span.flags, (unsigned long long)span.start);
 }
 
-static PyMethodDef reported_methods[] = {
-    {"own_span", reported_own_span, METH_O, NULL},
-    {"ask_spans", reported_begin, METH_O, NULL},
-    {"unrecorded", reported_unrecorded, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int reported_spans_exec(PyObject *module) { return PyModule_AddFunctions(module, reported_methods); }
+PART_FUNCTIONS(reported_spans, {"own_span", reported_own_span, METH_O, NULL},
+               {"ask_spans", reported_begin, METH_O, NULL}, {"unrecorded", reported_unrecorded, METH_O, NULL})

@@ -189,13 +189,6 @@ static PyMethodDef read_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// Appends one row to a table; 0, or -1 with an exception set.
-static int table_add(PyObject *table, PyObject *row /* stolen */) {
-    int result = row ? PyList_Append(table, row) : -1;
-    Py_XDECREF(row);
-    return result;
-}
-
 static int table_set(PyObject *module, const char *name, PyObject *table) {
     _owned_ PyObject *rows = PyList_AsTuple(table);
     return rows ? PyModule_AddObjectRef(module, name, rows) : -1;
@@ -204,7 +197,7 @@ static int table_set(PyObject *module, const char *name, PyObject *table) {
 static int fields_set(PyObject *module) {
     _owned_ PyObject *table = PyList_New(0);
 #define FIELD_ROW(ctype, name, code, meaning) \
-    || table_add(table, Py_BuildValue("(ssis)", #name, code, (int)offsetof(event, name), meaning)) < 0
+    || list_add(table, Py_BuildValue("(ssis)", #name, code, (int)offsetof(event, name), meaning)) < 0
     if (!table EVENT_FIELDS(FIELD_ROW)) {
         return -1;
     }
@@ -215,7 +208,7 @@ static int fields_set(PyObject *module) {
 static int header_set(PyObject *module) {
     _owned_ PyObject *table = PyList_New(0);
 #define HEADER_ROW(ctype, name, code, meaning) \
-    || table_add(table, Py_BuildValue("(ssis)", #name, code, (int)offsetof(ring_header, name), meaning)) < 0
+    || list_add(table, Py_BuildValue("(ssis)", #name, code, (int)offsetof(ring_header, name), meaning)) < 0
     if (!table RING_HEADER(HEADER_ROW)) {
         return -1;
     }
@@ -225,7 +218,7 @@ static int header_set(PyObject *module) {
 
 static int kinds_set(PyObject *module) {
     _owned_ PyObject *table = PyList_New(0);
-#define KIND_ROW(name, meaning) || table_add(table, Py_BuildValue("(sis)", #name, EVENT_##name, meaning)) < 0
+#define KIND_ROW(name, meaning) || list_add(table, Py_BuildValue("(sis)", #name, EVENT_##name, meaning)) < 0
     if (!table EVENT_KINDS(KIND_ROW)) {
         return -1;
     }
@@ -236,7 +229,7 @@ static int kinds_set(PyObject *module) {
 static int flags_set(PyObject *module) {
     _owned_ PyObject *table = PyList_New(0);
 #define FLAG_ROW(name, bit, meaning) \
-    || table_add(table, Py_BuildValue("(sis)", #name, EVENT_FLAG_##name, meaning)) < 0
+    || list_add(table, Py_BuildValue("(sis)", #name, EVENT_FLAG_##name, meaning)) < 0
     if (!table EVENT_FLAGS(FLAG_ROW)) {
         return -1;
     }
@@ -247,7 +240,7 @@ static int flags_set(PyObject *module) {
 static int compact_set(PyObject *module) {
     _owned_ PyObject *table = PyList_New(0);
 #define COMPACT_ROW(name, meaning) \
-    || table_add(table, Py_BuildValue("(sis)", #name, COMPACT_##name, meaning)) < 0
+    || list_add(table, Py_BuildValue("(sis)", #name, COMPACT_##name, meaning)) < 0
     if (!table COMPACT_KINDS(COMPACT_ROW)) {
         return -1;
     }

@@ -172,10 +172,5 @@ static PyObject *stacks_seen(PyObject *module, PyObject *unused) {
     return take(seen);
 }
 
-static PyMethodDef stacks_methods[] = {
-    {"stacks_open", stacks_set_open, METH_O, NULL},
-    {"stacks", stacks_seen, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int stacks_exec(PyObject *module) { return PyModule_AddFunctions(module, stacks_methods); }
+PART_FUNCTIONS(stacks, {"stacks_open", stacks_set_open, METH_O, NULL},
+               {"stacks", stacks_seen, METH_NOARGS, NULL})
