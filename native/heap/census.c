@@ -16,12 +16,10 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "heap/census.h"
-#include "module/native.h"
-#include "objects/objects.h"
-
 #include "heap/tally.h"
 #include "memory/marks.h"
 #include "module/interrupt.h"
+#include "objects/objects.h"
 
 #define AHEAD 16 // objects of a list between the chase and the look
 #define LAG 32   // references in flight; a power of two

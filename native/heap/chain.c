@@ -18,10 +18,8 @@
 // has been written down.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-#include "objects/objects.h"
-
 #include "heap/chain_search.h"
+#include "objects/objects.h"
 
 #define TOGETHER 64 // objects whose memory is asked for in one go
 #define AT_ONCE 4096

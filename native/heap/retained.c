@@ -18,11 +18,9 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "heap/census.h"
-#include "module/native.h"
-#include "objects/objects.h"
-
 #include "heap/tally.h"
 #include "module/interrupt.h"
+#include "objects/objects.h"
 
 #define HELD ((Py_ssize_t)1 << 60) // more than any refcount: held without a look
 #define AHEAD 8                    // entries between a prefetch and the look

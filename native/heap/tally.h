@@ -6,8 +6,6 @@
 #ifndef INSPECTOR_TALLY_H
 #define INSPECTOR_TALLY_H
 
-#include "module/arena.h"
-#include "module/native.h"
 #include "objects/objects.h"
 
 typedef struct {

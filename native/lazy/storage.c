@@ -1,6 +1,7 @@
 // The storage of a materialized vector, and the count of threads that may read it without the GIL.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
+
 #include <sys/mman.h>
 
 static atomic_int gil_free_readers; // threads that read vectors without the GIL

@@ -5,6 +5,7 @@
 // memory. Sums of floats are accumulated in `long double` across blocks.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
+
 #include <math.h>
 
 typedef struct {

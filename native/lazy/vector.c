@@ -16,6 +16,7 @@
 // Limits. One dimension; the eleven kinds of lazy/kernels.c; 256 nested vectors; 16 events.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
+
 #include <structmember.h>
 
 // --- life -----------------------------------------------------------------------------------------------

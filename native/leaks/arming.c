@@ -4,8 +4,6 @@
 #include "leaks/frees.h"
 #include "leaks/raw_memory/followed.h"
 #include "leaks/raw_memory/hooks.h"
-#include "memory/memory.h"
-#include "trace/arm/got.h"
 #include "trace/arm/loaded.h"
 #include "trace/capi/slot_table.h"
 

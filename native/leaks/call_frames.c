@@ -4,16 +4,13 @@
 // balance of that object is marked as blurred.
 // SPDX-License-Identifier: MIT
 #include "leaks/call_frames.h"
-#include "leaks/call_frame.h"
-#include "leaks/entries/entry.h"
 #include "leaks/entries/table.h"
+#include "leaks/statics.h"
 #include "objects/objects.h"
 #include "trace/capi/capi.h"
 #include "trace/record/convention.h"
 #include "trace/record/ring.h"
 #include "trace/record/running.h"
-
-#include "leaks/statics.h"
 
 enum { ARGUMENTS_MAX = 12, WORDS_CHECKED = 16 };
 

@@ -17,7 +17,6 @@
 // SPDX-License-Identifier: MIT
 #include "leaks/dtypes.h"
 #include "leaks/call_frames.h"
-#include "memory/memory.h"
 #include "objects/objects.h"
 #include "trace/record/ring.h"
 #include "trace/record/running.h"

@@ -14,7 +14,6 @@
 #include "leaks/freeing.h"
 #include "leaks/raw_memory/followed.h"
 #include "leaks/views.h"
-#include "module/native.h"
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
 

@@ -8,12 +8,8 @@
 #include "trace/capi/hooks.h"
 #include "leaks/calls.h"
 #include "leaks/notes.h"
-#include "trace/capi/capi.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
-#include "trace/record/ring.h"
-
 #include "trace/capi/failures.h"
+#include "trace/record/ring.h"
 
 #define ADDRESSES_0()
 #define ADDRESSES_1(a) &a,

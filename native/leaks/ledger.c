@@ -8,18 +8,14 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/calls.h"
 #include "leaks/dtypes.h"
-#include "leaks/entries/entry.h"
 #include "leaks/entries/table.h"
-#include "leaks/frees.h"
 #include "leaks/notes.h"
 #include "leaks/raw_memory/allocation_runs.h"
 #include "leaks/statics.h"
 #include "leaks/views.h"
-#include "memory/memory.h"
 #include "objects/objects.h"
 #include "trace/arm/calls.h"
 #include "trace/arm/numpy_table.h"
-#include "trace/capi/capi.h"
 #include "trace/capi/hooks.h"
 #include "trace/record/running.h"
 

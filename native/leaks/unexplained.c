@@ -18,10 +18,9 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/frees.h"
 #include "leaks/raw_memory/allocation_runs.h"
-#include "objects/objects.h"
-
 #include "memory/marks.h"
 #include "module/arena.h"
+#include "objects/objects.h"
 
 enum { NOTES_MAX = 8, ROWS_AT_FIRST = 1 << 16 };
 

@@ -21,7 +21,6 @@
 #include "leaks/views.h"
 #include "leaks/entries/table.h"
 #include "memory/addresses.h"
-#include "memory/memory.h"
 #include "objects/objects.h"
 #include "search/holders.h"
 #include "trace/record/ring.h"

@@ -1,7 +1,6 @@
 // Memory bandwidth of this process: the limit of a search, and the estimate of what a first one costs.
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
-#include "module/native.h"
 
 // Sums every word. Eight independent sums keep the additions from waiting for each other and let the compiler
 // use vectors. The sum is returned so that the compiler cannot drop the reads.

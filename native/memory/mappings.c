@@ -11,7 +11,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "memory/pagemap.h"
-#include "module/native.h"
 
 #include <fcntl.h>
 #include <linux/ioctl.h>

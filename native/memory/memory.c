@@ -14,7 +14,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "memory/addresses.h"
-#include "module/native.h"
 
 #include <fcntl.h>
 #include <pthread.h>

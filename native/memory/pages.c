@@ -11,7 +11,6 @@
 #include "memory/addresses.h"
 #include "memory/memory.h"
 #include "memory/pagemap.h"
-#include "module/native.h"
 
 #include <fcntl.h>
 #include <signal.h>

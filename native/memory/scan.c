@@ -14,7 +14,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/addresses.h"
 #include "memory/memory.h"
-#include "module/native.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

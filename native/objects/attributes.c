@@ -5,7 +5,6 @@
 // read; a key that is no exact str is passed by. All pointers are borrowed; the GIL is held.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 enum { ENTRIES_MAX = 10000 }; // of a dict that has other keys than str: it is walked

@@ -17,7 +17,6 @@
 // NumPy's ABI (numpy/ndarraytypes.h); it is written down so that NumPy is not needed to build.
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
-#include "module/native.h"
 #include "objects/objects.h"
 
 enum {

@@ -14,7 +14,6 @@
 // is no reference, and not counted.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 // The running Python frame `level` calls above the one that called into C; NULL beyond the last.

@@ -4,8 +4,6 @@
 // Only objects of the exact types int, float, bool, bytes, str and None are read: no code of theirs runs.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-
 #include "objects/elements.h"
 
 #include <math.h>

@@ -10,7 +10,6 @@
 // All that `look` receives is borrowed, and valid while the GIL is held.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 // Where the frame stands among its thread's is kept as `ret` says it. 0 for a trampoline on the C stack,

@@ -11,7 +11,6 @@
 // m_slots was made in phases (PEP 489). The rows of m_slots are (number, value); a value is a function for
 // Py_mod_create and Py_mod_exec, and a plain number for the slots added since 3.12.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
 
 enum { NAME_MAX_CHARS = 120, SLOTS_MAX = 64, ENTRIES_MAX = 10000, TYPES_MAX = 1000 };

@@ -14,7 +14,6 @@
 //
 // Every refcount shown is without the Subject's own reference.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
 
 enum { LOOKUP_MAX = 4096, NAME_MAX_CHARS = 120, MRO_MAX = 64 };

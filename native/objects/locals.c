@@ -4,7 +4,6 @@
 // `f_locals` would keep a reference to each value until the function returns.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 static int locals_append(const frame_view *view, void *arg) {

@@ -4,7 +4,6 @@
 // Subject stands for the object in it, and its reference is taken out. The gc is off while the rows are
 // built: nothing can run that would change the dict under the loop.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
 
 static PyObject *names_row(native_state *state, PyObject *name, PyObject *value) {

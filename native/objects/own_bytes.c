@@ -8,7 +8,6 @@
 // Source: Objects/*object.c, the `__sizeof__` of each type; sys.getsizeof adds the same headers.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 // A type whose struct was overwritten may say anything; a sum over the heap must survive it.

@@ -13,7 +13,6 @@
 // Secrets. A dict value (or the second of a pair) under a str key that has one of `secret_words` among
 // its words is written <masked>. The words are a parameter: their one home is inspector/facts/secret.py.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
 
 enum { PREVIEW_CHARS = 60, PREVIEW_DEPTH = 2, SCANNED_MAX = 4096, INT_BITS_MAX = 160 };

@@ -9,7 +9,6 @@
 // memory_read, and dimensions are bounded. What does not make sense is a ValueError.
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
-#include "module/native.h"
 
 enum {
     MOST_DIMENSIONS = 64, // PyBUF_MAX_NDIM, and NPY_MAXDIMS of NumPy 2

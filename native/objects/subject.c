@@ -6,7 +6,6 @@
 // of calls below, and the true count is ob_refcnt - 1. Probes take a Subject and borrow the object only
 // for the length of one native call.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
 
 typedef struct {

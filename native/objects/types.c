@@ -14,7 +14,6 @@
 // a name; ROWS_MAX bounds a table that never ends. A class statement has none: then the tables of its
 // nearest base that has some are told, under that base's name (torch.Tensor is a class over a C type).
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
 
 #include <structmember.h>

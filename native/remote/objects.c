@@ -10,7 +10,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/addresses.h"
 #include "memory/memory.h"
-#include "module/native.h"
 
 #include <sys/uio.h>
 

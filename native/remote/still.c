@@ -12,7 +12,6 @@
 // process has never touched, and pages in swap, are not read: a read would bring them into memory.
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
-#include "module/native.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -8,7 +8,6 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/addresses.h"
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #define BLOCK_NEEDLE_BYTES 4096u

@@ -8,7 +8,6 @@
 // or left over, the search goes on with what it had.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #define NEAR_PIECES 32u

@@ -8,7 +8,6 @@
 // looks like one of a deque's.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
 
 enum { BLOCK_ITEMS = 64, RIGHT_LINK = 65, BLOCK_BYTES = 528 }; // two links around 64 items

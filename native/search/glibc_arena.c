@@ -10,7 +10,6 @@
 // list while it is read: then one in it may be missed, and counts as live.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #include <gnu/libc-version.h>

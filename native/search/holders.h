@@ -7,7 +7,6 @@
 
 #include "memory/memory.h"
 #include "module/interrupt.h"
-#include "module/native.h"
 
 // --- blocks: what an allocator says of an address ---
 

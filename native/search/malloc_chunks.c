@@ -12,7 +12,6 @@
 // Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing: BLOCK_LOST.
 // SPDX-License-Identifier: MIT
 #include "memory/addresses.h"
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #define CHUNK_HEADER 16u

@@ -6,7 +6,6 @@
 // over a heap of malloc like it best. For the order only: every run is there, once.
 // SPDX-License-Identifier: MIT
 #include "memory/addresses.h"
-#include "memory/memory.h"
 #include "search/holders.h"
 
 typedef struct {

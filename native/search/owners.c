@@ -19,7 +19,6 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/addresses.h"
-#include "memory/memory.h"
 #include "objects/objects.h"
 #include "search/holders.h"
 

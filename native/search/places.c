@@ -10,7 +10,6 @@
 // hold only atoms, and the exact types of the layout table are read by their layout and never traversed.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "objects/objects.h"
 #include "search/holders.h"
 

@@ -8,10 +8,8 @@
 // out, all are on its free list. What is behind the last block of a pool, cut off when the pool had blocks
 // of another size, is free too. Freed blocks keep what they held, but for their first word.
 // SPDX-License-Identifier: MIT
-#include "memory/memory.h"
-#include "search/holders.h"
-
 #include "search/pymalloc.h"
+#include "search/holders.h"
 
 #define POOL_BYTES (1u << PYMALLOC_POOL_SHIFT)
 #define POOL_HEADER PYMALLOC_POOL_HEADER

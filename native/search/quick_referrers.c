@@ -8,7 +8,6 @@
 // names, the same certainty.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #define EDGES_MAX 4096u

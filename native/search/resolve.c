@@ -6,7 +6,6 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "memory/addresses.h"
-#include "memory/memory.h"
 #include "search/holders.h"
 
 static int compare_edges(const void *a, const void *b) {

@@ -5,7 +5,6 @@
 // goes on.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #define PROGRESS_EVERY_NS 100000000u

@@ -7,7 +7,6 @@
 // the inline caches of bytecode (3.11 on) stand at any even address and only borrow.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #if defined(__x86_64__)

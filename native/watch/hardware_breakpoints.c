@@ -11,7 +11,6 @@
 // Limits and why. At most four addresses: the processor has no more. A hit while SIGTRAP is blocked, as in
 // the handler itself, is delivered late and not counted: its place is not known any more.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <linux/hw_breakpoint.h>

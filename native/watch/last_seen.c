@@ -4,7 +4,6 @@
 // as zeros; one of a file that was not in memory at the start cannot be compared.
 // SPDX-License-Identifier: MIT
 #include "memory/pagemap.h"
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <fcntl.h>

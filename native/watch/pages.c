@@ -19,7 +19,6 @@
 // blocks SIGTRAP is never stepped, for the trap would end the process. Every other page fault of a thread
 // costs a signal too while the watch lasts. x86-64.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <sys/syscall.h>

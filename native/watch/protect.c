@@ -3,7 +3,6 @@
 // At the first write the kernel removes the protection and continues: no thread waits, and writes of the
 // kernel itself (read(2)) succeed as well. Needs Linux 6.7, but no privilege (UFFD_USER_MODE_ONLY).
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <fcntl.h>

@@ -7,7 +7,6 @@
 // Life cycle. writes_table_init() makes the mapping, writes_table_deinit() frees it; one watch at a time.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <execinfo.h>

@@ -6,7 +6,6 @@
 // Limits and why. A thread that blocks SIGTRAP gets it later (TRAP_PERF_FLAG_ASYNC), perhaps after the watch.
 // So the handler stays installed while /proc shows a pending one, as the default would end the process.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <dirent.h>

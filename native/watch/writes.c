@@ -12,7 +12,6 @@
 // trap: the caller compares. A trap comes after the write: the old value is that of the last trap.
 // SPDX-License-Identifier: MIT
 #include "watch/writes.h"
-#include "module/native.h"
 
 #include <linux/hw_breakpoint.h>
 

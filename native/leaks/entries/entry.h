@@ -10,7 +10,6 @@
 #define INSPECTOR_ENTRY_H
 
 #include "memory/memory.h"
-#include "module/native.h"
 
 // Kinds of touches. ROLE(name, letter, meaning): the letter is that of column "..." in trace/capi/capi.def.
 #define LEDGER_ROLES(ROLE) \

@@ -12,12 +12,9 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/entries/table.h"
-#include "leaks/entries/entry.h"
-#include "memory/memory.h"
+#include "module/arena.h"
 #include "objects/objects.h"
 #include "trace/capi/capi.h"
-
-#include "module/arena.h"
 
 enum { ENTRIES_MAX = 1 << 18, POOL_MAX = 1 << 21, TOUCHES_KEPT = 12 };
 enum { INDEX_FIRST = 1 << 13, INDEX_MAX = 4 * ENTRIES_MAX, SPARSE = 4 };

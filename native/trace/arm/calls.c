@@ -20,21 +20,17 @@
 // afterwards is left as it is, and counted.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
-#include "module/native.h"
-#include "trace/record/convention.h"
-#include "trace/record/running.h"
-
 #include "trace/arm/calls.h"
+#include "memory/memory.h"
+#include "trace/record/convention.h"
+#include "trace/record/ring.h"
+#include "trace/record/running.h"
+#include "trace/record/sites.h"
 #include "trace/values/compact_record.h"
 #include "trace/values/finalizers.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "trace/record/ring.h"
-#include "trace/record/sites.h"
-#include "trace/values/call_values.h"
 
 #define TRAMPOLINE_BYTES 16
 #define PLACES_HASHED (2 * CALLS_MAX)

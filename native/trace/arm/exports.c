@@ -4,14 +4,11 @@
 // PyLong_FromLong. The table is read from memory, so a stripped file works as well. Reading it once replaces
 // a dlsym and a dladdr for each slot, which together cost 50 us.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "trace/arm/got.h"
+#include "trace/arm/relocations.h"
 #include "trace/capi/capi.h"
-#include "trace/capi/slot_table.h"
 
 #include <dlfcn.h>
-
-#include "trace/arm/relocations.h"
 
 enum { BUCKETS = 1 << 13 };
 

@@ -22,18 +22,13 @@
 // read-only again. Nothing is ever freed, as code may still hold a trampoline. Needs the GIL.
 // SPDX-License-Identifier: MIT
 #include "trace/arm/got.h"
-#include "module/native.h"
+#include "trace/arm/loaded.h"
+#include "trace/arm/lookups.h"
 #include "trace/capi/hooks.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
 #include "trace/record/running.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
-
-#include "trace/arm/loaded.h"
-#include "trace/arm/lookups.h"
-#include "trace/arm/relocations.h"
 
 typedef struct {
     void **address;

@@ -4,8 +4,6 @@
 // Candidates are the program, and libraries that keep pointers to Python's functions in their own data, if
 // they import dlsym and none of Python's functions. A library that imports those has import slots for them.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
-#include "trace/arm/got.h"
 #include "trace/arm/loaded.h"
 #include "trace/arm/lookups.h"
 #include "trace/capi/slot_table.h"

@@ -1,11 +1,8 @@
 // The loaded objects: their paths, which of them are never patched, and which embed this Python.
 // SPDX-License-Identifier: MIT
 #include "trace/arm/loaded.h"
-#include "module/native.h"
-#include "trace/arm/got.h"
 #include "trace/arm/lookups.h"
 #include "trace/capi/allocations.h"
-#include "trace/capi/slot_table.h"
 
 #include <limits.h>
 #include <sys/auxv.h>

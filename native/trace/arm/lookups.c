@@ -19,13 +19,10 @@
 // itself.
 // SPDX-License-Identifier: MIT
 #include "trace/arm/lookups.h"
-#include "trace/arm/got.h"
 #include "trace/capi/slot_table.h"
+#include "trace/record/ring.h"
 
 #include <dlfcn.h>
-
-#include "module/native.h"
-#include "trace/record/ring.h"
 
 enum { HOSTS_MAX = 3 };
 

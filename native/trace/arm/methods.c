@@ -6,13 +6,10 @@
 // called through their own vectorcall pointer, at an offset given by their type. Python functions are left
 // out: CPython compares their pointer by identity.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
-#include "trace/record/convention.h"
-
 #include "objects/spans.h"
 #include "trace/arm/calls.h"
-#include "trace/record/event.h"
+#include "trace/record/convention.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"
 #include "trace/values/call_values.h"

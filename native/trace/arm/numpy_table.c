@@ -17,15 +17,11 @@
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/arm/numpy_table.h"
 #include "memory/addresses.h"
-#include "trace/capi/capi.h"
-#include "trace/capi/hooks.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
-#include "trace/record/ring.h"
-#include "trace/record/running.h"
-
 #include "trace/arm/calls.h"
 #include "trace/arm/loaded.h"
+#include "trace/capi/hooks.h"
+#include "trace/record/ring.h"
+#include "trace/record/running.h"
 
 enum {
     RETURN_WORD = 25 // index in what trace/capi/trampolines.c saved: six words, al, the vectors, then rbp

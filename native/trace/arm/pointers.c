@@ -16,8 +16,6 @@
 #include "memory/addresses.h"
 #include "memory/memory.h"
 #include "memory/pagemap.h"
-#include "module/native.h"
-#include "trace/arm/got.h"
 #include "trace/arm/loaded.h"
 #include "trace/capi/slot_table.h"
 

@@ -3,12 +3,9 @@
 // got.c patches the slots with the hooks of their family (families.c); trace/capi/pymem.c hooks Python's own
 // allocators. This part arms and disarms each source as a whole.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/got.h"
-#include "trace/capi/foreign_calls.h"
-#include "trace/capi/slot_table.h"
-
 #include "trace/arm/loaded.h"
 #include "trace/capi/allocations.h"
+#include "trace/capi/foreign_calls.h"
 
 static PyObject *allocations_arm(PyObject *module, PyObject *ignored) {
     got_outcome done;

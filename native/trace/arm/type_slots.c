@@ -9,14 +9,12 @@
 // shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
 // the original there, before the bases are restored. A table shared with a base is armed once, as the base's.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
-#include "trace/record/convention.h"
-
-#include <link.h>
-
 #include "trace/arm/calls.h"
 #include "trace/arm/relocations.h"
+#include "trace/record/convention.h"
 #include "trace/record/event.h"
+
+#include <link.h>
 
 typedef struct {
     const char *name;

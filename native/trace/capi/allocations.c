@@ -15,17 +15,13 @@
 // SPDX-License-Identifier: MIT
 #include "trace/capi/allocations.h"
 #include "memory/memory.h"
-#include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
-
-#include "module/native.h"
+#include "trace/record/stacks.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-
-#include "trace/record/stacks.h"
 
 enum { CHUNK_SLACK = 64 }; // more than the bytes by which a glibc chunk exceeds the request
 

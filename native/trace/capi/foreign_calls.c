@@ -15,15 +15,12 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "trace/capi/foreign_calls.h"
-#include "module/native.h"
-#include "trace/capi/slot_table.h"
-#include "trace/record/running.h"
-
-#include <dlfcn.h>
-
 #include "trace/record/ring.h"
+#include "trace/record/running.h"
 #include "trace/record/sites.h"
 #include "trace/values/call_values.h"
+
+#include <dlfcn.h>
 
 enum { FUNCTIONS_MAX = 4096, FUNCTIONS_FIRST = 1 << 20, ARGUMENTS_MAX = 12 };
 enum { TYPE_FLOAT = 2, TYPE_LONG_DOUBLE = 4, TYPE_COUNT = 16 };

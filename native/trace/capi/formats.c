@@ -6,10 +6,8 @@
 // argument that the caller omitted is not read. Where some arguments were passed by name it is not known
 // which were omitted, so values that may be defaults are marked ESTIMATED.
 // SPDX-License-Identifier: MIT
-#include "trace/capi/hook_records.h"
 #include "trace/capi/hooks.h"
 #include "trace/record/ring.h"
-
 #include "trace/values/losses.h"
 
 static void put(format_walk *walk, char unit, uint64_t value, uint16_t flags) {

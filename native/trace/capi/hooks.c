@@ -6,14 +6,9 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/hooks.h"
-#include "trace/capi/capi.h"
-#include "trace/capi/foreign_calls.h"
-#include "trace/capi/hook_records.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
-#include "trace/record/ring.h"
-
 #include "trace/capi/failures.h"
+#include "trace/capi/foreign_calls.h"
+#include "trace/record/ring.h"
 #include "trace/values/losses.h"
 
 #define NO_TEXT

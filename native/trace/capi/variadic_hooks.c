@@ -9,15 +9,10 @@
 // The record is followed by its continuations: the format as TEXT, then each value (trace/capi/formats.c).
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
-#include "trace/capi/capi.h"
-#include "trace/capi/hook_records.h"
+#include "trace/capi/failures.h"
 #include "trace/capi/hooks.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
 #include "trace/record/convention.h"
 #include "trace/record/ring.h"
-
-#include "trace/capi/failures.h"
 
 // Exported by every version so far, but declared in no public header.
 __attribute__((weak)) int _PyArg_VaParse_SizeT(PyObject * /* borrowed */, const char *, va_list);

@@ -4,8 +4,6 @@
 // is touched. The table owns a reference to each object until interned_clear, so that no number can come to
 // mean another object at the same address. Needs the GIL throughout.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
-
 #include "trace/record/interned.h"
 #include "trace/record/journal.h"
 

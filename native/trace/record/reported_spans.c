@@ -5,14 +5,11 @@
 // restored. A failed query reports nothing: the verdict then rests on the other arguments.
 // SPDX-License-Identifier: MIT
 #include "trace/record/reported_spans.h"
-
-#include "module/native.h"
+#include "trace/record/interned.h"
+#include "trace/record/ring.h"
 
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "trace/record/interned.h"
-#include "trace/record/ring.h"
 
 enum { TYPES_MAX = 1 << 16, READABLE_MAX = 256 };
 

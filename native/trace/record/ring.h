@@ -13,10 +13,10 @@
 #ifndef INSPECTOR_RING_H
 #define INSPECTOR_RING_H
 
+#include "trace/record/event.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "trace/record/event.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

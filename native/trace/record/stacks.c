@@ -12,14 +12,11 @@
 // unwind tables (generated at run time) ends the walk. A frame costs some 300 ns, so only requested stacks
 // are recorded.
 // SPDX-License-Identifier: MIT
-#include "memory/memory.h"
-#include "module/native.h"
-
 #include "trace/record/stacks.h"
+#include "memory/memory.h"
+#include "trace/record/ring.h"
 
 #include <unwind.h>
-
-#include "trace/record/ring.h"
 
 enum { STACKS_MAX = 1 << 13, STACKS_TRIED = 64, FRAMES_MAX = 24 };
 enum { STACK_FREE, STACK_CLAIMED, STACK_READY };

@@ -9,12 +9,8 @@
 // elements as an argument up to SAMPLES are compared while both live: equal ones mean a copy.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-#include "trace/record/convention.h"
-
 #include "trace/values/call_values.h"
-
-#include "trace/record/interned.h"
+#include "trace/record/convention.h"
 #include "trace/record/reported_spans.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"

@@ -7,15 +7,12 @@
 // theirs runs. At most COMPARED_MAX elements, evenly spread, are compared; the record holds their number.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-
 #include "trace/values/losses.h"
-
-#include <math.h>
-
 #include "objects/elements.h"
 #include "trace/record/ring.h"
 #include "trace/values/samples.h"
+
+#include <math.h>
 
 enum { COMPARED_MAX = 1 << 14 };
 

@@ -1,12 +1,9 @@
 // Where the elements of a result or an argument lie: an array by its fields, a list of lists by its items,
 // anything else by its span. Memory is used only where both its ends can be read.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
-
-#include "trace/values/samples.h"
-
 #include "trace/record/reported_spans.h"
+#include "trace/values/samples.h"
 
 enum { DESCR_BYTEORDER = 26, BASES_MAX = 8 };
 
