@@ -252,30 +252,20 @@ int census_collect(PyObject *ours, PyObject *wanted, arena_stack *found) {
     return result;
 }
 
-static long long now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
 // The whole of it, under one hold of the GIL: switch the gc off, walk, build, switch it on again.
 static PyObject *census_take(PyObject *module, PyObject *ours) {
     if (!PyTuple_CheckExact(ours)) {
-        PyErr_SetString(PyExc_TypeError, "census() takes a tuple of types");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "census() takes a tuple of types");
     }
     census c = {.ours = ours};
     arrays_prepare();
-    int gc_was_on = PyGC_Disable();
-    long long begin = now_ns();
+    _collector_ int was_on = PyGC_Disable();
+    uint64_t begin = clock_now_ns();
     int result = census_run(&c);
-    long long elapsed = now_ns() - begin;
+    long long elapsed = (long long)(clock_now_ns() - begin);
     size_t extra = marks_bytes(&c.seen) + c.counts.table.bytes + c.open.items.bytes;
     PyObject *rows = result < 0 ? NULL : tally_list(&c.counts); // owned
     census_deinit(&c);
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
     if (result < 0) {
         interrupt_raise(&c.watch);
     }

@@ -280,8 +280,6 @@ static void chain_run(chain_search *search) {
     }
 }
 
-// ----- the function -----------------------------------------------------------------------------
-
 static void chain_deinit(chain_search *search) {
     leaf_pools_deinit(&search->leaves);
     marks_deinit(&search->seen);
@@ -291,14 +289,8 @@ static void chain_deinit(chain_search *search) {
     chain_order_deinit(search);
 }
 
-static long long now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
 static PyObject *chain_answer(chain_search *search) { // new
-    long long begin = now_ns();
+    uint64_t begin = clock_now_ns();
     if (marks_init(&search->seen) < 0) {
         return PyErr_NoMemory();
     }
@@ -311,7 +303,7 @@ static PyObject *chain_answer(chain_search *search) { // new
     size_t extra = marks_bytes(&search->seen) + search->leaves.asked + search->roots.bytes +
                    search->objects.bytes + search->families.bytes + search->layer_bytes;
     return rows ? Py_BuildValue("NnLn", rows, (Py_ssize_t)(search->root_count + search->count),
-                                now_ns() - begin, (Py_ssize_t)extra)
+                                (long long)(clock_now_ns() - begin), (Py_ssize_t)extra)
                 : NULL;
 }
 
@@ -329,12 +321,9 @@ static PyObject *chain_take(PyObject *module, PyObject *args) {
                            .names = names,
                            .folder = folder};
     arrays_prepare();
-    int gc_was_on = PyGC_Disable();
+    _collector_ int was_on = PyGC_Disable();
     PyObject *answer = chain_answer(&search); // owned
     chain_deinit(&search);
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
     if (!answer && !PyErr_Occurred()) {
         interrupt_raise(&search.watch);
     }

@@ -194,8 +194,6 @@ static int count_retained(retained_graph *graph, tally *counts) {
     return 0;
 }
 
-// ----- the functions ----------------------------------------------------------------------------
-
 static PyObject *retained_of(PyObject *object) {
     retained_graph graph = {.failed = 0};
     tally counts = {.used = 0};
@@ -221,12 +219,8 @@ static PyObject *retained_take(PyObject *module, PyObject *maybe_subject) {
         return NULL;
     }
     arrays_prepare();
-    int gc_was_on = PyGC_Disable();
-    PyObject *answer = retained_of(object); // owned
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
-    return answer;
+    _collector_ int was_on = PyGC_Disable();
+    return retained_of(object);
 }
 
 // Bytes that go with all these objects; -1 with an exception set.
@@ -273,8 +267,7 @@ static PyObject *retained_by_types(PyObject *module, PyObject *args) {
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         if (!PyUnicode_CheckExact(PyTuple_GET_ITEM(names, i))) {
-            PyErr_SetString(PyExc_TypeError, "names must be strings");
-            return NULL;
+            return PyErr_Format(PyExc_TypeError, "names must be strings");
         }
     }
     size_t count = (size_t)PyTuple_GET_SIZE(names);
@@ -283,11 +276,8 @@ static PyObject *retained_by_types(PyObject *module, PyObject *args) {
         return PyErr_NoMemory();
     }
     arrays_prepare();
-    int gc_was_on = PyGC_Disable();
+    _collector_ int was_on = PyGC_Disable();
     PyObject *list = retained_list(names, ours, found); // owned
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
     for (size_t i = 0; i < count; i++) {
         arena_deinit(&found[i].items);
     }

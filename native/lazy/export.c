@@ -136,8 +136,7 @@ static int reads_versioned(PyObject *max_version) {
     }
     int major, minor;
     if (!PyTuple_Check(max_version)) {
-        PyErr_SetString(PyExc_TypeError, "max_version is a tuple (major, minor)");
-        return -1;
+        return error_set(PyExc_TypeError, "max_version is a tuple (major, minor)");
     }
     return PyArg_ParseTuple(max_version, "ii", &major, &minor) ? major >= 1 : -1;
 }
@@ -170,10 +169,9 @@ static PyObject *vector_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
     }
     int copied = copy == Py_True || (!versioned && !vector->written);
     if (copy == Py_False && (copied || lazy_state_of(vector) != LAZY_DONE)) {
-        PyErr_SetString(
+        return PyErr_Format(
             PyExc_BufferError,
             "copy=False: the lazy vector cannot export its elements without a copy or computing them");
-        return NULL;
     }
     if (lazy_materialize(vector, NULL) < 0) {
         return NULL;

@@ -15,8 +15,8 @@ int lazy_refuse(const char *name, PyObject *arguments) {
 
 int lazy_check_length(Py_ssize_t length, const lazy_kind *kind) {
     if (length > PY_SSIZE_T_MAX / kind->itemsize) {
-        PyErr_Format(PyExc_OverflowError, "%zd elements of %s exceed the address space", length, kind->name);
-        return -1;
+        return error_set(PyExc_OverflowError, "%zd elements of %s exceed the address space", length,
+                         kind->name);
     }
     return 0;
 }
@@ -63,8 +63,7 @@ static int unbox_integer(const lazy_kind *kind, PyObject *number, void *element)
         return -1;
     }
     if (!fits) {
-        PyErr_Format(PyExc_OverflowError, "%R does not fit into %s", index, kind->name);
-        return -1;
+        return error_set(PyExc_OverflowError, "%R does not fit into %s", index, kind->name);
     }
     memcpy(element, &bits, (size_t)kind->itemsize);
     return 0;

@@ -6,14 +6,19 @@
 
 static atomic_int gil_free_readers; // threads that read vectors without the GIL
 
-PyThreadState *lazy_release_gil(void) {
+PyThreadState *lazy_release_gil(const LazyVector *vector) {
+    if (!vector->native || vector->length <= LAZY_HOLD_GIL_MAX) {
+        return NULL;
+    }
     atomic_fetch_add(&gil_free_readers, 1);
     return PyEval_SaveThread();
 }
 
-void lazy_take_gil(PyThreadState *thread) {
-    PyEval_RestoreThread(thread);
-    atomic_fetch_sub(&gil_free_readers, 1);
+void lazy_take_gil(PyThreadState *released) {
+    if (released) {
+        PyEval_RestoreThread(released);
+        atomic_fetch_sub(&gil_free_readers, 1);
+    }
 }
 
 int lazy_has_gil_free_readers(void) { return atomic_load(&gil_free_readers) != 0; }

@@ -24,13 +24,8 @@
 #define COUNTED(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, chosen, ...) ADDRESSES_##chosen
 #define ADDRESSES(...) COUNTED(0, ##__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)(__VA_ARGS__)
 
-#define ROLE_NEW 'n'
-#define ROLE_BORROWED 'b'
-#define ROLE_SCALAR 0
-#define ROLE_STATUS 0
-#define ROLE_POINTER 0
-#define ROLE_MEMORY 'm'
-#define ROLE_NOTHING 0
+enum { ROLE_NEW = 'n', ROLE_BORROWED = 'b', ROLE_MEMORY = 'm' };
+enum { ROLE_SCALAR, ROLE_STATUS = 0, ROLE_POINTER = 0, ROLE_NOTHING = 0 };
 #define OBJECT_NEW(result) ((PyObject *)(uintptr_t)(result))
 #define OBJECT_BORROWED(result) ((PyObject *)(uintptr_t)(result))
 #define OBJECT_SCALAR(result) NULL

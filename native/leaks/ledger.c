@@ -224,8 +224,7 @@ static void watch(int is_open) {
 
 static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     if (ledger_is_open) {
-        PyErr_SetString(PyExc_RuntimeError, "the ledger is already open");
-        return NULL;
+        return PyErr_Format(PyExc_RuntimeError, "the ledger is already open");
     }
     arrays_prepare();
     if (ledger_table_init() < 0) {
@@ -244,7 +243,7 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
 
 // One row per suspect. Releases the reference that suspects_take() took of each.
 static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count) {
-    int collects = PyGC_Disable();
+    _collector_ int was_on = PyGC_Disable();
     memset(type_cache, 0, sizeof type_cache);
     PyObject *rows = PyList_New(0); // new
     for (uint32_t i = 0; i < count; i++) {
@@ -255,9 +254,6 @@ static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count)
             Py_DECREF((PyObject *)found[i].entry->address);
         }
     }
-    if (collects) {
-        PyGC_Enable();
-    }
     return rows;
 }
 
@@ -266,8 +262,7 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     arena memory = {NULL, 0};
     if (limit_rows < 1 || limit_rows > 1 << 20 ||
         arena_resize(&memory, (size_t)limit_rows * sizeof(suspect)) < 0) {
-        PyErr_SetString(PyExc_ValueError, "the limit is between 1 and 2**20");
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "the limit is between 1 and 2**20");
     }
     suspect *found = memory.start;
     uint32_t left_out = 0, count = 0;

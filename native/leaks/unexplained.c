@@ -193,11 +193,9 @@ static PyObject *row_of(PyObject *module, const unexplained_row *row, int first)
     _owned_ PyObject *name = subject ? layout_type_name(Py_TYPE(object)) : NULL;
     _owned_ PyObject *counts = name ? PyTuple_New(table.notes - first) : NULL;
     for (int i = first; counts && i < table.notes; i++) {
-        PyObject *count = PyLong_FromLong(row->unexplained[i]);
-        if (!count) {
+        if (tuple_set(counts, i - first, PyLong_FromLong(row->unexplained[i])) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(counts, i - first, count);
     }
     return counts ? Py_BuildValue("(OOiO)", subject, name, first, counts) : NULL;
 }

@@ -187,10 +187,10 @@ static int mark(uintptr_t block, size_t bytes, const ledger_freeing *freeing, fr
 }
 
 int ledger_views_freed(uintptr_t block, size_t bytes, const ledger_freeing *freeing) {
+    freed_row row = {.is_kept = 0};
     if (!ledger_views_shows(block, bytes)) {
         return 0;
     }
-    freed_row row = {.is_kept = 0};
     locate(&row);
     pthread_mutex_lock(&lock);
     int is_kept = freed_count < FREES_MAX && mark(block, bytes, freeing, &row);

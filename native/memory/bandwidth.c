@@ -53,14 +53,11 @@ static PyObject *bandwidth_read_all(PyObject *module, PyObject *args) {
         return PyErr_NoMemory();
     }
     reading r = {.runs = &runs, .most = most};
-    struct timespec start, stop;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    uint64_t start = clock_now_ns();
     memory_guard_arm();
     memory_guarded(read_body, &r); // a fault ends the reading early; what was read is timed
     memory_guard_disarm();
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    uint64_t ns = (uint64_t)(stop.tv_sec - start.tv_sec) * 1000000000u + (uint64_t)stop.tv_nsec -
-                  (uint64_t)start.tv_nsec;
+    uint64_t ns = clock_now_ns() - start;
     return Py_BuildValue("KKK", (unsigned long long)r.read, (unsigned long long)ns,
                          (unsigned long long)r.sum);
 }

@@ -206,8 +206,6 @@ int memory_guarded(void (*body)(void *), void *argument) {
     return 0;
 }
 
-// --- for Python ----------------------------------------------------------------------------------
-
 static PyObject *map_tuple(const memory_map *row) {
     return Py_BuildValue("KKs#KKs#", (unsigned long long)row->start, (unsigned long long)row->stop,
                          row->permissions, (Py_ssize_t)4, (unsigned long long)row->file_offset,

@@ -150,16 +150,14 @@ int scan_ranges_parse(PyObject *pairs, scratch *memory, size_t spare, scan_range
     Py_ssize_t count = PySequence_Fast_GET_SIZE(fast);
     scan_range *ranges = scratch_alloc(memory, ((size_t)count + spare) * sizeof *ranges);
     if (!ranges) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     *ret_count = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         unsigned long long start, stop;
         PyObject *pair = PySequence_Fast_GET_ITEM(fast, i); // borrowed
         if (!PyTuple_Check(pair)) {
-            PyErr_SetString(PyExc_TypeError, "a range is a tuple (start, stop)");
-            return -1;
+            return error_set(PyExc_TypeError, "a range is a tuple (start, stop)");
         }
         if (!PyArg_ParseTuple(pair, "KK;a range is (start, stop)", &start, &stop)) {
             return -1;

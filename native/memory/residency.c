@@ -268,8 +268,7 @@ static int residency_parse(PyObject *fast, residency_range *ranges, uint64_t *re
         unsigned long long start, stop;
         PyObject *row = PySequence_Fast_GET_ITEM(fast, i); // borrowed
         if (!PyTuple_Check(row)) {
-            PyErr_SetString(PyExc_TypeError, "a range is a tuple (start, stop, kind)");
-            return -1;
+            return error_set(PyExc_TypeError, "a range is a tuple (start, stop, kind)");
         }
         if (!PyArg_ParseTuple(row, "KKi;a range is (start, stop, kind)", &start, &stop, &ranges[i].kind)) {
             return -1;

@@ -35,12 +35,6 @@ typedef struct {
     uint8_t *filter;    // borrowed: NULL for few needles
 } scan_walk;
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 // The needle that holds the value, or NULL. Needles are sorted and do not overlap.
 static const scan_range *needle_of(const scan_job *job, uint64_t value) {
     ptrdiff_t at = addresses_find(job->needles, job->needle_count, sizeof *job->needles, value);
@@ -227,7 +221,7 @@ int scan_words(scan_job *job) {
         return 0;
     }
     scan_walk walk = {.job = job};
-    uint64_t start = now_ns();
+    uint64_t start = clock_now_ns();
     qsort(job->needles, job->needle_count, sizeof *job->needles, addresses_compare);
     walk.low = job->needles[0].start;
     walk.span = job->needles[job->needle_count - 1].stop - walk.low;
@@ -235,8 +229,7 @@ int scan_words(scan_job *job) {
     if (job->needle_count > NEEDLES_BY_COMPARISON) {
         walk.filter = filter = malloc(FILTER_BITS / 8);
         if (!filter) {
-            PyErr_NoMemory();
-            return -1;
+            return error_no_memory();
         }
         fill_filter(&walk);
     }
@@ -253,15 +246,15 @@ int scan_words(scan_job *job) {
             scan_run(&walk, slice);
             run.start = slice.stop;
             if (job->collect) {
-                uint64_t taken = job->hit_count ? now_ns() : 0;
+                uint64_t taken = job->hit_count ? clock_now_ns() : 0;
                 status = job->collect(job, job->argument);
-                taken_ns += taken ? now_ns() - taken : 0;
+                taken_ns += taken ? clock_now_ns() - taken : 0;
                 job->hit_count = 0;
             }
         }
     }
     memory_guard_disarm();
-    job->scan_ns = now_ns() - start - taken_ns;
+    job->scan_ns = clock_now_ns() - start - taken_ns;
     if (job->scanned_bytes >= SPEED_BYTES_MIN) {
         last_scan_bytes = job->scanned_bytes;
         last_scan_ns = job->scan_ns;
@@ -269,18 +262,14 @@ int scan_words(scan_job *job) {
     return status < 0 ? -1 : 0;
 }
 
-// --- for Python ----------------------------------------------------------------------------------
-
 PyObject *scan_hits(const scan_job *job) {
     size_t count = job->hit_count < job->hit_capacity ? job->hit_count : job->hit_capacity;
-    _owned_ PyObject *list = PyList_New((Py_ssize_t)count);
+    _owned_ PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < count; i++) {
-        PyObject *pair = Py_BuildValue("KK", (unsigned long long)job->hits[i].word, // stolen by the list
-                                       (unsigned long long)job->hits[i].value);
-        if (!pair) {
+        if (list_add(list, Py_BuildValue("KK", (unsigned long long)job->hits[i].word,
+                                         (unsigned long long)job->hits[i].value)) < 0) {
             return NULL;
         }
-        PyList_SET_ITEM(list, (Py_ssize_t)i, pair);
     }
     return take(list);
 }

@@ -19,10 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "module/arena.h"
 #include "module/cleanup.h"
+#include "module/clock.h"
 #include "module/compat.h"
 
 typedef struct {
@@ -43,6 +43,11 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
 // Appends to a list: 0, or -1 with an exception set; the list or the item may be NULL because making it
 // failed.
 int list_add(PyObject *list /* borrowed */, PyObject *item /* stolen */);
+// The same for an item of a new tuple.
+int tuple_set(PyObject *tuple /* borrowed */, Py_ssize_t index, PyObject *item /* stolen */);
+// Sets an exception, as PyErr_Format and PyErr_NoMemory do. -1.
+int error_set(PyObject *type /* borrowed */, const char *format, ...);
+int error_no_memory(void);
 
 // The parts: each is one C file with a function `<part>_exec`, which adds its functions and types to the
 // module and returns 0, or -1 with an exception set.

@@ -31,19 +31,16 @@ static int buffer_read(void *to, const void *address, size_t bytes) {
     if (memory_read((uintptr_t)address, to, bytes) == bytes) {
         return 0;
     }
-    PyErr_Format(PyExc_ValueError, "the exporter's pointer %p cannot be read", address);
-    return -1;
+    return error_set(PyExc_ValueError, "the exporter's pointer %p cannot be read", address);
 }
 
 // A tuple of `count` integers. Returns a new reference.
 static PyObject *buffer_integers(const Py_ssize_t *integers, int count) {
     PyObject *_owned_ result = PyTuple_New(count);
     for (int i = 0; result && i < count; i++) {
-        PyObject *integer = PyLong_FromSsize_t(integers[i]); // new, stolen by the tuple
-        if (!integer) {
+        if (tuple_set(result, i, PyLong_FromSsize_t(integers[i])) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(result, i, integer);
     }
     return take(result);
 }
@@ -79,8 +76,7 @@ static PyObject *buffer_read_format(const char *address) {
 
 static PyObject *buffer_speaks(PyObject *module /* borrowed */, PyObject *type /* borrowed */) {
     if (!PyType_Check(type)) {
-        PyErr_SetString(PyExc_TypeError, "speaks_buffer() takes a type");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "speaks_buffer() takes a type");
     }
     PyBufferProcs *procs = ((PyTypeObject *)type)->tp_as_buffer;
     return PyBool_FromLong(procs && procs->bf_getbuffer);
@@ -92,11 +88,9 @@ static PyObject *buffer_dense_strides(PyObject *shape /* borrowed */, Py_ssize_t
     PyObject *_owned_ strides = PyTuple_New(count);
     Py_ssize_t step = itemsize;
     for (Py_ssize_t i = count; strides && i-- > 0;) {
-        PyObject *stride = PyLong_FromSsize_t(step); // new, stolen by the tuple
-        if (!stride) {
+        if (tuple_set(strides, i, PyLong_FromSsize_t(step)) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(strides, i, stride);
         if (__builtin_mul_overflow(step, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)), &step)) {
             step = 0; // a shape this large cannot be dense: its strides would not fit in memory either
         }

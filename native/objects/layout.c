@@ -215,18 +215,15 @@ PyObject *layout_type_names(PyObject *types) {
     Py_ssize_t count = types && PyTuple_Check(types) ? Py_MIN(PyTuple_GET_SIZE(types), MRO_MAX) : 0;
     _owned_ PyObject *names = PyTuple_New(count);
     for (Py_ssize_t i = 0; names && i < count; i++) {
-        PyObject *base = PyTuple_GET_ITEM(types, i);                                 // borrowed
-        PyObject *name = PyType_Check(base) ? layout_type_name((PyTypeObject *)base) // new
-                                            : text_from_c("?", NAME_MAX_CHARS);
-        if (!name) {
+        PyObject *base = PyTuple_GET_ITEM(types, i); // borrowed
+        if (tuple_set(names, i,
+                      PyType_Check(base) ? layout_type_name((PyTypeObject *)base)
+                                         : text_from_c("?", NAME_MAX_CHARS)) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(names, i, name);
     }
     return take(names);
 }
-
-// ----- the Python side ----------------------------------------------------------------------------
 
 // Stores a fresh value and gives its reference up, so that a row reads as one list of puts.
 static int put(PyObject *dict /* borrowed */, const char *key, PyObject *value /* stolen, NULL on error */) {

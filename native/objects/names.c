@@ -42,15 +42,10 @@ static PyObject *names_rows(PyObject *module, PyObject *dict) {
 
 static PyObject *names_take(PyObject *module, PyObject *dict) {
     if (!PyDict_CheckExact(dict)) {
-        PyErr_SetString(PyExc_TypeError, "names() takes a dict");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "names() takes a dict");
     }
-    int gc_was_on = PyGC_Disable();
-    PyObject *rows = names_rows(module, dict); // new
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
-    return rows;
+    _collector_ int was_on = PyGC_Disable();
+    return names_rows(module, dict);
 }
 
 PART_FUNCTIONS(names, {"names", names_take, METH_O, NULL})

@@ -358,8 +358,6 @@ static Py_UCS4 closing_of(PyObject *value /* borrowed */) {
     return type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyByteArray_Type ? '\'' : 0;
 }
 
-// ----- the Python side ----------------------------------------------------------------------------
-
 // None tells that only code of the type could show the value; the caller says so in words.
 static PyObject *preview_preview(PyObject *module, PyObject *args) {
     PyObject *subject, *words; // borrowed
@@ -369,8 +367,7 @@ static PyObject *preview_preview(PyObject *module, PyObject *args) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(words); i++) {
         PyObject *word = PyTuple_GET_ITEM(words, i); // borrowed
         if (!PyUnicode_CheckExact(word) || !PyUnicode_IS_ASCII(word)) {
-            PyErr_SetString(PyExc_TypeError, "secret words are ASCII str");
-            return NULL;
+            return PyErr_Format(PyExc_TypeError, "secret words are ASCII str");
         }
     }
     PyObject *object = subject_object(module, subject); // borrowed

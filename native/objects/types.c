@@ -273,38 +273,23 @@ static PyObject *member_row(const PyMemberDef *member) { // new str
                 : NULL;
 }
 
-PyObject *types_method_rows(const PyMethodDef *methods) {
-    _owned_ PyObject *rows = PyList_New(0);
-    for (int i = 0; rows && methods && i < ROWS_MAX && methods[i].ml_name; i++) {
-        if (list_add(rows, types_method_row(&methods[i])) < 0) {
-            return NULL;
-        }
+// A function that gives a new list: `row_of` of each row of a table.
+#define ROWS_OF(function, type, name, row_of) \
+    PyObject *function(const type *table) { \
+        _owned_ PyObject *rows = PyList_New(0); \
+        for (int i = 0; rows && table && i < ROWS_MAX && table[i].name; i++) { \
+            if (list_add(rows, row_of(&table[i])) < 0) { \
+                return NULL; \
+            } \
+        } \
+        return take(rows); \
     }
-    return take(rows);
-}
+ROWS_OF(types_method_rows, PyMethodDef, ml_name, types_method_row)
+static ROWS_OF(getset_rows, PyGetSetDef, name, getset_row) static ROWS_OF(member_rows, PyMemberDef, name,
+                                                                          member_row)
 
-static PyObject *getset_rows(const PyGetSetDef *table) { // new list
-    _owned_ PyObject *rows = PyList_New(0);
-    for (int i = 0; rows && table && i < ROWS_MAX && table[i].name; i++) {
-        if (list_add(rows, getset_row(&table[i])) < 0) {
-            return NULL;
-        }
-    }
-    return take(rows);
-}
-
-static PyObject *member_rows(const PyMemberDef *table) { // new list
-    _owned_ PyObject *rows = PyList_New(0);
-    for (int i = 0; rows && table && i < ROWS_MAX && table[i].name; i++) {
-        if (list_add(rows, member_row(&table[i])) < 0) {
-            return NULL;
-        }
-    }
-    return take(rows);
-}
-
-// The type whose C tables describe `type`: itself, or for a class statement its nearest base with some.
-static PyTypeObject *type_with_tables(PyTypeObject *type) {
+    // The type whose C tables describe `type`: itself, or for a class statement its nearest base with some.
+    static PyTypeObject *type_with_tables(PyTypeObject *type) {
     for (PyTypeObject *base = type; base && base != &PyBaseObject_Type; base = base->tp_base) {
         int statement = (base->tp_flags & Py_TPFLAGS_HEAPTYPE) && !((PyHeapTypeObject *)base)->_ht_tpname;
         if (!statement) {
@@ -313,8 +298,6 @@ static PyTypeObject *type_with_tables(PyTypeObject *type) {
     }
     return type;
 }
-
-// ----- the Python side ----------------------------------------------------------------------------
 
 static int has_dict(PyTypeObject *type) {
     return type->tp_dictoffset != 0 || (type->tp_flags & Py_TPFLAGS_MANAGED_DICT);

@@ -123,8 +123,7 @@ static PyObject *remote_end_call(PyObject *module, PyObject *args) {
     }
     _buffer_ Py_buffer kept = raw;
     if (kept.len != (Py_ssize_t)sizeof(remote_registers)) {
-        PyErr_SetString(PyExc_ValueError, "these are not the registers that remote_begin_call returned");
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "these are not the registers that remote_begin_call returned");
     }
     struct user_regs_struct registers = {0};
     for (double left = seconds; !(returned = remote_returned(thread, &registers)) && left > 0;

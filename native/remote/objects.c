@@ -253,8 +253,6 @@ static int walk_list(walk *w, uintptr_t head, uint64_t limit) {
     return 0;
 }
 
-// --- for Python --------------------------------------------------------------------------------------
-
 static int walk_special(PyObject *types, uintptr_t *ret) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types) && i < WALK_SPECIAL; i++) {
         ret[i] = (uintptr_t)PyLong_AsUnsignedLongLong(PyList_GET_ITEM(types, i));
@@ -267,8 +265,7 @@ static int walk_prepare(walk *w, scratch *memory, PyObject *words) {
     w->types = scratch_alloc(memory, WALK_TYPES * sizeof *w->types);
     w->words = scratch_alloc(memory, (size_t)PyList_GET_SIZE(words) * 8 + 8);
     if (!w->pages || !w->types || !w->words) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(words); i++) {
         w->words[w->word_count++] = (uintptr_t)PyLong_AsUnsignedLongLong(PyList_GET_ITEM(words, i));

@@ -35,12 +35,6 @@ typedef struct {
     int64_t deadline_ns;
 } remote_threads;
 
-static int64_t remote_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static int remote_known(const remote_threads *threads, pid_t thread) {
     for (size_t i = 0; i < threads->count; i++) {
         if (threads->rows[i].thread == thread) {
@@ -97,7 +91,7 @@ static int remote_await(remote_threads *threads, remote_thread *row) {
             row->signal = WIFSTOPPED(status) && status >> 16 != REMOTE_EVENT_STOP ? WSTOPSIG(status) : 0;
         } else if (waited < 0 && errno != EINTR) {
             row->stopped = -1;
-        } else if (remote_now() > threads->deadline_ns) {
+        } else if ((int64_t)clock_now_ns() > threads->deadline_ns) {
             errno = ETIMEDOUT;
             return -1;
         } else {
@@ -147,7 +141,7 @@ static PyObject *remote_stop(PyObject *module, PyObject *args) {
         return NULL;
     }
     _free_ remote_thread *rows = calloc(REMOTE_THREADS_MAX, sizeof *rows);
-    remote_threads threads = {rows, 0, remote_now() + (int64_t)(seconds * 1e9)};
+    remote_threads threads = {rows, 0, (int64_t)clock_now_ns() + (int64_t)(seconds * 1e9)};
     if (!rows) {
         return PyErr_NoMemory();
     }
@@ -168,8 +162,7 @@ static PyObject *remote_go(PyObject *module, PyObject *threads) {
         int thread, number;
         PyObject *row = PySequence_Fast_GET_ITEM(fast, i); // borrowed
         if (!PyTuple_Check(row) || !PyArg_ParseTuple(row, "ii", &thread, &number)) {
-            PyErr_SetString(PyExc_TypeError, "a thread is a tuple (thread, signal)");
-            return NULL;
+            return PyErr_Format(PyExc_TypeError, "a thread is a tuple (thread, signal)");
         }
         remote_release(thread, number);
     }

@@ -233,7 +233,6 @@ typedef struct {
 // Looks at the hits of one slice: 0 to go on, 1 when enough was found, -1 with an exception set.
 typedef int (*search_take)(search *s, const scan_hit *hits, size_t count);
 
-uint64_t search_clock_ns(void);
 // One search of memory for needles. 0, or -1 with an exception set.
 int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take);
 Py_ssize_t search_references(const search *s, size_t target); // without the tool's own: `boxes` is given

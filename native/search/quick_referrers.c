@@ -262,8 +262,6 @@ static void drop_shared_values(search *s) {
 #endif
 }
 
-// --- for Python ----------------------------------------------------------------------------------
-
 static PyObject *name_tuple(glance *g, const known_name *name) {
     _owned_ PyObject *frame = name->frame ? frames_tuple(name->frame) : Py_NewRef(Py_None); // owned
     if (!frame) {
@@ -303,18 +301,14 @@ static PyObject *quick_referrers_find(PyObject *module, PyObject *args) {
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     g.target = (uintptr_t)s->targets[0];
-    int gc_was_on = PyGC_Disable(); // rows are made while holders are borrowed
+    _collector_ int was_on = PyGC_Disable(); // rows are made while holders are borrowed
     glance_frames(&g);
     glance_locals(&g);
-    _owned_ PyObject *rows = NULL, *names = NULL; // owned
     glance_namespaces(&g, dicts);
     drop_shared_values(s);
     search_resolve(s);
-    names = glance_names(&g);
-    rows = names ? owners_rows(s) : NULL;
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
+    _owned_ PyObject *names = glance_names(&g);
+    _owned_ PyObject *rows = names ? owners_rows(s) : NULL;
     return rows ? Py_BuildValue("OOO", rows, names, g.cut || !g.budget ? Py_False : Py_True) : NULL;
 }
 

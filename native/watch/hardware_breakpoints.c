@@ -66,8 +66,7 @@ static int hardware_breakpoints_parse(PyObject *addresses) {
             return -1;
         }
         if (breakpoints.places == HARDWARE_BREAKPOINTS_PLACES) {
-            PyErr_SetString(PyExc_ValueError, "the processor has four breakpoints");
-            return -1;
+            return error_set(PyExc_ValueError, "the processor has four breakpoints");
         }
         breakpoints.counted[breakpoints.places] = 0;
         breakpoints.addresses[breakpoints.places++] = (uintptr_t)address;

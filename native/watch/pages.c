@@ -308,8 +308,7 @@ static PyObject *writes_pages_arm(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (size < 1 || size > 8 || bytes < 1) {
-        PyErr_SetString(PyExc_ValueError, "an element has 1 to 8 bytes, a range at least one");
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "an element has 1 to 8 bytes, a range at least one");
     }
     if (writes_table_init(budget) < 0) {
         return NULL;

@@ -23,16 +23,14 @@ static struct {
 
 int writes_table_init(uint64_t capacity) {
     if (table.records || capacity > TABLE_MAX) {
-        PyErr_SetString(PyExc_RuntimeError, "a watch is already armed, or the budget is above a million");
-        return -1;
+        return error_set(PyExc_RuntimeError, "a watch is already armed, or the budget is above a million");
     }
     void *room = mmap(NULL, (capacity + 1) * sizeof(writes_record), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *first[2];
     backtrace(first, 2); // the first call loads the unwinder, which a handler must not do
     if (room == MAP_FAILED) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     table.records = room;
     table.capacity = capacity;
@@ -96,9 +94,7 @@ const void *writes_table_instruction(void) {
 }
 
 void writes_table_locate(writes_record *record, const ucontext_t *context) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    record->at_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    record->at_ns = clock_now_ns();
     record->thread = (int)syscall(SYS_gettid);
 #ifdef __x86_64__
     record->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];

@@ -76,8 +76,7 @@ static int writes_parse(PyObject *words) {
             return -1;
         }
         if (size < 1 || size > 8) {
-            PyErr_SetString(PyExc_ValueError, "a word has 1, 2, 4 or 8 bytes");
-            return -1;
+            return error_set(PyExc_ValueError, "a word has 1, 2, 4 or 8 bytes");
         }
         writes.addresses[writes.words] = (uintptr_t)address;
         writes.sizes[writes.words++] = size;

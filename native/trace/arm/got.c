@@ -282,8 +282,7 @@ static int object_disarm(struct dl_phdr_info *object, size_t size, void *argumen
 
 static int patched(got_walk *walk) {
     if (!running_is_ours()) {
-        PyErr_Format(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
-        return -1;
+        return error_set(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
     }
     dl_iterate_phdr(object_arm, walk);
     trampolines_walk();
@@ -351,13 +350,11 @@ static PyObject *slot_row(uint32_t number) {
 }
 
 static PyObject *got_slots(PyObject *module, PyObject *unused) {
-    _owned_ PyObject *rows = PyList_New(slot_count);
+    _owned_ PyObject *rows = PyList_New(0);
     for (uint32_t i = 0; rows && i < slot_count; i++) {
-        PyObject *row = slot_row(i);
-        if (!row) {
+        if (list_add(rows, slot_row(i)) < 0) {
             return NULL;
         }
-        PyList_SET_ITEM(rows, i, row);
     }
     return take(rows);
 }

@@ -113,22 +113,18 @@ static int arm_one(PyObject *callable) {
 
 static PyObject *methods_arm(PyObject *module, PyObject *callables) {
     if (!PyList_CheckExact(callables)) {
-        PyErr_SetString(PyExc_TypeError, "methods_arm() takes a list");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "methods_arm() takes a list");
     }
     spans_prepare();
     arrays_prepare();
     calls_forget_pages();
-    PyObject *numbers = PyList_New(PyList_GET_SIZE(callables)); // new
+    _owned_ PyObject *numbers = PyList_New(0);
     for (Py_ssize_t i = 0; numbers && i < PyList_GET_SIZE(callables); i++) {
-        PyObject *number = PyLong_FromLong(arm_one(PyList_GET_ITEM(callables, i)));
-        if (!number) {
-            Py_CLEAR(numbers);
-            break;
+        if (list_add(numbers, PyLong_FromLong(arm_one(PyList_GET_ITEM(callables, i)))) < 0) {
+            return NULL;
         }
-        PyList_SET_ITEM(numbers, i, number);
     }
-    return numbers;
+    return take(numbers);
 }
 
 static PyObject *methods_open(PyObject *module, PyObject *open) {

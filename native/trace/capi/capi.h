@@ -15,6 +15,7 @@ enum {
     CAPI_ROW_COUNT
 };
 
+uint32_t capi_hash(const char *name);
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
 int capi_calls(uint16_t row);         // whether it calls its first parameter
 

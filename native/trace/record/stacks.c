@@ -108,8 +108,7 @@ static int text_of(const void *address, scan_range *ret) {
     _scratch_ scratch memory = {NULL, 0, 0};
     memory_maps maps;
     if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     const memory_map *map = memory_maps_find(&maps, (uintptr_t)address);
     *ret = map ? (scan_range){map->start, map->stop} : (scan_range){0, 0};
@@ -135,16 +134,13 @@ static PyObject *stacks_set_open(PyObject *module, PyObject *open) {
 }
 
 static PyObject *stacks_frames(const native_stack *from) {
-    PyObject *frames = PyTuple_New((Py_ssize_t)from->count); // new
+    _owned_ PyObject *frames = PyTuple_New((Py_ssize_t)from->count);
     for (uint32_t i = 0; frames && i < from->count; i++) {
-        PyObject *address = PyLong_FromUnsignedLongLong(from->frames[i]); // stolen by the tuple
-        if (!address) {
-            Py_CLEAR(frames);
-            break;
+        if (tuple_set(frames, i, PyLong_FromUnsignedLongLong(from->frames[i])) < 0) {
+            return NULL;
         }
-        PyTuple_SET_ITEM(frames, i, address);
     }
-    return frames;
+    return take(frames);
 }
 
 PyObject *stacks_frames_of(uint32_t number) {
