@@ -169,19 +169,6 @@ static void walk_list(census *c, PyGC_Head *head) {
     }
 }
 
-// What running frames hold is as alive as what listed objects refer to.
-static int meet_frame(const frame_view *view, void *arg) {
-    visitproc visit = meet;
-    Py_VISIT(view->function);
-    Py_VISIT(view->code);
-    Py_VISIT(view->locals);
-    Py_VISIT(view->frame_object);
-    for (int i = 0; i < view->values; i++) {
-        Py_VISIT(compat_slot(view->slots[i]));
-    }
-    return 0;
-}
-
 // ----- the tool's own ---------------------------------------------------------------------------
 
 static int is_counted(census *c, PyObject *object) {
@@ -236,7 +223,7 @@ static int census_run(census *c) {
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
         walk_list(c, compat_gc_list(&PyInterpreterState_Get()->gc, i));
     }
-    frames_each(meet_frame, c);
+    frames_each_reference(meet, c); // as alive as what listed objects refer to
     drain(c);
     forget_ours(c);
     return c->failed ? -1 : 0;

@@ -83,11 +83,9 @@ static inline PyObject *tally_list(tally *counts) {
     _owned_ PyObject *list = PyList_New(0);
     for (size_t i = 0; i < counts->capacity; i++) {
         tally_row *row = &counts->rows[i];
-        if (list && row->type && row->objects) {
-            if (list_add(list, Py_BuildValue("Nnn", layout_type_name(row->type), row->objects, row->bytes)) <
-                0) {
-                Py_CLEAR(list);
-            }
+        if (list && row->type && row->objects &&
+            list_add(list, Py_BuildValue("Nnn", layout_type_name(row->type), row->objects, row->bytes)) < 0) {
+            Py_CLEAR(list);
         }
         Py_XDECREF(row->type);
     }

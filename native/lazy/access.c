@@ -75,10 +75,8 @@ static PyObject *vector_get_region(PyObject *self, PyObject *args) {
         return PyErr_Format(PyExc_TypeError, "out must have room for %zd elements of %s", n,
                             vector->kind->name);
     }
-    if (lazy_prepare(vector) < 0 || lazy_region(vector, i, n, out.buf) < 0) {
-        return NULL;
-    }
-    return PyLong_FromSsize_t(n);
+    int failed = lazy_prepare(vector) < 0 || lazy_region(vector, i, n, out.buf) < 0;
+    return failed ? NULL : PyLong_FromSsize_t(n);
 }
 
 // take(indices, out): selected elements. `indices` are int64 and checked here, `out` is writable.

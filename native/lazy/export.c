@@ -70,12 +70,7 @@ typedef struct {
 
 // Consumers may call this from any thread, with or without the GIL.
 static void loan_return(dl_loan *loan) {
-    if (loan->vector) {
-        PyGILState_STATE gil = PyGILState_Ensure();
-        loan->vector->exports--;
-        Py_DECREF(loan->vector);
-        PyGILState_Release(gil);
-    }
+    lazy_lent_back(loan->vector);
     free(loan->copy);
     free(loan);
 }
@@ -101,8 +96,7 @@ static dl_loan *loan_create(LazyVector *vector, int copied) {
     if (copied) {
         memcpy(loan->copy, vector->result->bytes, (size_t)vector->result->size);
     } else {
-        loan->vector = (LazyVector *)Py_NewRef((PyObject *)vector);
-        vector->exports++;
+        loan->vector = lazy_lend(vector);
     }
     const lazy_kind *kind = vector->kind;
     loan->shape = vector->length;

@@ -131,7 +131,10 @@ extern PyType_Spec lazy_storage_spec;
 // between no data2 is freed that native vectors may read.
 PyThreadState *lazy_release_gil(const LazyVector *vector);
 void lazy_take_gil(PyThreadState *released);
-int lazy_has_gil_free_readers(void); // whether a thread reads so now
+// Lends data2 to a consumer, who holds the vector; takes it back, from any thread, with or without the GIL.
+LazyVector *lazy_lend(LazyVector *vector);
+void lazy_lent_back(LazyVector *vector); // NULL: nothing was lent
+int lazy_has_gil_free_readers(void);     // whether a thread reads so now
 
 // lazy/region.c: elements without materializing. `i` and `n` must lie inside the vector. 0, or -1 with an
 // exception set (never for a native vector, which needs no GIL).

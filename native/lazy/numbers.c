@@ -34,14 +34,10 @@ PyObject *lazy_box(const lazy_kind *kind, const void *element) {
     }
     uint64_t bits = 0;
     memcpy(&bits, element, (size_t)kind->itemsize);
-    if (kind->family == 'b') {
-        return PyBool_FromLong(bits != 0);
-    }
-    if (kind->family == 'u') {
-        return PyLong_FromUnsignedLongLong(bits);
-    }
     int spare = 64 - 8 * kind->itemsize; // sign extension
-    return PyLong_FromLongLong((int64_t)(bits << spare) >> spare);
+    return kind->family == 'b'   ? PyBool_FromLong(bits != 0)
+           : kind->family == 'u' ? PyLong_FromUnsignedLongLong(bits)
+                                 : PyLong_FromLongLong((int64_t)(bits << spare) >> spare);
 }
 
 static int unbox_integer(const lazy_kind *kind, PyObject *number, void *element) {

@@ -21,6 +21,20 @@ void lazy_take_gil(PyThreadState *released) {
     }
 }
 
+LazyVector *lazy_lend(LazyVector *vector) {
+    vector->exports++;
+    return (LazyVector *)Py_NewRef((PyObject *)vector);
+}
+
+void lazy_lent_back(LazyVector *vector) {
+    if (vector) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        vector->exports--;
+        Py_DECREF(vector);
+        PyGILState_Release(gil);
+    }
+}
+
 int lazy_has_gil_free_readers(void) { return atomic_load(&gil_free_readers) != 0; }
 
 enum { HUGE_PAGES_FROM = 4 << 20, PAGE = 4096 };

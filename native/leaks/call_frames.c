@@ -210,7 +210,7 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
     }
 }
 
-__attribute__((no_sanitize("address"))) void ledger_watch_freed(uintptr_t block, uintptr_t object) {
+UNSANITIZED void ledger_watch_freed(uintptr_t block, uintptr_t object) {
     const uintptr_t *words = (const uintptr_t *)block;
     uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // end unknown, but the page is mapped
     for (call_frame *frame = innermost; frame; frame = frame->outer) {

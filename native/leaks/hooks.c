@@ -42,19 +42,12 @@ enum { ROLE_SCALAR, ROLE_STATUS = 0, ROLE_POINTER = 0, ROLE_NOTHING = 0 };
 #define GAVE_NONE_MEMORY(result) 0
 #define GAVE_NONE_NOTHING(result) 0
 
-#define BEGIN(name, args, effects, role) \
-    void *const where[] = {ADDRESSES args NULL}; \
-    noted_call call = {effects, \
-                       where, \
-                       (uintptr_t)__builtin_return_address(0), \
-                       ring_here.slot, \
-                       capi_##name, \
-                       role, \
-                       0, \
-                       0, \
-                       0, \
-                       PyGILState_UNLOCKED, \
-                       {0, 0}}; \
+#define BEGIN(name, args, letters, letter) \
+    void *const addresses[] = {ADDRESSES args NULL}; \
+    noted_call call = {.effects = letters, .where = addresses, .slot = ring_here.slot, .row = capi_##name}; \
+    call.from = (uintptr_t)__builtin_return_address(0); \
+    call.role = letter; \
+    call.gil = PyGILState_UNLOCKED; \
     ledger_note_before(&call)
 
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \

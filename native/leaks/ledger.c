@@ -31,16 +31,6 @@ static int count_reference(PyObject *object, void *unused) {
     return 0;
 }
 
-static int count_frame(const frame_view *view, void *unused) {
-    for (int i = 0; i < view->values; i++) {
-        PyObject *value = compat_slot(view->slots[i]); // borrowed
-        if (value) {
-            count_reference(value, NULL);
-        }
-    }
-    return 0;
-}
-
 static void count_references(void) {
     struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
@@ -52,7 +42,7 @@ static void count_references(void) {
             }
         }
     }
-    frames_each(count_frame, NULL);
+    frames_each_value(count_reference, NULL);
 }
 
 // Whether the address still holds the object: some types free their blocks where no hook sees it.
@@ -159,11 +149,11 @@ static PyObject *faults_list(void) {
     _owned_ PyObject *rows = PyList_New(0);
     for (uint32_t i = 0; rows && i < count && i < LEDGER_FAULTS_MAX; i++) {
         const ledger_fault *fault = &faults[i];
-        _owned_ PyObject *row =
-            Py_BuildValue("(iiIKIiIK)", fault->kind, fault->row == CAPI_ROW_COUNT ? -1 : fault->row,
-                          fault->slot, (unsigned long long)fault->from, fault->code, fault->lasti,
-                          fault->method, (unsigned long long)fault->address);
-        if (!row || (fault->was_written && PyList_Append(rows, row) < 0)) {
+        if (fault->was_written &&
+            list_add(rows,
+                     Py_BuildValue("(iiIKIiIK)", fault->kind, fault->row == CAPI_ROW_COUNT ? -1 : fault->row,
+                                   fault->slot, (unsigned long long)fault->from, fault->code, fault->lasti,
+                                   fault->method, (unsigned long long)fault->address)) < 0) {
             return NULL;
         }
     }

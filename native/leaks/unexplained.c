@@ -110,17 +110,6 @@ static int visit(PyObject *object, void *unused) {
     return table.failed;
 }
 
-static int visit_frame(const frame_view *view, void *unused) {
-    visit((PyObject *)view->function, NULL);
-    visit((PyObject *)view->code, NULL);
-    visit((PyObject *)view->locals, NULL);
-    visit((PyObject *)view->frame_object, NULL);
-    for (int i = 0; i < view->values; i++) {
-        visit(compat_slot(view->slots[i]), NULL);
-    }
-    return 0;
-}
-
 static void follow(void) {
     while (table.open.used && !table.failed) {
         edges_visit(arena_pop(&table.open), visit, NULL);
@@ -139,7 +128,7 @@ static void note(void) {
             }
         }
     }
-    frames_each(visit_frame, NULL);
+    frames_each_reference(visit, NULL);
     follow();
 }
 

@@ -221,9 +221,9 @@ int ledger_views_domain(uintptr_t block, const ledger_freeing *freeing) {
     return is_kept;
 }
 
-static int is_shown(uint32_t number) {
+static int is_shown(uint32_t number, int by_reported) {
     for (uint32_t i = 0; i < ledger_views_count; i++) {
-        if (views[i].freed == number + 1) {
+        if (views[i].freed == number + 1 && (!by_reported || views[i].is_reported)) {
             return 1;
         }
     }
@@ -232,7 +232,7 @@ static int is_shown(uint32_t number) {
 
 int ledger_views_keep(uintptr_t block, const ledger_freeing *freeing) {
     for (uint32_t i = 0; i < freed_count; i++) {
-        if (frees[i].block == block && !frees[i].freeing.give_back && is_shown(i)) {
+        if (frees[i].block == block && !frees[i].freeing.give_back && is_shown(i, 0)) {
             frees[i].freeing.give_back = freeing->give_back;
             frees[i].freeing.context = freeing->context;
             frees[i].is_kept = 1;
@@ -249,20 +249,15 @@ static int watch_object(PyObject *object, void *unused) {
     return ledger_views_count >= EARLIER_MAX;
 }
 
-static int watch_frame(const frame_view *view, void *unused) {
-    for (int i = 0; i < view->values; i++) {
-        PyObject *value = compat_slot(view->slots[i]); // borrowed
-        if (value) {
-            ledger_views_watch(value);
-        }
-    }
+static int watch_local(PyObject *object, void *unused) {
+    ledger_views_watch(object);
     return 0;
 }
 
 // Watches the views that exist already: those of running functions first, then those of gc objects.
 static void watch_existing(void) {
     struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
-    frames_each(watch_frame, NULL);
+    frames_each_value(watch_local, NULL);
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
         PyGC_Head *list = compat_gc_list(gc, i);
         for (PyGC_Head *at = compat_gc_next(list); at != list && ledger_views_count < EARLIER_MAX;
@@ -313,15 +308,6 @@ PyObject *ledger_views_found(PyObject *module) {
     return take(rows);
 }
 
-static int is_reported(uint32_t number) {
-    for (uint32_t i = 0; i < ledger_views_count; i++) {
-        if (views[i].freed == number + 1 && views[i].is_reported) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 static void keep_forever(const view_row *view) {
     if (view->is_reported && frees[view->freed - 1].is_kept && forever_count < FOREVER_MAX) {
         forever[forever_count++] = (scan_range){view->start, view->stop};
@@ -333,7 +319,7 @@ void ledger_views_deinit(void) {
         keep_forever(&views[i]);
     }
     for (uint32_t i = 0; i < freed_count; i++) {
-        if (frees[i].is_kept && is_reported(i)) {
+        if (frees[i].is_kept && is_shown(i, 1)) {
             forever_bytes += frees[i].bytes;
         } else if (frees[i].is_kept) {
             frees[i].freeing.give_back(frees[i].freeing.context, (void *)frees[i].block);

@@ -3,7 +3,7 @@
 #ifndef INSPECTOR_ADDRESSES_H
 #define INSPECTOR_ADDRESSES_H
 
-#include "module/native.h"
+#include "memory/memory.h"
 
 // For qsort.
 static inline int addresses_compare(const void *a, const void *b) {
@@ -30,6 +30,16 @@ static inline size_t addresses_below(const void *rows, size_t count, size_t byte
 static inline ptrdiff_t addresses_find(const void *rows, size_t count, size_t bytes, uintptr_t address) {
     ptrdiff_t at = (ptrdiff_t)addresses_below(rows, count, bytes, address + 1) - 1;
     return at >= 0 && address < ((const uintptr_t *)((const char *)rows + (size_t)at * bytes))[1] ? at : -1;
+}
+
+// Whether one of a few ranges, in any order, holds the address.
+static inline int addresses_in(const scan_range *ranges, size_t count, uintptr_t address) {
+    for (size_t i = 0; i < count; i++) {
+        if (address >= ranges[i].start && address < ranges[i].stop) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 #endif

@@ -21,7 +21,7 @@ typedef struct {
     uint64_t most, read, sum;
 } reading;
 
-static __attribute__((no_sanitize("address"))) void read_body(void *argument) {
+static UNSANITIZED void read_body(void *argument) {
     reading *r = argument;
     for (size_t i = 0; i < r->runs->count && r->read < r->most; i++) {
         scan_range run = r->runs->rows[i];

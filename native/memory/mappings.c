@@ -111,21 +111,12 @@ static PyObject *mappings_huge_at(PyObject *module /* borrowed */, PyObject *add
         return NULL;
     }
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    struct pagemap_region region = {0};
-    struct pagemap_query query = {
-        .size = sizeof query,
-        .start = wanted / page * page,
-        .end = wanted / page * page + page,
-        .vec = (uintptr_t)&region,
-        .vec_len = 1,
-        .category_mask = PAGEMAP_PRESENT,
-        .return_mask = PAGEMAP_PRESENT | PAGEMAP_HUGE,
-    };
+    int huge;
     int _close_ pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (pagemap < 0 || ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query) < 1) {
+    if (pagemap < 0 || pagemap_page(pagemap, wanted / page * page, page, &huge) < 1) {
         Py_RETURN_NONE;
     }
-    return PyBool_FromLong(region.categories & PAGEMAP_HUGE);
+    return PyBool_FromLong(huge);
 }
 
 PART_FUNCTIONS(mappings, {"huge_at", mappings_huge_at, METH_O, NULL},

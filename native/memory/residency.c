@@ -132,21 +132,11 @@ static int residency_all_private(residency_tally *tally, const residency_range *
     }
     for (uint64_t at = start; at < stop;) {
         uint64_t end = (at / huge_page + 1) * huge_page;
-        struct pagemap_region region = {0};
-        struct pagemap_query query = {
-            .size = sizeof query,
-            .start = at,
-            .end = at + PAGE_SIZE_BYTES,
-            .vec = (uintptr_t)&region,
-            .vec_len = 1,
-            .category_mask = PAGEMAP_PRESENT,
-            .return_mask = PAGEMAP_PRESENT | PAGEMAP_HUGE,
-        };
-        if (ioctl(tally->pagemap, PAGEMAP_SCAN_IOCTL, &query) < 0) {
+        int huge;
+        if (pagemap_page(tally->pagemap, at, PAGE_SIZE_BYTES, &huge) < 0) {
             return -1;
         }
-        residency_add(tally, range, at, end < stop ? end : stop, OF_PRIVATE,
-                      !!(region.categories & PAGEMAP_HUGE));
+        residency_add(tally, range, at, end < stop ? end : stop, OF_PRIVATE, huge);
         at = end;
     }
     return 1;
@@ -189,16 +179,12 @@ static int residency_by_ioctl(residency_tally *tally, const residency_range *ran
 
 // The amount that a present page counts under, by its word. Bit 61 is set on the huge zero page too.
 static int residency_of_word(uint64_t word, int kind) {
-    if (word & PAGEMAP_WORD_SWAPPED) {
-        return OF_SWAPPED;
-    }
-    if (kind == SHARED_MEMORY) {
-        return OF_SHARED;
-    }
-    if (kind == FILE_BACKED) {
-        return word & PAGEMAP_WORD_FILE ? OF_FILE : OF_PRIVATE;
-    }
-    return word & PAGEMAP_WORD_FILE || !(word & PAGEMAP_WORD_EXCLUSIVE) ? OF_ZERO : OF_PRIVATE;
+    int is_file = (word & PAGEMAP_WORD_FILE) != 0;
+    return word & PAGEMAP_WORD_SWAPPED                   ? OF_SWAPPED
+           : kind == SHARED_MEMORY                       ? OF_SHARED
+           : kind == FILE_BACKED                         ? (is_file ? OF_FILE : OF_PRIVATE)
+           : is_file || !(word & PAGEMAP_WORD_EXCLUSIVE) ? OF_ZERO
+                                                         : OF_PRIVATE;
 }
 
 static int residency_by_table(residency_tally *tally, const residency_range *range, uint64_t start,

@@ -25,6 +25,9 @@
 #include "module/clock.h"
 #include "module/compat.h"
 
+// Of a function that reads memory which AddressSanitizer did not see being allocated.
+#define UNSANITIZED __attribute__((no_sanitize("address")))
+
 typedef struct {
     PyTypeObject *subject_type;      // owned
     PyTypeObject *lazy_vector_type;  // owned

@@ -122,10 +122,7 @@ static PyObject *buffer_describe(const Py_buffer *view) {
 
 static PyObject *buffer_ask(PyObject *module /* borrowed */, PyObject *object /* borrowed */) {
     Py_buffer _buffer_ view = {0};
-    if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
-        return NULL;
-    }
-    return buffer_describe(&view);
+    return PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0 ? NULL : buffer_describe(&view);
 }
 
 // --- counts of exported buffers ----------------------------------------------------------------

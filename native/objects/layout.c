@@ -87,16 +87,13 @@ static Py_ssize_t own_size(PyObject *object /* borrowed */) {
 // Items of an exact built-in container, -1 for anything else.
 static Py_ssize_t length_of(PyObject *object /* borrowed */) {
     PyTypeObject *type = Py_TYPE(object);
-    if (type == &PyList_Type || type == &PyTuple_Type || type == &PyBytes_Type || type == &PyByteArray_Type) {
-        return Py_SIZE(object);
-    }
-    if (type == &PyDict_Type) {
-        return PyDict_GET_SIZE(object);
-    }
-    if (type == &PySet_Type || type == &PyFrozenSet_Type) {
-        return ((PySetObject *)object)->used;
-    }
-    return type == &PyUnicode_Type && PyUnicode_IS_READY(object) ? PyUnicode_GET_LENGTH(object) : -1;
+    int is_sized =
+        type == &PyList_Type || type == &PyTuple_Type || type == &PyBytes_Type || type == &PyByteArray_Type;
+    return is_sized                                                ? Py_SIZE(object)
+           : type == &PyDict_Type                                  ? PyDict_GET_SIZE(object)
+           : type == &PySet_Type || type == &PyFrozenSet_Type      ? ((PySetObject *)object)->used
+           : type == &PyUnicode_Type && PyUnicode_IS_READY(object) ? PyUnicode_GET_LENGTH(object)
+                                                                   : -1;
 }
 
 // ----- the header, field by field ---------------------------------------------------------------
@@ -121,7 +118,6 @@ static int add_preheader(PyObject *rows /* borrowed */, PyObject *object /* borr
         return -1; \
     }
     COMPAT_PREHEADER_FIELDS(ADD_IF)
-#undef ADD_IF
     return 0;
 }
 

@@ -6,23 +6,11 @@
 #define INSPECTOR_INTERNALS
 #include "objects/objects.h"
 
-static int locals_append(const frame_view *view, void *arg) {
-    PyObject *values = arg; // borrowed: the list
-    for (int i = 0; i < view->values; i++) {
-        PyObject *value = compat_slot(view->slots[i]); // borrowed
-        if (value && PyList_Append(values, value) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
+static int locals_append(PyObject *value, void *list) { return PyList_Append(list, value); }
 
 static PyObject *locals_values(PyObject *module /* borrowed */, PyObject *unused /* borrowed */) {
     _owned_ PyObject *values = PyList_New(0);
-    if (!values || frames_each(locals_append, values) < 0) {
-        return NULL;
-    }
-    return take(values);
+    return !values || frames_each_value(locals_append, values) < 0 ? NULL : take(values);
 }
 
 PART_FUNCTIONS(locals, {"local_values", locals_values, METH_NOARGS, NULL})

@@ -346,16 +346,11 @@ static void put_value(Glance *glance, PyObject *value, int depth) {
 // The bracket or quote that ends the text of `value`, so that a cut text still reads as one.
 static Py_UCS4 closing_of(PyObject *value /* borrowed */) {
     PyTypeObject *type = Py_TYPE(value);
-    if (type == &PyList_Type) {
-        return ']';
-    }
-    if (type == &PyTuple_Type || type == &PySlice_Type) {
-        return ')';
-    }
-    if (type == &PyDict_Type || type == &PySet_Type || type == &PyFrozenSet_Type) {
-        return '}';
-    }
-    return type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyByteArray_Type ? '\'' : 0;
+    return type == &PyList_Type                                                            ? ']'
+           : type == &PyTuple_Type || type == &PySlice_Type                                ? ')'
+           : type == &PyDict_Type || type == &PySet_Type || type == &PyFrozenSet_Type      ? '}'
+           : type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyByteArray_Type ? '\''
+                                                                                           : 0;
 }
 
 // None tells that only code of the type could show the value; the caller says so in words.

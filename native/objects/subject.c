@@ -118,8 +118,5 @@ PyObject *subject_peek(PyObject *subject) { return ((Subject *)subject)->object;
 int subject_exec(PyObject *module) {
     native_state *state = native_get_state(module);
     state->subject_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &subject_spec, NULL);
-    if (!state->subject_type) {
-        return -1;
-    }
-    return PyModule_AddType(module, state->subject_type);
+    return state->subject_type ? PyModule_AddType(module, state->subject_type) : -1;
 }

@@ -148,9 +148,8 @@ static size_t walk_first(const walk *w, uintptr_t address) {
 
 static int walk_take(walk *w, uintptr_t object, uintptr_t start, uint64_t bytes, walk_how how) {
     for (size_t i = walk_first(w, start); i < w->word_count && w->words[i] - start < bytes; i++) {
-        _owned_ PyObject *row =
-            Py_BuildValue("KKi", (unsigned long long)w->words[i], (unsigned long long)object, (int)how);
-        if (!row || PyList_Append(w->found, row) < 0) {
+        if (list_add(w->found, Py_BuildValue("KKi", (unsigned long long)w->words[i],
+                                             (unsigned long long)object, (int)how)) < 0) {
             return -1;
         }
     }

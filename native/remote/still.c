@@ -123,11 +123,8 @@ static int remote_stop_all(remote_threads *threads, pid_t pid) {
 static PyObject *remote_threads_list(const remote_threads *threads) {
     _owned_ PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < threads->count; i++) {
-        _owned_ PyObject *row =
-            threads->rows[i].stopped > 0
-                ? Py_BuildValue("ii", (int)threads->rows[i].thread, threads->rows[i].signal)
-                : Py_NewRef(Py_None);
-        if (!row || (row != Py_None && PyList_Append(list, row) < 0)) {
+        const remote_thread *row = &threads->rows[i];
+        if (row->stopped > 0 && list_add(list, Py_BuildValue("ii", (int)row->thread, row->signal)) < 0) {
             return NULL;
         }
     }

@@ -61,7 +61,7 @@ typedef struct {
 static int keeps_plain_memory(PyTypeObject *type) { return strncmp(type->tp_name, "_io.", 4) == 0; }
 
 // How much of such an object points to memory of its own; behind that is text, or what was there before.
-static __attribute__((no_sanitize("address"))) size_t kept_bytes(const place *found) {
+static UNSANITIZED size_t kept_bytes(const place *found) {
     PyObject *holder = found->object; // borrowed
     PyTypeObject *type = Py_TYPE(holder);
     if (found->kind != PLACE_STALE) {
@@ -79,7 +79,7 @@ static __attribute__((no_sanitize("address"))) size_t kept_bytes(const place *fo
 
 // The block is kept by the object that the word is in, and its type is known to hold nothing that way: the
 // text of a bytearray, the name of a class, the buffer of a file.
-static __attribute__((no_sanitize("address"))) int keeps_no_reference(const link_question *q) {
+static UNSANITIZED int keeps_no_reference(const link_question *q) {
     uintptr_t prefix = q->s->view.object_prefix > 0 ? (uintptr_t)q->s->view.object_prefix : 0;
     uintptr_t offset = q->link ? *(const uintptr_t *)q->link - q->row->range.start : 0;
     if (!q->found.object || !q->link || (offset && offset != prefix && offset != 2 * prefix)) {
@@ -217,17 +217,13 @@ static scan_runs runs_part(const scan_runs *runs, size_t first, size_t stop) {
 static int part_nearest(search *s, const scan_range *needles, size_t count, scan_runs *ret_near,
                         scan_runs *ret_left, scratch *memory) {
     scan_runs order;
-    size_t centers = 0, most = 2 * (count + s->target_count);
-    scan_range *around = scratch_alloc(memory, (count + s->target_count) * sizeof *around);
+    size_t centers = count + s->target_count, most = 2 * centers;
+    scan_range *around = scratch_alloc(memory, centers * sizeof *around);
     if (!around) {
         return -1;
     }
-    for (size_t i = 0; i < count; i++) {
-        around[centers++] = needles[i];
-    }
-    for (size_t i = 0; i < s->target_count; i++) {
-        around[centers++] = s->needles[i];
-    }
+    memcpy(around, needles, count * sizeof *around);
+    memcpy(around + count, s->needles, s->target_count * sizeof *around);
     qsort(around, centers, sizeof *around, addresses_compare);
     most = most < NEAR_PIECES_MAX ? most : NEAR_PIECES_MAX;
     if (nearest_first(&s->runs, around, centers, most, &order, memory) < 0) {

@@ -84,12 +84,7 @@ const frame_row *frames_find(const frame_table *frames, uintptr_t word) {
 }
 
 int frames_is_dead(const frame_table *frames, uintptr_t word) {
-    for (size_t i = 0; i < frames->chunk_count; i++) {
-        if (word >= frames->chunks[i].start && word < frames->chunks[i].stop) {
-            return 1;
-        }
-    }
-    return 0;
+    return addresses_in(frames->chunks, frames->chunk_count, word);
 }
 
 frame_part frames_part(const frame_row *frame, uintptr_t word, int *ret_index) {
@@ -112,14 +107,10 @@ frame_part frames_part(const frame_row *frame, uintptr_t word, int *ret_index) {
 
 PyObject *frames_local_name(PyObject *code, int index) {
     PyObject *names = ((PyCodeObject *)code)->co_localsplusnames; // borrowed
-    if (!names || index < 0 || index >= PyTuple_GET_SIZE(names)) {
-        return NULL;
-    }
-    return PyTuple_GET_ITEM(names, index);
+    return names && index >= 0 && index < PyTuple_GET_SIZE(names) ? PyTuple_GET_ITEM(names, index) : NULL;
 }
 
-__attribute__((no_sanitize("address"))) int frames_object_local(PyObject *object, uintptr_t word,
-                                                                PyObject **ret_code) {
+UNSANITIZED int frames_object_local(PyObject *object, uintptr_t word, PyObject **ret_code) {
     _PyInterpreterFrame *frame;
     if (PyGen_CheckExact(object) || PyCoro_CheckExact(object) || PyAsyncGen_CheckExact(object)) {
         frame = compat_generator_frame(object);

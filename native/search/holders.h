@@ -260,7 +260,6 @@ int unaligned_search(search *s, scratch *memory);
 
 // search/brief.c: a search that ends when the owners found are as many as the references. 0, or -1.
 int brief_search(search *s, scratch *memory);
-Py_ssize_t brief_references(const search *s, size_t target); // without the tool's own
 
 // search/owners.c: from and to Python. One Subject or a tuple of them, and the layouts; 0, or -1 with an
 // exception.

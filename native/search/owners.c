@@ -125,10 +125,7 @@ static int take_layouts(search *s, PyObject *layouts, scratch *memory) {
 int owners_take(search *s, PyObject *module, PyObject *subjects, PyObject *layouts, scratch *memory) {
     _owned_ PyObject *one = PyTuple_Check(subjects) ? Py_NewRef(subjects) : PyTuple_Pack(1, subjects);
     s->view.subject_type = native_get_state(module)->subject_type;
-    if (!one || take_targets(s, module, one, memory) < 0) {
-        return -1;
-    }
-    return take_layouts(s, layouts, memory);
+    return one && take_targets(s, module, one, memory) == 0 ? take_layouts(s, layouts, memory) : -1;
 }
 
 static int search_prepare(search *s, PyObject *leave_out, PyObject *own_prefix, uintptr_t frame,

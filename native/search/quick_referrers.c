@@ -26,7 +26,7 @@ typedef struct {
 typedef struct {
     search *s;
     uintptr_t target;
-    size_t budget, found_before;
+    size_t budget;
     known_name *names; // borrowed: in the scratch
     size_t name_count;
     PyObject *namespaces[NAMESPACES_MAX]; // borrowed
@@ -74,10 +74,10 @@ static void glance_dict(glance *g, PyObject *holder, size_t most) {
     }
 }
 
-// If a part of `parent` turned out to hold the target: whose part it is.
-static void remember(glance *g, size_t before, PyObject *part, PyObject *parent) {
+// If what was looked at since `before` edges turned out to hold the target: its name.
+static void remember(glance *g, size_t before, known_name name) {
     if (g->s->edge_count > before && g->name_count < NAMES_MAX) {
-        g->names[g->name_count++] = (known_name){part, parent, NULL, NULL};
+        g->names[g->name_count++] = name;
     }
 }
 
@@ -109,7 +109,7 @@ static void glance_attributes(glance *g, PyObject *holder) {
 #endif
     if (managed && PyDict_CheckExact((PyObject *)managed)) {
         glance_dict(g, (PyObject *)managed, CONTAINER_WORDS_MAX);
-        remember(g, before, (PyObject *)managed, holder);
+        remember(g, before, (known_name){(PyObject *)managed, holder, NULL, NULL});
     }
 }
 
@@ -120,7 +120,7 @@ static void glance_variables(glance *g, PyObject *holder) {
         PyObject *cell = PyTuple_GET_ITEM(cells, i); // borrowed
         size_t before = g->s->edge_count;
         glance_words(g, cell, (uintptr_t)(cell + 1), (uintptr_t)cell + sizeof(PyCellObject), 0, 1);
-        remember(g, before, cell, holder);
+        remember(g, before, (known_name){cell, holder, NULL, NULL});
     }
     uintptr_t start, stop;
     if (frames_of_generator(holder, &start, &stop)) {
@@ -175,9 +175,7 @@ static void glance_through(glance *g, PyObject *holder, PyObject *parent, PyObje
         }
     }
     glance_object(g, holder);
-    if (g->s->edge_count > before && g->name_count < NAMES_MAX) {
-        g->names[g->name_count++] = (known_name){holder, parent, key, frame};
-    }
+    remember(g, before, (known_name){holder, parent, key, frame});
 }
 
 static void glance_frames(glance *g) {

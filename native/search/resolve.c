@@ -56,7 +56,7 @@ static long count_word(search *s, edge *e, uintptr_t word, slot *ret, group_coun
 }
 
 // An edge that stands for many words of a block is asked word by word; its part is that of the first.
-static __attribute__((no_sanitize("address"))) void count_edge(search *s, edge *e, group_count *counted) {
+static UNSANITIZED void count_edge(search *s, edge *e, group_count *counted) {
     slot part;
     for (uintptr_t word = e->word; word <= e->last; word += sizeof(word)) {
         if (e->last != e->word && *(const uintptr_t *)word - (uintptr_t)counted->target >= 8) {

@@ -34,10 +34,7 @@ int search_tell(search *s, uint64_t scanned_bytes) {
     if (!wanted) {
         return -1;
     }
-    if (wanted == Py_False) {
-        return error_set(PyExc_InterruptedError, "the search was stopped");
-    }
-    return 0;
+    return wanted == Py_False ? error_set(PyExc_InterruptedError, "the search was stopped") : 0;
 }
 
 static int take_targets(search *s, const scan_hit *hits, size_t count);
@@ -199,7 +196,7 @@ typedef struct {
     uintptr_t word, value;
 } word_question;
 
-static __attribute__((no_sanitize("address"))) void word_body(void *argument) {
+static UNSANITIZED void word_body(void *argument) {
     word_question *question = argument;
     question->value = *(const uintptr_t *)question->word;
 }

@@ -22,14 +22,14 @@ static struct {
     int events[EVENTS_MAX], event_count;
 } trap;
 
-static void trap_pass_on(int number, siginfo_t *cause, void *context) {
-    if (trap.previous.sa_flags & SA_SIGINFO) {
-        trap.previous.sa_sigaction(number, cause, context);
-    } else if (trap.previous.sa_handler == SIG_DFL) {
-        signal(number, SIG_DFL);
+void writes_trap_pass_on(const struct sigaction *previous, int number, siginfo_t *cause, void *context) {
+    if (previous->sa_flags & SA_SIGINFO) {
+        previous->sa_sigaction(number, cause, context);
+    } else if (previous->sa_handler == SIG_DFL) {
+        signal(number, SIG_DFL); // the signal ends the process
         raise(number);
-    } else if (trap.previous.sa_handler != SIG_IGN) {
-        trap.previous.sa_handler(number);
+    } else if (previous->sa_handler != SIG_IGN) {
+        previous->sa_handler(number);
     }
 }
 
@@ -39,7 +39,7 @@ static void trap_caught(int number, siginfo_t *cause, void *context) {
     int ours = trap.caught(cause, context);
     __atomic_fetch_sub(&trap.inside, 1, __ATOMIC_SEQ_CST);
     if (!ours) {
-        trap_pass_on(number, cause, context);
+        writes_trap_pass_on(&trap.previous, number, cause, context);
     }
     errno = error;
 }

@@ -21,7 +21,7 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "trace/arm/calls.h"
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "trace/record/convention.h"
 #include "trace/record/ring.h"
 #include "trace/record/running.h"
@@ -210,18 +210,9 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
 static scan_range writable[RANGES_KEPT];
 static int writable_next;
 
-static int is_writable(uintptr_t address) {
-    for (int i = 0; i < RANGES_KEPT; i++) {
-        if (address >= writable[i].start && address < writable[i].stop) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 // The protection of the page at `address`, as mprotect takes it; -1 where nothing is mapped there.
 static int protection(uintptr_t address) {
-    if (is_writable(address)) {
+    if (addresses_in(writable, RANGES_KEPT, address)) {
         return PROT_READ | PROT_WRITE;
     }
     _scratch_ scratch memory = {NULL, 0, 0};

@@ -162,10 +162,9 @@ PyObject *exports_names(const void *address) {
         object.symbols && object.strings && object.gnu_hash ? symbol_count(object.gnu_hash) : 0;
     void *library = symbols ? dlopen(*object.path ? object.path : NULL, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     for (uint32_t i = 0; found && i < symbols; i++) {
-        if (leads_to(&object, &object.symbols[i], library) == address) {
-            if (list_add(found, text_from_c(object.strings + object.symbols[i].st_name, 200)) < 0) {
-                Py_CLEAR(found);
-            }
+        if (leads_to(&object, &object.symbols[i], library) == address &&
+            list_add(found, text_from_c(object.strings + object.symbols[i].st_name, 200)) < 0) {
+            Py_CLEAR(found);
         }
     }
     if (library) {

@@ -55,10 +55,7 @@ static int object_name(struct dl_phdr_info *object, size_t size, void *argument)
 
 static PyObject *got_objects(PyObject *module, PyObject *unused) {
     _owned_ PyObject *names = PyList_New(0);
-    if (!names || dl_iterate_phdr(object_name, names)) {
-        return NULL;
-    }
-    return take(names);
+    return !names || dl_iterate_phdr(object_name, names) ? NULL : take(names);
 }
 
 static void import_count(const relocation *found, void *argument) {
@@ -85,10 +82,7 @@ static int host_name(struct dl_phdr_info *object, size_t size, void *argument) {
 
 static PyObject *got_hosts(PyObject *module, PyObject *unused) {
     _owned_ PyObject *names = PyList_New(0);
-    if (!names || exports_prepare() < 0 || dl_iterate_phdr(host_name, names)) {
-        return NULL;
-    }
-    return take(names);
+    return !names || exports_prepare() < 0 || dl_iterate_phdr(host_name, names) ? NULL : take(names);
 }
 
 PART_FUNCTIONS(loaded, {"got_objects", got_objects, METH_NOARGS, NULL},

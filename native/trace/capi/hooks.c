@@ -76,22 +76,16 @@ enum { NEW, BORROWED, SCALAR, STATUS, POINTER, MEMORY, NOTHING };
     HOOK(1, deep, name, type, params, args, obj, val, aux, keep, fails, owns, text)
 
 // Without a result the words are read before the call, which may free their memory; except outputs.
-#define EARLY_KEPT(value) HOOK_WORD(value)
-#define EARLY_GONE(value) HOOK_WORD(value)
-#define EARLY_NONE(value) HOOK_WORD(value)
-#define EARLY_OUTPUT(value) 0
-#define LATE_KEPT(value, early) early
-#define LATE_GONE(value, early) early
-#define LATE_NONE(value, early) early
-#define LATE_OUTPUT(value, early) ((void)(early), HOOK_WORD(value))
+#define EARLY(keep, value) (keep == OUTPUT ? 0 : HOOK_WORD(value))
+#define LATE(keep, value, early) (keep == OUTPUT ? HOOK_WORD(value) : early)
 #define HOOK_VOID(deep, grade, name, params, args, object, value, second, keep, text) \
     static void hook_##grade##_##name params { \
-        uint64_t obj_word = EARLY_##keep(object), val_word = EARLY_##keep(value); \
-        uint64_t aux_word = EARLY_##keep(second); \
+        uint64_t obj_word = EARLY(keep, object), val_word = EARLY(keep, value); \
+        uint64_t aux_word = EARLY(keep, second); \
         hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep((PyObject *)obj_word)); \
         ((void(*) params)got_words_of[call.slot].original) args; \
-        FINISH(deep, name, LATE_##keep(object, obj_word), LATE_##keep(value, val_word), \
-               LATE_##keep(second, aux_word), keep, 0, 0, text, (void)0); \
+        FINISH(deep, name, LATE(keep, object, obj_word), LATE(keep, value, val_word), \
+               LATE(keep, second, aux_word), keep, 0, 0, text, (void)0); \
     }
 #define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
     HOOK_VOID(0, record, name, params, args, obj, val, aux, keep, NO_TEXT) \
@@ -155,16 +149,13 @@ static void *note(const uint64_t *words) {
     if (says == RELEASED && foreign_open) {
         foreign_leaves_python();
     }
-    event *record = ring_open();
-    if (record) {
-        *record = (event){.start = ring_start_ticks(), .obj = words[0], .val = words[1], .aux = words[2]};
-        record->slot = slot;
-        record->func = says == CALLED ? row : says - 1u;
-        record->kind = says != CALLED ? EVENT_GIL : row == CAPI_NO_ROW ? EVENT_NAMED : EVENT_CAPI;
-        record->flags = EVENT_FLAG_ENTRY | EVENT_FLAG_NO_GIL;
-        record->depth = ring_depth_byte(ring_here.depth);
-        ring_commit();
-    }
+    event record = {.start = ring_start_ticks(), .obj = words[0], .val = words[1], .aux = words[2]};
+    record.slot = slot;
+    record.func = says == CALLED ? row : says - 1u;
+    record.kind = says != CALLED ? EVENT_GIL : row == CAPI_NO_ROW ? EVENT_NAMED : EVENT_CAPI;
+    record.flags = EVENT_FLAG_ENTRY | EVENT_FLAG_NO_GIL;
+    record.depth = ring_depth_byte(ring_here.depth);
+    ring_record(&record);
     return got_words_of[slot].original;
 }
 

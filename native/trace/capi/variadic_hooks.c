@@ -144,10 +144,7 @@ typedef PyObject *(*build_function)(const char *format, va_list values);
 
 static PyObject *call_formatted(PyObject *callable, const char *format, build_function build,
                                 va_list values) {
-    if (!format || !*format) {
-        return PyObject_CallNoArgs(callable);
-    }
-    return call_built(callable, build(format, values));
+    return format && *format ? call_built(callable, build(format, values)) : PyObject_CallNoArgs(callable);
 }
 
 static PyObject *call_method(PyObject *object, const char *name, const char *format, build_function build,

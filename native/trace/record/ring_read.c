@@ -9,11 +9,8 @@
 
 #include <pthread.h>
 
-static const char *const mode_names[] = {
 #define MODE_NAME(name) #name,
-    RING_MODES(MODE_NAME)
-#undef MODE_NAME
-};
+static const char *const mode_names[] = {RING_MODES(MODE_NAME)};
 
 static int mode_find(const char *name) {
     for (int mode = RING_LAST; mode <= RING_SAMPLE; mode++) {

@@ -93,13 +93,10 @@ uint32_t stacks_take(void) {
 }
 
 void stacks_record(uint32_t slot, uint8_t depth) {
-    uint32_t number = stacks_take();
-    event *record = number ? ring_open() : NULL;
-    if (record) {
-        *record =
-            (event){.kind = EVENT_STACK, .flags = EVENT_FLAG_CONTINUATION, .slot = slot, .depth = depth};
-        record->val = number;
-        ring_commit();
+    event record = {.kind = EVENT_STACK, .flags = EVENT_FLAG_CONTINUATION, .slot = slot, .depth = depth};
+    record.val = stacks_take();
+    if (record.val) {
+        ring_record(&record);
     }
 }
 

@@ -219,18 +219,14 @@ static int has_failed(call_convention convention, uintptr_t result) {
 }
 
 static void write_buffer(const Py_buffer *view, uint16_t depth) {
-    event *record = ring_open();
-    if (record) {
-        *record = (event){.kind = EVENT_BUFFER,
-                          .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_OUTPUT,
-                          .depth = (uint8_t)depth,
-                          .obj = (uint64_t)(uintptr_t)view->obj,
-                          .val = (uint64_t)(uintptr_t)view->buf,
-                          .aux = (uint64_t)view->len,
-                          .lasti = (int32_t)view->itemsize,
-                          .refs = view->ndim};
-        ring_commit();
-    }
+    ring_record(&(event){.kind = EVENT_BUFFER,
+                         .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_OUTPUT,
+                         .depth = (uint8_t)depth,
+                         .obj = (uint64_t)(uintptr_t)view->obj,
+                         .val = (uint64_t)(uintptr_t)view->buf,
+                         .aux = (uint64_t)view->len,
+                         .lasti = (int32_t)view->itemsize,
+                         .refs = view->ndim});
 }
 
 // Compares written memory. Arguments too few to fill it (three elements put into a thousand) are no copy.

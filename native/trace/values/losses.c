@@ -211,9 +211,7 @@ void losses_scalar(PyObject *object, const void *value, uint32_t bytes, char kin
     }
 }
 
-int losses_exec(PyObject *module) {
 #define RULE_NAME(name) #name,
-    static const char *const names[] = {LOSSES_RULES(RULE_NAME)};
-#undef RULE_NAME
-    return names_add(module, "LOSS_RULES", names, RULE_COUNT);
-}
+static const char *const rule_names[] = {LOSSES_RULES(RULE_NAME)};
+
+int losses_exec(PyObject *module) { return names_add(module, "LOSS_RULES", rule_names, RULE_COUNT); }
