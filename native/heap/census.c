@@ -16,14 +16,10 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "heap/census.h"
-#include "module/native.h"
-#include "objects/objects.h"
-
-#include <time.h>
-
 #include "heap/tally.h"
 #include "memory/marks.h"
 #include "module/interrupt.h"
+#include "objects/objects.h"
 
 #define AHEAD 16 // objects of a list between the chase and the look
 #define LAG 32   // references in flight; a power of two
@@ -173,19 +169,6 @@ static void walk_list(census *c, PyGC_Head *head) {
     }
 }
 
-// What running frames hold is as alive as what listed objects refer to.
-static int meet_frame(const frame_view *view, void *arg) {
-    visitproc visit = meet;
-    Py_VISIT(view->function);
-    Py_VISIT(view->code);
-    Py_VISIT(view->locals);
-    Py_VISIT(view->frame_object);
-    for (int i = 0; i < view->values; i++) {
-        Py_VISIT(compat_slot(view->slots[i]));
-    }
-    return 0;
-}
-
 // ----- the tool's own ---------------------------------------------------------------------------
 
 static int is_counted(census *c, PyObject *object) {
@@ -240,7 +223,7 @@ static int census_run(census *c) {
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
         walk_list(c, compat_gc_list(&PyInterpreterState_Get()->gc, i));
     }
-    frames_each(meet_frame, c);
+    frames_each_reference(meet, c); // as alive as what listed objects refer to
     drain(c);
     forget_ours(c);
     return c->failed ? -1 : 0;
@@ -256,39 +239,24 @@ int census_collect(PyObject *ours, PyObject *wanted, arena_stack *found) {
     return result;
 }
 
-static long long now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
 // The whole of it, under one hold of the GIL: switch the gc off, walk, build, switch it on again.
 static PyObject *census_take(PyObject *module, PyObject *ours) {
     if (!PyTuple_CheckExact(ours)) {
-        PyErr_SetString(PyExc_TypeError, "census() takes a tuple of types");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "census() takes a tuple of types");
     }
     census c = {.ours = ours};
     arrays_prepare();
-    int gc_was_on = PyGC_Disable();
-    long long begin = now_ns();
+    _collector_ int was_on = PyGC_Disable();
+    uint64_t begin = clock_now_ns();
     int result = census_run(&c);
-    long long elapsed = now_ns() - begin;
+    long long elapsed = (long long)(clock_now_ns() - begin);
     size_t extra = marks_bytes(&c.seen) + c.counts.table.bytes + c.open.items.bytes;
     PyObject *rows = result < 0 ? NULL : tally_list(&c.counts); // owned
     census_deinit(&c);
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
     if (result < 0) {
         interrupt_raise(&c.watch);
     }
     return rows ? Py_BuildValue("NnLn", rows, c.tracked, elapsed, (Py_ssize_t)extra) : NULL;
 }
 
-static PyMethodDef census_methods[] = {
-    {"census", census_take, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int census_exec(PyObject *module) { return PyModule_AddFunctions(module, census_methods); }
+PART_FUNCTIONS(census, {"census", census_take, METH_O, NULL})

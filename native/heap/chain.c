@@ -18,13 +18,8 @@
 // has been written down.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-#include "objects/objects.h"
-
-#include <string.h>
-#include <time.h>
-
 #include "heap/chain_search.h"
+#include "objects/objects.h"
 
 #define TOGETHER 64 // objects whose memory is asked for in one go
 #define AT_ONCE 4096
@@ -285,8 +280,6 @@ static void chain_run(chain_search *search) {
     }
 }
 
-// ----- the function -----------------------------------------------------------------------------
-
 static void chain_deinit(chain_search *search) {
     leaf_pools_deinit(&search->leaves);
     marks_deinit(&search->seen);
@@ -296,14 +289,8 @@ static void chain_deinit(chain_search *search) {
     chain_order_deinit(search);
 }
 
-static long long now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000ll + now.tv_nsec;
-}
-
 static PyObject *chain_answer(chain_search *search) { // new
-    long long begin = now_ns();
+    uint64_t begin = clock_now_ns();
     if (marks_init(&search->seen) < 0) {
         return PyErr_NoMemory();
     }
@@ -316,7 +303,7 @@ static PyObject *chain_answer(chain_search *search) { // new
     size_t extra = marks_bytes(&search->seen) + search->leaves.asked + search->roots.bytes +
                    search->objects.bytes + search->families.bytes + search->layer_bytes;
     return rows ? Py_BuildValue("NnLn", rows, (Py_ssize_t)(search->root_count + search->count),
-                                now_ns() - begin, (Py_ssize_t)extra)
+                                (long long)(clock_now_ns() - begin), (Py_ssize_t)extra)
                 : NULL;
 }
 
@@ -334,21 +321,13 @@ static PyObject *chain_take(PyObject *module, PyObject *args) {
                            .names = names,
                            .folder = folder};
     arrays_prepare();
-    int gc_was_on = PyGC_Disable();
+    _collector_ int was_on = PyGC_Disable();
     PyObject *answer = chain_answer(&search); // owned
     chain_deinit(&search);
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
     if (!answer && !PyErr_Occurred()) {
         interrupt_raise(&search.watch);
     }
     return answer;
 }
 
-static PyMethodDef chain_methods[] = {
-    {"chain", chain_take, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int chain_exec(PyObject *module) { return PyModule_AddFunctions(module, chain_methods); }
+PART_FUNCTIONS(chain, {"chain", chain_take, METH_VARARGS, NULL})

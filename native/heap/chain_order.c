@@ -17,8 +17,6 @@
 // SPDX-License-Identifier: MIT
 #include "heap/chain_search.h"
 
-#include <string.h>
-
 static int is_unaligned(const PyObject *object) { return ((uintptr_t)object & 15) != 0; }
 
 static int copy_rows(const marks *from, marks *to) {

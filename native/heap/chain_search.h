@@ -3,12 +3,10 @@
 #ifndef INSPECTOR_CHAIN_SEARCH_H
 #define INSPECTOR_CHAIN_SEARCH_H
 
-#include "module/native.h"
-#include "objects/objects.h"
-
 #include "heap/leaf_pools.h"
 #include "memory/marks.h"
 #include "module/interrupt.h"
+#include "objects/objects.h"
 
 typedef enum { ROOT_DICT, ROOT_MODULE, ROOT_FRAME, ROOT_THREAD } root_kind;
 

@@ -47,13 +47,10 @@ static PyObject *holder_name(PyObject *holder) { // new
 }
 
 static Py_ssize_t holder_length(PyObject *holder) {
-    if (PyDict_Check(holder)) {
-        return ((PyDictObject *)holder)->ma_used;
-    }
-    if (PyAnySet_Check(holder)) {
-        return ((PySetObject *)holder)->used;
-    }
-    return PyList_Check(holder) || PyTuple_Check(holder) ? Py_SIZE(holder) : -1;
+    return PyDict_Check(holder)                            ? ((PyDictObject *)holder)->ma_used
+           : PyAnySet_Check(holder)                        ? ((PySetObject *)holder)->used
+           : PyList_Check(holder) || PyTuple_Check(holder) ? Py_SIZE(holder)
+                                                           : -1;
 }
 
 static PyObject *step_row(PyObject *holder, PyObject *target) { // new

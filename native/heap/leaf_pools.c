@@ -13,11 +13,9 @@
 // GIL is held throughout, so a pool stays what it is.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
-#include "module/native.h"
-#include "objects/objects.h"
-
 #include "heap/leaf_pools.h"
+#include "memory/memory.h"
+#include "objects/objects.h"
 
 enum { LARGEST_LEAF = 64, NO_LEAVES = 1 };
 

@@ -3,10 +3,10 @@
 #ifndef INSPECTOR_LEAF_POOLS_H
 #define INSPECTOR_LEAF_POOLS_H
 
-#include <stdint.h>
-
 #include "module/arena.h"
 #include "search/pymalloc.h"
+
+#include <stdint.h>
 
 #define LEAF_POOLS_ADDRESS_BITS 47 // of a process (mmap(2) gives no others unasked)
 

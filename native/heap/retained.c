@@ -18,11 +18,9 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "heap/census.h"
-#include "module/native.h"
-#include "objects/objects.h"
-
 #include "heap/tally.h"
 #include "module/interrupt.h"
+#include "objects/objects.h"
 
 #define HELD ((Py_ssize_t)1 << 60) // more than any refcount: held without a look
 #define AHEAD 8                    // entries between a prefetch and the look
@@ -196,8 +194,6 @@ static int count_retained(retained_graph *graph, tally *counts) {
     return 0;
 }
 
-// ----- the functions ----------------------------------------------------------------------------
-
 static PyObject *retained_of(PyObject *object) {
     retained_graph graph = {.failed = 0};
     tally counts = {.used = 0};
@@ -223,12 +219,8 @@ static PyObject *retained_take(PyObject *module, PyObject *maybe_subject) {
         return NULL;
     }
     arrays_prepare();
-    int gc_was_on = PyGC_Disable();
-    PyObject *answer = retained_of(object); // owned
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
-    return answer;
+    _collector_ int was_on = PyGC_Disable();
+    return retained_of(object);
 }
 
 // Bytes that go with all these objects; -1 with an exception set.
@@ -261,8 +253,7 @@ static PyObject *retained_list(PyObject *names, PyObject *ours, arena_stack *fou
     for (Py_ssize_t i = 0; list && i < PyTuple_GET_SIZE(names); i++) {
         Py_ssize_t bytes = retained_bytes(&found[i]);
         arena_deinit(&found[i].items);
-        _owned_ PyObject *number = bytes < 0 ? NULL : PyLong_FromSsize_t(bytes);
-        if (!number || PyList_Append(list, number) < 0) {
+        if (list_add(list, bytes < 0 ? NULL : PyLong_FromSsize_t(bytes)) < 0) {
             return NULL;
         }
     }
@@ -276,8 +267,7 @@ static PyObject *retained_by_types(PyObject *module, PyObject *args) {
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
         if (!PyUnicode_CheckExact(PyTuple_GET_ITEM(names, i))) {
-            PyErr_SetString(PyExc_TypeError, "names must be strings");
-            return NULL;
+            return PyErr_Format(PyExc_TypeError, "names must be strings");
         }
     }
     size_t count = (size_t)PyTuple_GET_SIZE(names);
@@ -286,21 +276,13 @@ static PyObject *retained_by_types(PyObject *module, PyObject *args) {
         return PyErr_NoMemory();
     }
     arrays_prepare();
-    int gc_was_on = PyGC_Disable();
+    _collector_ int was_on = PyGC_Disable();
     PyObject *list = retained_list(names, ours, found); // owned
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
     for (size_t i = 0; i < count; i++) {
         arena_deinit(&found[i].items);
     }
     return list;
 }
 
-static PyMethodDef retained_methods[] = {
-    {"retained", retained_take, METH_O, NULL},
-    {"retained_by_types", retained_by_types, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int retained_exec(PyObject *module) { return PyModule_AddFunctions(module, retained_methods); }
+PART_FUNCTIONS(retained, {"retained", retained_take, METH_O, NULL},
+               {"retained_by_types", retained_by_types, METH_VARARGS, NULL})

@@ -6,8 +6,6 @@
 #ifndef INSPECTOR_TALLY_H
 #define INSPECTOR_TALLY_H
 
-#include "module/arena.h"
-#include "module/native.h"
 #include "objects/objects.h"
 
 typedef struct {
@@ -85,12 +83,9 @@ static inline PyObject *tally_list(tally *counts) {
     _owned_ PyObject *list = PyList_New(0);
     for (size_t i = 0; i < counts->capacity; i++) {
         tally_row *row = &counts->rows[i];
-        if (list && row->type && row->objects) {
-            _owned_ PyObject *item =
-                Py_BuildValue("Nnn", layout_type_name(row->type), row->objects, row->bytes);
-            if (!item || PyList_Append(list, item) < 0) {
-                Py_CLEAR(list);
-            }
+        if (list && row->type && row->objects &&
+            list_add(list, Py_BuildValue("Nnn", layout_type_name(row->type), row->objects, row->bytes)) < 0) {
+            Py_CLEAR(list);
         }
         Py_XDECREF(row->type);
     }

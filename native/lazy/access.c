@@ -9,8 +9,7 @@ static int check_index(const LazyVector *vector, Py_ssize_t *i) {
     Py_ssize_t length = vector->length;
     *i += *i < 0 ? length : 0;
     if (*i < 0 || *i >= length) {
-        PyErr_Format(PyExc_IndexError, "index out of range of a lazy vector of length %zd", length);
-        return -1;
+        return error_set(PyExc_IndexError, "index out of range of a lazy vector of length %zd", length);
     }
     return 0;
 }
@@ -76,10 +75,8 @@ static PyObject *vector_get_region(PyObject *self, PyObject *args) {
         return PyErr_Format(PyExc_TypeError, "out must have room for %zd elements of %s", n,
                             vector->kind->name);
     }
-    if (lazy_prepare(vector) < 0 || lazy_region(vector, i, n, out.buf) < 0) {
-        return NULL;
-    }
-    return PyLong_FromSsize_t(n);
+    int failed = lazy_prepare(vector) < 0 || lazy_region(vector, i, n, out.buf) < 0;
+    return failed ? NULL : PyLong_FromSsize_t(n);
 }
 
 // take(indices, out): selected elements. `indices` are int64 and checked here, `out` is writable.
@@ -95,8 +92,7 @@ static PyObject *vector_take(PyObject *self, PyObject *args) {
     }
     Py_ssize_t count = indices.len / (Py_ssize_t)sizeof(int64_t), size = vector->kind->itemsize;
     if (indices.itemsize != sizeof(int64_t) || out.len != count * size) {
-        PyErr_SetString(PyExc_TypeError, "take() requires int64 indices and room for as many elements");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "take() requires int64 indices and room for as many elements");
     }
     for (Py_ssize_t k = 0; k < count; k++) {
         Py_ssize_t i = ((const int64_t *)indices.buf)[k];
@@ -156,8 +152,7 @@ static PyObject *vector_share(PyObject *self, PyObject *maybe) {
     native_state *state = native_type_state(Py_TYPE(self));
     if (!state || !PyObject_TypeCheck(maybe, state->lazy_vector_type) ||
         !same_kind(other->kind, vector->kind) || other->length != vector->length) {
-        PyErr_SetString(PyExc_TypeError, "share() requires a lazy vector of the same kind and length");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "share() requires a lazy vector of the same kind and length");
     }
     if (lazy_state_of(other) == LAZY_DONE && lazy_state_of(vector) == LAZY_NOT && !vector->result) {
         vector->result = (LazyStorage *)Py_NewRef((PyObject *)other->result);
@@ -236,11 +231,9 @@ static PyObject *get_input_references(PyObject *self, void *unused) {
     Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(input) : input != NULL;
     _owned_ PyObject *counts = PyTuple_New(count);
     for (Py_ssize_t i = 0; counts && i < count; i++) {
-        PyObject *number = count_of(is_tuple ? PyTuple_GET_ITEM(input, i) : input);
-        if (!number) {
+        if (tuple_set(counts, i, count_of(is_tuple ? PyTuple_GET_ITEM(input, i) : input)) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(counts, i, number);
     }
     return take(counts);
 }

@@ -32,12 +32,7 @@ static void schema_release(ArrowSchema *self) { self->release = NULL; } // all o
 // Consumers may call this from any thread, with or without the GIL.
 static void array_release(ArrowArray *self) {
     arrow_loan *loan = self->context;
-    if (loan->vector) {
-        PyGILState_STATE gil = PyGILState_Ensure();
-        loan->vector->exports--;
-        Py_DECREF(loan->vector);
-        PyGILState_Release(gil);
-    }
+    lazy_lent_back(loan->vector);
     free(loan->bits);
     free(loan);
     self->release = NULL;
@@ -103,8 +98,7 @@ static arrow_loan *loan_create(LazyVector *vector) {
     }
     loan->buffers[1] = loan->bits ? loan->bits : vector->result->bytes;
     if (!loan->bits) {
-        loan->vector = (LazyVector *)Py_NewRef((PyObject *)vector);
-        vector->exports++;
+        loan->vector = lazy_lend(vector);
     }
     return loan;
 }

@@ -70,12 +70,7 @@ typedef struct {
 
 // Consumers may call this from any thread, with or without the GIL.
 static void loan_return(dl_loan *loan) {
-    if (loan->vector) {
-        PyGILState_STATE gil = PyGILState_Ensure();
-        loan->vector->exports--;
-        Py_DECREF(loan->vector);
-        PyGILState_Release(gil);
-    }
+    lazy_lent_back(loan->vector);
     free(loan->copy);
     free(loan);
 }
@@ -101,8 +96,7 @@ static dl_loan *loan_create(LazyVector *vector, int copied) {
     if (copied) {
         memcpy(loan->copy, vector->result->bytes, (size_t)vector->result->size);
     } else {
-        loan->vector = (LazyVector *)Py_NewRef((PyObject *)vector);
-        vector->exports++;
+        loan->vector = lazy_lend(vector);
     }
     const lazy_kind *kind = vector->kind;
     loan->shape = vector->length;
@@ -136,8 +130,7 @@ static int reads_versioned(PyObject *max_version) {
     }
     int major, minor;
     if (!PyTuple_Check(max_version)) {
-        PyErr_SetString(PyExc_TypeError, "max_version is a tuple (major, minor)");
-        return -1;
+        return error_set(PyExc_TypeError, "max_version is a tuple (major, minor)");
     }
     return PyArg_ParseTuple(max_version, "ii", &major, &minor) ? major >= 1 : -1;
 }
@@ -170,10 +163,9 @@ static PyObject *vector_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
     }
     int copied = copy == Py_True || (!versioned && !vector->written);
     if (copy == Py_False && (copied || lazy_state_of(vector) != LAZY_DONE)) {
-        PyErr_SetString(
+        return PyErr_Format(
             PyExc_BufferError,
             "copy=False: the lazy vector cannot export its elements without a copy or computing them");
-        return NULL;
     }
     if (lazy_materialize(vector, NULL) < 0) {
         return NULL;

@@ -11,7 +11,6 @@
 // data2 may be filled in part: bit k of `done` is set after the bytes of block k are written.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
-#include <time.h>
 
 typedef struct lazy_wait {
     unsigned long thread;
@@ -20,12 +19,6 @@ typedef struct lazy_wait {
 } lazy_wait;
 
 static lazy_wait *waits; // the waiters, on their stacks; read and changed under the GIL
-
-static long long now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 // Whether the thread that fills `vector` waits, at the end of a chain of waiters, for this thread.
 static int closes_cycle(const LazyVector *vector, unsigned long me) {
@@ -76,8 +69,7 @@ static int allocate(LazyVector *vector) {
     if (vector->result && !vector->done) {
         uint64_t *done = calloc((size_t)(lazy_blocks(vector) / 64 + 1), sizeof *done);
         if (!done) {
-            PyErr_NoMemory();
-            return -1;
+            return error_no_memory();
         }
         __atomic_store_n(&vector->done, done, __ATOMIC_RELEASE);
     }
@@ -110,8 +102,7 @@ static int begin(LazyVector *vector, Py_ssize_t first, Py_ssize_t end) {
     if (!vector->filled || lazy_state_of(vector) == LAZY_FILLING) { // the first time; or in a forked child
         vector->filled = PyThread_allocate_lock();
         if (!vector->filled) {
-            PyErr_NoMemory();
-            return -1;
+            return error_no_memory();
         }
     }
     if (lazy_prepare(vector) < 0) {
@@ -141,13 +132,9 @@ static Py_ssize_t compute(LazyVector *vector, char *bytes, Py_ssize_t first, Py_
 }
 
 static Py_ssize_t fill(LazyVector *vector, Py_ssize_t first, Py_ssize_t end) {
-    Py_ssize_t written;
-    if (!vector->native || vector->length <= LAZY_HOLD_GIL_MAX) {
-        return compute(vector, vector->result->bytes, first, end);
-    }
-    PyThreadState *without = lazy_release_gil();
-    written = compute(vector, vector->result->bytes, first, end);
-    lazy_take_gil(without);
+    PyThreadState *released = lazy_release_gil(vector);
+    Py_ssize_t written = compute(vector, vector->result->bytes, first, end);
+    lazy_take_gil(released);
     return written;
 }
 
@@ -177,10 +164,12 @@ int lazy_materialize_blocks(LazyVector *vector, Py_ssize_t first, Py_ssize_t end
     if (begun <= 0) {
         return begun;
     }
-    long long start = now_ns();
+    uint64_t start = clock_now_ns();
     Py_ssize_t written = fill(vector, first, end);
     finish(vector, first, end, written < 0);
-    return written < 0 ? -1 : lazy_event(vector, "materialize", cause, written, now_ns() - start);
+    return written < 0
+               ? -1
+               : lazy_event(vector, "materialize", cause, written, (long long)(clock_now_ns() - start));
 }
 
 int lazy_materialize(LazyVector *vector, PyObject *cause) {
@@ -199,9 +188,9 @@ static int retire(LazyVector *vector, LazyStorage *old) {
 int lazy_unshare(LazyVector *vector) {
     LazyStorage *old = vector->result;
     if (vector->exports) {
-        PyErr_Format(PyExc_BufferError, "%zd consumers hold this memory: no writable buffer can be granted",
-                     vector->exports);
-        return -1;
+        return error_set(PyExc_BufferError,
+                         "%zd consumers hold this memory: no writable buffer can be granted",
+                         vector->exports);
     }
     if (Py_REFCNT(old) > 1) {
         LazyStorage *copy = lazy_storage_create(Py_TYPE(vector), old->size);

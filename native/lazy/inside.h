@@ -127,10 +127,14 @@ int lazy_refuse(const char *name, PyObject *arguments /* stolen */);
 LazyStorage *lazy_storage_create(PyTypeObject *vector_type /* borrowed */, Py_ssize_t size);
 extern PyType_Spec lazy_storage_spec;
 
-// Releases the GIL, and takes it again. In between no data2 is freed that native vectors may read.
-PyThreadState *lazy_release_gil(void);
-void lazy_take_gil(PyThreadState *thread);
-int lazy_has_gil_free_readers(void); // whether a thread reads so now
+// Releases the GIL for a long computation without Python, else keeps it: NULL. Then takes it again. In
+// between no data2 is freed that native vectors may read.
+PyThreadState *lazy_release_gil(const LazyVector *vector);
+void lazy_take_gil(PyThreadState *released);
+// Lends data2 to a consumer, who holds the vector; takes it back, from any thread, with or without the GIL.
+LazyVector *lazy_lend(LazyVector *vector);
+void lazy_lent_back(LazyVector *vector); // NULL: nothing was lent
+int lazy_has_gil_free_readers(void);     // whether a thread reads so now
 
 // lazy/region.c: elements without materializing. `i` and `n` must lie inside the vector. 0, or -1 with an
 // exception set (never for a native vector, which needs no GIL).

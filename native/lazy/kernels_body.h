@@ -83,7 +83,18 @@ static lazy_stamp VARIANT(sum_stamped)(const double *in, int64_t n, int absolute
 // --- kernels of each kind ----------------------------------------------------------------------------
 // GCC can vectorize these loops; the element types allow unaligned reads.
 
-#define LAZY_INTEGER(kind, type, wide, field, signed_) \
+// Whether `holds` for any element from number `first` on; `negated` is ! for none.
+#define LAZY_ANY(name, kind, first, holds, negated) \
+    static int VARIANT(name)(const void *in, int64_t n) { \
+        const VARIANT(kind) *from = in; \
+        int found = 0; \
+        for (int64_t i = first; i < n; i++) { \
+            found |= holds; \
+        } \
+        return negated found; \
+    }
+
+#define LAZY_INTEGER(kind, type, wide, signed_) \
     typedef type VARIANT(kind) __attribute__((aligned(1), may_alias)); \
     static void VARIANT(abs_##kind)(const void *in, void *out, int64_t n) { \
         const VARIANT(kind) *from = in; \
@@ -118,14 +129,7 @@ static lazy_stamp VARIANT(sum_stamped)(const double *in, int64_t n, int absolute
         *(type *)least = low; \
         *(type *)most = high; \
     } \
-    static int VARIANT(sorted_##kind)(const void *in, int64_t n) { \
-        const VARIANT(kind) *from = in; \
-        int falls = 0; \
-        for (int64_t i = 1; i < n; i++) { \
-            falls |= from[i - 1] > from[i]; \
-        } \
-        return !falls; \
-    }
+    LAZY_ANY(sorted_##kind, kind, 1, from[i - 1] > from[i], !)
 
 #define LAZY_REAL(kind, type, bits, lane, mask_lane, width) \
     typedef type VARIANT(kind) __attribute__((aligned(1), may_alias)); \
@@ -164,32 +168,19 @@ static lazy_stamp VARIANT(sum_stamped)(const double *in, int64_t n, int absolute
         *(type *)least = low; \
         *(type *)most = high; \
     } \
-    static int VARIANT(sorted_##kind)(const void *in, int64_t n) { \
-        const VARIANT(kind) *from = in; \
-        int falls = 0; \
-        for (int64_t i = 1; i < n; i++) { \
-            falls |= (from[i - 1] > from[i]) | ((from[i - 1] != from[i - 1]) & (from[i] == from[i])); \
-        } \
-        return !falls; \
-    } \
-    static int VARIANT(nan_##kind)(const void *in, int64_t n) { \
-        const VARIANT(kind) *from = in; \
-        int odd = 0; \
-        for (int64_t i = 0; i < n; i++) { \
-            odd |= from[i] != from[i]; \
-        } \
-        return odd; \
-    }
+    LAZY_ANY(sorted_##kind, kind, 1, \
+             (from[i - 1] > from[i]) | ((from[i - 1] != from[i - 1]) & (from[i] == from[i])), !) \
+    LAZY_ANY(nan_##kind, kind, 0, from[i] != from[i], )
 
-LAZY_INTEGER(bool, uint8_t, uint64_t, natural, 0)
-LAZY_INTEGER(i8, int8_t, int64_t, whole, 1)
-LAZY_INTEGER(i16, int16_t, int64_t, whole, 1)
-LAZY_INTEGER(i32, int32_t, int64_t, whole, 1)
-LAZY_INTEGER(i64, int64_t, uint64_t, whole, 1)
-LAZY_INTEGER(u8, uint8_t, uint64_t, natural, 0)
-LAZY_INTEGER(u16, uint16_t, uint64_t, natural, 0)
-LAZY_INTEGER(u32, uint32_t, uint64_t, natural, 0)
-LAZY_INTEGER(u64, uint64_t, uint64_t, natural, 0)
+LAZY_INTEGER(bool, uint8_t, uint64_t, 0)
+LAZY_INTEGER(i8, int8_t, int64_t, 1)
+LAZY_INTEGER(i16, int16_t, int64_t, 1)
+LAZY_INTEGER(i32, int32_t, int64_t, 1)
+LAZY_INTEGER(i64, int64_t, uint64_t, 1)
+LAZY_INTEGER(u8, uint8_t, uint64_t, 0)
+LAZY_INTEGER(u16, uint16_t, uint64_t, 0)
+LAZY_INTEGER(u32, uint32_t, uint64_t, 0)
+LAZY_INTEGER(u64, uint64_t, uint64_t, 0)
 LAZY_REAL(f32, float, uint32_t, v8f, v8i, 8)
 LAZY_REAL(f64, double, uint64_t, v4d, v4i, 4)
 
@@ -242,6 +233,7 @@ static const lazy_kind VARIANT(kinds)[] = {
                                 LAZY_ROW(f64, "d", "float64", 'f', double, VARIANT(nan_f64))};
 
 #undef LAZY_ADD_WORDS
+#undef LAZY_ANY
 #undef LAZY_INTEGER
 #undef LAZY_REAL
 #undef LAZY_ROW

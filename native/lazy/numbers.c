@@ -15,8 +15,8 @@ int lazy_refuse(const char *name, PyObject *arguments) {
 
 int lazy_check_length(Py_ssize_t length, const lazy_kind *kind) {
     if (length > PY_SSIZE_T_MAX / kind->itemsize) {
-        PyErr_Format(PyExc_OverflowError, "%zd elements of %s exceed the address space", length, kind->name);
-        return -1;
+        return error_set(PyExc_OverflowError, "%zd elements of %s exceed the address space", length,
+                         kind->name);
     }
     return 0;
 }
@@ -34,14 +34,10 @@ PyObject *lazy_box(const lazy_kind *kind, const void *element) {
     }
     uint64_t bits = 0;
     memcpy(&bits, element, (size_t)kind->itemsize);
-    if (kind->family == 'b') {
-        return PyBool_FromLong(bits != 0);
-    }
-    if (kind->family == 'u') {
-        return PyLong_FromUnsignedLongLong(bits);
-    }
     int spare = 64 - 8 * kind->itemsize; // sign extension
-    return PyLong_FromLongLong((int64_t)(bits << spare) >> spare);
+    return kind->family == 'b'   ? PyBool_FromLong(bits != 0)
+           : kind->family == 'u' ? PyLong_FromUnsignedLongLong(bits)
+                                 : PyLong_FromLongLong((int64_t)(bits << spare) >> spare);
 }
 
 static int unbox_integer(const lazy_kind *kind, PyObject *number, void *element) {
@@ -63,8 +59,7 @@ static int unbox_integer(const lazy_kind *kind, PyObject *number, void *element)
         return -1;
     }
     if (!fits) {
-        PyErr_Format(PyExc_OverflowError, "%R does not fit into %s", index, kind->name);
-        return -1;
+        return error_set(PyExc_OverflowError, "%R does not fit into %s", index, kind->name);
     }
     memcpy(element, &bits, (size_t)kind->itemsize);
     return 0;

@@ -56,8 +56,7 @@ static int over_buffer(LazyVector *vector, PyObject *input) {
 PyObject *lazy_make(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     native_state *state = native_get_state(module);
     if (count != 2) {
-        PyErr_SetString(PyExc_TypeError, "lazy_over(x, absolute)");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "lazy_over(x, absolute)");
     }
     int over = PyObject_TypeCheck(args[0], state->lazy_vector_type);
     if (!over && !PyObject_CheckBuffer(args[0])) {

@@ -234,18 +234,13 @@ int lazy_each_block(LazyVector *vector, lazy_fold fold, void *state) {
     __attribute__((cleanup(raw_free))) void *scratch =
         PyMem_RawMalloc((size_t)(bytes < LAZY_BLOCK_BYTES ? bytes + 1 : LAZY_BLOCK_BYTES));
     if (!scratch) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     if (lazy_prepare(vector) < 0) {
         return -1;
     }
-    if (!vector->native || vector->length <= LAZY_HOLD_GIL_MAX) {
-        return fold_blocks(vector, fold, state, scratch);
-    }
-    int result;
-    PyThreadState *without = lazy_release_gil();
-    result = fold_blocks(vector, fold, state, scratch);
-    lazy_take_gil(without);
+    PyThreadState *released = lazy_release_gil(vector);
+    int result = fold_blocks(vector, fold, state, scratch);
+    lazy_take_gil(released);
     return result;
 }

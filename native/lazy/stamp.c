@@ -21,8 +21,7 @@ int lazy_stamps_make(LazyVector *vector) {
     }
     if (!stamps || !stamps->read || !stamps->block) {
         lazy_stamps_free(stamps);
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     vector->stamps = stamps;
     return 0;

@@ -1,18 +1,38 @@
 // The storage of a materialized vector, and the count of threads that may read it without the GIL.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
+
 #include <sys/mman.h>
 
 static atomic_int gil_free_readers; // threads that read vectors without the GIL
 
-PyThreadState *lazy_release_gil(void) {
+PyThreadState *lazy_release_gil(const LazyVector *vector) {
+    if (!vector->native || vector->length <= LAZY_HOLD_GIL_MAX) {
+        return NULL;
+    }
     atomic_fetch_add(&gil_free_readers, 1);
     return PyEval_SaveThread();
 }
 
-void lazy_take_gil(PyThreadState *thread) {
-    PyEval_RestoreThread(thread);
-    atomic_fetch_sub(&gil_free_readers, 1);
+void lazy_take_gil(PyThreadState *released) {
+    if (released) {
+        PyEval_RestoreThread(released);
+        atomic_fetch_sub(&gil_free_readers, 1);
+    }
+}
+
+LazyVector *lazy_lend(LazyVector *vector) {
+    vector->exports++;
+    return (LazyVector *)Py_NewRef((PyObject *)vector);
+}
+
+void lazy_lent_back(LazyVector *vector) {
+    if (vector) {
+        PyGILState_STATE gil = PyGILState_Ensure();
+        vector->exports--;
+        Py_DECREF(vector);
+        PyGILState_Release(gil);
+    }
 }
 
 int lazy_has_gil_free_readers(void) { return atomic_load(&gil_free_readers) != 0; }

@@ -5,6 +5,7 @@
 // memory. Sums of floats are accumulated in `long double` across blocks.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
+
 #include <math.h>
 
 typedef struct {
@@ -58,13 +59,9 @@ static int total_of(LazyVector *vector, int real, lazy_total *total) {
     if (lazy_prepare(vector) < 0) {
         return -1;
     }
-    if (vector->length <= LAZY_HOLD_GIL_MAX) {
-        sum_fused(vector, total);
-        return 0;
-    }
-    PyThreadState *without = lazy_release_gil();
+    PyThreadState *released = lazy_release_gil(vector);
     sum_fused(vector, total);
-    lazy_take_gil(without);
+    lazy_take_gil(released);
     return 0;
 }
 
@@ -151,8 +148,7 @@ static PyObject *extreme(LazyVector *vector, int greatest) {
     lazy_extremes found = {0};
     inspector_lazy_provider *provider = vector->provider;
     if (!vector->length) {
-        PyErr_Format(PyExc_ValueError, "%s of a lazy vector of length 0", greatest ? "max" : "min");
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "%s of a lazy vector of length 0", greatest ? "max" : "min");
     }
     int answer =
         provider ? provider_value(vector, greatest ? provider->max : provider->min, &found.least) : 0;

@@ -16,6 +16,7 @@
 // Limits. One dimension; the eleven kinds of lazy/kernels.c; 256 nested vectors; 16 events.
 // SPDX-License-Identifier: MIT
 #include "lazy/inside.h"
+
 #include <structmember.h>
 
 // --- life -----------------------------------------------------------------------------------------------
@@ -65,9 +66,8 @@ static int vector_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         return -1;
     }
     if (vector->ready) {
-        PyErr_SetString(PyExc_RuntimeError,
-                        "a lazy vector is initialised once: consumers rely on its length");
-        return -1;
+        return error_set(PyExc_RuntimeError,
+                         "a lazy vector is initialised once: consumers rely on its length");
     }
     const lazy_kind *kind = lazy_kind_of(format, itemsize);
     int elt = overrides(self, "elt"), region = overrides(self, "get_region");
@@ -227,8 +227,7 @@ static PyType_Spec vector_spec = {
 static PyObject *lazy_class(PyObject *module, PyObject *type) {
     native_state *state = native_get_state(module);
     if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, state->lazy_vector_type)) {
-        PyErr_SetString(PyExc_TypeError, "lazy_class() requires a subclass of LazyVector");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "lazy_class() requires a subclass of LazyVector");
     }
     Py_XSETREF(state->lazy_class, (PyTypeObject *)Py_NewRef(type));
     Py_RETURN_NONE;

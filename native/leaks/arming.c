@@ -1,12 +1,9 @@
 // Slots patched for leak checks only: functions that free memory, and allocators that chosen modules import.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "leaks/freeing.h"
 #include "leaks/frees.h"
 #include "leaks/raw_memory/followed.h"
 #include "leaks/raw_memory/hooks.h"
-#include "memory/memory.h"
-#include "trace/arm/got.h"
 #include "trace/arm/loaded.h"
 #include "trace/capi/slot_table.h"
 

@@ -4,16 +4,13 @@
 // balance of that object is marked as blurred.
 // SPDX-License-Identifier: MIT
 #include "leaks/call_frames.h"
-#include "leaks/call_frame.h"
-#include "leaks/entries/entry.h"
 #include "leaks/entries/table.h"
+#include "leaks/statics.h"
 #include "objects/objects.h"
 #include "trace/capi/capi.h"
 #include "trace/record/convention.h"
 #include "trace/record/ring.h"
 #include "trace/record/running.h"
-
-#include "leaks/statics.h"
 
 enum { ARGUMENTS_MAX = 12, WORDS_CHECKED = 16 };
 
@@ -213,7 +210,7 @@ static void watch_arguments(call_frame *frame, call_convention convention, const
     }
 }
 
-__attribute__((no_sanitize("address"))) void ledger_watch_freed(uintptr_t block, uintptr_t object) {
+UNSANITIZED void ledger_watch_freed(uintptr_t block, uintptr_t object) {
     const uintptr_t *words = (const uintptr_t *)block;
     uintptr_t stop = (block & ~(uintptr_t)4095) + 4096; // end unknown, but the page is mapped
     for (call_frame *frame = innermost; frame; frame = frame->outer) {

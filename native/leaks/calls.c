@@ -11,20 +11,17 @@
 // only the call has the object.
 // SPDX-License-Identifier: MIT
 #include "leaks/calls.h"
-#include "leaks/call_frame.h"
 #include "leaks/call_frames.h"
-#include "leaks/entries/entry.h"
+#include "leaks/dtypes.h"
 #include "leaks/entries/table.h"
 #include "leaks/frees.h"
+#include "leaks/statics.h"
+#include "leaks/views.h"
 #include "objects/objects.h"
 #include "trace/arm/calls.h"
 #include "trace/capi/capi.h"
 #include "trace/record/convention.h"
 #include "trace/record/running.h"
-
-#include "leaks/dtypes.h"
-#include "leaks/statics.h"
-#include "leaks/views.h"
 
 enum { FOLLOWED = 3 };
 

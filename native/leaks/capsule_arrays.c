@@ -9,9 +9,7 @@
 //
 // The struct belongs to the C code: each word is read by memory_read() and used only if a list is there.
 // SPDX-License-Identifier: MIT
-#include "leaks/call_frame.h"
 #include "leaks/call_frames.h"
-#include "memory/memory.h"
 #include "objects/objects.h"
 
 enum { STRUCT_WORDS = 16, CELL_ITEMS = 4, LIST_WORDS = 3, ALLOCATED_MAX = 512 };

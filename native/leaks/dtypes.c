@@ -17,12 +17,9 @@
 // SPDX-License-Identifier: MIT
 #include "leaks/dtypes.h"
 #include "leaks/call_frames.h"
-#include "memory/memory.h"
 #include "objects/objects.h"
 #include "trace/record/ring.h"
 #include "trace/record/running.h"
-
-#include <string.h>
 
 enum { ALLOCATED_MAX = 128, WORDS_CHECKED = 16, PAGE_BYTES = 4096 };
 
@@ -103,12 +100,12 @@ static dtype_row *row_of(uintptr_t dtype) {
 // The end of the block is not known, but its page is mapped.
 static uintptr_t page_end(uintptr_t block) { return (block & ~(uintptr_t)(PAGE_BYTES - 1)) + PAGE_BYTES; }
 
-static __attribute__((no_sanitize("address"))) int is_array(uintptr_t block) {
+static UNSANITIZED int is_array(uintptr_t block) {
     return ((const uintptr_t *)block)[1] == (uintptr_t)arrays_type;
 }
 
 // The block may be no array, so a read beyond its page goes through memory_read().
-static __attribute__((no_sanitize("address"))) uintptr_t dtype_in(uintptr_t block) {
+static UNSANITIZED uintptr_t dtype_in(uintptr_t block) {
     ndarray_fields copy = {.descr = NULL};
     if (block + sizeof copy <= page_end(block)) {
         return (uintptr_t)((const ndarray_fields *)block)->descr;
@@ -132,7 +129,7 @@ void ledger_dtypes_freed(uintptr_t block) {
     is_blurred |= !dtype; // NumPy 2.5 clears the field first
 }
 
-__attribute__((no_sanitize("address"))) void ledger_dtypes_memory_freed(uintptr_t block) {
+UNSANITIZED void ledger_dtypes_memory_freed(uintptr_t block) {
     const uintptr_t *words = (const uintptr_t *)block;
     uintptr_t stop = page_end(block);
     for (int n = 0; n < WORDS_CHECKED && (uintptr_t)(words + n + 1) <= stop; n++) {

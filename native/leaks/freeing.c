@@ -11,11 +11,9 @@
 // Limits and why. munmap, allocators linked into a library (mimalloc, jemalloc), caches of free blocks
 // (NumPy) and calls inside libc and Python are not seen; leaks/frees.c hooks Python's domains.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "leaks/freeing.h"
 #include "leaks/raw_memory/followed.h"
 #include "leaks/views.h"
-#include "module/native.h"
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
 
@@ -100,22 +98,7 @@ static void hook_deleted(void *block, uintptr_t second, uintptr_t third) {
     ring_here.deleting = 0;
 }
 
-enum {
 #define FREEING_ID(name, hook) FREEING_##name,
-    FREEING(FREEING_ID) FREEING_COUNT
-#undef FREEING_ID
-};
-
-static exports_row imported[] = {
+enum { FREEING(FREEING_ID) };
 #define FREEING_ROW(name, hook) {#name, NULL, GOT_FREEING_FIRST + FREEING_##name},
-    FREEING(FREEING_ROW)
-#undef FREEING_ROW
-};
-static void *const hooks[] = {
-#define FREEING_HOOK(name, hook) (void *)hook_##hook,
-    FREEING(FREEING_HOOK)
-#undef FREEING_HOOK
-};
-
-const got_source freeing_source = {
-    .first = GOT_FREEING_FIRST, .count = FREEING_COUNT, .functions = imported, .hooks = hooks};
+GOT_SOURCE(freeing_source, GOT_FREEING_FIRST, FREEING, FREEING);

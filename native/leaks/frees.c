@@ -23,14 +23,12 @@
 // SPDX-License-Identifier: MIT
 #include "leaks/frees.h"
 #include "leaks/call_frames.h"
-#include "leaks/entries/entry.h"
+#include "leaks/dtypes.h"
 #include "leaks/entries/table.h"
 #include "leaks/raw_memory/allocation_runs.h"
-#include "objects/objects.h"
-
-#include "leaks/dtypes.h"
 #include "leaks/raw_memory/followed.h"
 #include "leaks/views.h"
+#include "objects/objects.h"
 
 enum { KEPT_MAX = 1 << 15, WAITING_MAX = 1 << 11, WAITING_BYTES = 512 };
 
@@ -158,16 +156,11 @@ static int must_keep(void *block) {
 
 // The latest block of the free list of a type, as a new object. NULL if the type has no list.
 static PyObject *new_from_free_list(const PyTypeObject *type, Py_ssize_t size) {
-    if (type == &PyList_Type) {
-        return PyList_New(0);
-    }
-    if (type == &PyDict_Type) {
-        return PyDict_New();
-    }
-    if (type == &PyFloat_Type) {
-        return PyFloat_FromDouble(0);
-    }
-    return type == &PyTuple_Type && size > 0 ? PyTuple_New(size) : NULL;
+    return type == &PyList_Type                ? PyList_New(0)
+           : type == &PyDict_Type              ? PyDict_New()
+           : type == &PyFloat_Type             ? PyFloat_FromDouble(0)
+           : type == &PyTuple_Type && size > 0 ? PyTuple_New(size)
+                                               : NULL;
 }
 
 int ledger_frees_reclaim(PyObject *dead, const ledger_dying *was) {

@@ -8,12 +8,8 @@
 #include "trace/capi/hooks.h"
 #include "leaks/calls.h"
 #include "leaks/notes.h"
-#include "trace/capi/capi.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
-#include "trace/record/ring.h"
-
 #include "trace/capi/failures.h"
+#include "trace/record/ring.h"
 
 #define ADDRESSES_0()
 #define ADDRESSES_1(a) &a,
@@ -28,13 +24,8 @@
 #define COUNTED(_0, _1, _2, _3, _4, _5, _6, _7, _8, _9, chosen, ...) ADDRESSES_##chosen
 #define ADDRESSES(...) COUNTED(0, ##__VA_ARGS__, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)(__VA_ARGS__)
 
-#define ROLE_NEW 'n'
-#define ROLE_BORROWED 'b'
-#define ROLE_SCALAR 0
-#define ROLE_STATUS 0
-#define ROLE_POINTER 0
-#define ROLE_MEMORY 'm'
-#define ROLE_NOTHING 0
+enum { ROLE_NEW = 'n', ROLE_BORROWED = 'b', ROLE_MEMORY = 'm' };
+enum { ROLE_SCALAR, ROLE_STATUS = 0, ROLE_POINTER = 0, ROLE_NOTHING = 0 };
 #define OBJECT_NEW(result) ((PyObject *)(uintptr_t)(result))
 #define OBJECT_BORROWED(result) ((PyObject *)(uintptr_t)(result))
 #define OBJECT_SCALAR(result) NULL
@@ -51,19 +42,12 @@
 #define GAVE_NONE_MEMORY(result) 0
 #define GAVE_NONE_NOTHING(result) 0
 
-#define BEGIN(name, args, effects, role) \
-    void *const where[] = {ADDRESSES args NULL}; \
-    noted_call call = {effects, \
-                       where, \
-                       (uintptr_t)__builtin_return_address(0), \
-                       ring_here.slot, \
-                       capi_##name, \
-                       role, \
-                       0, \
-                       0, \
-                       0, \
-                       PyGILState_UNLOCKED, \
-                       {0, 0}}; \
+#define BEGIN(name, args, letters, letter) \
+    void *const addresses[] = {ADDRESSES args NULL}; \
+    noted_call call = {.effects = letters, .where = addresses, .slot = ring_here.slot, .row = capi_##name}; \
+    call.from = (uintptr_t)__builtin_return_address(0); \
+    call.role = letter; \
+    call.gil = PyGILState_UNLOCKED; \
     ledger_note_before(&call)
 
 #define CAPI(name, type, params, args, obj, val, aux, keep, fails, owns, effects, direction, text) \
@@ -81,13 +65,7 @@
         ((void(*) params)got_words_of[call.slot].original) args; \
         ledger_note_after(&call, NULL, 0, 0); \
     }
-#define CAPI_VA(...)
-#define CAPI_ENTRY(...)
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 typedef struct {
     void *hook;
@@ -99,15 +77,9 @@ typedef struct {
     [capi_##name] = {ledger_##name, effects, ROLE_##owns},
 #define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
     [capi_##name] = {ledger_##name, effects, 0},
-#define CAPI_VA(name, ...) [capi_##name] = {NULL, "", 0},
-#define CAPI_ENTRY(name, ...) [capi_##name] = {NULL, "", 0},
 static const hook_row hooks[CAPI_ROW_COUNT] = {
 #include "trace/capi/capi.def"
 };
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 // Whether a row moves a reference. PyErr_Occurred and iterator state stay inside CPython.
 static int moves(const hook_row *row) {

@@ -5,22 +5,17 @@
 // rest, and all objects that a call left unbalanced or that died with holders, are returned to Python in
 // Subjects; Python then searches memory for their owners. From ledger_close() on nothing is recorded.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "leaks/calls.h"
 #include "leaks/dtypes.h"
-#include "leaks/entries/entry.h"
 #include "leaks/entries/table.h"
-#include "leaks/frees.h"
 #include "leaks/notes.h"
 #include "leaks/raw_memory/allocation_runs.h"
 #include "leaks/statics.h"
 #include "leaks/views.h"
-#include "memory/memory.h"
 #include "objects/objects.h"
 #include "trace/arm/calls.h"
 #include "trace/arm/numpy_table.h"
-#include "trace/capi/capi.h"
 #include "trace/capi/hooks.h"
 #include "trace/record/running.h"
 
@@ -36,16 +31,6 @@ static int count_reference(PyObject *object, void *unused) {
     return 0;
 }
 
-static int count_frame(const frame_view *view, void *unused) {
-    for (int i = 0; i < view->values; i++) {
-        PyObject *value = compat_slot(view->slots[i]); // borrowed
-        if (value) {
-            count_reference(value, NULL);
-        }
-    }
-    return 0;
-}
-
 static void count_references(void) {
     struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
@@ -57,7 +42,7 @@ static void count_references(void) {
             }
         }
     }
-    frames_each(count_frame, NULL);
+    frames_each_value(count_reference, NULL);
 }
 
 // Whether the address still holds the object: some types free their blocks where no hook sees it.
@@ -164,11 +149,11 @@ static PyObject *faults_list(void) {
     _owned_ PyObject *rows = PyList_New(0);
     for (uint32_t i = 0; rows && i < count && i < LEDGER_FAULTS_MAX; i++) {
         const ledger_fault *fault = &faults[i];
-        _owned_ PyObject *row =
-            Py_BuildValue("(iiIKIiIK)", fault->kind, fault->row == CAPI_ROW_COUNT ? -1 : fault->row,
-                          fault->slot, (unsigned long long)fault->from, fault->code, fault->lasti,
-                          fault->method, (unsigned long long)fault->address);
-        if (!row || (fault->was_written && PyList_Append(rows, row) < 0)) {
+        if (fault->was_written &&
+            list_add(rows,
+                     Py_BuildValue("(iiIKIiIK)", fault->kind, fault->row == CAPI_ROW_COUNT ? -1 : fault->row,
+                                   fault->slot, (unsigned long long)fault->from, fault->code, fault->lasti,
+                                   fault->method, (unsigned long long)fault->address)) < 0) {
             return NULL;
         }
     }
@@ -229,8 +214,7 @@ static void watch(int is_open) {
 
 static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
     if (ledger_is_open) {
-        PyErr_SetString(PyExc_RuntimeError, "the ledger is already open");
-        return NULL;
+        return PyErr_Format(PyExc_RuntimeError, "the ledger is already open");
     }
     arrays_prepare();
     if (ledger_table_init() < 0) {
@@ -249,20 +233,16 @@ static PyObject *ledger_open(PyObject *module, PyObject *skipped) {
 
 // One row per suspect. Releases the reference that suspects_take() took of each.
 static PyObject *rows_of(PyObject *module, const suspect *found, uint32_t count) {
-    int collects = PyGC_Disable();
+    _collector_ int was_on = PyGC_Disable();
     memset(type_cache, 0, sizeof type_cache);
     PyObject *rows = PyList_New(0); // new
     for (uint32_t i = 0; i < count; i++) {
-        _owned_ PyObject *row = rows ? row_of(module, found[i].entry, found[i].count) : NULL;
-        if (rows && (!row || PyList_Append(rows, row) < 0)) {
+        if (rows && list_add(rows, row_of(module, found[i].entry, found[i].count)) < 0) {
             Py_CLEAR(rows);
         }
         if (!(found[i].entry->flags & LEDGER_LISTED)) {
             Py_DECREF((PyObject *)found[i].entry->address);
         }
-    }
-    if (collects) {
-        PyGC_Enable();
     }
     return rows;
 }
@@ -272,8 +252,7 @@ static PyObject *ledger_close(PyObject *module, PyObject *limit) {
     arena memory = {NULL, 0};
     if (limit_rows < 1 || limit_rows > 1 << 20 ||
         arena_resize(&memory, (size_t)limit_rows * sizeof(suspect)) < 0) {
-        PyErr_SetString(PyExc_ValueError, "the limit is between 1 and 2**20");
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "the limit is between 1 and 2**20");
     }
     suspect *found = memory.start;
     uint32_t left_out = 0, count = 0;
@@ -329,9 +308,8 @@ static PyObject *ledger_rooms(PyObject *module, PyObject *unused) {
     ranges[LEDGER_ARENAS] = allocation_runs_range(); // a block without a header starts at its object
     PyObject *rows = PyList_New(0);                  // new
     for (int i = 0; rows && i <= LEDGER_ARENAS; i++) {
-        _owned_ PyObject *row =
-            Py_BuildValue("(KK)", (unsigned long long)ranges[i].start, (unsigned long long)ranges[i].stop);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, Py_BuildValue("(KK)", (unsigned long long)ranges[i].start,
+                                         (unsigned long long)ranges[i].stop)) < 0) {
             Py_CLEAR(rows);
         }
     }

@@ -6,16 +6,13 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "leaks/notes.h"
-#include "leaks/entries/entry.h"
+#include "leaks/dtypes.h"
 #include "leaks/entries/table.h"
-#include "leaks/frees.h"
+#include "leaks/raw_memory/followed.h"
+#include "leaks/views.h"
 #include "trace/capi/capi.h"
 #include "trace/record/ring.h"
 #include "trace/record/running.h"
-
-#include "leaks/dtypes.h"
-#include "leaks/raw_memory/followed.h"
-#include "leaks/views.h"
 
 static void note(const noted_call *call, PyObject *object, char role, Py_ssize_t new_references) {
     ledger_entry *entry = object ? ledger_enter(object, new_references) : NULL;

@@ -18,10 +18,9 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/frees.h"
 #include "leaks/raw_memory/allocation_runs.h"
-#include "objects/objects.h"
-
 #include "memory/marks.h"
 #include "module/arena.h"
+#include "objects/objects.h"
 
 enum { NOTES_MAX = 8, ROWS_AT_FIRST = 1 << 16 };
 
@@ -111,17 +110,6 @@ static int visit(PyObject *object, void *unused) {
     return table.failed;
 }
 
-static int visit_frame(const frame_view *view, void *unused) {
-    visit((PyObject *)view->function, NULL);
-    visit((PyObject *)view->code, NULL);
-    visit((PyObject *)view->locals, NULL);
-    visit((PyObject *)view->frame_object, NULL);
-    for (int i = 0; i < view->values; i++) {
-        visit(compat_slot(view->slots[i]), NULL);
-    }
-    return 0;
-}
-
 static void follow(void) {
     while (table.open.used && !table.failed) {
         edges_visit(arena_pop(&table.open), visit, NULL);
@@ -140,7 +128,7 @@ static void note(void) {
             }
         }
     }
-    frames_each(visit_frame, NULL);
+    frames_each_reference(visit, NULL);
     follow();
 }
 
@@ -194,11 +182,9 @@ static PyObject *row_of(PyObject *module, const unexplained_row *row, int first)
     _owned_ PyObject *name = subject ? layout_type_name(Py_TYPE(object)) : NULL;
     _owned_ PyObject *counts = name ? PyTuple_New(table.notes - first) : NULL;
     for (int i = first; counts && i < table.notes; i++) {
-        PyObject *count = PyLong_FromLong(row->unexplained[i]);
-        if (!count) {
+        if (tuple_set(counts, i - first, PyLong_FromLong(row->unexplained[i])) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(counts, i - first, count);
     }
     return counts ? Py_BuildValue("(OOiO)", subject, name, first, counts) : NULL;
 }
@@ -221,8 +207,7 @@ static PyObject *rows_list(PyObject *module, Py_ssize_t limit, Py_ssize_t *ret_l
     while (chosen.used) {
         const unexplained_row *row = arena_pop(&chosen);
         _owned_ PyObject *held = (PyObject *)row->address;
-        _owned_ PyObject *row_object = rows ? row_of(module, row, first_note(row)) : NULL;
-        if (rows && (!row_object || PyList_Append(rows, row_object) < 0)) {
+        if (rows && list_add(rows, row_of(module, row, first_note(row))) < 0) {
             Py_CLEAR(rows);
         }
     }
@@ -262,10 +247,5 @@ static PyObject *unexplained_forget(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef unexplained_methods[] = {
-    {"unexplained_note", unexplained_note, METH_O, NULL},
-    {"unexplained_forget", unexplained_forget, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int unexplained_exec(PyObject *module) { return PyModule_AddFunctions(module, unexplained_methods); }
+PART_FUNCTIONS(unexplained, {"unexplained_note", unexplained_note, METH_O, NULL},
+               {"unexplained_forget", unexplained_forget, METH_NOARGS, NULL})

@@ -20,7 +20,7 @@
 #define INSPECTOR_INTERNALS
 #include "leaks/views.h"
 #include "leaks/entries/table.h"
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "objects/objects.h"
 #include "search/holders.h"
 #include "trace/record/ring.h"
@@ -33,8 +33,8 @@ enum { FILTER_LOG2 = 16, FILTER_BITS = 1 << FILTER_LOG2 };
 static const size_t KEPT_BYTES_MAX = (size_t)64 << 20;
 
 typedef struct {
-    uintptr_t object, start,
-        stop;        // bytes shown: the first one, and one past the first byte of the last element
+    uintptr_t start, stop; // bytes shown: the first one, and one past the first byte of the last element
+    uintptr_t object;
     uintptr_t block; // of pymalloc; 0: none
     uint32_t freed;  // 1 + index into `frees`; 0: not freed
     uint8_t is_reported;
@@ -88,16 +88,7 @@ static void block_body(void *argument) {
 
 // The first row that shows memory at or above the address.
 static uint32_t first_from(uintptr_t address) {
-    uint32_t low = 0, high = ledger_views_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (views[middle].start < address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return (uint32_t)addresses_below(views, ledger_views_count, sizeof *views, address);
 }
 
 static view_row *row_of_object(uintptr_t object) {
@@ -196,10 +187,10 @@ static int mark(uintptr_t block, size_t bytes, const ledger_freeing *freeing, fr
 }
 
 int ledger_views_freed(uintptr_t block, size_t bytes, const ledger_freeing *freeing) {
+    freed_row row = {.is_kept = 0};
     if (!ledger_views_shows(block, bytes)) {
         return 0;
     }
-    freed_row row = {.is_kept = 0};
     locate(&row);
     pthread_mutex_lock(&lock);
     int is_kept = freed_count < FREES_MAX && mark(block, bytes, freeing, &row);
@@ -230,9 +221,9 @@ int ledger_views_domain(uintptr_t block, const ledger_freeing *freeing) {
     return is_kept;
 }
 
-static int is_shown(uint32_t number) {
+static int is_shown(uint32_t number, int by_reported) {
     for (uint32_t i = 0; i < ledger_views_count; i++) {
-        if (views[i].freed == number + 1) {
+        if (views[i].freed == number + 1 && (!by_reported || views[i].is_reported)) {
             return 1;
         }
     }
@@ -241,7 +232,7 @@ static int is_shown(uint32_t number) {
 
 int ledger_views_keep(uintptr_t block, const ledger_freeing *freeing) {
     for (uint32_t i = 0; i < freed_count; i++) {
-        if (frees[i].block == block && !frees[i].freeing.give_back && is_shown(i)) {
+        if (frees[i].block == block && !frees[i].freeing.give_back && is_shown(i, 0)) {
             frees[i].freeing.give_back = freeing->give_back;
             frees[i].freeing.context = freeing->context;
             frees[i].is_kept = 1;
@@ -258,20 +249,15 @@ static int watch_object(PyObject *object, void *unused) {
     return ledger_views_count >= EARLIER_MAX;
 }
 
-static int watch_frame(const frame_view *view, void *unused) {
-    for (int i = 0; i < view->values; i++) {
-        PyObject *value = compat_slot(view->slots[i]); // borrowed
-        if (value) {
-            ledger_views_watch(value);
-        }
-    }
+static int watch_local(PyObject *object, void *unused) {
+    ledger_views_watch(object);
     return 0;
 }
 
 // Watches the views that exist already: those of running functions first, then those of gc objects.
 static void watch_existing(void) {
     struct _gc_runtime_state *gc = &PyInterpreterState_Get()->gc;
-    frames_each(watch_frame, NULL);
+    frames_each_value(watch_local, NULL);
     for (int i = 0; i < COMPAT_GC_LISTS; i++) {
         PyGC_Head *list = compat_gc_list(gc, i);
         for (PyGC_Head *at = compat_gc_next(list); at != list && ledger_views_count < EARLIER_MAX;
@@ -315,21 +301,11 @@ PyObject *ledger_views_found(PyObject *module) {
         if (!views[i].freed || !borrowed_range(object, &start, &stop) || start != views[i].start) {
             continue;
         }
-        _owned_ PyObject *row = found_row(module, &views[i]);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, found_row(module, &views[i])) < 0) {
             return NULL;
         }
     }
     return take(rows);
-}
-
-static int is_reported(uint32_t number) {
-    for (uint32_t i = 0; i < ledger_views_count; i++) {
-        if (views[i].freed == number + 1 && views[i].is_reported) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 static void keep_forever(const view_row *view) {
@@ -343,7 +319,7 @@ void ledger_views_deinit(void) {
         keep_forever(&views[i]);
     }
     for (uint32_t i = 0; i < freed_count; i++) {
-        if (frees[i].is_kept && is_reported(i)) {
+        if (frees[i].is_kept && is_shown(i, 1)) {
             forever_bytes += frees[i].bytes;
         } else if (frees[i].is_kept) {
             frees[i].freeing.give_back(frees[i].freeing.context, (void *)frees[i].block);
@@ -377,9 +353,4 @@ __attribute__((constructor)) static void ledger_views_prepare(void) {
     pthread_atfork(NULL, NULL, ledger_views_forked);
 }
 
-static PyMethodDef ledger_views_methods[] = {
-    {"views_freed", views_freed, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int ledger_views_exec(PyObject *module) { return PyModule_AddFunctions(module, ledger_views_methods); }
+PART_FUNCTIONS(ledger_views, {"views_freed", views_freed, METH_VARARGS, NULL})

@@ -5,8 +5,6 @@
 
 #include "module/native.h"
 
-#include <stdint.h>
-
 // One call that frees a block. `give_back` frees the block later, if it was kept.
 typedef struct {
     void (*give_back)(void *context, void *block);

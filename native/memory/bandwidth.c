@@ -1,9 +1,6 @@
 // Memory bandwidth of this process: the limit of a search, and the estimate of what a first one costs.
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
-#include "module/native.h"
-
-#include <time.h>
 
 // Sums every word. Eight independent sums keep the additions from waiting for each other and let the compiler
 // use vectors. The sum is returned so that the compiler cannot drop the reads.
@@ -24,7 +21,7 @@ typedef struct {
     uint64_t most, read, sum;
 } reading;
 
-static __attribute__((no_sanitize("address"))) void read_body(void *argument) {
+static UNSANITIZED void read_body(void *argument) {
     reading *r = argument;
     for (size_t i = 0; i < r->runs->count && r->read < r->most; i++) {
         scan_range run = r->runs->rows[i];
@@ -56,21 +53,13 @@ static PyObject *bandwidth_read_all(PyObject *module, PyObject *args) {
         return PyErr_NoMemory();
     }
     reading r = {.runs = &runs, .most = most};
-    struct timespec start, stop;
-    clock_gettime(CLOCK_MONOTONIC, &start);
+    uint64_t start = clock_now_ns();
     memory_guard_arm();
     memory_guarded(read_body, &r); // a fault ends the reading early; what was read is timed
     memory_guard_disarm();
-    clock_gettime(CLOCK_MONOTONIC, &stop);
-    uint64_t ns = (uint64_t)(stop.tv_sec - start.tv_sec) * 1000000000u + (uint64_t)stop.tv_nsec -
-                  (uint64_t)start.tv_nsec;
+    uint64_t ns = clock_now_ns() - start;
     return Py_BuildValue("KKK", (unsigned long long)r.read, (unsigned long long)ns,
                          (unsigned long long)r.sum);
 }
 
-static PyMethodDef bandwidth_functions[] = {
-    {"read_all", bandwidth_read_all, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int bandwidth_exec(PyObject *module) { return PyModule_AddFunctions(module, bandwidth_functions); }
+PART_FUNCTIONS(bandwidth, {"read_all", bandwidth_read_all, METH_VARARGS, NULL})

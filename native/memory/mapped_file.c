@@ -4,7 +4,6 @@
 // or its pages are faulted in before they are written (MADV_POPULATE_WRITE, Linux 5.14). Readahead is off for
 // the mapping: the first fault in a hole would fill megabytes (3 ms on ext4).
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/mapped_file.h"
 
 #include <errno.h>

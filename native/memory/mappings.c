@@ -11,7 +11,6 @@
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
 #include "memory/pagemap.h"
-#include "module/native.h"
 
 #include <fcntl.h>
 #include <linux/ioctl.h>
@@ -112,28 +111,14 @@ static PyObject *mappings_huge_at(PyObject *module /* borrowed */, PyObject *add
         return NULL;
     }
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    struct pagemap_region region = {0};
-    struct pagemap_query query = {
-        .size = sizeof query,
-        .start = wanted / page * page,
-        .end = wanted / page * page + page,
-        .vec = (uintptr_t)&region,
-        .vec_len = 1,
-        .category_mask = PAGEMAP_PRESENT,
-        .return_mask = PAGEMAP_PRESENT | PAGEMAP_HUGE,
-    };
+    int huge;
     int _close_ pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (pagemap < 0 || ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query) < 1) {
+    if (pagemap < 0 || pagemap_page(pagemap, wanted / page * page, page, &huge) < 1) {
         Py_RETURN_NONE;
     }
-    return PyBool_FromLong(region.categories & PAGEMAP_HUGE);
+    return PyBool_FromLong(huge);
 }
 
-static PyMethodDef mappings_methods[] = {
-    {"huge_at", mappings_huge_at, METH_O, NULL},
-    {"mapping_at", mappings_at, METH_O, NULL},
-    {"read_present", mappings_read_present, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int mappings_exec(PyObject *module) { return PyModule_AddFunctions(module, mappings_methods); }
+PART_FUNCTIONS(mappings, {"huge_at", mappings_huge_at, METH_O, NULL},
+               {"mapping_at", mappings_at, METH_O, NULL},
+               {"read_present", mappings_read_present, METH_VARARGS, NULL})

@@ -8,9 +8,9 @@
 #ifndef INSPECTOR_MARKS_H
 #define INSPECTOR_MARKS_H
 
-#include <stdint.h>
-
 #include "module/arena.h"
+
+#include <stdint.h>
 
 #define MARKS_SHIFT 20
 #define MARKS_WORDS ((size_t)1 << (MARKS_SHIFT - 4 - 6))

@@ -12,16 +12,13 @@
 // the scratch: one anonymous mapping that a search fills from the bottom and unmaps as a whole. It also keeps
 // the search's own arrays of addresses out of the malloc heap, where the search would find them.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/memory.h"
-#include "module/native.h"
+#include "memory/addresses.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 
@@ -127,19 +124,8 @@ int memory_maps_init(memory_maps *ret, scratch *memory) {
 }
 
 const memory_map *memory_maps_find(const memory_maps *maps, uintptr_t address) {
-    size_t low = 0, high = maps->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const memory_map *row = &maps->rows[middle];
-        if (address < row->start) {
-            high = middle;
-        } else if (address >= row->stop) {
-            low = middle + 1;
-        } else {
-            return row;
-        }
-    }
-    return NULL;
+    ptrdiff_t at = addresses_find(maps->rows, maps->count, sizeof *maps->rows, address);
+    return at < 0 ? NULL : &maps->rows[at];
 }
 
 // --- safe reads ----------------------------------------------------------------------------------
@@ -220,8 +206,6 @@ int memory_guarded(void (*body)(void *), void *argument) {
     return 0;
 }
 
-// --- for Python ----------------------------------------------------------------------------------
-
 static PyObject *map_tuple(const memory_map *row) {
     return Py_BuildValue("KKs#KKs#", (unsigned long long)row->start, (unsigned long long)row->stop,
                          row->permissions, (Py_ssize_t)4, (unsigned long long)row->file_offset,
@@ -240,8 +224,7 @@ static PyObject *memory_maps_list(PyObject *module, PyObject *unused) {
         if (map->start == (uintptr_t)memory.start) {
             continue; // the scratch itself: unmapped before the caller reads the list
         }
-        _owned_ PyObject *row = map_tuple(map);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, map_tuple(map)) < 0) {
             return NULL;
         }
     }
@@ -264,10 +247,5 @@ static PyObject *memory_read_bytes(PyObject *module, PyObject *args) {
     return take(bytes);
 }
 
-static PyMethodDef memory_functions[] = {
-    {"maps", memory_maps_list, METH_NOARGS, NULL},
-    {"read", memory_read_bytes, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int memory_exec(PyObject *module) { return PyModule_AddFunctions(module, memory_functions); }
+PART_FUNCTIONS(memory, {"maps", memory_maps_list, METH_NOARGS, NULL},
+               {"read", memory_read_bytes, METH_VARARGS, NULL})

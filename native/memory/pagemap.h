@@ -47,6 +47,24 @@ static inline int pagemap_walk(int pagemap, struct pagemap_query query, uint64_t
     return 0;
 }
 
+// Asks for one page: 1 and whether it is a huge one; 0 where it is not in memory; -1 where the kernel lacks
+// the ioctl.
+static inline int pagemap_page(int pagemap, uint64_t at, uint64_t page_bytes, int *ret_huge) {
+    struct pagemap_region region = {0};
+    struct pagemap_query query = {
+        .size = sizeof query,
+        .start = at,
+        .end = at + page_bytes,
+        .vec = (uintptr_t)&region,
+        .vec_len = 1,
+        .category_mask = PAGEMAP_PRESENT,
+        .return_mask = PAGEMAP_PRESENT | PAGEMAP_HUGE,
+    };
+    int found = ioctl(pagemap, PAGEMAP_SCAN_IOCTL, &query);
+    *ret_huge = (region.categories & PAGEMAP_HUGE) != 0;
+    return found;
+}
+
 // Bits of a word of /proc/self/pagemap.
 #define PAGEMAP_WORD_EXCLUSIVE (1ull << 56)
 #define PAGEMAP_WORD_FILE (1ull << 61)

@@ -8,14 +8,12 @@
 // Ranges to leave out (the scratch, payloads that the caller knows to be numbers) are cut away once, here, so
 // that every pass over the same runs reads the same bytes.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "memory/pagemap.h"
-#include "module/native.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 // x86-64, and arm64 with 4 KiB pages; larger pages come as several entries, which pages_append merges.
@@ -115,11 +113,6 @@ static int pages_is_searched(const memory_map *map) {
              memcmp(map->path, "[v", 2) == 0); // [vvar] and the like belong to the kernel
 }
 
-static int pages_compare(const void *a, const void *b) {
-    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
-    return (x > y) - (x < y);
-}
-
 int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out, size_t left_out_count,
                    scratch *memory) {
     *ret = (scan_runs){.rows = scratch_alloc(memory, RUNS_MAX * sizeof(scan_range))};
@@ -128,7 +121,7 @@ int scan_runs_init(scan_runs *ret, const memory_maps *maps, scan_range *left_out
     }
     _close_ int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     pages_cut cut = {ret, left_out, left_out_count, 0};
-    qsort(left_out, left_out_count, sizeof *left_out, pages_compare);
+    qsort(left_out, left_out_count, sizeof *left_out, addresses_compare);
     int way = pagemap >= 0 ? 0 : 2; // 0: ioctl, 1: table, 2: every page
     for (size_t i = 0; i < maps->count; i++) {
         const memory_map *map = &maps->rows[i];
@@ -157,16 +150,14 @@ int scan_ranges_parse(PyObject *pairs, scratch *memory, size_t spare, scan_range
     Py_ssize_t count = PySequence_Fast_GET_SIZE(fast);
     scan_range *ranges = scratch_alloc(memory, ((size_t)count + spare) * sizeof *ranges);
     if (!ranges) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     *ret_count = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         unsigned long long start, stop;
         PyObject *pair = PySequence_Fast_GET_ITEM(fast, i); // borrowed
         if (!PyTuple_Check(pair)) {
-            PyErr_SetString(PyExc_TypeError, "a range is a tuple (start, stop)");
-            return -1;
+            return error_set(PyExc_TypeError, "a range is a tuple (start, stop)");
         }
         if (!PyArg_ParseTuple(pair, "KK;a range is (start, stop)", &start, &stop)) {
             return -1;

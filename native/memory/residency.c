@@ -8,13 +8,10 @@
 //
 // Nothing is dereferenced, so a range may be unmapped, or lie beyond the end of a truncated file.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/pagemap.h"
 #include "module/native.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 
 enum { OF_PRIVATE, OF_ZERO, OF_FILE, OF_SHARED, OF_SWAPPED, AMOUNTS };
 enum { ANONYMOUS, FILE_BACKED, SHARED_MEMORY };
@@ -135,21 +132,11 @@ static int residency_all_private(residency_tally *tally, const residency_range *
     }
     for (uint64_t at = start; at < stop;) {
         uint64_t end = (at / huge_page + 1) * huge_page;
-        struct pagemap_region region = {0};
-        struct pagemap_query query = {
-            .size = sizeof query,
-            .start = at,
-            .end = at + PAGE_SIZE_BYTES,
-            .vec = (uintptr_t)&region,
-            .vec_len = 1,
-            .category_mask = PAGEMAP_PRESENT,
-            .return_mask = PAGEMAP_PRESENT | PAGEMAP_HUGE,
-        };
-        if (ioctl(tally->pagemap, PAGEMAP_SCAN_IOCTL, &query) < 0) {
+        int huge;
+        if (pagemap_page(tally->pagemap, at, PAGE_SIZE_BYTES, &huge) < 0) {
             return -1;
         }
-        residency_add(tally, range, at, end < stop ? end : stop, OF_PRIVATE,
-                      !!(region.categories & PAGEMAP_HUGE));
+        residency_add(tally, range, at, end < stop ? end : stop, OF_PRIVATE, huge);
         at = end;
     }
     return 1;
@@ -192,16 +179,12 @@ static int residency_by_ioctl(residency_tally *tally, const residency_range *ran
 
 // The amount that a present page counts under, by its word. Bit 61 is set on the huge zero page too.
 static int residency_of_word(uint64_t word, int kind) {
-    if (word & PAGEMAP_WORD_SWAPPED) {
-        return OF_SWAPPED;
-    }
-    if (kind == SHARED_MEMORY) {
-        return OF_SHARED;
-    }
-    if (kind == FILE_BACKED) {
-        return word & PAGEMAP_WORD_FILE ? OF_FILE : OF_PRIVATE;
-    }
-    return word & PAGEMAP_WORD_FILE || !(word & PAGEMAP_WORD_EXCLUSIVE) ? OF_ZERO : OF_PRIVATE;
+    int is_file = (word & PAGEMAP_WORD_FILE) != 0;
+    return word & PAGEMAP_WORD_SWAPPED                   ? OF_SWAPPED
+           : kind == SHARED_MEMORY                       ? OF_SHARED
+           : kind == FILE_BACKED                         ? (is_file ? OF_FILE : OF_PRIVATE)
+           : is_file || !(word & PAGEMAP_WORD_EXCLUSIVE) ? OF_ZERO
+                                                         : OF_PRIVATE;
 }
 
 static int residency_by_table(residency_tally *tally, const residency_range *range, uint64_t start,
@@ -271,8 +254,7 @@ static int residency_parse(PyObject *fast, residency_range *ranges, uint64_t *re
         unsigned long long start, stop;
         PyObject *row = PySequence_Fast_GET_ITEM(fast, i); // borrowed
         if (!PyTuple_Check(row)) {
-            PyErr_SetString(PyExc_TypeError, "a range is a tuple (start, stop, kind)");
-            return -1;
+            return error_set(PyExc_TypeError, "a range is a tuple (start, stop, kind)");
         }
         if (!PyArg_ParseTuple(row, "KKi;a range is (start, stop, kind)", &start, &stop, &ranges[i].kind)) {
             return -1;
@@ -328,9 +310,4 @@ static PyObject *residency_read(PyObject *module /* borrowed */, PyObject *args 
                          tally.bytes[OF_SWAPPED], tally.huge_bytes, strip, (Py_ssize_t)tally.cell_count);
 }
 
-static PyMethodDef residency_methods[] = {
-    {"residency", residency_read, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int residency_exec(PyObject *module) { return PyModule_AddFunctions(module, residency_methods); }
+PART_FUNCTIONS(residency, {"residency", residency_read, METH_VARARGS, NULL})

@@ -12,11 +12,8 @@
 // Every run is read under the guard of memory.c. A run that faults (another thread unmapped it, a file was
 // truncated) is read again through process_vm_readv, which skips only the pages that are really gone.
 // SPDX-License-Identifier: MIT
+#include "memory/addresses.h"
 #include "memory/memory.h"
-#include "module/native.h"
-
-#include <string.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -38,26 +35,10 @@ typedef struct {
     uint8_t *filter;    // borrowed: NULL for few needles
 } scan_walk;
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 // The needle that holds the value, or NULL. Needles are sorted and do not overlap.
 static const scan_range *needle_of(const scan_job *job, uint64_t value) {
-    size_t low = 0, high = job->needle_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (value < job->needles[middle].start) {
-            high = middle;
-        } else if (value >= job->needles[middle].stop) {
-            low = middle + 1;
-        } else {
-            return &job->needles[middle];
-        }
-    }
-    return NULL;
+    ptrdiff_t at = addresses_find(job->needles, job->needle_count, sizeof *job->needles, value);
+    return at < 0 ? NULL : &job->needles[at];
 }
 
 // Records the words of a step that lie in a needle.
@@ -216,12 +197,6 @@ static void scan_run(scan_walk *walk, scan_range run) {
     walk->job->scanned_bytes += run.stop - run.start;
 }
 
-// qsort order: by address.
-static int compare_needles(const void *a, const void *b) {
-    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
-    return (x > y) - (x < y);
-}
-
 // A needle longer than the filter sets every bit: slow but correct.
 static void fill_filter(scan_walk *walk) {
     const scan_job *job = walk->job;
@@ -246,16 +221,15 @@ int scan_words(scan_job *job) {
         return 0;
     }
     scan_walk walk = {.job = job};
-    uint64_t start = now_ns();
-    qsort(job->needles, job->needle_count, sizeof *job->needles, compare_needles);
+    uint64_t start = clock_now_ns();
+    qsort(job->needles, job->needle_count, sizeof *job->needles, addresses_compare);
     walk.low = job->needles[0].start;
     walk.span = job->needles[job->needle_count - 1].stop - walk.low;
     _free_ uint8_t *filter = NULL;
     if (job->needle_count > NEEDLES_BY_COMPARISON) {
         walk.filter = filter = malloc(FILTER_BITS / 8);
         if (!filter) {
-            PyErr_NoMemory();
-            return -1;
+            return error_no_memory();
         }
         fill_filter(&walk);
     }
@@ -272,15 +246,15 @@ int scan_words(scan_job *job) {
             scan_run(&walk, slice);
             run.start = slice.stop;
             if (job->collect) {
-                uint64_t taken = job->hit_count ? now_ns() : 0;
+                uint64_t taken = job->hit_count ? clock_now_ns() : 0;
                 status = job->collect(job, job->argument);
-                taken_ns += taken ? now_ns() - taken : 0;
+                taken_ns += taken ? clock_now_ns() - taken : 0;
                 job->hit_count = 0;
             }
         }
     }
     memory_guard_disarm();
-    job->scan_ns = now_ns() - start - taken_ns;
+    job->scan_ns = clock_now_ns() - start - taken_ns;
     if (job->scanned_bytes >= SPEED_BYTES_MIN) {
         last_scan_bytes = job->scanned_bytes;
         last_scan_ns = job->scan_ns;
@@ -288,18 +262,14 @@ int scan_words(scan_job *job) {
     return status < 0 ? -1 : 0;
 }
 
-// --- for Python ----------------------------------------------------------------------------------
-
 PyObject *scan_hits(const scan_job *job) {
     size_t count = job->hit_count < job->hit_capacity ? job->hit_count : job->hit_capacity;
-    _owned_ PyObject *list = PyList_New((Py_ssize_t)count);
+    _owned_ PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < count; i++) {
-        PyObject *pair = Py_BuildValue("KK", (unsigned long long)job->hits[i].word, // stolen by the list
-                                       (unsigned long long)job->hits[i].value);
-        if (!pair) {
+        if (list_add(list, Py_BuildValue("KK", (unsigned long long)job->hits[i].word,
+                                         (unsigned long long)job->hits[i].value)) < 0) {
             return NULL;
         }
-        PyList_SET_ITEM(list, (Py_ssize_t)i, pair);
     }
     return take(list);
 }
@@ -353,10 +323,7 @@ static PyObject *scan_bandwidth(PyObject *module, PyObject *unused) {
     return PyFloat_FromDouble(seconds > 0 ? (double)last_scan_bytes / seconds : 0.0);
 }
 
-static PyMethodDef scan_functions[] = {
-    {"scan_words", (PyCFunction)(void (*)(void))scan_words_python, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"scan_bandwidth", scan_bandwidth, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int scan_exec(PyObject *module) { return PyModule_AddFunctions(module, scan_functions); }
+PART_FUNCTIONS(scan,
+               {"scan_words", (PyCFunction)(void (*)(void))scan_words_python, METH_VARARGS | METH_KEYWORDS,
+                NULL},
+               {"scan_bandwidth", scan_bandwidth, METH_NOARGS, NULL})

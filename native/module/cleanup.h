@@ -16,10 +16,18 @@ static inline void cleanup_close(int *descriptor) {
     }
 }
 
+static inline void cleanup_collector(const int *was_on) {
+    if (*was_on) {
+        PyGC_Enable();
+    }
+}
+
 #define _owned_ __attribute__((cleanup(cleanup_decref)))
 #define _free_ __attribute__((cleanup(cleanup_free)))
 #define _buffer_ __attribute__((cleanup(cleanup_buffer)))
 #define _close_ __attribute__((cleanup(cleanup_close)))
+// Off until the end of the block: `_collector_ int was_on = PyGC_Disable();`
+#define _collector_ __attribute__((cleanup(cleanup_collector), unused))
 
 // Moves an owned reference or pointer out of its guard: the caller owns it from then on.
 #define take(variable) \

@@ -4,10 +4,8 @@
 // exit(3) runs the handlers of atexit(3) while all libraries are loaded and Python is still alive. They do
 // not run on `_exit`, a signal or exec. A forked child does not call it.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 static PyObject *last_call; // owned: until the process exits
@@ -42,10 +40,4 @@ static PyObject *stack_height(PyObject *module, PyObject *unused) {
     return PyLong_FromVoidPtr(__builtin_frame_address(0));
 }
 
-static PyMethodDef exits_methods[] = {
-    {"at_exit", at_exit, METH_O, NULL},
-    {"stack_height", stack_height, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int exits_exec(PyObject *module) { return PyModule_AddFunctions(module, exits_methods); }
+PART_FUNCTIONS(exits, {"at_exit", at_exit, METH_O, NULL}, {"stack_height", stack_height, METH_NOARGS, NULL})

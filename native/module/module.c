@@ -20,13 +20,37 @@ native_state *native_get_state(PyObject *module) { return PyModule_GetState(modu
 int names_add(PyObject *module, const char *attribute, const char *const *names, int count) {
     _owned_ PyObject *table = PyTuple_New(count);
     for (int i = 0; table && i < count; i++) {
-        PyObject *name = PyUnicode_FromString(names[i]); // stolen by the table
-        if (!name) {
+        if (tuple_set(table, i, PyUnicode_FromString(names[i])) < 0) {
             return -1;
         }
-        PyTuple_SET_ITEM(table, i, name);
     }
     return table ? PyModule_AddObjectRef(module, attribute, table) : -1;
+}
+
+int error_set(PyObject *type, const char *format, ...) {
+    va_list values;
+    va_start(values, format);
+    PyErr_FormatV(type, format, values);
+    va_end(values);
+    return -1;
+}
+
+int error_no_memory(void) {
+    PyErr_NoMemory();
+    return -1;
+}
+
+int tuple_set(PyObject *tuple, Py_ssize_t index, PyObject *item) {
+    if (!item) {
+        return -1;
+    }
+    PyTuple_SET_ITEM(tuple, index, item);
+    return 0;
+}
+
+int list_add(PyObject *list, PyObject *item) {
+    _owned_ PyObject *added = item;
+    return list && added ? PyList_Append(list, added) : -1;
 }
 
 static int module_traverse(PyObject *module, visitproc visit, void *arg) {

@@ -14,11 +14,19 @@
 #define PY_SSIZE_T_CLEAN
 #endif
 #include <Python.h>
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "module/arena.h"
 #include "module/cleanup.h"
+#include "module/clock.h"
 #include "module/compat.h"
+
+// Of a function that reads memory which AddressSanitizer did not see being allocated.
+#define UNSANITIZED __attribute__((no_sanitize("address")))
 
 typedef struct {
     PyTypeObject *subject_type;      // owned
@@ -34,6 +42,15 @@ native_state *native_type_state(PyTypeObject *type /* borrowed */);
 
 // Adds to the module a tuple of names, indexed by the numbers of an enum. 0, or -1 with an exception set.
 int names_add(PyObject *module /* borrowed */, const char *attribute, const char *const *names, int count);
+
+// Appends to a list: 0, or -1 with an exception set; the list or the item may be NULL because making it
+// failed.
+int list_add(PyObject *list /* borrowed */, PyObject *item /* stolen */);
+// The same for an item of a new tuple.
+int tuple_set(PyObject *tuple /* borrowed */, Py_ssize_t index, PyObject *item /* stolen */);
+// Sets an exception, as PyErr_Format and PyErr_NoMemory do. -1.
+int error_set(PyObject *type /* borrowed */, const char *format, ...);
+int error_no_memory(void);
 
 // The parts: each is one C file with a function `<part>_exec`, which adds its functions and types to the
 // module and returns 0, or -1 with an exception set.
@@ -96,6 +113,13 @@ int names_add(PyObject *module /* borrowed */, const char *attribute, const char
     PART(writes) \
     PART(writes_pages) \
     PART(docs)
+
+// The exec function of a part that adds functions only; its rows are those of a PyMethodDef.
+#define PART_FUNCTIONS(name, ...) \
+    int name##_exec(PyObject *module) { \
+        static PyMethodDef functions[] = {__VA_ARGS__, {NULL, NULL, 0, NULL}}; \
+        return PyModule_AddFunctions(module, functions); \
+    }
 
 #define DECLARE_PART(name) int name##_exec(PyObject *module /* borrowed */);
 INSPECTOR_PARTS(DECLARE_PART)

@@ -8,8 +8,6 @@
 // SPDX-License-Identifier: MIT
 #include "module/native.h"
 
-#include <string.h>
-
 void text_put(text *into, Py_UCS4 character) {
     if (into->length < into->limit) {
         into->characters[into->length++] = character;

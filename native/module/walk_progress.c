@@ -7,9 +7,6 @@
 // SPDX-License-Identifier: MIT
 #include "module/interrupt.h"
 
-#include <stdio.h>
-#include <time.h>
-
 #define EVERY_NS 100000000u
 
 static struct {
@@ -18,14 +15,8 @@ static struct {
     int is_written;             // the walk has written a line
 } walk_listener = {.file = -1}; // guarded by the GIL
 
-static uint64_t now_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void walk_progress_tell(unsigned objects) {
-    uint64_t now = walk_listener.due_ns ? now_ns() : 0;
+    uint64_t now = walk_listener.due_ns ? clock_now_ns() : 0;
     if (now < walk_listener.due_ns || !walk_listener.due_ns) {
         return;
     }
@@ -41,14 +32,9 @@ static PyObject *walk_listen(PyObject *module, PyObject *args) {
         return NULL;
     }
     walk_listener.file = file;
-    walk_listener.due_ns = file < 0 ? 0 : now_ns() + delay_ms * 1000000ull;
+    walk_listener.due_ns = file < 0 ? 0 : clock_now_ns() + delay_ms * 1000000ull;
     walk_listener.is_written = 0;
     return PyBool_FromLong(is_written);
 }
 
-static PyMethodDef walk_progress_functions[] = {
-    {"walk_listen", walk_listen, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int walk_progress_exec(PyObject *module) { return PyModule_AddFunctions(module, walk_progress_functions); }
+PART_FUNCTIONS(walk_progress, {"walk_listen", walk_listen, METH_VARARGS, NULL})

@@ -7,10 +7,7 @@
 // Elements are read from arrays that own a plain block of object pointers; a view's elements belong to the
 // owner. Objects inside structured dtypes are left out: only NumPy can say where they lie.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
-
-#include <string.h>
 
 enum { OWNDATA = 0x4, TYPE_OBJECT = 17, TYPE_NUMBER_OFFSET = 28 }; // numpy/ndarraytypes.h, NumPy 1 and 2
 

@@ -5,7 +5,6 @@
 // read; a key that is no exact str is passed by. All pointers are borrowed; the GIL is held.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 enum { ENTRIES_MAX = 10000 }; // of a dict that has other keys than str: it is walked
@@ -61,9 +60,4 @@ static PyObject *attributes_own(PyObject *module /* borrowed */, PyObject *args 
     return found ? PyList_AsTuple(found) : NULL;
 }
 
-static PyMethodDef attributes_methods[] = {
-    {"own_attributes", attributes_own, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int attributes_exec(PyObject *module) { return PyModule_AddFunctions(module, attributes_methods); }
+PART_FUNCTIONS(attributes, {"own_attributes", attributes_own, METH_VARARGS, NULL})

@@ -17,11 +17,7 @@
 // NumPy's ABI (numpy/ndarraytypes.h); it is written down so that NumPy is not needed to build.
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
-#include "module/native.h"
 #include "objects/objects.h"
-
-#include <stddef.h>
-#include <string.h>
 
 enum {
     MOST_DIMENSIONS = 64, // PyBUF_MAX_NDIM, and NPY_MAXDIMS of NumPy 2
@@ -35,19 +31,16 @@ static int buffer_read(void *to, const void *address, size_t bytes) {
     if (memory_read((uintptr_t)address, to, bytes) == bytes) {
         return 0;
     }
-    PyErr_Format(PyExc_ValueError, "the exporter's pointer %p cannot be read", address);
-    return -1;
+    return error_set(PyExc_ValueError, "the exporter's pointer %p cannot be read", address);
 }
 
 // A tuple of `count` integers. Returns a new reference.
 static PyObject *buffer_integers(const Py_ssize_t *integers, int count) {
     PyObject *_owned_ result = PyTuple_New(count);
     for (int i = 0; result && i < count; i++) {
-        PyObject *integer = PyLong_FromSsize_t(integers[i]); // new, stolen by the tuple
-        if (!integer) {
+        if (tuple_set(result, i, PyLong_FromSsize_t(integers[i])) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(result, i, integer);
     }
     return take(result);
 }
@@ -83,8 +76,7 @@ static PyObject *buffer_read_format(const char *address) {
 
 static PyObject *buffer_speaks(PyObject *module /* borrowed */, PyObject *type /* borrowed */) {
     if (!PyType_Check(type)) {
-        PyErr_SetString(PyExc_TypeError, "speaks_buffer() takes a type");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "speaks_buffer() takes a type");
     }
     PyBufferProcs *procs = ((PyTypeObject *)type)->tp_as_buffer;
     return PyBool_FromLong(procs && procs->bf_getbuffer);
@@ -96,11 +88,9 @@ static PyObject *buffer_dense_strides(PyObject *shape /* borrowed */, Py_ssize_t
     PyObject *_owned_ strides = PyTuple_New(count);
     Py_ssize_t step = itemsize;
     for (Py_ssize_t i = count; strides && i-- > 0;) {
-        PyObject *stride = PyLong_FromSsize_t(step); // new, stolen by the tuple
-        if (!stride) {
+        if (tuple_set(strides, i, PyLong_FromSsize_t(step)) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(strides, i, stride);
         if (__builtin_mul_overflow(step, PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i)), &step)) {
             step = 0; // a shape this large cannot be dense: its strides would not fit in memory either
         }
@@ -132,10 +122,7 @@ static PyObject *buffer_describe(const Py_buffer *view) {
 
 static PyObject *buffer_ask(PyObject *module /* borrowed */, PyObject *object /* borrowed */) {
     Py_buffer _buffer_ view = {0};
-    if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0) {
-        return NULL;
-    }
-    return buffer_describe(&view);
+    return PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) < 0 ? NULL : buffer_describe(&view);
 }
 
 // --- counts of exported buffers ----------------------------------------------------------------
@@ -205,12 +192,6 @@ static PyObject *buffer_ndarray_fields(PyObject *module /* borrowed */, PyObject
                          array->base ? array->base : Py_None, array->descr ? array->descr : Py_None);
 }
 
-static PyMethodDef buffer_methods[] = {
-    {"speaks_buffer", buffer_speaks, METH_O, NULL},
-    {"ask_buffer", buffer_ask, METH_O, NULL},
-    {"exports", buffer_exports, METH_O, NULL},
-    {"ndarray_fields", buffer_ndarray_fields, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int buffer_exec(PyObject *module) { return PyModule_AddFunctions(module, buffer_methods); }
+PART_FUNCTIONS(buffer, {"speaks_buffer", buffer_speaks, METH_O, NULL},
+               {"ask_buffer", buffer_ask, METH_O, NULL}, {"exports", buffer_exports, METH_O, NULL},
+               {"ndarray_fields", buffer_ndarray_fields, METH_VARARGS, NULL})

@@ -14,7 +14,6 @@
 // is no reference, and not counted.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 // The running Python frame `level` calls above the one that called into C; NULL beyond the last.
@@ -65,10 +64,5 @@ static PyObject *call_stack_slots(PyObject *module /* borrowed */, PyObject *arg
     return object ? PyLong_FromLong(call_count(object, level, first, stop)) : NULL;
 }
 
-static PyMethodDef call_methods[] = {
-    {"entered_from_c", call_entered_from_c, METH_VARARGS, NULL},
-    {"stack_slots", call_stack_slots, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int call_exec(PyObject *module) { return PyModule_AddFunctions(module, call_methods); }
+PART_FUNCTIONS(call, {"entered_from_c", call_entered_from_c, METH_VARARGS, NULL},
+               {"stack_slots", call_stack_slots, METH_VARARGS, NULL})

@@ -14,7 +14,6 @@
 // Nothing is owned here: every reference passed to `visit` is borrowed and stays valid while the GIL is held.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 // Keys of a dict whose table is its own and holds strings only; unused entries have no value.

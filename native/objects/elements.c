@@ -4,12 +4,9 @@
 // Only objects of the exact types int, float, bool, bytes, str and None are read: no code of theirs runs.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-
 #include "objects/elements.h"
 
 #include <math.h>
-#include <string.h>
 
 #define AT(ctype) \
     ({ \
@@ -108,32 +105,24 @@ static element of_object(PyObject *object) {
     return object == Py_None ? (element){.kind = 'n'} : of_scalar(object);
 }
 
+#define CASE(kind, bytes, made) \
+    case kind << 8 | bytes: \
+        return made;
+
 static element of_place(const char *place, char kind, uint32_t bytes) {
     switch (kind << 8 | (int)bytes) {
-    case 'b' << 8 | 1:
-        return of_integer(AT(uint8_t) != 0, 'b');
-    case 'u' << 8 | 1:
-        return of_integer(AT(uint8_t), 'u');
-    case 'i' << 8 | 1:
-        return of_integer(AT(int8_t), 'i');
-    case 'i' << 8 | 2:
-        return of_integer(AT(int16_t), 'i');
-    case 'u' << 8 | 2:
-        return of_integer(AT(uint16_t), 'u');
-    case 'i' << 8 | 4:
-        return of_integer(AT(int32_t), 'i');
-    case 'u' << 8 | 4:
-        return of_integer(AT(uint32_t), 'u');
-    case 'i' << 8 | 8:
-        return of_integer(AT(int64_t), 'i');
-    case 'u' << 8 | 8:
-        return of_integer(AT(uint64_t), 'u');
-    case 'f' << 8 | 2:
-        return of_real(of_half(AT(uint16_t)));
-    case 'f' << 8 | 4:
-        return of_real(AT(float));
-    case 'f' << 8 | 8:
-        return of_real(AT(double));
+        CASE('b', 1, of_integer(AT(uint8_t) != 0, 'b'))
+        CASE('u', 1, of_integer(AT(uint8_t), 'u'))
+        CASE('i', 1, of_integer(AT(int8_t), 'i'))
+        CASE('i', 2, of_integer(AT(int16_t), 'i'))
+        CASE('u', 2, of_integer(AT(uint16_t), 'u'))
+        CASE('i', 4, of_integer(AT(int32_t), 'i'))
+        CASE('u', 4, of_integer(AT(uint32_t), 'u'))
+        CASE('i', 8, of_integer(AT(int64_t), 'i'))
+        CASE('u', 8, of_integer(AT(uint64_t), 'u'))
+        CASE('f', 2, of_real(of_half(AT(uint16_t))))
+        CASE('f', 4, of_real(AT(float)))
+        CASE('f', 8, of_real(AT(double)))
     default:
         return kind == 'U' && bytes % 4 == 0 ? of_room(place, bytes, 4)
                : kind == 'S'                 ? of_room(place, bytes, 1)

@@ -10,13 +10,8 @@
     RULE(kept) \
     RULE(overflow) RULE(sign) RULE(precision) RULE(fraction) RULE(null) RULE(embedded_nul) RULE(cut)
 
-enum {
 #define RULE_ID(name) RULE_##name,
-    LOSSES_RULES(RULE_ID)
-#undef RULE_ID
-        RULE_COUNT,
-    NOT_CONVERTED = -1
-};
+enum { LOSSES_RULES(RULE_ID) RULE_COUNT, NOT_CONVERTED = -1 };
 
 enum { ELEMENT_SHOWN_BYTES = 8 };
 

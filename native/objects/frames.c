@@ -10,7 +10,6 @@
 // All that `look` receives is borrowed, and valid while the GIL is held.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
 // Where the frame stands among its thread's is kept as `ret` says it. 0 for a trampoline on the C stack,
@@ -68,4 +67,34 @@ int frames_each(frame_look look, void *arg) {
         }
     }
     return 0;
+}
+
+typedef struct {
+    visitproc visit;
+    void *arg;
+    int is_whole; // fields of the frame too
+} frame_visit;
+
+static int visit_frame(const frame_view *view, void *argument) {
+    const frame_visit *to = argument;
+    visitproc visit = to->visit;
+    void *arg = to->arg;
+    if (to->is_whole) {
+        Py_VISIT(view->function);
+        Py_VISIT(view->code);
+        Py_VISIT(view->locals);
+        Py_VISIT(view->frame_object);
+    }
+    for (int i = 0; i < view->values; i++) {
+        Py_VISIT(compat_slot(view->slots[i]));
+    }
+    return 0;
+}
+
+int frames_each_value(visitproc visit, void *arg) {
+    return frames_each(visit_frame, &(frame_visit){visit, arg, 0});
+}
+
+int frames_each_reference(visitproc visit, void *arg) {
+    return frames_each(visit_frame, &(frame_visit){visit, arg, 1});
 }

@@ -11,10 +11,7 @@
 // m_slots was made in phases (PEP 489). The rows of m_slots are (number, value); a value is a function for
 // Py_mod_create and Py_mod_exec, and a plain number for the slots added since 3.12.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
-
-#include <string.h>
 
 enum { NAME_MAX_CHARS = 120, SLOTS_MAX = 64, ENTRIES_MAX = 10000, TYPES_MAX = 1000 };
 
@@ -112,10 +109,9 @@ static PyObject *module_slots(const PyModuleDef_Slot *slots) { // new list of (n
     _owned_ PyObject *rows = PyList_New(0);
     for (int i = 0; rows && slots && i < SLOTS_MAX && slots[i].slot; i++) {
         int function = slots[i].slot == Py_mod_create || slots[i].slot == Py_mod_exec;
-        _owned_ PyObject *row =
-            Py_BuildValue("(sNO)", module_slot_name(slots[i].slot), PyLong_FromVoidPtr(slots[i].value),
-                          function ? Py_True : Py_False);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, Py_BuildValue("(sNO)", module_slot_name(slots[i].slot),
+                                         PyLong_FromVoidPtr(slots[i].value), function ? Py_True : Py_False)) <
+            0) {
             return NULL;
         }
     }
@@ -172,8 +168,7 @@ static PyObject *module_types(PyObject *dict /* borrowed */, PyObject *name /* b
             !is_of_module((PyTypeObject *)value, name)) {
             continue;
         }
-        _owned_ PyObject *visible = text_visible(key, NAME_MAX_CHARS);
-        if (!visible || PyList_Append(types, visible) < 0) {
+        if (list_add(types, text_visible(key, NAME_MAX_CHARS)) < 0) {
             return NULL;
         }
     }
@@ -203,10 +198,5 @@ static PyObject *functions_module(PyObject *module, PyObject *subject) {
                          PyLong_FromVoidPtr(definition ? PyModule_GetState(object) : NULL));
 }
 
-static PyMethodDef functions_functions[] = {
-    {"builtin_layout", functions_builtin, METH_O, NULL},
-    {"module_layout", functions_module, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int functions_exec(PyObject *module) { return PyModule_AddFunctions(module, functions_functions); }
+PART_FUNCTIONS(functions, {"builtin_layout", functions_builtin, METH_O, NULL},
+               {"module_layout", functions_module, METH_O, NULL})

@@ -14,11 +14,7 @@
 //
 // Every refcount shown is without the Subject's own reference.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
-
-#include <stddef.h>
-#include <string.h>
 
 enum { LOOKUP_MAX = 4096, NAME_MAX_CHARS = 120, MRO_MAX = 64 };
 
@@ -91,16 +87,13 @@ static Py_ssize_t own_size(PyObject *object /* borrowed */) {
 // Items of an exact built-in container, -1 for anything else.
 static Py_ssize_t length_of(PyObject *object /* borrowed */) {
     PyTypeObject *type = Py_TYPE(object);
-    if (type == &PyList_Type || type == &PyTuple_Type || type == &PyBytes_Type || type == &PyByteArray_Type) {
-        return Py_SIZE(object);
-    }
-    if (type == &PyDict_Type) {
-        return PyDict_GET_SIZE(object);
-    }
-    if (type == &PySet_Type || type == &PyFrozenSet_Type) {
-        return ((PySetObject *)object)->used;
-    }
-    return type == &PyUnicode_Type && PyUnicode_IS_READY(object) ? PyUnicode_GET_LENGTH(object) : -1;
+    int is_sized =
+        type == &PyList_Type || type == &PyTuple_Type || type == &PyBytes_Type || type == &PyByteArray_Type;
+    return is_sized                                                ? Py_SIZE(object)
+           : type == &PyDict_Type                                  ? PyDict_GET_SIZE(object)
+           : type == &PySet_Type || type == &PyFrozenSet_Type      ? ((PySetObject *)object)->used
+           : type == &PyUnicode_Type && PyUnicode_IS_READY(object) ? PyUnicode_GET_LENGTH(object)
+                                                                   : -1;
 }
 
 // ----- the header, field by field ---------------------------------------------------------------
@@ -108,8 +101,7 @@ static Py_ssize_t length_of(PyObject *object /* borrowed */) {
 static int add_field(PyObject *rows /* borrowed list */, const char *name, Py_ssize_t offset, Py_ssize_t size,
                      PyObject *value /* stolen, NULL on error */) {
     _owned_ PyObject *text = value;
-    _owned_ PyObject *row = text ? Py_BuildValue("(snnO)", name, offset, size, text) : NULL;
-    return row ? PyList_Append(rows, row) : -1;
+    return list_add(rows, text ? Py_BuildValue("(snnO)", name, offset, size, text) : NULL);
 }
 
 // A pointer field reads as an address, or NULL.
@@ -126,7 +118,6 @@ static int add_preheader(PyObject *rows /* borrowed */, PyObject *object /* borr
         return -1; \
     }
     COMPAT_PREHEADER_FIELDS(ADD_IF)
-#undef ADD_IF
     return 0;
 }
 
@@ -220,18 +211,15 @@ PyObject *layout_type_names(PyObject *types) {
     Py_ssize_t count = types && PyTuple_Check(types) ? Py_MIN(PyTuple_GET_SIZE(types), MRO_MAX) : 0;
     _owned_ PyObject *names = PyTuple_New(count);
     for (Py_ssize_t i = 0; names && i < count; i++) {
-        PyObject *base = PyTuple_GET_ITEM(types, i);                                 // borrowed
-        PyObject *name = PyType_Check(base) ? layout_type_name((PyTypeObject *)base) // new
-                                            : text_from_c("?", NAME_MAX_CHARS);
-        if (!name) {
+        PyObject *base = PyTuple_GET_ITEM(types, i); // borrowed
+        if (tuple_set(names, i,
+                      PyType_Check(base) ? layout_type_name((PyTypeObject *)base)
+                                         : text_from_c("?", NAME_MAX_CHARS)) < 0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(names, i, name);
     }
     return take(names);
 }
-
-// ----- the Python side ----------------------------------------------------------------------------
 
 // Stores a fresh value and gives its reference up, so that a row reads as one list of puts.
 static int put(PyObject *dict /* borrowed */, const char *key, PyObject *value /* stolen, NULL on error */) {
@@ -280,9 +268,4 @@ static PyObject *layout_object(PyObject *module, PyObject *subject) {
     return take(row);
 }
 
-static PyMethodDef layout_functions[] = {
-    {"object_layout", layout_object, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int layout_exec(PyObject *module) { return PyModule_AddFunctions(module, layout_functions); }
+PART_FUNCTIONS(layout, {"object_layout", layout_object, METH_O, NULL})

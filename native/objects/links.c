@@ -6,10 +6,8 @@
 // What no table explains is a "slot" without a name. All pointers are borrowed; the GIL is held.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
-#include <string.h>
 #include <structmember.h>
 
 PyObject *links_own_dict(PyObject *object) {

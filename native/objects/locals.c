@@ -4,31 +4,13 @@
 // `f_locals` would keep a reference to each value until the function returns.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
 
-static int locals_append(const frame_view *view, void *arg) {
-    PyObject *values = arg; // borrowed: the list
-    for (int i = 0; i < view->values; i++) {
-        PyObject *value = compat_slot(view->slots[i]); // borrowed
-        if (value && PyList_Append(values, value) < 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
+static int locals_append(PyObject *value, void *list) { return PyList_Append(list, value); }
 
 static PyObject *locals_values(PyObject *module /* borrowed */, PyObject *unused /* borrowed */) {
     _owned_ PyObject *values = PyList_New(0);
-    if (!values || frames_each(locals_append, values) < 0) {
-        return NULL;
-    }
-    return take(values);
+    return !values || frames_each_value(locals_append, values) < 0 ? NULL : take(values);
 }
 
-static PyMethodDef locals_methods[] = {
-    {"local_values", locals_values, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int locals_exec(PyObject *module) { return PyModule_AddFunctions(module, locals_methods); }
+PART_FUNCTIONS(locals, {"local_values", locals_values, METH_NOARGS, NULL})

@@ -4,7 +4,6 @@
 // Subject stands for the object in it, and its reference is taken out. The gc is off while the rows are
 // built: nothing can run that would change the dict under the loop.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
 
 static PyObject *names_row(native_state *state, PyObject *name, PyObject *value) {
@@ -43,20 +42,10 @@ static PyObject *names_rows(PyObject *module, PyObject *dict) {
 
 static PyObject *names_take(PyObject *module, PyObject *dict) {
     if (!PyDict_CheckExact(dict)) {
-        PyErr_SetString(PyExc_TypeError, "names() takes a dict");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "names() takes a dict");
     }
-    int gc_was_on = PyGC_Disable();
-    PyObject *rows = names_rows(module, dict); // new
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
-    return rows;
+    _collector_ int was_on = PyGC_Disable();
+    return names_rows(module, dict);
 }
 
-static PyMethodDef names_methods[] = {
-    {"names", names_take, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int names_exec(PyObject *module) { return PyModule_AddFunctions(module, names_methods); }
+PART_FUNCTIONS(names, {"names", names_take, METH_O, NULL})

@@ -39,6 +39,9 @@ typedef struct {
 } frame_view;
 typedef int (*frame_look)(const frame_view *view, void *arg);
 int frames_each(frame_look look, void *arg);
+// Visits what the frames' slots hold; or all that the frames refer to. 0, or what ended the round.
+int frames_each_value(visitproc visit, void *arg);
+int frames_each_reference(visitproc visit, void *arg);
 // The frame of a frame object, a generator or a coroutine: 1, or 0 where it has none any more.
 int frames_of_object(PyObject *object /* borrowed */, frame_view *ret);
 

@@ -8,10 +8,7 @@
 // Source: Objects/*object.c, the `__sizeof__` of each type; sys.getsizeof adds the same headers.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "objects/objects.h"
-
-#include <string.h>
 
 // A type whose struct was overwritten may say anything; a sum over the heap must survive it.
 int own_bytes_plausible(PyTypeObject *type) {
@@ -108,21 +105,15 @@ static PyObject *own_sizeof(PyTypeObject *type) {
 
 // Which layout a class has, by the class whose `__sizeof__` it inherits.
 static own_bytes_how choose(PyTypeObject *owner) {
-    if (owner == &PyBaseObject_Type)
-        return OWN_BASIC;
-    if (owner == &PyList_Type)
-        return OWN_LIST;
-    if (owner == &PyDict_Type)
-        return OWN_DICT;
-    if (owner == &PySet_Type || owner == &PyFrozenSet_Type)
-        return OWN_SET;
-    if (owner == &PyByteArray_Type)
-        return OWN_BYTEARRAY;
-    if (owner == &PyLong_Type)
-        return OWN_INT;
-    if (owner == &PyUnicode_Type)
-        return OWN_STR;
-    return own_bytes_trusts(owner) ? OWN_CALL : OWN_BASIC;
+    return owner == &PyBaseObject_Type                          ? OWN_BASIC
+           : owner == &PyList_Type                              ? OWN_LIST
+           : owner == &PyDict_Type                              ? OWN_DICT
+           : owner == &PySet_Type || owner == &PyFrozenSet_Type ? OWN_SET
+           : owner == &PyByteArray_Type                         ? OWN_BYTEARRAY
+           : owner == &PyLong_Type                              ? OWN_INT
+           : owner == &PyUnicode_Type                           ? OWN_STR
+           : own_bytes_trusts(owner)                            ? OWN_CALL
+                                                                : OWN_BASIC;
 }
 
 // The first C implementation in the MRO decides. It must be one of a base, or it would read a foreign layout

@@ -13,10 +13,7 @@
 // Secrets. A dict value (or the second of a pair) under a str key that has one of `secret_words` among
 // its words is written <masked>. The words are a parameter: their one home is inspector/facts/secret.py.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
-
-#include <string.h>
 
 enum { PREVIEW_CHARS = 60, PREVIEW_DEPTH = 2, SCANNED_MAX = 4096, INT_BITS_MAX = 160 };
 
@@ -349,19 +346,12 @@ static void put_value(Glance *glance, PyObject *value, int depth) {
 // The bracket or quote that ends the text of `value`, so that a cut text still reads as one.
 static Py_UCS4 closing_of(PyObject *value /* borrowed */) {
     PyTypeObject *type = Py_TYPE(value);
-    if (type == &PyList_Type) {
-        return ']';
-    }
-    if (type == &PyTuple_Type || type == &PySlice_Type) {
-        return ')';
-    }
-    if (type == &PyDict_Type || type == &PySet_Type || type == &PyFrozenSet_Type) {
-        return '}';
-    }
-    return type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyByteArray_Type ? '\'' : 0;
+    return type == &PyList_Type                                                            ? ']'
+           : type == &PyTuple_Type || type == &PySlice_Type                                ? ')'
+           : type == &PyDict_Type || type == &PySet_Type || type == &PyFrozenSet_Type      ? '}'
+           : type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyByteArray_Type ? '\''
+                                                                                           : 0;
 }
-
-// ----- the Python side ----------------------------------------------------------------------------
 
 // None tells that only code of the type could show the value; the caller says so in words.
 static PyObject *preview_preview(PyObject *module, PyObject *args) {
@@ -372,8 +362,7 @@ static PyObject *preview_preview(PyObject *module, PyObject *args) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(words); i++) {
         PyObject *word = PyTuple_GET_ITEM(words, i); // borrowed
         if (!PyUnicode_CheckExact(word) || !PyUnicode_IS_ASCII(word)) {
-            PyErr_SetString(PyExc_TypeError, "secret words are ASCII str");
-            return NULL;
+            return PyErr_Format(PyExc_TypeError, "secret words are ASCII str");
         }
     }
     PyObject *object = subject_object(module, subject); // borrowed
@@ -387,9 +376,4 @@ static PyObject *preview_preview(PyObject *module, PyObject *args) {
     return text_finish(&glance.out);
 }
 
-static PyMethodDef preview_functions[] = {
-    {"preview", preview_preview, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int preview_exec(PyObject *module) { return PyModule_AddFunctions(module, preview_functions); }
+PART_FUNCTIONS(preview, {"preview", preview_preview, METH_VARARGS, NULL})

@@ -9,9 +9,6 @@
 // memory_read, and dimensions are bounded. What does not make sense is a ValueError.
 // SPDX-License-Identifier: MIT
 #include "memory/memory.h"
-#include "module/native.h"
-
-#include <string.h>
 
 enum {
     MOST_DIMENSIONS = 64, // PyBUF_MAX_NDIM, and NPY_MAXDIMS of NumPy 2
@@ -62,12 +59,10 @@ typedef struct { // arrow/c/abi.h: ArrowArray, up to its buffers
 // Copies a struct out of a capsule. Returns 0, or -1 with ValueError set.
 static int capsule_read(PyObject *capsule /* borrowed */, const char *name, void *to, size_t bytes) {
     if (!PyCapsule_IsValid(capsule, name)) {
-        PyErr_Format(PyExc_ValueError, "not a capsule named '%s'", name ? name : "NULL");
-        return -1;
+        return error_set(PyExc_ValueError, "not a capsule named '%s'", name ? name : "NULL");
     }
     if (memory_read((uintptr_t)PyCapsule_GetPointer(capsule, name), to, bytes) != bytes) {
-        PyErr_SetString(PyExc_ValueError, "the capsule's pointer cannot be read");
-        return -1;
+        return error_set(PyExc_ValueError, "the capsule's pointer cannot be read");
     }
     return 0;
 }
@@ -84,12 +79,10 @@ static PyObject *capsule_integers(const void *address, int64_t count, int64_t un
     }
     PyObject *_owned_ result = PyTuple_New((Py_ssize_t)count);
     for (Py_ssize_t i = 0; result && i < (Py_ssize_t)count; i++) {
-        PyObject *integer =
-            PyLong_FromLongLong((long long)((uint64_t)integers[i] * (uint64_t)unit)); // stolen
-        if (!integer) {
+        if (tuple_set(result, i, PyLong_FromLongLong((int64_t)((uint64_t)integers[i] * (uint64_t)unit))) <
+            0) {
             return NULL;
         }
-        PyTuple_SET_ITEM(result, i, integer);
     }
     return take(result);
 }
@@ -173,11 +166,5 @@ static PyObject *protocols_arrow(PyObject *module /* borrowed */, PyObject *args
                          (long long)array.offset, buffers);
 }
 
-static PyMethodDef protocols_methods[] = {
-    {"array_struct", protocols_array_struct, METH_O, NULL},
-    {"dlpack", protocols_dlpack, METH_O, NULL},
-    {"arrow", protocols_arrow, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int protocols_exec(PyObject *module) { return PyModule_AddFunctions(module, protocols_methods); }
+PART_FUNCTIONS(protocols, {"array_struct", protocols_array_struct, METH_O, NULL},
+               {"dlpack", protocols_dlpack, METH_O, NULL}, {"arrow", protocols_arrow, METH_VARARGS, NULL})

@@ -8,12 +8,8 @@
 // Nothing is imported: `spans_prepare` looks whether the process has done so. The types it keeps are static
 // in their libraries, so the pointers stay good; array.array is a heap type and is held (owned, for good).
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
-#include "objects/objects.h"
-
 #include "objects/spans.h"
-
-#include <string.h>
+#include "objects/objects.h"
 
 enum { NDARRAY_C = 0x1, NDARRAY_F = 0x2, NDARRAY_OWNS = 0x4, NDARRAY_WRITEABLE = 0x400 };
 enum { DESCR_KIND = 24, DESCR_SIZE_1 = 32, DESCR_SIZE_2 = 40 }; // numpy/ndarraytypes.h: PyArray_Descr

@@ -6,7 +6,6 @@
 // of calls below, and the true count is ob_refcnt - 1. Probes take a Subject and borrow the object only
 // for the length of one native call.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
 
 typedef struct {
@@ -17,8 +16,7 @@ typedef struct {
 static int subject_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     PyObject *object; // borrowed
     if (kwargs && PyDict_GET_SIZE(kwargs)) {
-        PyErr_SetString(PyExc_TypeError, "Subject() takes no keyword arguments");
-        return -1;
+        return error_set(PyExc_TypeError, "Subject() takes no keyword arguments");
     }
     if (!PyArg_ParseTuple(args, "O:Subject", &object)) {
         return -1;
@@ -47,8 +45,7 @@ static void subject_dealloc(PyObject *self) {
 }
 
 static PyObject *empty_subject(void) {
-    PyErr_SetString(PyExc_ValueError, "this Subject holds no object");
-    return NULL;
+    return PyErr_Format(PyExc_ValueError, "this Subject holds no object");
 }
 
 static PyObject *subject_get(PyObject *self, PyObject *unused) {
@@ -110,8 +107,7 @@ static PyType_Spec subject_spec = {
 PyObject *subject_object(PyObject *module, PyObject *maybe_subject) {
     native_state *state = native_get_state(module);
     if (!Py_IS_TYPE(maybe_subject, state->subject_type)) {
-        PyErr_SetString(PyExc_TypeError, "expected an inspector._native.Subject");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "expected an inspector._native.Subject");
     }
     PyObject *object = ((Subject *)maybe_subject)->object;
     return object ? object : empty_subject();
@@ -122,8 +118,5 @@ PyObject *subject_peek(PyObject *subject) { return ((Subject *)subject)->object;
 int subject_exec(PyObject *module) {
     native_state *state = native_get_state(module);
     state->subject_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &subject_spec, NULL);
-    if (!state->subject_type) {
-        return -1;
-    }
-    return PyModule_AddType(module, state->subject_type);
+    return state->subject_type ? PyModule_AddType(module, state->subject_type) : -1;
 }

@@ -1,6 +1,5 @@
 // An address and what the dynamic linker knows about it: the file it was loaded from, the exported symbol.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 //
 // `image(address)` gives the file that holds the address, where it was loaded, and the first bytes of
 // its image in memory, by which inspector/binaries/addresses.py proves that the file on disk is still the one
@@ -10,7 +9,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <string.h>
 
 enum { IMAGE_HEAD_BYTES = 512 }; // the ELF header and the program headers
 enum { DEMANGLED_BYTES_MAX = 8192 };
@@ -106,11 +104,5 @@ static PyObject *symbols_demangle(PyObject *module, PyObject *argument) {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strnlen(text, DEMANGLED_BYTES_MAX), "replace");
 }
 
-static PyMethodDef symbols_functions[] = {
-    {"demangle", symbols_demangle, METH_O, NULL},
-    {"image", symbols_image, METH_O, NULL},
-    {"exported", symbols_exported, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int symbols_exec(PyObject *module) { return PyModule_AddFunctions(module, symbols_functions); }
+PART_FUNCTIONS(symbols, {"demangle", symbols_demangle, METH_O, NULL}, {"image", symbols_image, METH_O, NULL},
+               {"exported", symbols_exported, METH_O, NULL})

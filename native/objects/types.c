@@ -14,12 +14,8 @@
 // a name; ROWS_MAX bounds a table that never ends. A class statement has none: then the tables of its
 // nearest base that has some are told, under that base's name (torch.Tensor is a class over a C type).
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE // memmem
-#include "module/native.h"
 #include "objects/objects.h"
 
-#include <stddef.h>
-#include <string.h>
 #include <structmember.h>
 
 enum { ROWS_MAX = 4096, LINE_MAX_CHARS = 120, DOC_MAX_BYTES = 2000, MRO_MAX = 64 };
@@ -168,9 +164,8 @@ static PyObject *slot_list(PyTypeObject *type) { // new list of (name, address, 
             continue;
         }
         int inherited = is_in_a_base(type, &slot_rows[i], function) && !is_defined_by(dict, &slot_rows[i]);
-        _owned_ PyObject *row = Py_BuildValue("(sNO)", slot_rows[i].name, PyLong_FromVoidPtr(function),
-                                              inherited ? Py_True : Py_False);
-        if (!row || PyList_Append(rows, row) < 0) {
+        if (list_add(rows, Py_BuildValue("(sNO)", slot_rows[i].name, PyLong_FromVoidPtr(function),
+                                         inherited ? Py_True : Py_False)) < 0) {
             return NULL;
         }
     }
@@ -220,8 +215,7 @@ static PyObject *bit_names(const bit_name *table, size_t count, unsigned long bi
     _owned_ PyObject *names = PyList_New(0);
     for (size_t i = 0; names && i < count; i++) {
         if (bits & table[i].bit) {
-            _owned_ PyObject *name = PyUnicode_InternFromString(table[i].name);
-            if (!name || PyList_Append(names, name) < 0) {
+            if (list_add(names, PyUnicode_InternFromString(table[i].name)) < 0) {
                 return NULL;
             }
         }
@@ -279,41 +273,23 @@ static PyObject *member_row(const PyMemberDef *member) { // new str
                 : NULL;
 }
 
-PyObject *types_method_rows(const PyMethodDef *methods) {
-    _owned_ PyObject *rows = PyList_New(0);
-    for (int i = 0; rows && methods && i < ROWS_MAX && methods[i].ml_name; i++) {
-        _owned_ PyObject *row = types_method_row(&methods[i]);
-        if (!row || PyList_Append(rows, row) < 0) {
-            return NULL;
-        }
+// A function that gives a new list: `row_of` of each row of a table.
+#define ROWS_OF(function, type, name, row_of) \
+    PyObject *function(const type *table) { \
+        _owned_ PyObject *rows = PyList_New(0); \
+        for (int i = 0; rows && table && i < ROWS_MAX && table[i].name; i++) { \
+            if (list_add(rows, row_of(&table[i])) < 0) { \
+                return NULL; \
+            } \
+        } \
+        return take(rows); \
     }
-    return take(rows);
-}
+ROWS_OF(types_method_rows, PyMethodDef, ml_name, types_method_row)
+static ROWS_OF(getset_rows, PyGetSetDef, name, getset_row) static ROWS_OF(member_rows, PyMemberDef, name,
+                                                                          member_row)
 
-static PyObject *getset_rows(const PyGetSetDef *table) { // new list
-    _owned_ PyObject *rows = PyList_New(0);
-    for (int i = 0; rows && table && i < ROWS_MAX && table[i].name; i++) {
-        _owned_ PyObject *row = getset_row(&table[i]);
-        if (!row || PyList_Append(rows, row) < 0) {
-            return NULL;
-        }
-    }
-    return take(rows);
-}
-
-static PyObject *member_rows(const PyMemberDef *table) { // new list
-    _owned_ PyObject *rows = PyList_New(0);
-    for (int i = 0; rows && table && i < ROWS_MAX && table[i].name; i++) {
-        _owned_ PyObject *row = member_row(&table[i]);
-        if (!row || PyList_Append(rows, row) < 0) {
-            return NULL;
-        }
-    }
-    return take(rows);
-}
-
-// The type whose C tables describe `type`: itself, or for a class statement its nearest base with some.
-static PyTypeObject *type_with_tables(PyTypeObject *type) {
+    // The type whose C tables describe `type`: itself, or for a class statement its nearest base with some.
+    static PyTypeObject *type_with_tables(PyTypeObject *type) {
     for (PyTypeObject *base = type; base && base != &PyBaseObject_Type; base = base->tp_base) {
         int statement = (base->tp_flags & Py_TPFLAGS_HEAPTYPE) && !((PyHeapTypeObject *)base)->_ht_tpname;
         if (!statement) {
@@ -322,8 +298,6 @@ static PyTypeObject *type_with_tables(PyTypeObject *type) {
     }
     return type;
 }
-
-// ----- the Python side ----------------------------------------------------------------------------
 
 static int has_dict(PyTypeObject *type) {
     return type->tp_dictoffset != 0 || (type->tp_flags & Py_TPFLAGS_MANAGED_DICT);
@@ -348,9 +322,4 @@ static PyObject *types_layout(PyObject *module, PyObject *subject) {
         "instances_weakrefable", type->tp_weaklistoffset ? Py_True : Py_False);
 }
 
-static PyMethodDef types_functions[] = {
-    {"type_layout", types_layout, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int types_exec(PyObject *module) { return PyModule_AddFunctions(module, types_functions); }
+PART_FUNCTIONS(types, {"type_layout", types_layout, METH_O, NULL})

@@ -12,14 +12,10 @@
 // Limits and why. x86-64 only: registers and the System V calling convention. At most six words as arguments.
 // A thread that blocks SIGSEGV cannot be used: Linux would reset its handler (signal(7)).
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "module/native.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #ifdef __x86_64__
 #include <elf.h>
@@ -127,8 +123,7 @@ static PyObject *remote_end_call(PyObject *module, PyObject *args) {
     }
     _buffer_ Py_buffer kept = raw;
     if (kept.len != (Py_ssize_t)sizeof(remote_registers)) {
-        PyErr_SetString(PyExc_ValueError, "these are not the registers that remote_begin_call returned");
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "these are not the registers that remote_begin_call returned");
     }
     struct user_regs_struct registers = {0};
     for (double left = seconds; !(returned = remote_returned(thread, &registers)) && left > 0;
@@ -146,13 +141,8 @@ static PyObject *remote_end_call(PyObject *module, PyObject *args) {
     return returned < 0 ? PyErr_SetFromErrno(PyExc_OSError) : PyLong_FromUnsignedLongLong(registers.rax);
 }
 
-static PyMethodDef remote_call_functions[] = {
-    {"remote_begin_call", remote_begin_call, METH_VARARGS, NULL},
-    {"remote_end_call", remote_end_call, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int remote_call_exec(PyObject *module) { return PyModule_AddFunctions(module, remote_call_functions); }
+PART_FUNCTIONS(remote_call, {"remote_begin_call", remote_begin_call, METH_VARARGS, NULL},
+               {"remote_end_call", remote_end_call, METH_VARARGS, NULL})
 #else
 int remote_call_exec(PyObject *module) { return 0; }
 #endif

@@ -8,11 +8,9 @@
 // Reads go through a cache of pages: neighbours in a gc list were mostly allocated one after the other. The
 // process is stopped, so cached pages stay valid. An unreadable link ends its list and is reported.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
+#include "memory/addresses.h"
 #include "memory/memory.h"
-#include "module/native.h"
 
-#include <string.h>
 #include <sys/uio.h>
 
 enum {
@@ -145,23 +143,13 @@ static const walk_type *walk_type_of(walk *w, uintptr_t type) {
 // --- one object --------------------------------------------------------------------------------------
 
 static size_t walk_first(const walk *w, uintptr_t address) {
-    size_t low = 0, high = w->word_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (w->words[middle] < address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return addresses_below(w->words, w->word_count, sizeof *w->words, address);
 }
 
 static int walk_take(walk *w, uintptr_t object, uintptr_t start, uint64_t bytes, walk_how how) {
     for (size_t i = walk_first(w, start); i < w->word_count && w->words[i] - start < bytes; i++) {
-        _owned_ PyObject *row =
-            Py_BuildValue("KKi", (unsigned long long)w->words[i], (unsigned long long)object, (int)how);
-        if (!row || PyList_Append(w->found, row) < 0) {
+        if (list_add(w->found, Py_BuildValue("KKi", (unsigned long long)w->words[i],
+                                             (unsigned long long)object, (int)how)) < 0) {
             return -1;
         }
     }
@@ -264,8 +252,6 @@ static int walk_list(walk *w, uintptr_t head, uint64_t limit) {
     return 0;
 }
 
-// --- for Python --------------------------------------------------------------------------------------
-
 static int walk_special(PyObject *types, uintptr_t *ret) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(types) && i < WALK_SPECIAL; i++) {
         ret[i] = (uintptr_t)PyLong_AsUnsignedLongLong(PyList_GET_ITEM(types, i));
@@ -278,8 +264,7 @@ static int walk_prepare(walk *w, scratch *memory, PyObject *words) {
     w->types = scratch_alloc(memory, WALK_TYPES * sizeof *w->types);
     w->words = scratch_alloc(memory, (size_t)PyList_GET_SIZE(words) * 8 + 8);
     if (!w->pages || !w->types || !w->words) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(words); i++) {
         w->words[w->word_count++] = (uintptr_t)PyLong_AsUnsignedLongLong(PyList_GET_ITEM(words, i));
@@ -319,9 +304,4 @@ static PyObject *remote_holders(PyObject *module, PyObject *args) {
     return Py_BuildValue("OKO", found, (unsigned long long)w.walked, w.whole ? Py_True : Py_False);
 }
 
-static PyMethodDef remote_objects_functions[] = {
-    {"remote_holders", remote_holders, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int remote_objects_exec(PyObject *module) { return PyModule_AddFunctions(module, remote_objects_functions); }
+PART_FUNCTIONS(remote_objects, {"remote_holders", remote_holders, METH_VARARGS, NULL})

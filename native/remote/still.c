@@ -11,19 +11,13 @@
 // A signal that arrives while a thread is being stopped is kept and delivered at its release. Pages that the
 // process has never touched, and pages in swap, are not read: a read would bring them into memory.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/memory.h"
-#include "module/native.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 
 enum { REMOTE_THREADS_MAX = 16384, REMOTE_SLICE = 1 << 20, REMOTE_PAGE = 4096, REMOTE_EVENT_STOP = 128 };
 #define REMOTE_PRESENT (1ull << 63) // Documentation/admin-guide/mm/pagemap.rst
@@ -40,12 +34,6 @@ typedef struct {
     size_t count;
     int64_t deadline_ns;
 } remote_threads;
-
-static int64_t remote_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static int remote_known(const remote_threads *threads, pid_t thread) {
     for (size_t i = 0; i < threads->count; i++) {
@@ -103,7 +91,7 @@ static int remote_await(remote_threads *threads, remote_thread *row) {
             row->signal = WIFSTOPPED(status) && status >> 16 != REMOTE_EVENT_STOP ? WSTOPSIG(status) : 0;
         } else if (waited < 0 && errno != EINTR) {
             row->stopped = -1;
-        } else if (remote_now() > threads->deadline_ns) {
+        } else if ((int64_t)clock_now_ns() > threads->deadline_ns) {
             errno = ETIMEDOUT;
             return -1;
         } else {
@@ -135,11 +123,8 @@ static int remote_stop_all(remote_threads *threads, pid_t pid) {
 static PyObject *remote_threads_list(const remote_threads *threads) {
     _owned_ PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < threads->count; i++) {
-        _owned_ PyObject *row =
-            threads->rows[i].stopped > 0
-                ? Py_BuildValue("ii", (int)threads->rows[i].thread, threads->rows[i].signal)
-                : Py_NewRef(Py_None);
-        if (!row || (row != Py_None && PyList_Append(list, row) < 0)) {
+        const remote_thread *row = &threads->rows[i];
+        if (row->stopped > 0 && list_add(list, Py_BuildValue("ii", (int)row->thread, row->signal)) < 0) {
             return NULL;
         }
     }
@@ -153,7 +138,7 @@ static PyObject *remote_stop(PyObject *module, PyObject *args) {
         return NULL;
     }
     _free_ remote_thread *rows = calloc(REMOTE_THREADS_MAX, sizeof *rows);
-    remote_threads threads = {rows, 0, remote_now() + (int64_t)(seconds * 1e9)};
+    remote_threads threads = {rows, 0, (int64_t)clock_now_ns() + (int64_t)(seconds * 1e9)};
     if (!rows) {
         return PyErr_NoMemory();
     }
@@ -174,8 +159,7 @@ static PyObject *remote_go(PyObject *module, PyObject *threads) {
         int thread, number;
         PyObject *row = PySequence_Fast_GET_ITEM(fast, i); // borrowed
         if (!PyTuple_Check(row) || !PyArg_ParseTuple(row, "ii", &thread, &number)) {
-            PyErr_SetString(PyExc_TypeError, "a thread is a tuple (thread, signal)");
-            return NULL;
+            return PyErr_Format(PyExc_TypeError, "a thread is a tuple (thread, signal)");
         }
         remote_release(thread, number);
     }
@@ -282,11 +266,5 @@ static PyObject *remote_scan(PyObject *module, PyObject *args) {
                          (unsigned long long)s.scanned_bytes, (unsigned long long)s.left_out_bytes);
 }
 
-static PyMethodDef remote_functions[] = {
-    {"remote_stop", remote_stop, METH_VARARGS, NULL},
-    {"remote_go", remote_go, METH_O, NULL},
-    {"remote_scan", remote_scan, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int remote_exec(PyObject *module) { return PyModule_AddFunctions(module, remote_functions); }
+PART_FUNCTIONS(remote, {"remote_stop", remote_stop, METH_VARARGS, NULL},
+               {"remote_go", remote_go, METH_O, NULL}, {"remote_scan", remote_scan, METH_VARARGS, NULL})

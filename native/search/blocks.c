@@ -7,19 +7,12 @@
 // target. Blocks that only other blocks point to are looked for once more, through those.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "search/holders.h"
-
-#include <string.h>
 
 #define BLOCK_NEEDLE_BYTES 4096u
 
 enum { RANK_NONE, RANK_PERHAPS, RANK_TRAVERSE, RANK_LAYOUT };
-
-static int compare_blocks(const void *a, const void *b) {
-    uintptr_t x = ((const block_row *)a)->range.start, y = ((const block_row *)b)->range.start;
-    return (x > y) - (x < y);
-}
 
 // The tables of dicts that the caller names need no search.
 static void know_namespaces(search *s) {
@@ -44,7 +37,7 @@ static void collect_blocks(search *s) {
                 (block_row){.range = e->block, .target = e->target, .word = e->word};
         }
     }
-    qsort(s->blocks, s->block_count, sizeof *s->blocks, compare_blocks);
+    qsort(s->blocks, s->block_count, sizeof *s->blocks, addresses_compare);
     size_t kept = 0;
     for (size_t i = 0; i < s->block_count; i++) {
         if (!kept || s->blocks[kept - 1].range.start != s->blocks[i].range.start) {
@@ -68,7 +61,7 @@ typedef struct {
 static int keeps_plain_memory(PyTypeObject *type) { return strncmp(type->tp_name, "_io.", 4) == 0; }
 
 // How much of such an object points to memory of its own; behind that is text, or what was there before.
-static __attribute__((no_sanitize("address"))) size_t kept_bytes(const place *found) {
+static UNSANITIZED size_t kept_bytes(const place *found) {
     PyObject *holder = found->object; // borrowed
     PyTypeObject *type = Py_TYPE(holder);
     if (found->kind != PLACE_STALE) {
@@ -86,7 +79,7 @@ static __attribute__((no_sanitize("address"))) size_t kept_bytes(const place *fo
 
 // The block is kept by the object that the word is in, and its type is known to hold nothing that way: the
 // text of a bytearray, the name of a class, the buffer of a file.
-static __attribute__((no_sanitize("address"))) int keeps_no_reference(const link_question *q) {
+static UNSANITIZED int keeps_no_reference(const link_question *q) {
     uintptr_t prefix = q->s->view.object_prefix > 0 ? (uintptr_t)q->s->view.object_prefix : 0;
     uintptr_t offset = q->link ? *(const uintptr_t *)q->link - q->row->range.start : 0;
     if (!q->found.object || !q->link || (offset && offset != prefix && offset != 2 * prefix)) {
@@ -220,27 +213,18 @@ static scan_runs runs_part(const scan_runs *runs, size_t first, size_t stop) {
     return (scan_runs){.rows = runs->rows + first, .count = stop - first};
 }
 
-static int compare_ranges(const void *a, const void *b) {
-    uintptr_t x = ((const scan_range *)a)->start, y = ((const scan_range *)b)->start;
-    return (x > y) - (x < y);
-}
-
 // The runs around blocks and targets, and the others behind them.
 static int part_nearest(search *s, const scan_range *needles, size_t count, scan_runs *ret_near,
                         scan_runs *ret_left, scratch *memory) {
     scan_runs order;
-    size_t centers = 0, most = 2 * (count + s->target_count);
-    scan_range *around = scratch_alloc(memory, (count + s->target_count) * sizeof *around);
+    size_t centers = count + s->target_count, most = 2 * centers;
+    scan_range *around = scratch_alloc(memory, centers * sizeof *around);
     if (!around) {
         return -1;
     }
-    for (size_t i = 0; i < count; i++) {
-        around[centers++] = needles[i];
-    }
-    for (size_t i = 0; i < s->target_count; i++) {
-        around[centers++] = s->needles[i];
-    }
-    qsort(around, centers, sizeof *around, compare_ranges);
+    memcpy(around, needles, count * sizeof *around);
+    memcpy(around + count, s->needles, s->target_count * sizeof *around);
+    qsort(around, centers, sizeof *around, addresses_compare);
     most = most < NEAR_PIECES_MAX ? most : NEAR_PIECES_MAX;
     if (nearest_first(&s->runs, around, centers, most, &order, memory) < 0) {
         return -1;
@@ -313,7 +297,7 @@ static int search_parents(search *s, scratch *memory) {
         s->blocks[orphans++] =
             (block_row){.range = child->parent, .target = child->target, .word = child->word, .is_parent = 1};
     }
-    qsort(s->blocks, orphans, sizeof *s->blocks, compare_blocks);
+    qsort(s->blocks, orphans, sizeof *s->blocks, addresses_compare);
     s->block_count = 0;
     for (size_t i = 0; i < orphans; i++) {
         if (!s->block_count || s->blocks[s->block_count - 1].range.stop <= s->blocks[i].range.start) {

@@ -8,10 +8,7 @@
 // or left over, the search goes on with what it had.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
-
-#include <string.h>
 
 #define NEAR_PIECES 32u
 #define TRIALS_MAX 8 // each reads the memory around the blocks and the targets

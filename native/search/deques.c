@@ -8,10 +8,7 @@
 // looks like one of a deque's.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
-
-#include <string.h>
 
 enum { BLOCK_ITEMS = 64, RIGHT_LINK = 65, BLOCK_BYTES = 528 }; // two links around 64 items
 
@@ -25,7 +22,7 @@ typedef struct {
 } deque_question;
 
 // An inner block has a neighbour on either side that knows it.
-static __attribute__((no_sanitize("address"))) void neighbours_body(void *argument) {
+static UNSANITIZED void neighbours_body(void *argument) {
     deque_question *q = argument;
     const uintptr_t *block = (const uintptr_t *)q->start;
     const uintptr_t *left = (const uintptr_t *)block[0], *right = (const uintptr_t *)block[RIGHT_LINK];
@@ -66,7 +63,7 @@ static int is_deque(PyTypeObject *type) {
     return 0;
 }
 
-static __attribute__((no_sanitize("address"))) void take_blocks_of(search *s, PyObject *object) {
+static UNSANITIZED void take_blocks_of(search *s, PyObject *object) {
     deque_head *deque = (deque_head *)object;
     uintptr_t at = deque->left;
     for (Py_ssize_t left = Py_SIZE(object) / BLOCK_ITEMS + 2; left > 0 && at; left--) {

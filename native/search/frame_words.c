@@ -8,11 +8,9 @@
 // locals. With the GIL held no frame moves.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "objects/objects.h"
 #include "search/holders.h"
-
-#include <string.h>
 
 #define FRAMES_MAX 4096u // innermost ones of all threads; recursion may be deeper, and the rest is said stale
 #define CHUNKS_MAX 1024u
@@ -67,11 +65,6 @@ static void frames_chunks(frame_table *table) {
     }
 }
 
-static int frames_compare(const void *a, const void *b) {
-    uintptr_t x = ((const frame_row *)a)->start, y = ((const frame_row *)b)->start;
-    return (x > y) - (x < y);
-}
-
 int frames_init(frame_table *ret, scratch *memory, PyObject *own_prefix) {
     frame_collector collector = {ret, own_prefix};
     *ret = (frame_table){.rows = scratch_alloc(memory, FRAMES_MAX * sizeof *ret->rows),
@@ -81,33 +74,17 @@ int frames_init(frame_table *ret, scratch *memory, PyObject *own_prefix) {
     }
     frames_each(frame_collect, &collector);
     frames_chunks(ret);
-    qsort(ret->rows, ret->count, sizeof *ret->rows, frames_compare);
+    qsort(ret->rows, ret->count, sizeof *ret->rows, addresses_compare);
     return 0;
 }
 
 const frame_row *frames_find(const frame_table *frames, uintptr_t word) {
-    size_t low = 0, high = frames->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        const frame_row *row = &frames->rows[middle];
-        if (word < row->start) {
-            high = middle;
-        } else if (word >= row->stop) {
-            low = middle + 1;
-        } else {
-            return row;
-        }
-    }
-    return NULL;
+    ptrdiff_t at = addresses_find(frames->rows, frames->count, sizeof *frames->rows, word);
+    return at < 0 ? NULL : &frames->rows[at];
 }
 
 int frames_is_dead(const frame_table *frames, uintptr_t word) {
-    for (size_t i = 0; i < frames->chunk_count; i++) {
-        if (word >= frames->chunks[i].start && word < frames->chunks[i].stop) {
-            return 1;
-        }
-    }
-    return 0;
+    return addresses_in(frames->chunks, frames->chunk_count, word);
 }
 
 frame_part frames_part(const frame_row *frame, uintptr_t word, int *ret_index) {
@@ -130,14 +107,10 @@ frame_part frames_part(const frame_row *frame, uintptr_t word, int *ret_index) {
 
 PyObject *frames_local_name(PyObject *code, int index) {
     PyObject *names = ((PyCodeObject *)code)->co_localsplusnames; // borrowed
-    if (!names || index < 0 || index >= PyTuple_GET_SIZE(names)) {
-        return NULL;
-    }
-    return PyTuple_GET_ITEM(names, index);
+    return names && index >= 0 && index < PyTuple_GET_SIZE(names) ? PyTuple_GET_ITEM(names, index) : NULL;
 }
 
-__attribute__((no_sanitize("address"))) int frames_object_local(PyObject *object, uintptr_t word,
-                                                                PyObject **ret_code) {
+UNSANITIZED int frames_object_local(PyObject *object, uintptr_t word, PyObject **ret_code) {
     _PyInterpreterFrame *frame;
     if (PyGen_CheckExact(object) || PyCoro_CheckExact(object) || PyAsyncGen_CheckExact(object)) {
         frame = compat_generator_frame(object);

@@ -19,7 +19,7 @@ static int is_kept(PyObject *object) {
     }
 
 // Tuples of one size are a chain through their first items.
-static __attribute__((no_sanitize("address"))) int is_kept(PyObject *object) {
+static UNSANITIZED int is_kept(PyObject *object) {
     PyInterpreterState *interpreter = PyInterpreterState_Get();
     if (Py_IS_TYPE(object, &PyTuple_Type)) {
         Py_ssize_t size = ((PyVarObject *)object)->ob_size;

@@ -9,9 +9,7 @@
 // Limits. Lists of LINKS_MAX chunks: of a longer one what it begins with. Other threads take chunks from a
 // list while it is read: then one in it may be missed, and counts as live.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #include <gnu/libc-version.h>
@@ -30,7 +28,7 @@ static int is_in_heap(const memory_maps *maps, uintptr_t address) {
     return map && map->path_length == HEAP_NAME && memcmp(map->path, "[heap]", HEAP_NAME) == 0;
 }
 
-static __attribute__((no_sanitize("address"))) int is_arena(const memory_maps *maps, uintptr_t at) {
+static UNSANITIZED int is_arena(const memory_maps *maps, uintptr_t at) {
     uintptr_t top = *(const uintptr_t *)(at + TOP);
     int empty = 0;
     for (uintptr_t i = 0; top && i < BIN_COUNT; i++) {
@@ -76,8 +74,7 @@ uintptr_t malloc_arena_find(const memory_maps *maps) {
     return known;
 }
 
-__attribute__((no_sanitize("address"))) int malloc_arena_has(const memory_maps *maps, uintptr_t arena,
-                                                             uintptr_t chunk, uintptr_t size) {
+UNSANITIZED int malloc_arena_has(const memory_maps *maps, uintptr_t arena, uintptr_t chunk, uintptr_t size) {
     uintptr_t at = ((const uintptr_t *)(arena + FAST_BINS))[size / 16 - 2];
     for (int i = 0; at && at % 16 == 0 && i < LINKS_MAX; i++) {
         if (at == chunk) {

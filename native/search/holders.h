@@ -7,7 +7,6 @@
 
 #include "memory/memory.h"
 #include "module/interrupt.h"
-#include "module/native.h"
 
 // --- blocks: what an allocator says of an address ---
 
@@ -234,7 +233,6 @@ typedef struct {
 // Looks at the hits of one slice: 0 to go on, 1 when enough was found, -1 with an exception set.
 typedef int (*search_take)(search *s, const scan_hit *hits, size_t count);
 
-uint64_t search_clock_ns(void);
 // One search of memory for needles. 0, or -1 with an exception set.
 int search_scan(search *s, const scan_runs *runs, scan_range *needles, size_t count, search_take take);
 Py_ssize_t search_references(const search *s, size_t target); // without the tool's own: `boxes` is given
@@ -262,7 +260,6 @@ int unaligned_search(search *s, scratch *memory);
 
 // search/brief.c: a search that ends when the owners found are as many as the references. 0, or -1.
 int brief_search(search *s, scratch *memory);
-Py_ssize_t brief_references(const search *s, size_t target); // without the tool's own
 
 // search/owners.c: from and to Python. One Subject or a tuple of them, and the layouts; 0, or -1 with an
 // exception.

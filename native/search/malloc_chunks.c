@@ -11,11 +11,8 @@
 // BLOCK_NONE.
 // Other threads allocate without the GIL; a walk that meets nonsense ends, and claims nothing: BLOCK_LOST.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "search/holders.h"
-
-#include <string.h>
 
 #define CHUNK_HEADER 16u
 #define CHUNK_MIN 32u
@@ -66,8 +63,8 @@ void malloc_view_init(malloc_view *ret, const memory_maps *maps, const scan_runs
 }
 
 // A link of a fast bin is its own address, shifted, xor the next chunk ("safe linking", glibc 2.32).
-static __attribute__((no_sanitize("address"))) int is_in_fast_bin(const malloc_view *view, const chunk *at,
-                                                                  uintptr_t size, const memory_map *map) {
+static UNSANITIZED int is_in_fast_bin(const malloc_view *view, const chunk *at, uintptr_t size,
+                                      const memory_map *map) {
     uintptr_t next = at->user[0] ^ ((uintptr_t)&at->user[0] >> 12);
     int is_link = next == 0 || (next % 16 == 0 && next >= map->start && next + CHUNK_MIN <= map->stop &&
                                 chunk_size((const chunk *)next) == size);
@@ -80,9 +77,7 @@ static __attribute__((no_sanitize("address"))) int is_in_fast_bin(const malloc_v
     return arena && malloc_arena_has(view->maps, arena, (uintptr_t)at, size); // none is known: live
 }
 
-static __attribute__((no_sanitize("address"))) block_state chunk_state(const malloc_view *view,
-                                                                       const chunk *at,
-                                                                       const memory_map *map) {
+static UNSANITIZED block_state chunk_state(const malloc_view *view, const chunk *at, const memory_map *map) {
     uintptr_t size = chunk_size(at);
     const chunk *next = (const chunk *)((uintptr_t)at + size);
     if ((uintptr_t)next + CHUNK_HEADER > map->stop || !(next->size & PREV_INUSE)) {
@@ -96,9 +91,8 @@ static __attribute__((no_sanitize("address"))) block_state chunk_state(const mal
 
 // Walks chunks from `start` to the one with `word`. Where the last walk of this heap ended earlier, it goes
 // on from there: hits come in order of addresses, so a heap is walked once.
-static __attribute__((no_sanitize("address"))) block_state walk(malloc_view *view, const memory_map *map,
-                                                                uintptr_t start, uintptr_t word,
-                                                                scan_range *ret) {
+static UNSANITIZED block_state walk(malloc_view *view, const memory_map *map, uintptr_t start, uintptr_t word,
+                                    scan_range *ret) {
     uintptr_t at = start;
     if (view->last_start == start && view->last_chunk <= word) {
         at = view->last_chunk;
@@ -124,8 +118,7 @@ static __attribute__((no_sanitize("address"))) block_state walk(malloc_view *vie
 // an arena goes on with the arena itself, then with its first chunk. Often that is the thread's cache, but a
 // thread that has one (any whose allocation failed elsewhere: arena_get_retry) starts with what it asked for,
 // and a free chunk does not say NON_MAIN_ARENA.
-static __attribute__((no_sanitize("address"))) uintptr_t first_chunk_of_thread_heap(uintptr_t heap,
-                                                                                    uintptr_t word) {
+static UNSANITIZED uintptr_t first_chunk_of_thread_heap(uintptr_t heap, uintptr_t word) {
     const uintptr_t *head = (const uintptr_t *)heap;
     uintptr_t arena = head[0], size = head[2];
     if (size > HEAP_ALIGNMENT || size % 4096 || word >= heap + size || head[3] > HEAP_ALIGNMENT ||
@@ -147,22 +140,13 @@ static __attribute__((no_sanitize("address"))) uintptr_t first_chunk_of_thread_h
 
 // The run of pages that exist which holds `at`, or the next one below.
 static const scan_range *run_at_or_below(const scan_runs *runs, uintptr_t at) {
-    size_t low = 0, high = runs->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (runs->rows[middle].start <= at) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low ? &runs->rows[low - 1] : NULL;
+    size_t above = addresses_below(runs->rows, runs->count, sizeof *runs->rows, at + 1);
+    return above ? &runs->rows[above - 1] : NULL;
 }
 
 // Looks for the header at the start of each page below, over pages that exist: none is touched anew.
-static __attribute__((no_sanitize("address"))) block_state mapped_block(const scan_runs *runs,
-                                                                        const memory_map *map, uintptr_t word,
-                                                                        scan_range *ret) {
+static UNSANITIZED block_state mapped_block(const scan_runs *runs, const memory_map *map, uintptr_t word,
+                                            scan_range *ret) {
     uintptr_t page = word & ~(uintptr_t)4095;
     for (size_t i = 0; i < PAGES_DOWN_MAX && page >= map->start; i++, page -= 4096) {
         const scan_range *run = run_at_or_below(runs, page);

@@ -5,35 +5,23 @@
 // and goes outward, for as many pieces as may be near; the rest it reads by address, as memory and the walks
 // over a heap of malloc like it best. For the order only: every run is there, once.
 // SPDX-License-Identifier: MIT
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "search/holders.h"
 
 typedef struct {
-    uintptr_t distance; // to the nearest needle
     scan_range range;
+    uintptr_t distance; // to the nearest needle
 } piece;
-
-static int compare_addresses(const void *a, const void *b) {
-    uintptr_t x = ((const piece *)a)->range.start, y = ((const piece *)b)->range.start;
-    return (x > y) - (x < y);
-}
 
 static int compare_distances(const void *a, const void *b) {
     uintptr_t x = ((const piece *)a)->distance, y = ((const piece *)b)->distance;
-    return x == y ? compare_addresses(a, b) : x < y ? -1 : 1;
+    return x == y ? addresses_compare(a, b) : x < y ? -1 : 1;
 }
 
 // Needles are sorted and do not overlap.
 static uintptr_t distance_to(const scan_range *needles, size_t count, scan_range range) {
-    size_t low = 0, high = count;
-    while (low < high) { // the first needle that ends behind the start of the range
-        size_t middle = (low + high) / 2;
-        if (needles[middle].stop <= range.start) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low = addresses_below(needles, count, sizeof *needles, range.start);
+    low -= low && needles[low - 1].stop > range.start; // the first needle that ends behind that start
     uintptr_t before = low ? range.start - needles[low - 1].stop : UINTPTR_MAX;
     uintptr_t behind = low == count                      ? UINTPTR_MAX
                        : needles[low].start < range.stop ? 0
@@ -57,13 +45,13 @@ int nearest_first(const scan_runs *runs, const scan_range *needles, size_t count
         while (run.start < run.stop) { // cut at whole addresses, so that pools stay whole
             uintptr_t next = (run.start & ~(NEAREST_PIECE_BYTES - 1)) + NEAREST_PIECE_BYTES;
             scan_range range = {run.start, next < run.stop ? next : run.stop};
-            pieces[made++] = (piece){distance_to(needles, count, range), range};
+            pieces[made++] = (piece){range, distance_to(needles, count, range)};
             run.start = range.stop;
         }
     }
     qsort(pieces, made, sizeof *pieces, compare_distances);
     near = near < made ? near : made;
-    qsort(pieces + near, made - near, sizeof *pieces, compare_addresses);
+    qsort(pieces + near, made - near, sizeof *pieces, addresses_compare);
     for (size_t i = 0; i < made; i++) {
         ret->rows[ret->count++] = pieces[i].range;
     }

@@ -18,11 +18,9 @@
 // by pointers to their first 4 KiB.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "objects/objects.h"
 #include "search/holders.h"
-
-// --- for Python -----------------------------------------------------------------------------------
 
 PyObject *owners_box(search *s, PyObject *object /* borrowed, may be NULL */) {
     return object ? PyObject_CallOneArg((PyObject *)s->view.subject_type, object) : Py_NewRef(Py_None);
@@ -62,8 +60,7 @@ PyObject *owners_rows(search *s) {
     _owned_ PyObject *rows = PyList_New(0);
     for (size_t i = 0; i < kept; i++) {
         edge *e = &s->edges[i];
-        _owned_ PyObject *row = rows ? edge_tuple(s, e) : NULL;
-        if (rows && (!row || PyList_Append(rows, row) < 0)) {
+        if (rows && list_add(rows, edge_tuple(s, e)) < 0) {
             Py_CLEAR(rows); // go on: every reference taken above is given back below
         }
         Py_XDECREF(e->holder);
@@ -73,11 +70,6 @@ PyObject *owners_rows(search *s) {
         }
     }
     return take(rows);
-}
-
-static int compare_targets(const void *a, const void *b) {
-    uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-    return (x > y) - (x < y);
 }
 
 // Targets by address, each with the caller's number: needles must be sorted.
@@ -91,8 +83,7 @@ static int take_targets(search *s, PyObject *module, PyObject *subjects, scratch
     s->targets = scratch_alloc(memory, s->target_count * sizeof *s->targets);
     s->numbers = scratch_alloc(memory, s->target_count * sizeof *s->numbers);
     if (!rows || !s->targets || !s->numbers) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     for (size_t i = 0; i < s->target_count; i++) {
         rows[i].number = i;
@@ -101,7 +92,7 @@ static int take_targets(search *s, PyObject *module, PyObject *subjects, scratch
             return -1;
         }
     }
-    qsort(rows, s->target_count, sizeof *rows, compare_targets);
+    qsort(rows, s->target_count, sizeof *rows, addresses_compare);
     for (size_t i = 0; i < s->target_count; i++) {
         s->targets[i] = rows[i].target;
         s->numbers[i] = (uint32_t)rows[i].number;
@@ -134,10 +125,7 @@ static int take_layouts(search *s, PyObject *layouts, scratch *memory) {
 int owners_take(search *s, PyObject *module, PyObject *subjects, PyObject *layouts, scratch *memory) {
     _owned_ PyObject *one = PyTuple_Check(subjects) ? Py_NewRef(subjects) : PyTuple_Pack(1, subjects);
     s->view.subject_type = native_get_state(module)->subject_type;
-    if (!one || take_targets(s, module, one, memory) < 0) {
-        return -1;
-    }
-    return take_layouts(s, layouts, memory);
+    return one && take_targets(s, module, one, memory) == 0 ? take_layouts(s, layouts, memory) : -1;
 }
 
 static int search_prepare(search *s, PyObject *leave_out, PyObject *own_prefix, uintptr_t frame,
@@ -151,14 +139,12 @@ static int search_prepare(search *s, PyObject *leave_out, PyObject *own_prefix, 
         return -1;
     }
     if (!s->edges || !s->blocks || !s->hits || memory_maps_init(&s->view.maps, memory) < 0) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     count += scan_ranges_own(left_out + count, &s->view.maps, memory, frame);
     if (scan_runs_init(&s->runs, &s->view.maps, left_out, count, memory) < 0 ||
         search_view_init(&s->view, &s->runs, memory, own_prefix) < 0) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     s->left_out_bytes = s->runs.left_out_bytes + s->runs.untouched_bytes - memory->size;
     return 0;
@@ -186,8 +172,7 @@ static int search_run(search *s, scratch *memory) {
 static int take_boxes(search *s, PyObject *boxes, scratch *memory) {
     s->boxes = scratch_alloc(memory, s->target_count * sizeof *s->boxes);
     if (!s->boxes || !PyTuple_Check(boxes) || (size_t)PyTuple_GET_SIZE(boxes) != s->target_count) {
-        PyErr_SetString(PyExc_ValueError, "boxes must have one number for each subject");
-        return -1;
+        return error_set(PyExc_ValueError, "boxes must have one number for each subject");
     }
     for (size_t i = 0; i < s->target_count; i++) {
         s->boxes[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(boxes, s->numbers[i]));
@@ -214,7 +199,7 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     if (scratch_init(&memory, SCRATCH_BYTES) < 0) {
         return PyErr_NoMemory();
     }
-    uint64_t start = search_clock_ns();
+    uint64_t start = clock_now_ns();
     search *s = scratch_alloc(&memory, sizeof *s);
     s->edge_capacity = (size_t)limit;
     s->progress = progress == Py_None ? NULL : progress;
@@ -241,7 +226,7 @@ static PyObject *owners_find(PyObject *module, PyObject *args, PyObject *kwargs)
     for (Py_ssize_t i = 0; namespaces && i < PyTuple_GET_SIZE(namespaces); i++) {
         count -= PyTuple_GET_ITEM(namespaces, i) == s->targets[0]; // held by the caller's tuple
     }
-    s->verify_ns = search_clock_ns() - start - s->scan_ns;
+    s->verify_ns = clock_now_ns() - start - s->scan_ns;
     _owned_ PyObject *rows = owners_rows(s);
     if (!rows) {
         return NULL;

@@ -9,17 +9,14 @@
 // looked like an object crashes). Exact tuples and dicts, which the collector stops tracking when they
 // hold only atoms, and the exact types of the layout table are read by their layout and never traversed.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "objects/objects.h"
 #include "search/holders.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stdio.h>
-#include <string.h>
 
 #define STATICS_MAX 4096u
 #define STACKS_MAX 1024u
@@ -129,7 +126,7 @@ static int is_readable(const search_view *view, uintptr_t address, size_t size) 
     return map && map->permissions[0] == 'r' && address + size <= map->stop;
 }
 
-__attribute__((no_sanitize("address"))) int search_is_tracked(const search_view *view, PyObject *object) {
+UNSANITIZED int search_is_tracked(const search_view *view, PyObject *object) {
     const uintptr_t *head = (const uintptr_t *)object - 2;
     uintptr_t next = head[0] & ~(uintptr_t)3, previous = head[1] & ~(uintptr_t)3; // flags in the low bits
     if (!is_readable(view, next, 16) || !is_readable(view, previous, 16)) {
@@ -140,7 +137,7 @@ __attribute__((no_sanitize("address"))) int search_is_tracked(const search_view 
 }
 
 // A type proves itself: it heads its own method resolution order.
-static __attribute__((no_sanitize("address"))) int is_type(const search_view *view, PyTypeObject *type) {
+static UNSANITIZED int is_type(const search_view *view, PyTypeObject *type) {
     if (!is_readable(view, (uintptr_t)type, sizeof *type)) {
         return 0;
     }
@@ -164,7 +161,7 @@ int search_has_layout(const search_view *view, PyTypeObject *type) {
 }
 
 // An exact tuple or dict that the collector does not track: its sizes must fit its block.
-static __attribute__((no_sanitize("address"))) int is_untracked_container(PyObject *object, uintptr_t stop) {
+static UNSANITIZED int is_untracked_container(PyObject *object, uintptr_t stop) {
     if (Py_TYPE(object) == &PyTuple_Type) {
         Py_ssize_t size = ((PyVarObject *)object)->ob_size;
         return size > 0 && (uintptr_t)size < (stop - (uintptr_t)object) / sizeof(PyObject *) &&
@@ -178,9 +175,8 @@ typedef enum { NO_OBJECT, DEAD_OBJECT, POSSIBLE_OBJECT, CERTAIN_OBJECT } object_
 // The object whose memory starts with the block at `start`. How far behind the start it lies follows from
 // its type: pre-header, header of the collector, neither. What the collector should track and does not is
 // no object to us: a block remembers what lived in it before, and that may look like one.
-static __attribute__((no_sanitize("address"))) object_state object_at(const search_view *view,
-                                                                      uintptr_t start, uintptr_t stop,
-                                                                      PyObject **ret) {
+static UNSANITIZED object_state object_at(const search_view *view, uintptr_t start, uintptr_t stop,
+                                          PyObject **ret) {
     static const uintptr_t offsets[] = {16, 32, 0};
     for (size_t i = 0; i < 3; i++) {
         PyObject *object = (PyObject *)(start + offsets[i]);
@@ -212,8 +208,7 @@ static __attribute__((no_sanitize("address"))) object_state object_at(const sear
 }
 
 // In memory of an unknown allocator: the nearest object below that the collector vouches for.
-static __attribute__((no_sanitize("address"))) PyObject *object_below(const search_view *view, uintptr_t word,
-                                                                      uintptr_t low) {
+static UNSANITIZED PyObject *object_below(const search_view *view, uintptr_t word, uintptr_t low) {
     for (size_t i = 0; i < LOOK_DOWN_WORDS; i++) {
         uintptr_t at = word - 8 * i;
         if (at < low + 16) {
@@ -226,15 +221,6 @@ static __attribute__((no_sanitize("address"))) PyObject *object_below(const sear
         }
     }
     return NULL;
-}
-
-static int in_ranges(const scan_range *ranges, size_t count, uintptr_t word) {
-    for (size_t i = 0; i < count; i++) {
-        if (word >= ranges[i].start && word < ranges[i].stop) {
-            return 1;
-        }
-    }
-    return 0;
 }
 
 // --- places ---
@@ -272,8 +258,7 @@ static void place_in_block(const search_view *view, uintptr_t word, scan_range b
 // The stack of a thread, live or kept by glibc for the next one, has the thread's control block at its top,
 // whose first and third word are its own address (tcbhead_t of x86-64). Looked for on pages that exist, and
 // where a word of the same mapping was looked for none before, behind that.
-static __attribute__((no_sanitize("address"))) int is_below_thread(search_view *view, const memory_map *map,
-                                                                   uintptr_t word) {
+static UNSANITIZED int is_below_thread(search_view *view, const memory_map *map, uintptr_t word) {
     scan_range *none = &view->threadless;
     int is_known = word >= none->start && word < none->stop;
     uintptr_t from = is_known ? none->stop : word;
@@ -300,7 +285,7 @@ static int is_above_guard(const search_view *view, const memory_map *map) {
 }
 
 static place_kind place_of_stack(const search_view *view, const memory_map *map, uintptr_t word) {
-    if (in_ranges(view->stacks, view->stack_count, word)) {
+    if (addresses_in(view->stacks, view->stack_count, word)) {
         return PLACE_STACK;
     }
     for (size_t i = 0; i < view->stack_count; i++) {
@@ -320,10 +305,10 @@ void search_place(search_view *view, uintptr_t word, place *ret) {
         ret->kind = ret->frame->ours ? PLACE_OURS : PLACE_FRAME;
     } else if (word >= view->own_statics.start && word < view->own_statics.stop) {
         ret->kind = PLACE_OURS;
-    } else if (!map || frames_is_dead(&view->frames, word) || in_ranges(&view->type_cache, 1, word) ||
-               in_ranges(&view->kept, 1, word)) {
+    } else if (!map || frames_is_dead(&view->frames, word) || addresses_in(&view->type_cache, 1, word) ||
+               addresses_in(&view->kept, 1, word)) {
         ret->kind = PLACE_STALE;
-    } else if (in_ranges(view->statics, view->static_count, word)) {
+    } else if (addresses_in(view->statics, view->static_count, word)) {
         ret->kind = PLACE_STATIC;
     } else if ((ret->kind = place_of_stack(view, map, word)) == PLACE_UNKNOWN) {
         block_state state = pymalloc_block(word, map->start, &block);

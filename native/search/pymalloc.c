@@ -8,10 +8,8 @@
 // out, all are on its free list. What is behind the last block of a pool, cut off when the pool had blocks
 // of another size, is free too. Freed blocks keep what they held, but for their first word.
 // SPDX-License-Identifier: MIT
-#include "memory/memory.h"
-#include "search/holders.h"
-
 #include "search/pymalloc.h"
+#include "search/holders.h"
 
 #define POOL_BYTES (1u << PYMALLOC_POOL_SHIFT)
 #define POOL_HEADER PYMALLOC_POOL_HEADER
@@ -25,11 +23,9 @@ typedef struct {
 } pool_header;
 
 // The low half of `used` is the count: the union's other half is never written.
-static __attribute__((no_sanitize("address"))) uint32_t pool_used(const pool_header *pool) {
-    return (uint32_t)pool->used;
-}
+static UNSANITIZED uint32_t pool_used(const pool_header *pool) { return (uint32_t)pool->used; }
 
-static __attribute__((no_sanitize("address"))) int pool_is_plausible(const pool_header *pool) {
+static UNSANITIZED int pool_is_plausible(const pool_header *pool) {
     if (pool->size_class >= SIZE_CLASSES || pool->arena > 1u << 20) {
         return 0;
     }
@@ -41,8 +37,7 @@ static __attribute__((no_sanitize("address"))) int pool_is_plausible(const pool_
 }
 
 // Walks the free list: 1 when it is sound and as long as the counts say; notes whether `block` is on it.
-static __attribute__((no_sanitize("address"))) int pool_free_list_agrees(const pool_header *pool,
-                                                                         uintptr_t block, int *ret_free) {
+static UNSANITIZED int pool_free_list_agrees(const pool_header *pool, uintptr_t block, int *ret_free) {
     uintptr_t start = (uintptr_t)pool;
     uint32_t size = (pool->size_class + 1) * ALIGNMENT;
     uint32_t cut = (pool->next_offset - POOL_HEADER) / size;
@@ -61,8 +56,7 @@ static __attribute__((no_sanitize("address"))) int pool_free_list_agrees(const p
     return length == expected;
 }
 
-__attribute__((no_sanitize("address"))) block_state pymalloc_block(uintptr_t word, uintptr_t low,
-                                                                   scan_range *ret) {
+UNSANITIZED block_state pymalloc_block(uintptr_t word, uintptr_t low, scan_range *ret) {
     const pool_header *pool = (const pool_header *)(word & ~(uintptr_t)(POOL_BYTES - 1));
     uintptr_t offset = word - (uintptr_t)pool;
     if (offset < POOL_HEADER || (uintptr_t)pool < low || !pool_is_plausible(pool)) {
@@ -85,7 +79,7 @@ __attribute__((no_sanitize("address"))) block_state pymalloc_block(uintptr_t wor
 
 // As pool_free_list_agrees, but of a long free list the first blocks only: to follow it all would cost what
 // the answer saves.
-static __attribute__((no_sanitize("address"))) int pool_free_list_begins(const pool_header *pool) {
+static UNSANITIZED int pool_free_list_begins(const pool_header *pool) {
     uintptr_t start = (uintptr_t)pool, at = pool->free_list;
     uint32_t size = (pool->size_class + 1) * ALIGNMENT;
     uint32_t cut = (pool->next_offset - POOL_HEADER) / size;
@@ -102,7 +96,7 @@ static __attribute__((no_sanitize("address"))) int pool_free_list_begins(const p
     return length == expected || (at && length == HEADER_CHECKS);
 }
 
-__attribute__((no_sanitize("address"))) uint32_t pymalloc_pool_size(uintptr_t start) {
+UNSANITIZED uint32_t pymalloc_pool_size(uintptr_t start) {
     const pool_header *pool = (const pool_header *)start;
     return pool_is_plausible(pool) && pool_free_list_begins(pool) ? (pool->size_class + 1) * ALIGNMENT : 0;
 }
@@ -123,7 +117,7 @@ static void split_append(scan_runs *runs, uintptr_t start, uintptr_t stop) {
     }
 }
 
-static __attribute__((no_sanitize("address"))) void split_body(void *argument) {
+static UNSANITIZED void split_body(void *argument) {
     pool_split *split = argument;
     for (size_t i = 0; i < split->runs->count; i++) {
         scan_range run = split->runs->rows[i];

@@ -8,7 +8,6 @@
 // names, the same certainty.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
 
 #define EDGES_MAX 4096u
@@ -27,7 +26,7 @@ typedef struct {
 typedef struct {
     search *s;
     uintptr_t target;
-    size_t budget, found_before;
+    size_t budget;
     known_name *names; // borrowed: in the scratch
     size_t name_count;
     PyObject *namespaces[NAMESPACES_MAX]; // borrowed
@@ -75,10 +74,10 @@ static void glance_dict(glance *g, PyObject *holder, size_t most) {
     }
 }
 
-// If a part of `parent` turned out to hold the target: whose part it is.
-static void remember(glance *g, size_t before, PyObject *part, PyObject *parent) {
+// If what was looked at since `before` edges turned out to hold the target: its name.
+static void remember(glance *g, size_t before, known_name name) {
     if (g->s->edge_count > before && g->name_count < NAMES_MAX) {
-        g->names[g->name_count++] = (known_name){part, parent, NULL, NULL};
+        g->names[g->name_count++] = name;
     }
 }
 
@@ -110,7 +109,7 @@ static void glance_attributes(glance *g, PyObject *holder) {
 #endif
     if (managed && PyDict_CheckExact((PyObject *)managed)) {
         glance_dict(g, (PyObject *)managed, CONTAINER_WORDS_MAX);
-        remember(g, before, (PyObject *)managed, holder);
+        remember(g, before, (known_name){(PyObject *)managed, holder, NULL, NULL});
     }
 }
 
@@ -121,7 +120,7 @@ static void glance_variables(glance *g, PyObject *holder) {
         PyObject *cell = PyTuple_GET_ITEM(cells, i); // borrowed
         size_t before = g->s->edge_count;
         glance_words(g, cell, (uintptr_t)(cell + 1), (uintptr_t)cell + sizeof(PyCellObject), 0, 1);
-        remember(g, before, cell, holder);
+        remember(g, before, (known_name){cell, holder, NULL, NULL});
     }
     uintptr_t start, stop;
     if (frames_of_generator(holder, &start, &stop)) {
@@ -176,9 +175,7 @@ static void glance_through(glance *g, PyObject *holder, PyObject *parent, PyObje
         }
     }
     glance_object(g, holder);
-    if (g->s->edge_count > before && g->name_count < NAMES_MAX) {
-        g->names[g->name_count++] = (known_name){holder, parent, key, frame};
-    }
+    remember(g, before, (known_name){holder, parent, key, frame});
 }
 
 static void glance_frames(glance *g) {
@@ -263,8 +260,6 @@ static void drop_shared_values(search *s) {
 #endif
 }
 
-// --- for Python ----------------------------------------------------------------------------------
-
 static PyObject *name_tuple(glance *g, const known_name *name) {
     _owned_ PyObject *frame = name->frame ? frames_tuple(name->frame) : Py_NewRef(Py_None); // owned
     if (!frame) {
@@ -277,8 +272,7 @@ static PyObject *name_tuple(glance *g, const known_name *name) {
 static PyObject *glance_names(glance *g) {
     _owned_ PyObject *list = PyList_New(0); // owned
     for (size_t i = 0; list && i < g->name_count; i++) {
-        _owned_ PyObject *row = name_tuple(g, &g->names[i]); // owned
-        if (!row || PyList_Append(list, row) < 0) {
+        if (list_add(list, name_tuple(g, &g->names[i])) < 0) {
             return NULL;
         }
     }
@@ -305,26 +299,15 @@ static PyObject *quick_referrers_find(PyObject *module, PyObject *args) {
         return PyErr_Occurred() ? NULL : PyErr_NoMemory();
     }
     g.target = (uintptr_t)s->targets[0];
-    int gc_was_on = PyGC_Disable(); // rows are made while holders are borrowed
+    _collector_ int was_on = PyGC_Disable(); // rows are made while holders are borrowed
     glance_frames(&g);
     glance_locals(&g);
-    _owned_ PyObject *rows = NULL, *names = NULL; // owned
     glance_namespaces(&g, dicts);
     drop_shared_values(s);
     search_resolve(s);
-    names = glance_names(&g);
-    rows = names ? owners_rows(s) : NULL;
-    if (gc_was_on) {
-        PyGC_Enable();
-    }
+    _owned_ PyObject *names = glance_names(&g);
+    _owned_ PyObject *rows = names ? owners_rows(s) : NULL;
     return rows ? Py_BuildValue("OOO", rows, names, g.cut || !g.budget ? Py_False : Py_True) : NULL;
 }
 
-static PyMethodDef quick_referrers_functions[] = {
-    {"quick_referrers", quick_referrers_find, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int quick_referrers_exec(PyObject *module) {
-    return PyModule_AddFunctions(module, quick_referrers_functions);
-}
+PART_FUNCTIONS(quick_referrers, {"quick_referrers", quick_referrers_find, METH_VARARGS, NULL})

@@ -5,7 +5,7 @@
 // time: what faults holds nothing.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
+#include "memory/addresses.h"
 #include "search/holders.h"
 
 static int compare_edges(const void *a, const void *b) {
@@ -56,7 +56,7 @@ static long count_word(search *s, edge *e, uintptr_t word, slot *ret, group_coun
 }
 
 // An edge that stands for many words of a block is asked word by word; its part is that of the first.
-static __attribute__((no_sanitize("address"))) void count_edge(search *s, edge *e, group_count *counted) {
+static UNSANITIZED void count_edge(search *s, edge *e, group_count *counted) {
     slot part;
     for (uintptr_t word = e->word; word <= e->last; word += sizeof(word)) {
         if (e->last != e->word && *(const uintptr_t *)word - (uintptr_t)counted->target >= 8) {
@@ -96,20 +96,9 @@ static void group_body(void *argument) {
     }
 }
 
-// Blocks are sorted by address and do not overlap.
 block_row *search_block(search *s, uintptr_t address) {
-    size_t low = 0, high = s->block_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (address < s->blocks[middle].range.start) {
-            high = middle;
-        } else if (address >= s->blocks[middle].range.stop) {
-            low = middle + 1;
-        } else {
-            return &s->blocks[middle];
-        }
-    }
-    return NULL;
+    ptrdiff_t at = addresses_find(s->blocks, s->block_count, sizeof *s->blocks, address);
+    return at < 0 ? NULL : &s->blocks[at];
 }
 
 static void resolve_holders(search *s) {

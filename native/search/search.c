@@ -5,20 +5,11 @@
 // goes on.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
-
-#include <time.h>
 
 #define PROGRESS_EVERY_NS 100000000u
 #define SLOTS_KEPT 4u // edges of one target in one block; the last of them stands for the rest
 #define LOOK_BACK (SLOTS_KEPT * 32u)
-
-uint64_t search_clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 Py_ssize_t search_references(const search *s, size_t target) {
     return Py_REFCNT(s->targets[target]) - s->boxes[target];
@@ -32,7 +23,7 @@ static int search_may_go_on(search *s) { return interrupt_ask(&s->watch) ? -1 : 
 // In the first search, every 0.1 s: a progress callback that returns False ends it. It is Python code: what
 // was placed so far may be gone after it (search_refresh).
 int search_tell(search *s, uint64_t scanned_bytes) {
-    uint64_t now = search_clock_ns();
+    uint64_t now = clock_now_ns();
     if (!s->progress || now - s->progress_ns < PROGRESS_EVERY_NS) {
         return 0;
     }
@@ -43,11 +34,7 @@ int search_tell(search *s, uint64_t scanned_bytes) {
     if (!wanted) {
         return -1;
     }
-    if (wanted == Py_False) {
-        PyErr_SetString(PyExc_InterruptedError, "the search was stopped");
-        return -1;
-    }
-    return 0;
+    return wanted == Py_False ? error_set(PyExc_InterruptedError, "the search was stopped") : 0;
 }
 
 static int take_targets(search *s, const scan_hit *hits, size_t count);
@@ -209,7 +196,7 @@ typedef struct {
     uintptr_t word, value;
 } word_question;
 
-static __attribute__((no_sanitize("address"))) void word_body(void *argument) {
+static UNSANITIZED void word_body(void *argument) {
     word_question *question = argument;
     question->value = *(const uintptr_t *)question->word;
 }

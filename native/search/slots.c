@@ -7,8 +7,6 @@
 #define INSPECTOR_INTERNALS
 #include "search/holders.h"
 
-#include <string.h>
-
 #define LAYOUT_ITEMS \
     (1u << 31) // the field points to a block of references (inspector/objects/ownership/layouts.py)
 
@@ -19,8 +17,7 @@ static slot_verdict owned(slot *ret, const char *name, int64_t index, PyObject *
 
 // The entry of a keys object that `word` is part of. Both key and value are owned; in a table shared by
 // instances only the keys are.
-static __attribute__((no_sanitize("address"))) slot_verdict keys_slot(PyDictKeysObject *keys, int shared,
-                                                                      uintptr_t word, slot *ret) {
+static UNSANITIZED slot_verdict keys_slot(PyDictKeysObject *keys, int shared, uintptr_t word, slot *ret) {
     int plain = DK_IS_UNICODE(keys);
     uintptr_t entries = (uintptr_t)keys->dk_indices + ((size_t)1 << keys->dk_log2_index_bytes);
     size_t width = plain ? sizeof(PyDictUnicodeEntry) : sizeof(PyDictKeyEntry);
@@ -40,10 +37,8 @@ static __attribute__((no_sanitize("address"))) slot_verdict keys_slot(PyDictKeys
 }
 
 // The words of instance values: named by the shared keys of the class.
-static __attribute__((no_sanitize("address"))) slot_verdict values_slot(PyObject *holder,
-                                                                        PyDictKeysObject *keys,
-                                                                        const PyDictValues *values,
-                                                                        uintptr_t word, slot *ret) {
+static UNSANITIZED slot_verdict values_slot(PyObject *holder, PyDictKeysObject *keys,
+                                            const PyDictValues *values, uintptr_t word, slot *ret) {
     size_t index = (word - (uintptr_t)values->values) / sizeof(PyObject *);
     if (word < (uintptr_t)values->values || !keys || (Py_ssize_t)index >= keys->dk_nentries) {
         return SLOT_UNUSED;
@@ -53,8 +48,7 @@ static __attribute__((no_sanitize("address"))) slot_verdict values_slot(PyObject
     return owned(ret, PyDict_Check(holder) ? "value" : "attribute", (int64_t)index, key);
 }
 
-static __attribute__((no_sanitize("address"))) slot_verdict dict_slot(PyObject *holder, uintptr_t word,
-                                                                      uintptr_t link, slot *ret) {
+static UNSANITIZED slot_verdict dict_slot(PyObject *holder, uintptr_t word, uintptr_t link, slot *ret) {
     PyDictObject *dict = (PyDictObject *)holder;
     if (link == (uintptr_t)&dict->ma_keys) {
         return keys_slot(dict->ma_keys, dict->ma_values != NULL, word, ret);
@@ -65,8 +59,7 @@ static __attribute__((no_sanitize("address"))) slot_verdict dict_slot(PyObject *
     return Py_IS_TYPE(holder, &PyDict_Type) ? SLOT_BORROWED : SLOT_ASK;
 }
 
-static __attribute__((no_sanitize("address"))) slot_verdict set_slot(PyObject *holder, uintptr_t word,
-                                                                     uintptr_t link, slot *ret) {
+static UNSANITIZED slot_verdict set_slot(PyObject *holder, uintptr_t word, uintptr_t link, slot *ret) {
     PySetObject *set = (PySetObject *)holder;
     uintptr_t table = (uintptr_t)set->table;
     if (link ? link != (uintptr_t)&set->table : table != (uintptr_t)set->smalltable) {
@@ -81,8 +74,7 @@ static __attribute__((no_sanitize("address"))) slot_verdict set_slot(PyObject *h
 }
 
 // The words before an object and its type: the same for every type. SLOT_ASK: none of them.
-static __attribute__((no_sanitize("address"))) slot_verdict common_slot(PyObject *holder, uintptr_t word,
-                                                                        uintptr_t link, slot *ret) {
+static UNSANITIZED slot_verdict common_slot(PyObject *holder, uintptr_t word, uintptr_t link, slot *ret) {
     PyTypeObject *type = Py_TYPE(holder);
     intptr_t offset = (intptr_t)(word - (uintptr_t)holder);
     if (link == 0 && offset == offsetof(PyObject, ob_type)) {
@@ -123,8 +115,7 @@ static int is_behind(PyObject *holder, uintptr_t word) {
 // Where the variable should be there may be NULL: then the next word is a node below.
 static int holds_variables(PyTypeObject *type) { return strcmp(type->tp_name, "hamt_bitmap_node") == 0; }
 
-static __attribute__((no_sanitize("address"))) slot_verdict variable_slot(PyObject *holder, uintptr_t word,
-                                                                          slot *ret) {
+static UNSANITIZED slot_verdict variable_slot(PyObject *holder, uintptr_t word, slot *ret) {
     uintptr_t first = (uintptr_t)holder + sizeof(PyVarObject) + sizeof(uintptr_t); // behind its bitmap
     uintptr_t index = (word - first) / sizeof(uintptr_t);
     if (word < first || index >= (uintptr_t)Py_SIZE(holder)) {
@@ -155,8 +146,8 @@ static slot_verdict layout_slot(const search_view *view, PyObject *holder, uintp
     return SLOT_ASK;
 }
 
-__attribute__((no_sanitize("address"))) slot_verdict slot_read(const search_view *view, PyObject *holder,
-                                                               uintptr_t word, uintptr_t link, slot *ret) {
+UNSANITIZED slot_verdict slot_read(const search_view *view, PyObject *holder, uintptr_t word, uintptr_t link,
+                                   slot *ret) {
     PyTypeObject *type = Py_TYPE(holder);
     uintptr_t inside = link ? link : word;
     *ret = (slot){link ? "block" : "field", (int64_t)(inside - (uintptr_t)holder), NULL};

@@ -7,10 +7,7 @@
 // the inline caches of bytecode (3.11 on) stand at any even address and only borrow.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
 #include "search/holders.h"
-
-#include <string.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -114,10 +111,10 @@ static int sweep_run(sweep *w, scan_range run) {
     search *s = w->s;
     for (uintptr_t at = (run.start + 7) & ~(uintptr_t)7; at + 8 < run.stop; at += SLICE_BYTES - 8) {
         uintptr_t stop = at + SLICE_BYTES < run.stop ? at + SLICE_BYTES : run.stop;
-        uint64_t start = search_clock_ns();
+        uint64_t start = clock_now_ns();
         w->count = 0;
         sweep_slice(w, (scan_range){at, stop}, SLICE_BYTES);
-        s->scan_ns += search_clock_ns() - start;
+        s->scan_ns += clock_now_ns() - start;
         for (size_t k = 0; k < w->count; k++) {
             take_place(s, s->hits[k].word);
         }

@@ -22,15 +22,11 @@
 // without libc: the breakpoint may be in `write`. The kernel ends a thread that blocks SIGTRAP (zmq's) when
 // it reaches an int3, whatever the handler; for those the watchdog outside restores the bytes.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
+#include "watch/writes.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <ucontext.h>
 
 enum { TRAPS_MAX = 1024, TRAPS_INT3 = 0xCC, TRAPS_TRAP_FLAG = 0x100 };
 
@@ -88,18 +84,6 @@ static int traps_restore(uintptr_t address) {
     return 1;
 }
 
-static void traps_pass_on(int number, siginfo_t *cause, void *context) {
-    const struct sigaction *previous = &traps.previous;
-    if (previous->sa_flags & SA_SIGINFO) {
-        previous->sa_sigaction(number, cause, context);
-    } else if (previous->sa_handler == SIG_DFL) {
-        signal(number, SIG_DFL); // as without the guard: the signal ends the process
-        raise(number);
-    } else if (previous->sa_handler != SIG_IGN) {
-        previous->sa_handler(number);
-    }
-}
-
 static void traps_caught(int number, siginfo_t *cause, void *context) {
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     uintptr_t after = (uintptr_t)registers[REG_RIP];
@@ -117,7 +101,7 @@ static void traps_caught(int number, siginfo_t *cause, void *context) {
         __atomic_fetch_add(&traps.stepped, 1, __ATOMIC_RELAXED);
         return;
     }
-    traps_pass_on(number, cause, context);
+    writes_trap_pass_on(&traps.previous, number, cause, context);
 }
 
 // SA_NODEFER: with SIGTRAP blocked the kernel would end the process at an int3 inside the handler.
@@ -186,12 +170,6 @@ static PyObject *traps_counts(PyObject *module, PyObject *unused) {
     return Py_BuildValue("KK", (unsigned long long)traps.restored, (unsigned long long)traps.stepped);
 }
 
-static PyMethodDef traps_functions[] = {
-    {"traps_arm", traps_arm, METH_NOARGS, NULL},
-    {"traps_disarm", traps_disarm, METH_NOARGS, NULL},
-    {"traps_watch", traps_watch, METH_O, NULL},
-    {"traps_counts", traps_counts, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int traps_exec(PyObject *module) { return PyModule_AddFunctions(module, traps_functions); }
+PART_FUNCTIONS(traps, {"traps_arm", traps_arm, METH_NOARGS, NULL},
+               {"traps_disarm", traps_disarm, METH_NOARGS, NULL}, {"traps_watch", traps_watch, METH_O, NULL},
+               {"traps_counts", traps_counts, METH_NOARGS, NULL})

@@ -11,12 +11,9 @@
 // Limits and why. At most four addresses: the processor has no more. A hit while SIGTRAP is blocked, as in
 // the handler itself, is delivered late and not counted: its place is not known any more.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <linux/hw_breakpoint.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 enum { HARDWARE_BREAKPOINTS_PLACES = 4 };
@@ -69,8 +66,7 @@ static int hardware_breakpoints_parse(PyObject *addresses) {
             return -1;
         }
         if (breakpoints.places == HARDWARE_BREAKPOINTS_PLACES) {
-            PyErr_SetString(PyExc_ValueError, "the processor has four breakpoints");
-            return -1;
+            return error_set(PyExc_ValueError, "the processor has four breakpoints");
         }
         breakpoints.counted[breakpoints.places] = 0;
         breakpoints.addresses[breakpoints.places++] = (uintptr_t)address;
@@ -122,8 +118,7 @@ static PyObject *hardware_breakpoints_disarm(PyObject *module, PyObject *unused)
     writes_trap_return();
     _owned_ PyObject *counts = PyList_New(0);
     for (int i = 0; counts && i < breakpoints.places; i++) {
-        _owned_ PyObject *count = PyLong_FromUnsignedLongLong(breakpoints.counted[i]);
-        if (!count || PyList_Append(counts, count) < 0) {
+        if (list_add(counts, PyLong_FromUnsignedLongLong(breakpoints.counted[i])) < 0) {
             Py_CLEAR(counts);
         }
     }
@@ -134,12 +129,6 @@ static PyObject *hardware_breakpoints_disarm(PyObject *module, PyObject *unused)
     return rows ? Py_BuildValue("NO", rows, counts) : NULL;
 }
 
-static PyMethodDef hardware_breakpoints_functions[] = {
-    {"hardware_breakpoints_arm", hardware_breakpoints_arm, METH_VARARGS, NULL},
-    {"hardware_breakpoints_disarm", hardware_breakpoints_disarm, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int hardware_breakpoints_exec(PyObject *module) {
-    return PyModule_AddFunctions(module, hardware_breakpoints_functions);
-}
+PART_FUNCTIONS(hardware_breakpoints,
+               {"hardware_breakpoints_arm", hardware_breakpoints_arm, METH_VARARGS, NULL},
+               {"hardware_breakpoints_disarm", hardware_breakpoints_disarm, METH_NOARGS, NULL})

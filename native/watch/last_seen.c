@@ -3,13 +3,10 @@
 // A page that was never touched is not read, since reading would create it. In an anonymous mapping it counts
 // as zeros; one of a file that was not in memory at the start cannot be compared.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "memory/pagemap.h"
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 
 static struct {

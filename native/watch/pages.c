@@ -19,12 +19,8 @@
 // blocks SIGTRAP is never stepped, for the trap would end the process. Every other page fault of a thread
 // costs a signal too while the watch lasts. x86-64.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
 #include "watch/writes.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 #define PAGES_MARK 0x7772697465ull // sig_data of perf (siginfo.h): identifies our SIGTRAP
@@ -312,8 +308,7 @@ static PyObject *writes_pages_arm(PyObject *module, PyObject *args) {
         return NULL;
     }
     if (size < 1 || size > 8 || bytes < 1) {
-        PyErr_SetString(PyExc_ValueError, "an element has 1 to 8 bytes, a range at least one");
-        return NULL;
+        return PyErr_Format(PyExc_ValueError, "an element has 1 to 8 bytes, a range at least one");
     }
     if (writes_table_init(budget) < 0) {
         return NULL;
@@ -365,11 +360,6 @@ static PyObject *writes_pages_disarm(PyObject *module, PyObject *unused) { Py_RE
 static PyObject *writes_pages_refused(PyObject *module, PyObject *unused) { return PyLong_FromLong(ENOTSUP); }
 #endif
 
-static PyMethodDef writes_pages_functions[] = {
-    {"writes_pages_arm", writes_pages_arm, METH_VARARGS, NULL},
-    {"writes_pages_disarm", writes_pages_disarm, METH_NOARGS, NULL},
-    {"writes_pages_refused", writes_pages_refused, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int writes_pages_exec(PyObject *module) { return PyModule_AddFunctions(module, writes_pages_functions); }
+PART_FUNCTIONS(writes_pages, {"writes_pages_arm", writes_pages_arm, METH_VARARGS, NULL},
+               {"writes_pages_disarm", writes_pages_disarm, METH_NOARGS, NULL},
+               {"writes_pages_refused", writes_pages_refused, METH_NOARGS, NULL})

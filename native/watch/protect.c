@@ -3,11 +3,8 @@
 // At the first write the kernel removes the protection and continues: no thread waits, and writes of the
 // kernel itself (read(2)) succeed as well. Needs Linux 6.7, but no privilege (UFFD_USER_MODE_ONLY).
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
 #include "watch/writes.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <sys/ioctl.h>

@@ -3,8 +3,6 @@
 // Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2: REP, MOVS, STOS. It is executed
 // here with the registers of the thread, only if the direction flag is clear, as in the ABI.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
 #include "watch/writes.h"
 
 #ifdef __x86_64__

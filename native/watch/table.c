@@ -6,16 +6,12 @@
 //
 // Life cycle. writes_table_init() makes the mapping, writes_table_deinit() frees it; one watch at a time.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <execinfo.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 enum { TABLE_MAX = 1000000 };
 
@@ -27,16 +23,14 @@ static struct {
 
 int writes_table_init(uint64_t capacity) {
     if (table.records || capacity > TABLE_MAX) {
-        PyErr_SetString(PyExc_RuntimeError, "a watch is already armed, or the budget is above a million");
-        return -1;
+        return error_set(PyExc_RuntimeError, "a watch is already armed, or the budget is above a million");
     }
     void *room = mmap(NULL, (capacity + 1) * sizeof(writes_record), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     void *first[2];
     backtrace(first, 2); // the first call loads the unwinder, which a handler must not do
     if (room == MAP_FAILED) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     table.records = room;
     table.capacity = capacity;
@@ -100,9 +94,7 @@ const void *writes_table_instruction(void) {
 }
 
 void writes_table_locate(writes_record *record, const ucontext_t *context) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    record->at_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    record->at_ns = clock_now_ns();
     record->thread = (int)syscall(SYS_gettid);
 #ifdef __x86_64__
     record->pc = (uint64_t)context->uc_mcontext.gregs[REG_RIP];
@@ -119,8 +111,7 @@ static PyObject *writes_native_list(const writes_record *record) {
         first++;
     }
     for (int i = first == record->native_count ? 0 : first; list && i < record->native_count; i++) {
-        _owned_ PyObject *pc = PyLong_FromVoidPtr(record->native[i]);
-        if (!pc || PyList_Append(list, pc) < 0) {
+        if (list_add(list, PyLong_FromVoidPtr(record->native[i])) < 0) {
             return NULL;
         }
     }
@@ -131,8 +122,7 @@ static PyObject *writes_python_list(const writes_record *record) {
     _owned_ PyObject *list = PyList_New(0);
     for (int i = 0; list && i < record->python_count; i++) {
         const writes_frame *row = &record->python[i];
-        _owned_ PyObject *one = Py_BuildValue("ssii", row->name, row->file, row->line, row->from_c);
-        if (!one || PyList_Append(list, one) < 0) {
+        if (list_add(list, Py_BuildValue("ssii", row->name, row->file, row->line, row->from_c)) < 0) {
             return NULL;
         }
     }
@@ -148,12 +138,11 @@ PyObject *writes_table_rows(void) {
             continue; // its thread ended while writing it
         }
         PyObject *native = writes_native_list(record), *python = writes_python_list(record); // "N" takes them
-        _owned_ PyObject *row = Py_BuildValue(
-            "KiKiKKKKNN", (unsigned long long)record->at_ns, record->thread,
-            (unsigned long long)record->address, record->size, (unsigned long long)record->before,
-            (unsigned long long)record->after, (unsigned long long)record->bytes,
-            (unsigned long long)record->stores, native, python);
-        if (!row || PyList_Append(list, row) < 0) {
+        if (list_add(list, Py_BuildValue("KiKiKKKKNN", (unsigned long long)record->at_ns, record->thread,
+                                         (unsigned long long)record->address, record->size,
+                                         (unsigned long long)record->before,
+                                         (unsigned long long)record->after, (unsigned long long)record->bytes,
+                                         (unsigned long long)record->stores, native, python)) < 0) {
             return NULL;
         }
     }

@@ -6,17 +6,11 @@
 // Limits and why. A thread that blocks SIGTRAP gets it later (TRAP_PERF_FLAG_ASYNC), perhaps after the watch.
 // So the handler stays installed while /proc shows a pending one, as the default would end the process.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
 #include "watch/writes.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 enum { EVENTS_MAX = 4096, QUIET_ROUNDS = 10000, QUIET_NS = 100000 };
 
@@ -28,14 +22,14 @@ static struct {
     int events[EVENTS_MAX], event_count;
 } trap;
 
-static void trap_pass_on(int number, siginfo_t *cause, void *context) {
-    if (trap.previous.sa_flags & SA_SIGINFO) {
-        trap.previous.sa_sigaction(number, cause, context);
-    } else if (trap.previous.sa_handler == SIG_DFL) {
-        signal(number, SIG_DFL);
+void writes_trap_pass_on(const struct sigaction *previous, int number, siginfo_t *cause, void *context) {
+    if (previous->sa_flags & SA_SIGINFO) {
+        previous->sa_sigaction(number, cause, context);
+    } else if (previous->sa_handler == SIG_DFL) {
+        signal(number, SIG_DFL); // the signal ends the process
         raise(number);
-    } else if (trap.previous.sa_handler != SIG_IGN) {
-        trap.previous.sa_handler(number);
+    } else if (previous->sa_handler != SIG_IGN) {
+        previous->sa_handler(number);
     }
 }
 
@@ -45,7 +39,7 @@ static void trap_caught(int number, siginfo_t *cause, void *context) {
     int ours = trap.caught(cause, context);
     __atomic_fetch_sub(&trap.inside, 1, __ATOMIC_SEQ_CST);
     if (!ours) {
-        trap_pass_on(number, cause, context);
+        writes_trap_pass_on(&trap.previous, number, cause, context);
     }
     errno = error;
 }

@@ -11,12 +11,9 @@
 // Limits and why. Writes of the kernel (read(2) into an array) are no instruction of a thread and do not
 // trap: the caller compares. A trap comes after the write: the old value is that of the last trap.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "watch/writes.h"
-#include "module/native.h"
 
 #include <linux/hw_breakpoint.h>
-#include <string.h>
 
 enum { WRITES_WORDS = 4 };
 
@@ -79,8 +76,7 @@ static int writes_parse(PyObject *words) {
             return -1;
         }
         if (size < 1 || size > 8) {
-            PyErr_SetString(PyExc_ValueError, "a word has 1, 2, 4 or 8 bytes");
-            return -1;
+            return error_set(PyExc_ValueError, "a word has 1, 2, 4 or 8 bytes");
         }
         writes.addresses[writes.words] = (uintptr_t)address;
         writes.sizes[writes.words++] = size;
@@ -145,10 +141,5 @@ static PyObject *writes_disarm(PyObject *module, PyObject *unused) {
                 : NULL;
 }
 
-static PyMethodDef writes_functions[] = {
-    {"writes_arm", writes_arm, METH_VARARGS, NULL},
-    {"writes_disarm", writes_disarm, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int writes_exec(PyObject *module) { return PyModule_AddFunctions(module, writes_functions); }
+PART_FUNCTIONS(writes, {"writes_arm", writes_arm, METH_VARARGS, NULL},
+               {"writes_disarm", writes_disarm, METH_NOARGS, NULL})

@@ -9,7 +9,6 @@
 
 #include <linux/perf_event.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <ucontext.h>
 
@@ -58,6 +57,8 @@ const void *writes_table_instruction(void);
 PyObject *writes_table_rows(void);
 
 // Installs `caught` for SIGTRAP; signals for which it returns 0 go to the action before. 0, or -1 with errno.
+// Does with a signal what would have happened without our handler, whose predecessor is `previous`.
+void writes_trap_pass_on(const struct sigaction *previous, int number, siginfo_t *cause, void *context);
 int writes_trap_take(int (*caught)(const siginfo_t *cause, ucontext_t *context));
 // Restores the action before, unless a SIGTRAP is pending or a later handler was installed. Then ours stays.
 void writes_trap_return(void);

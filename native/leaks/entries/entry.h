@@ -10,7 +10,6 @@
 #define INSPECTOR_ENTRY_H
 
 #include "memory/memory.h"
-#include "module/native.h"
 
 // Kinds of touches. ROLE(name, letter, meaning): the letter is that of column "..." in trace/capi/capi.def.
 #define LEDGER_ROLES(ROLE) \
@@ -66,11 +65,8 @@ typedef struct {
 } ledger_touch;
 
 #define LEDGER_RELATIONS(RELATION) RELATION(ITSELF) RELATION(DTYPE) RELATION(BASE) RELATION(TYPE)
-enum {
 #define LEDGER_RELATION(name) LEDGER_##name,
-    LEDGER_RELATIONS(LEDGER_RELATION)
-#undef LEDGER_RELATION
-};
+enum { LEDGER_RELATIONS(LEDGER_RELATION) };
 
 // Faults that are wrong for any count. FAULT(name, meaning)
 #define LEDGER_FAULTS(FAULT) \
@@ -79,11 +75,8 @@ enum {
     FAULT(WITHOUT_GIL, "the C-API was called without the GIL") \
     FAULT(DIED_IN_CALL, "an argument died while its caller held it") \
     FAULT(RETURNED_UNOWNED, "the result holds an argument and took no reference to it")
-enum {
 #define LEDGER_FAULT(name, meaning) LEDGER_##name,
-    LEDGER_FAULTS(LEDGER_FAULT)
-#undef LEDGER_FAULT
-};
+enum { LEDGER_FAULTS(LEDGER_FAULT) };
 
 enum { LEDGER_FAULTS_MAX = 256 };
 typedef struct {

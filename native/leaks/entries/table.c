@@ -12,12 +12,9 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "leaks/entries/table.h"
-#include "leaks/entries/entry.h"
-#include "memory/memory.h"
+#include "module/arena.h"
 #include "objects/objects.h"
 #include "trace/capi/capi.h"
-
-#include "module/arena.h"
 
 enum { ENTRIES_MAX = 1 << 18, POOL_MAX = 1 << 21, TOUCHES_KEPT = 12 };
 enum { INDEX_FIRST = 1 << 13, INDEX_MAX = 4 * ENTRIES_MAX, SPARSE = 4 };
@@ -297,10 +294,9 @@ PyObject *ledger_touches(const ledger_entry *entry) {
     _owned_ PyObject *touches = PyList_New(0);
     for (const ledger_touch *at = entry ? ledger_touch_at(entry->first) : NULL; touches && at;
          at = ledger_touch_at(at->next)) {
-        _owned_ PyObject *row =
-            Py_BuildValue("(CiIKIiIi)", at->role, at->row == CAPI_ROW_COUNT ? -1 : at->row, at->slot,
-                          (unsigned long long)at->from, at->code, at->lasti, at->method, at->delta);
-        if (!row || PyList_Append(touches, row) < 0) {
+        if (list_add(touches, Py_BuildValue("(CiIKIiIi)", at->role, at->row == CAPI_ROW_COUNT ? -1 : at->row,
+                                            at->slot, (unsigned long long)at->from, at->code, at->lasti,
+                                            at->method, at->delta)) < 0) {
             return NULL;
         }
     }

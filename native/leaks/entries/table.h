@@ -4,7 +4,6 @@
 #define INSPECTOR_TABLE_H
 
 #include "leaks/entries/entry.h"
-#include "memory/memory.h"
 
 extern int ledger_is_open __attribute__((visibility("hidden")));
 int ledger_table_init(void); // 0, or -1 if out of memory

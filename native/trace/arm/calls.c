@@ -20,22 +20,17 @@
 // afterwards is left as it is, and counted.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "memory/memory.h"
-#include "module/native.h"
-#include "trace/record/convention.h"
-#include "trace/record/running.h"
-
 #include "trace/arm/calls.h"
+#include "memory/addresses.h"
+#include "trace/record/convention.h"
+#include "trace/record/ring.h"
+#include "trace/record/running.h"
+#include "trace/record/sites.h"
 #include "trace/values/compact_record.h"
 #include "trace/values/finalizers.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "trace/record/ring.h"
-#include "trace/record/sites.h"
-#include "trace/values/call_values.h"
 
 #define TRAMPOLINE_BYTES 16
 #define PLACES_HASHED (2 * CALLS_MAX)
@@ -215,18 +210,9 @@ uintptr_t calls_enter(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, uintpt
 static scan_range writable[RANGES_KEPT];
 static int writable_next;
 
-static int is_writable(uintptr_t address) {
-    for (int i = 0; i < RANGES_KEPT; i++) {
-        if (address >= writable[i].start && address < writable[i].stop) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
 // The protection of the page at `address`, as mprotect takes it; -1 where nothing is mapped there.
 static int protection(uintptr_t address) {
-    if (is_writable(address)) {
+    if (addresses_in(writable, RANGES_KEPT, address)) {
         return PROT_READ | PROT_WRITE;
     }
     _scratch_ scratch memory = {NULL, 0, 0};

@@ -4,15 +4,11 @@
 // PyLong_FromLong. The table is read from memory, so a stripped file works as well. Reading it once replaces
 // a dlsym and a dladdr for each slot, which together cost 50 us.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
 #include "trace/arm/got.h"
+#include "trace/arm/relocations.h"
 #include "trace/capi/capi.h"
-#include "trace/capi/slot_table.h"
 
 #include <dlfcn.h>
-
-#include "trace/arm/relocations.h"
 
 enum { BUCKETS = 1 << 13 };
 
@@ -28,14 +24,6 @@ typedef struct {
     const uint32_t *gnu_hash;  // borrowed
     uintptr_t base;
 } symbol_source;
-
-static uint32_t name_hash(const char *name) {
-    uint32_t hash = 5381;
-    for (; *name; name++) {
-        hash = hash * 33 + (unsigned char)*name;
-    }
-    return hash;
-}
 
 static int find_object(struct dl_phdr_info *object, size_t size, void *argument) {
     symbol_source *ret = argument;
@@ -89,7 +77,7 @@ static uint32_t *first_empty(uint32_t *table, uint32_t hash) {
 static void row_add(const char *name, void *address) {
     uintptr_t word = (uintptr_t)address;
     rows[row_count++] = (exports_row){name, address, capi_find(name)};
-    *first_empty(buckets, name_hash(name)) = row_count;
+    *first_empty(buckets, capi_hash(name)) = row_count;
     *first_empty(by_address, address_hash(address)) = row_count;
     lowest = !lowest || word < lowest ? word : lowest;
     highest = word > highest ? word : highest;
@@ -106,16 +94,14 @@ int exports_prepare(void) {
     }
     dl_iterate_phdr(find_object, &python);
     if (!python.symbols || !python.strings || !python.gnu_hash) {
-        PyErr_SetString(PyExc_RuntimeError, "this Python has no dynamic symbol table with a GNU hash");
-        return -1;
+        return error_set(PyExc_RuntimeError, "this Python has no dynamic symbol table with a GNU hash");
     }
     uint32_t symbols = symbol_count(python.gnu_hash);
     rows = calloc(symbols, sizeof *rows);
     buckets = calloc(BUCKETS, sizeof *buckets);
     by_address = calloc(BUCKETS, sizeof *by_address);
     if (!rows || !buckets || !by_address) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     for (uint32_t i = 0; i < symbols && row_count < BUCKETS / 2; i++) {
         const elf_symbol *symbol = &python.symbols[i];
@@ -129,7 +115,7 @@ int exports_prepare(void) {
 }
 
 const exports_row *exports_find(const char *name) {
-    for (uint32_t at = name_hash(name) % BUCKETS; buckets[at]; at = (at + 1) % BUCKETS) {
+    for (uint32_t at = capi_hash(name) % BUCKETS; buckets[at]; at = (at + 1) % BUCKETS) {
         const exports_row *row = &rows[buckets[at] - 1];
         if (strcmp(row->name, name) == 0) {
             return row;
@@ -176,11 +162,9 @@ PyObject *exports_names(const void *address) {
         object.symbols && object.strings && object.gnu_hash ? symbol_count(object.gnu_hash) : 0;
     void *library = symbols ? dlopen(*object.path ? object.path : NULL, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     for (uint32_t i = 0; found && i < symbols; i++) {
-        if (leads_to(&object, &object.symbols[i], library) == address) {
-            _owned_ PyObject *name = text_from_c(object.strings + object.symbols[i].st_name, 200);
-            if (!name || PyList_Append(found, name) < 0) {
-                Py_CLEAR(found);
-            }
+        if (leads_to(&object, &object.symbols[i], library) == address &&
+            list_add(found, text_from_c(object.strings + object.symbols[i].st_name, 200)) < 0) {
+            Py_CLEAR(found);
         }
     }
     if (library) {

@@ -1,11 +1,9 @@
 // The functions of each family of import slots, by name, and the hooks of their rows.
 // SPDX-License-Identifier: MIT
-#include "trace/arm/got.h"
 #include "trace/arm/lookups.h"
 #include "trace/capi/allocations.h"
 #include "trace/capi/foreign_calls.h"
 #include "trace/capi/hooks.h"
-#include "trace/capi/slot_table.h"
 
 static const got_source foreign_source = {
     .first = GOT_FOREIGN_ROW, .find = foreign_find, .hook = foreign_hook};

@@ -21,20 +21,14 @@
 // visits: a module unloaded since is skipped. RELRO is made writable for the stores of one object, then
 // read-only again. Nothing is ever freed, as code may still hold a trampoline. Needs the GIL.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/arm/got.h"
-#include "module/native.h"
+#include "trace/arm/loaded.h"
+#include "trace/arm/lookups.h"
 #include "trace/capi/hooks.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
 #include "trace/record/running.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
-
-#include "trace/arm/loaded.h"
-#include "trace/arm/lookups.h"
-#include "trace/arm/relocations.h"
 
 typedef struct {
     void **address;
@@ -288,8 +282,7 @@ static int object_disarm(struct dl_phdr_info *object, size_t size, void *argumen
 
 static int patched(got_walk *walk) {
     if (!running_is_ours()) {
-        PyErr_Format(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
-        return -1;
+        return error_set(PyExc_RuntimeError, "patches are process-wide: only the main interpreter arms them");
     }
     dl_iterate_phdr(object_arm, walk);
     trampolines_walk();
@@ -357,13 +350,11 @@ static PyObject *slot_row(uint32_t number) {
 }
 
 static PyObject *got_slots(PyObject *module, PyObject *unused) {
-    _owned_ PyObject *rows = PyList_New(slot_count);
+    _owned_ PyObject *rows = PyList_New(0);
     for (uint32_t i = 0; rows && i < slot_count; i++) {
-        PyObject *row = slot_row(i);
-        if (!row) {
+        if (list_add(rows, slot_row(i)) < 0) {
             return NULL;
         }
-        PyList_SET_ITEM(rows, i, row);
     }
     return take(rows);
 }
@@ -371,12 +362,9 @@ static PyObject *got_slots(PyObject *module, PyObject *unused) {
 static PyObject *got_without_trampoline(PyObject *module, PyObject *unused) {
     _owned_ PyObject *rows = PyList_New(0);
     for (uint32_t i = 0; rows && i < module_count; i++) {
-        _owned_ PyObject *row = NULL;
-        if (modules[i].without && modules[i].family == GOT_CAPI) {
-            row = Py_BuildValue("(sI)", modules[i].path, modules[i].without);
-            if (!row || PyList_Append(rows, row) < 0) {
-                return NULL;
-            }
+        if (modules[i].without && modules[i].family == GOT_CAPI &&
+            list_add(rows, Py_BuildValue("(sI)", modules[i].path, modules[i].without)) < 0) {
+            return NULL;
         }
     }
     return take(rows);
@@ -389,13 +377,7 @@ static PyObject *got_clear_counts(PyObject *module, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef got_methods[] = {
-    {"got_arm", got_arm, METH_VARARGS, NULL},
-    {"got_disarm", got_disarm, METH_NOARGS, NULL},
-    {"got_slots", got_slots, METH_NOARGS, NULL},
-    {"got_without_trampoline", got_without_trampoline, METH_NOARGS, NULL},
-    {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int got_exec(PyObject *module) { return PyModule_AddFunctions(module, got_methods); }
+PART_FUNCTIONS(got, {"got_arm", got_arm, METH_VARARGS, NULL}, {"got_disarm", got_disarm, METH_NOARGS, NULL},
+               {"got_slots", got_slots, METH_NOARGS, NULL},
+               {"got_without_trampoline", got_without_trampoline, METH_NOARGS, NULL},
+               {"got_clear_counts", got_clear_counts, METH_NOARGS, NULL})

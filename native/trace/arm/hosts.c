@@ -4,9 +4,6 @@
 // Candidates are the program, and libraries that keep pointers to Python's functions in their own data, if
 // they import dlsym and none of Python's functions. A library that imports those has import slots for them.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
-#include "trace/arm/got.h"
 #include "trace/arm/loaded.h"
 #include "trace/arm/lookups.h"
 #include "trace/capi/slot_table.h"
@@ -67,8 +64,7 @@ static PyObject *hosts_arm(PyObject *module, PyObject *paths) {
     _owned_ PyObject *armed = exports_prepare() < 0 ? NULL : hosts_found(paths);
     const char *aimed_at;
     for (uint32_t i = 0; armed && (aimed_at = lookups_aim(i)); i++) {
-        _owned_ PyObject *path = host_arm(aimed_at);
-        if (!path || PyList_Append(armed, path) < 0) {
+        if (list_add(armed, host_arm(aimed_at)) < 0) {
             return NULL;
         }
     }
@@ -77,10 +73,5 @@ static PyObject *hosts_arm(PyObject *module, PyObject *paths) {
 
 static PyObject *hosts_disarm(PyObject *module, PyObject *unused) { return got_restored(GOT_LOOKUP); }
 
-static PyMethodDef hosts_methods[] = {
-    {"hosts_arm", hosts_arm, METH_O, NULL},
-    {"hosts_disarm", hosts_disarm, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int hosts_exec(PyObject *module) { return PyModule_AddFunctions(module, hosts_methods); }
+PART_FUNCTIONS(hosts, {"hosts_arm", hosts_arm, METH_O, NULL},
+               {"hosts_disarm", hosts_disarm, METH_NOARGS, NULL})

@@ -1,12 +1,8 @@
 // The loaded objects: their paths, which of them are never patched, and which embed this Python.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/arm/loaded.h"
-#include "module/native.h"
-#include "trace/arm/got.h"
 #include "trace/arm/lookups.h"
 #include "trace/capi/allocations.h"
-#include "trace/capi/slot_table.h"
 
 #include <limits.h>
 #include <sys/auxv.h>
@@ -52,18 +48,14 @@ int loaded_is_among(const struct dl_phdr_info *object, PyObject *paths) {
 static int object_name(struct dl_phdr_info *object, size_t size, void *argument) {
     PyObject *names = argument; // borrowed
     if (object->dlpi_name && *object->dlpi_name) {
-        _owned_ PyObject *name = PyUnicode_DecodeFSDefault(object->dlpi_name);
-        return !name || PyList_Append(names, name) < 0;
+        return list_add(names, PyUnicode_DecodeFSDefault(object->dlpi_name)) < 0;
     }
     return 0;
 }
 
 static PyObject *got_objects(PyObject *module, PyObject *unused) {
     _owned_ PyObject *names = PyList_New(0);
-    if (!names || dl_iterate_phdr(object_name, names)) {
-        return NULL;
-    }
-    return take(names);
+    return !names || dl_iterate_phdr(object_name, names) ? NULL : take(names);
 }
 
 static void import_count(const relocation *found, void *argument) {
@@ -85,22 +77,13 @@ static int host_name(struct dl_phdr_info *object, size_t size, void *argument) {
         !(is_program && imports > 1)) { // Python's own launcher imports only Py_BytesMain
         return 0;
     }
-    _owned_ PyObject *name = PyUnicode_DecodeFSDefault(loaded_path(object));
-    return !name || PyList_Append(names, name) < 0;
+    return list_add(names, PyUnicode_DecodeFSDefault(loaded_path(object))) < 0;
 }
 
 static PyObject *got_hosts(PyObject *module, PyObject *unused) {
     _owned_ PyObject *names = PyList_New(0);
-    if (!names || exports_prepare() < 0 || dl_iterate_phdr(host_name, names)) {
-        return NULL;
-    }
-    return take(names);
+    return !names || exports_prepare() < 0 || dl_iterate_phdr(host_name, names) ? NULL : take(names);
 }
 
-static PyMethodDef loaded_methods[] = {
-    {"got_objects", got_objects, METH_NOARGS, NULL},
-    {"got_hosts", got_hosts, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int loaded_exec(PyObject *module) { return PyModule_AddFunctions(module, loaded_methods); }
+PART_FUNCTIONS(loaded, {"got_objects", got_objects, METH_NOARGS, NULL},
+               {"got_hosts", got_hosts, METH_NOARGS, NULL})

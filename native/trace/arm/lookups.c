@@ -18,15 +18,11 @@
 // Left out: hosts beyond HOSTS_MAX, dlvsym, and functions like GetProcAddress of a library that calls dlsym
 // itself.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/arm/lookups.h"
-#include "trace/arm/got.h"
 #include "trace/capi/slot_table.h"
+#include "trace/record/ring.h"
 
 #include <dlfcn.h>
-
-#include "module/native.h"
-#include "trace/record/ring.h"
 
 enum { HOSTS_MAX = 3 };
 

@@ -6,15 +6,10 @@
 // called through their own vectorcall pointer, at an offset given by their type. Python functions are left
 // out: CPython compares their pointer by identity.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
-#include "trace/record/convention.h"
-
-#include <string.h>
-
 #include "objects/spans.h"
 #include "trace/arm/calls.h"
-#include "trace/record/event.h"
+#include "trace/record/convention.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"
 #include "trace/values/call_values.h"
@@ -118,22 +113,18 @@ static int arm_one(PyObject *callable) {
 
 static PyObject *methods_arm(PyObject *module, PyObject *callables) {
     if (!PyList_CheckExact(callables)) {
-        PyErr_SetString(PyExc_TypeError, "methods_arm() takes a list");
-        return NULL;
+        return PyErr_Format(PyExc_TypeError, "methods_arm() takes a list");
     }
     spans_prepare();
     arrays_prepare();
     calls_forget_pages();
-    PyObject *numbers = PyList_New(PyList_GET_SIZE(callables)); // new
+    _owned_ PyObject *numbers = PyList_New(0);
     for (Py_ssize_t i = 0; numbers && i < PyList_GET_SIZE(callables); i++) {
-        PyObject *number = PyLong_FromLong(arm_one(PyList_GET_ITEM(callables, i)));
-        if (!number) {
-            Py_CLEAR(numbers);
-            break;
+        if (list_add(numbers, PyLong_FromLong(arm_one(PyList_GET_ITEM(callables, i)))) < 0) {
+            return NULL;
         }
-        PyList_SET_ITEM(numbers, i, number);
     }
-    return numbers;
+    return take(numbers);
 }
 
 static PyObject *methods_open(PyObject *module, PyObject *open) {
@@ -149,11 +140,6 @@ static PyObject *methods_of_stdlib(PyObject *module, PyObject *recorded) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods_methods[] = {
-    {"methods_arm", methods_arm, METH_O, NULL},
-    {"calls_open", methods_open, METH_O, NULL},
-    {"calls_of_stdlib", methods_of_stdlib, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int methods_exec(PyObject *module) { return PyModule_AddFunctions(module, methods_methods); }
+PART_FUNCTIONS(methods, {"methods_arm", methods_arm, METH_O, NULL},
+               {"calls_open", methods_open, METH_O, NULL},
+               {"calls_of_stdlib", methods_of_stdlib, METH_O, NULL})

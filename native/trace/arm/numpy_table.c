@@ -14,18 +14,14 @@
 // the hooks call it, so another tracer stays in the chain. Nothing is freed: calls under way still use
 // trampolines and slot numbers. All but the note needs the GIL, and so do NumPy's functions.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/arm/numpy_table.h"
-#include "trace/capi/capi.h"
-#include "trace/capi/hooks.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
-#include "trace/record/ring.h"
-#include "trace/record/running.h"
-
+#include "memory/addresses.h"
 #include "trace/arm/calls.h"
 #include "trace/arm/loaded.h"
+#include "trace/capi/hooks.h"
+#include "trace/record/ring.h"
+#include "trace/record/running.h"
 
 enum {
     RETURN_WORD = 25 // index in what trace/capi/trampolines.c saved: six words, al, the vectors, then rbp
@@ -69,16 +65,8 @@ static uint32_t caller_count = CALLER_FIRST, range_count;
 
 // The range with the highest start up to the address; range_count where there is none.
 static uint32_t range_below(uintptr_t address) {
-    uint32_t low = 0, high = range_count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (ranges[middle].start <= address) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low ? low - 1 : range_count;
+    uint32_t above = (uint32_t)addresses_below(ranges, range_count, sizeof *ranges, address + 1);
+    return above ? above - 1 : range_count;
 }
 
 // Number of the chosen module that the return address lies in; -1 for any other.
@@ -332,10 +320,9 @@ static int rows_add(PyObject *list, uint32_t caller) {
         if (!got_words_of[slot].original) {
             continue;
         }
-        _owned_ PyObject *row =
-            Py_BuildValue("(IsiK)", slot, caller_paths[caller] ? caller_paths[caller] : "", (int)table[i].row,
-                          (unsigned long long)got_words_of[slot].count);
-        if (!row || PyList_Append(list, row) < 0) {
+        if (list_add(list, Py_BuildValue("(IsiK)", slot, caller_paths[caller] ? caller_paths[caller] : "",
+                                         (int)table[i].row, (unsigned long long)got_words_of[slot].count)) <
+            0) {
             return -1;
         }
     }

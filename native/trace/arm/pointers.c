@@ -13,11 +13,9 @@
 // Each arming searches again, since a host may fill its variables at any time. Of a large segment only
 // written pages are read (a tenth of OpenBLAS's), and RELRO once: it cannot be written any more.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
+#include "memory/addresses.h"
 #include "memory/memory.h"
 #include "memory/pagemap.h"
-#include "module/native.h"
-#include "trace/arm/got.h"
 #include "trace/arm/loaded.h"
 #include "trace/capi/slot_table.h"
 
@@ -38,11 +36,6 @@ typedef struct {
     int has_filled; // `filled` is complete: built at the first match, which most objects do not have
     int error;      // out of memory
 } words_search;
-
-static int by_address(const void *one, const void *other) {
-    uintptr_t a = *(const uintptr_t *)one, b = *(const uintptr_t *)other;
-    return (a > b) - (a < b);
-}
 
 static void filled_add(const relocation *found, void *argument) {
     words_search *search = argument;
@@ -68,11 +61,11 @@ static int is_filled(words_search *search, uintptr_t at) {
         search->has_filled = 1;
         relocations_each_word(search->object, filled_add, search);
         if (search->filled_count) {
-            qsort(search->filled, search->filled_count, sizeof *search->filled, by_address);
+            qsort(search->filled, search->filled_count, sizeof *search->filled, addresses_compare);
         }
     }
     return search->error || (search->filled_count && bsearch(&at, search->filled, search->filled_count,
-                                                             sizeof at, by_address) != NULL);
+                                                             sizeof at, addresses_compare) != NULL);
 }
 
 static void words_search_in(words_search *search, uintptr_t at, uintptr_t stop) {

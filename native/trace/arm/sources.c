@@ -3,13 +3,9 @@
 // got.c patches the slots with the hooks of their family (families.c); trace/capi/pymem.c hooks Python's own
 // allocators. This part arms and disarms each source as a whole.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "trace/arm/got.h"
-#include "trace/capi/foreign_calls.h"
-#include "trace/capi/slot_table.h"
-
 #include "trace/arm/loaded.h"
 #include "trace/capi/allocations.h"
+#include "trace/capi/foreign_calls.h"
 
 static PyObject *allocations_arm(PyObject *module, PyObject *ignored) {
     got_outcome done;
@@ -50,13 +46,8 @@ static PyObject *foreign_names(PyObject *module, PyObject *argument) {
     return PyErr_Occurred() ? NULL : exports_names(address);
 }
 
-static PyMethodDef sources_methods[] = {
-    {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
-    {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
-    {"foreign_arm", foreign_arm, METH_O, NULL},
-    {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
-    {"foreign_names", foreign_names, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int sources_exec(PyObject *module) { return PyModule_AddFunctions(module, sources_methods); }
+PART_FUNCTIONS(sources, {"allocations_arm", allocations_arm, METH_NOARGS, NULL},
+               {"allocations_disarm", allocations_disarm, METH_NOARGS, NULL},
+               {"foreign_arm", foreign_arm, METH_O, NULL},
+               {"foreign_disarm", foreign_disarm, METH_NOARGS, NULL},
+               {"foreign_names", foreign_names, METH_O, NULL})

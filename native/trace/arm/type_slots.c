@@ -9,15 +9,12 @@
 // shares the pointer. One created while the base is armed copies our trampoline: type_slots_settle restores
 // the original there, before the bases are restored. A table shared with a base is armed once, as the base's.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
-#include "module/native.h"
-#include "trace/record/convention.h"
-
-#include <link.h>
-
 #include "trace/arm/calls.h"
 #include "trace/arm/relocations.h"
+#include "trace/record/convention.h"
 #include "trace/record/event.h"
+
+#include <link.h>
 
 typedef struct {
     const char *name;
@@ -108,8 +105,7 @@ static int arm_type(PyTypeObject *type, int chosen, int for_ledger, PyObject *fo
     for (size_t i = 0; i < Py_ARRAY_LENGTH(allowed); i++) {
         int is_wanted = for_ledger ? call_counts(allowed[i].convention) : !allowed[i].for_ledger;
         int number = is_wanted ? arm_slot(type, &allowed[i], chosen) : CALLS_UNSEEN;
-        _owned_ PyObject *row = number >= 0 ? Py_BuildValue("(iOs)", number, type, allowed[i].name) : NULL;
-        if (number >= 0 && (!row || PyList_Append(found, row) < 0)) {
+        if (number >= 0 && list_add(found, Py_BuildValue("(iOs)", number, type, allowed[i].name)) < 0) {
             return -1;
         }
     }
@@ -155,11 +151,6 @@ static PyObject *type_slots_capsules(PyObject *module, PyObject *ignored) {
     return PyLong_FromLong(calls_arm(place, EVENT_FINALIZE, CALL_DEALLOC, (PyObject *)&PyCapsule_Type));
 }
 
-static PyMethodDef type_slots_methods[] = {
-    {"type_slots_arm", type_slots_arm, METH_VARARGS, NULL},
-    {"type_slots_settle", type_slots_settle, METH_O, NULL},
-    {"type_slots_capsules", type_slots_capsules, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int type_slots_exec(PyObject *module) { return PyModule_AddFunctions(module, type_slots_methods); }
+PART_FUNCTIONS(type_slots, {"type_slots_arm", type_slots_arm, METH_VARARGS, NULL},
+               {"type_slots_settle", type_slots_settle, METH_O, NULL},
+               {"type_slots_capsules", type_slots_capsules, METH_NOARGS, NULL})

@@ -13,22 +13,15 @@
 // mapped before: it uses no slot, so nothing is recorded. Blocks under 4 KiB cost two comparisons and are not
 // recorded. Hooks run in any thread, with and without the GIL: no Python, no lock.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/capi/allocations.h"
 #include "memory/memory.h"
-#include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
-
-#include "module/native.h"
+#include "trace/record/stacks.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
-
-#include "trace/record/stacks.h"
 
 enum { CHUNK_SLACK = 64 }; // more than the bytes by which a glibc chunk exceeds the request
 
@@ -37,21 +30,19 @@ static struct timespec opened; // when recording began, by the clock of file tim
 static int has_chunks;         // malloc is glibc's: the word before a block holds its size
 
 void allocations_record(const allocation *of) {
-    event *record = ring_open();
-    if (record) {
-        *record = (event){.kind = EVENT_ALLOCATION,
-                          .slot = of->slot,
-                          .func = (uint16_t)of->func,
-                          .flags = EVENT_FLAG_NO_GIL,
-                          .obj = (uint64_t)(uintptr_t)of->block,
-                          .val = of->bytes,
-                          .aux = (uint64_t)(uintptr_t)of->caller,
-                          .lasti = (int32_t)(of->grown & UINT32_MAX),
-                          .refs = (int32_t)(of->grown >> 32),
-                          .start = ring_start_ticks(),
-                          .depth = ring_depth_byte(ring_here.depth)};
-        ring_commit();
-        stacks_note(of->slot, ring_depth_byte(ring_here.depth));
+    event record = {.kind = EVENT_ALLOCATION,
+                    .slot = of->slot,
+                    .func = (uint16_t)of->func,
+                    .flags = EVENT_FLAG_NO_GIL,
+                    .obj = (uint64_t)(uintptr_t)of->block,
+                    .val = of->bytes,
+                    .aux = (uint64_t)(uintptr_t)of->caller,
+                    .lasti = (int32_t)(of->grown & UINT32_MAX),
+                    .refs = (int32_t)(of->grown >> 32),
+                    .start = ring_start_ticks(),
+                    .depth = ring_depth_byte(ring_here.depth)};
+    if (ring_record(&record)) {
+        stacks_note(of->slot, record.depth);
     }
 }
 
@@ -74,64 +65,33 @@ uintptr_t allocations_grown(const void *before, size_t bytes) {
 
 // ----- hooks, one for each signature ----------------------------------------------------------------
 
-static void note(uint32_t slot, const void *block, size_t bytes) {
-    allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL, 0);
+static void note(uint32_t slot, const void *block, size_t bytes, uintptr_t grown) {
+    allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL, grown);
 }
 
 #define CALL(type, ...) ((type)got_words_of[slot].original)(__VA_ARGS__)
 
-static void *hook_size(size_t bytes) {
-    uint32_t slot = ring_here.slot;
-    void *block = CALL(void *(*)(size_t), bytes);
-    note(slot, block, bytes);
-    return block;
-}
-
-static void *hook_first(size_t bytes, size_t second) {
-    uint32_t slot = ring_here.slot;
-    void *block = CALL(void *(*)(size_t, size_t), bytes, second);
-    note(slot, block, bytes);
-    return block;
-}
-
-static void *hook_second(size_t first, size_t bytes) {
-    uint32_t slot = ring_here.slot;
-    void *block = CALL(void *(*)(size_t, size_t), first, bytes);
-    note(slot, block, bytes);
-    return block;
-}
-
-static void *hook_product(size_t count, size_t each) { // a product that overflows returns no block
-    uint32_t slot = ring_here.slot;
-    void *block = CALL(void *(*)(size_t, size_t), count, each);
-    note(slot, block, count * each);
-    return block;
-}
-
-static void note_grown(uint32_t slot, const void *block, size_t bytes, uintptr_t grown) {
-    allocations_note(slot, (uint32_t)got_rows[slot] - GOT_ALLOCATOR_FIRST, block, bytes, NULL, grown);
-}
-
-static void *hook_grown(void *before, size_t bytes) {
-    uint32_t slot = ring_here.slot;
-    uintptr_t grown = allocations_grown(before, bytes);
-    void *block = CALL(void *(*)(void *, size_t), before, bytes);
-    note_grown(slot, block, bytes, grown);
-    return block;
-}
-
-static void *hook_grown_product(void *before, size_t count, size_t each) {
-    uint32_t slot = ring_here.slot;
-    uintptr_t grown = allocations_grown(before, count * each);
-    void *block = CALL(void *(*)(void *, size_t, size_t), before, count, each);
-    note_grown(slot, block, count * each, grown);
-    return block;
-}
+// A hook that allocates `size` bytes; `grown_from` is the old address of a block that grows, else 0.
+#define HOOK(name, parameters, size, grown_from, ...) \
+    static void *hook_##name parameters { \
+        uint32_t slot = ring_here.slot; \
+        uintptr_t grown = grown_from; \
+        void *block = CALL(void *(*)parameters, __VA_ARGS__); \
+        note(slot, block, size, grown); \
+        return block; \
+    }
+HOOK(size, (size_t bytes), bytes, 0, bytes)
+HOOK(first, (size_t bytes, size_t second), bytes, 0, bytes, second)
+HOOK(second, (size_t first, size_t bytes), bytes, 0, first, bytes)
+HOOK(product, (size_t count, size_t each), (count * each), 0, count, each) // an overflow returns no block
+HOOK(grown, (void *before, size_t bytes), bytes, allocations_grown(before, bytes), before, bytes)
+HOOK(grown_product, (void *before, size_t count, size_t each), (count * each),
+     allocations_grown(before, (count * each)), before, count, each)
 
 static int hook_stored(void **ret, size_t alignment, size_t bytes) {
     uint32_t slot = ring_here.slot;
     int failed = CALL(int (*)(void **, size_t, size_t), ret, alignment, bytes);
-    note(slot, failed ? NULL : *ret, bytes);
+    note(slot, failed ? NULL : *ret, bytes, 0);
     return failed;
 }
 
@@ -158,19 +118,8 @@ static void *hook_mapped(void *wanted, size_t bytes, int access, int flags, int 
 
 // ----- the table ----------------------------------------------------------------------------------
 
-static exports_row imported[] = {
-#define ALLOCATOR(name, hook) {#name, NULL, GOT_ALLOCATOR_FIRST + ALLOCATION_##name},
-    ALLOCATIONS_IMPORTED(ALLOCATOR)
-#undef ALLOCATOR
-};
-static void *const hooks[] = {
-#define ALLOCATOR(name, hook) (void *)hook_##hook,
-    ALLOCATIONS_IMPORTED(ALLOCATOR)
-#undef ALLOCATOR
-};
-
-const got_source allocations_source = {
-    .first = GOT_ALLOCATOR_FIRST, .count = ALLOCATIONS_IMPORTED_COUNT, .functions = imported, .hooks = hooks};
+#define ALLOCATION_ROW(name, hook) {#name, NULL, GOT_ALLOCATOR_FIRST + ALLOCATION_##name},
+GOT_SOURCE(allocations_source, GOT_ALLOCATOR_FIRST, ALLOCATION, ALLOCATIONS_IMPORTED);
 
 static int malloc_has_chunks(void) {
     void *volatile block = malloc(5000);
@@ -191,10 +140,11 @@ static PyMethodDef allocations_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+#define ALLOCATION_NAME(name, ...) #name,
+static const char *const names[] = {ALLOCATIONS_IMPORTED(ALLOCATION_NAME)
+                                        ALLOCATIONS_DOMAINS(ALLOCATION_NAME)};
+
 int allocations_exec(PyObject *module) {
-#define ALLOCATOR(name, ...) #name,
-    static const char *const names[] = {ALLOCATIONS_IMPORTED(ALLOCATOR) ALLOCATIONS_DOMAINS(ALLOCATOR)};
-#undef ALLOCATOR
     return names_add(module, "ALLOCATORS", names, ALLOCATIONS_COUNT) < 0
                ? -1
                : PyModule_AddFunctions(module, allocations_methods);

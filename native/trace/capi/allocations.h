@@ -3,9 +3,6 @@
 #ifndef INSPECTOR_ALLOCATIONS_H
 #define INSPECTOR_ALLOCATIONS_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
 
@@ -30,17 +27,8 @@
 // The domains of Python's own allocators (trace/capi/pymem.c).
 #define ALLOCATIONS_DOMAINS(DOMAIN) DOMAIN(PyMem_RawMalloc) DOMAIN(PyMem_Malloc) DOMAIN(PyObject_Malloc)
 
-enum {
 #define ALLOCATIONS_ID(name, ...) ALLOCATION_##name,
-    ALLOCATIONS_IMPORTED(ALLOCATIONS_ID)
-#undef ALLOCATIONS_ID
-        ALLOCATIONS_IMPORTED_COUNT,
-    ALLOCATIONS_BEFORE_DOMAINS = ALLOCATIONS_IMPORTED_COUNT - 1,
-#define ALLOCATIONS_ID(name) ALLOCATION_##name,
-    ALLOCATIONS_DOMAINS(ALLOCATIONS_ID)
-#undef ALLOCATIONS_ID
-        ALLOCATIONS_COUNT
-};
+enum { ALLOCATIONS_IMPORTED(ALLOCATIONS_ID) ALLOCATIONS_DOMAINS(ALLOCATIONS_ID) ALLOCATIONS_COUNT };
 
 #define ALLOCATIONS_LEAST_BYTES 4096
 

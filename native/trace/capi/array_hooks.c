@@ -5,11 +5,8 @@
 // is a list or there is none, and by functions that compute.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
-#include "trace/capi/capi.h"
-#include "trace/capi/hook_records.h"
-#include "trace/capi/hooks.h"
-
 #include "objects/spans.h"
+#include "trace/capi/hooks.h"
 
 enum { NO_BYTES, MAKES, KEEPS, GATHERS, STORES, WRITES };
 enum { MADE = 1, COPIED, SHARED };

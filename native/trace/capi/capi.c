@@ -24,24 +24,20 @@ typedef struct {
 static const capi_row rows[CAPI_ROW_COUNT] = {
 #include "trace/capi/capi.def"
 };
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 static uint16_t buckets[BUCKETS]; // row + 1; filled under the GIL, once
 
-static uint32_t name_hash(const char *name) {
+uint32_t capi_hash(const char *name) {
     uint32_t hash = 5381;
     for (; *name; name++) {
         hash = hash * 33 + (unsigned char)*name;
     }
-    return hash % BUCKETS;
+    return hash;
 }
 
 static void buckets_fill(void) {
     for (uint16_t row = 0; row < CAPI_ROW_COUNT; row++) {
-        uint32_t at = name_hash(rows[row].name);
+        uint32_t at = capi_hash(rows[row].name) % BUCKETS;
         while (buckets[at]) {
             at = (at + 1) % BUCKETS;
         }
@@ -50,7 +46,7 @@ static void buckets_fill(void) {
 }
 
 uint16_t capi_find(const char *name) {
-    for (uint32_t at = name_hash(name); buckets[at]; at = (at + 1) % BUCKETS) {
+    for (uint32_t at = capi_hash(name) % BUCKETS; buckets[at]; at = (at + 1) % BUCKETS) {
         if (strcmp(rows[buckets[at] - 1].name, name) == 0) {
             return buckets[at] - 1;
         }
@@ -67,15 +63,14 @@ int capi_exec(PyObject *module) {
     _owned_ PyObject *table = PyTuple_New(CAPI_ROW_COUNT);
     for (Py_ssize_t i = 0; table && i < CAPI_ROW_COUNT; i++) {
         const capi_row *row = &rows[i];
-        PyObject *shown = Py_BuildValue("(ssssssssssss)", row->name, row->type, row->parameters, row->obj,
-                                        row->val, row->aux, row->keep, row->fails, row->owns, row->effects,
-                                        row->direction, row->form);
-        if (!shown) {
+        if (tuple_set(table, i,
+                      Py_BuildValue("(ssssssssssss)", row->name, row->type, row->parameters, row->obj,
+                                    row->val, row->aux, row->keep, row->fails, row->owns, row->effects,
+                                    row->direction, row->form)) < 0) {
             return -1;
         }
-        PyTuple_SET_ITEM(table, i, shown);
     }
-    if (!buckets[name_hash(rows[0].name)]) {
+    if (!buckets[capi_hash(rows[0].name) % BUCKETS]) {
         buckets_fill();
     }
     return table ? PyModule_AddObjectRef(module, "CAPI_ROWS", table) : -1;

@@ -12,13 +12,10 @@ enum {
 #define CAPI_VA(name, ...) capi_##name,
 #define CAPI_ENTRY(name, ...) capi_##name,
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
     CAPI_ROW_COUNT
 };
 
+uint32_t capi_hash(const char *name);
 uint16_t capi_find(const char *name); // the row, or CAPI_NO_ROW
 int capi_calls(uint16_t row);         // whether it calls its first parameter
 

@@ -13,19 +13,14 @@
 // without an import slot is not seen. FUNCTIONS_MAX different functions get a number; others are recorded
 // without.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #define INSPECTOR_INTERNALS
 #include "trace/capi/foreign_calls.h"
-#include "module/native.h"
-#include "trace/capi/slot_table.h"
-#include "trace/record/running.h"
-
-#include <dlfcn.h>
-#include <errno.h>
-
 #include "trace/record/ring.h"
+#include "trace/record/running.h"
 #include "trace/record/sites.h"
 #include "trace/values/call_values.h"
+
+#include <dlfcn.h>
 
 enum { FUNCTIONS_MAX = 4096, FUNCTIONS_FIRST = 1 << 20, ARGUMENTS_MAX = 12 };
 enum { TYPE_FLOAT = 2, TYPE_LONG_DOUBLE = 4, TYPE_COUNT = 16 };
@@ -205,10 +200,5 @@ static PyObject *foreign_functions(PyObject *module, PyObject *ignored) {
     return found;
 }
 
-static PyMethodDef foreign_methods[] = {
-    {"foreign_open", foreign_set_open, METH_O, NULL},
-    {"foreign_functions", foreign_functions, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int foreign_exec(PyObject *module) { return PyModule_AddFunctions(module, foreign_methods); }
+PART_FUNCTIONS(foreign, {"foreign_open", foreign_set_open, METH_O, NULL},
+               {"foreign_functions", foreign_functions, METH_NOARGS, NULL})

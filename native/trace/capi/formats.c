@@ -6,12 +6,8 @@
 // argument that the caller omitted is not read. Where some arguments were passed by name it is not known
 // which were omitted, so values that may be defaults are marked ESTIMATED.
 // SPDX-License-Identifier: MIT
-#include "trace/capi/hook_records.h"
 #include "trace/capi/hooks.h"
 #include "trace/record/ring.h"
-
-#include <string.h>
-
 #include "trace/values/losses.h"
 
 static void put(format_walk *walk, char unit, uint64_t value, uint16_t flags) {
@@ -46,43 +42,33 @@ static void put_loss(const format_walk *walk, char unit, uint64_t number, uint32
 
 static uint64_t double_bits(double value) { return HOOK_WORD(value); }
 
-#define POINTED(ctype) ((uint64_t)*va_arg(walk->values, ctype *))
+// How wide the number of a unit is: of what a parse stores, and of what a build is given.
+enum { NO_NUMBER, BYTE, SHORT, USHORT, INT, UINT, WORD, CHAR, FLOAT, DOUBLE, COMPLEX };
+static const uint8_t number_of[256] = {
+    ['b'] = BYTE, ['B'] = BYTE, ['h'] = SHORT, ['H'] = USHORT, ['i'] = INT,     ['C'] = INT,
+    ['p'] = INT,  ['I'] = UINT, ['l'] = WORD,  ['k'] = WORD,   ['L'] = WORD,    ['K'] = WORD,
+    ['n'] = WORD, ['c'] = CHAR, ['f'] = FLOAT, ['d'] = DOUBLE, ['D'] = COMPLEX,
+};
+
 // The number that a parse unit stored: returns 1, or 0 where the unit is not a number.
 static int parse_number(format_walk *walk, char unit, uint64_t *ret) {
-    switch (unit) {
-    case 'b':
-    case 'B':
-        *ret = POINTED(unsigned char);
+#define STORED(width, ctype) \
+    case width: \
+        *ret = (uint64_t)*va_arg(walk->values, ctype *); \
         return 1;
-    case 'h':
-        *ret = POINTED(short);
-        return 1;
-    case 'H':
-        *ret = POINTED(unsigned short);
-        return 1;
-    case 'i':
-    case 'C':
-    case 'p':
-        *ret = POINTED(int);
-        return 1;
-    case 'I':
-        *ret = POINTED(unsigned int);
-        return 1;
-    case 'l':
-    case 'k':
-    case 'L':
-    case 'K':
-    case 'n':
-        *ret = POINTED(long long);
-        return 1;
-    case 'c':
-        *ret = POINTED(char);
-        return 1;
-    case 'f':
+    switch (number_of[(unsigned char)unit]) {
+        STORED(BYTE, unsigned char)
+        STORED(SHORT, short)
+        STORED(USHORT, unsigned short)
+        STORED(INT, int)
+        STORED(UINT, unsigned int)
+        STORED(WORD, long long)
+        STORED(CHAR, char)
+    case FLOAT:
         *ret = double_bits((double)*va_arg(walk->values, float *));
         return 1;
-    case 'd':
-    case 'D': // the real part comes first
+    case DOUBLE:
+    case COMPLEX: // the real part comes first
         *ret = double_bits(*va_arg(walk->values, double *));
         return 1;
     default:
@@ -149,7 +135,7 @@ static int parse_unit(format_walk *walk, const char *unit, int read, uint16_t fl
         return parse_object(walk, unit, read, flags);
     }
     if (!read) { // skip a pointer of any type
-        int known = strchr("bBhHiCpIlkLKncfdD", unit[0]) != NULL;
+        int known = number_of[(unsigned char)unit[0]] != NO_NUMBER;
         if (known) {
             (void)va_arg(walk->values, void *);
         }
@@ -188,36 +174,27 @@ void format_walk_parse(format_walk *walk, const char *format) {
 }
 
 static int build_number(format_walk *walk, char unit, uint64_t *ret) {
-    switch (unit) {
-    case 'b':
-    case 'B':
-    case 'h':
-    case 'i':
-    case 'c':
-    case 'C':
-    case 'p':
+    switch (number_of[(unsigned char)unit]) {
+    case BYTE:
+    case SHORT:
+    case INT:
+    case CHAR:
         *ret = (uint64_t)va_arg(walk->values, int);
         return 1;
-    case 'H':
-    case 'I':
+    case USHORT:
+    case UINT:
         *ret = va_arg(walk->values, unsigned int);
         return 1;
-    case 'l':
-    case 'k':
-    case 'L':
-    case 'K':
-    case 'n':
+    case WORD:
         *ret = va_arg(walk->values, uint64_t);
         return 1;
-    case 'f':
-    case 'd':
+    case FLOAT:
+    case DOUBLE:
         *ret = double_bits(va_arg(walk->values, double));
         return 1;
-    case 'D': {
-        Py_complex *number = va_arg(walk->values, Py_complex *);
-        *ret = double_bits(number->real);
+    case COMPLEX:
+        *ret = double_bits(va_arg(walk->values, Py_complex *)->real);
         return 1;
-    }
     default:
         return 0;
     }

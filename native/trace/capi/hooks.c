@@ -6,14 +6,9 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
 #include "trace/capi/hooks.h"
-#include "trace/capi/capi.h"
-#include "trace/capi/foreign_calls.h"
-#include "trace/capi/hook_records.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
-#include "trace/record/ring.h"
-
 #include "trace/capi/failures.h"
+#include "trace/capi/foreign_calls.h"
+#include "trace/record/ring.h"
 #include "trace/values/losses.h"
 
 #define NO_TEXT
@@ -26,25 +21,8 @@
 #define BEFORE_LENT(obj) NULL
 #define BEFORE_OUTPUT(obj) NULL
 #define BEFORE_NONE(obj) NULL
-#define IS_MADE_KEPT 0
-#define IS_MADE_GONE 0
-#define IS_MADE_MADE 1
-#define IS_MADE_LENT 1
-#define IS_MADE_OUTPUT 1
-#define IS_MADE_NONE 0
-#define IS_GONE_GONE 1
-#define IS_GONE_KEPT 0
-#define IS_GONE_MADE 0
-#define IS_GONE_LENT 0
-#define IS_GONE_OUTPUT 0
-#define IS_GONE_NONE 0
-#define NEW_NEW EVENT_FLAG_NEW
-#define NEW_BORROWED 0
-#define NEW_SCALAR 0
-#define NEW_STATUS 0
-#define NEW_POINTER 0
-#define NEW_MEMORY 0
-#define NEW_NOTHING 0
+enum { KEPT, GONE, NONE, MADE, LENT, OUTPUT };
+enum { NEW, BORROWED, SCALAR, STATUS, POINTER, MEMORY, NOTHING };
 
 // A call of a Python function is recorded as a callback, with more columns.
 #define IS_BRIEF(deep, object) (!(deep) && __builtin_strcmp(#object, "callable") != 0)
@@ -64,7 +42,7 @@
             record->val = HOOK_WORD(value); \
             record->aux = HOOK_WORD(second); \
             if (deep) { \
-                hook_deep(record, &call, (PyObject *)(object), IS_MADE_##keep, IS_GONE_##keep); \
+                hook_deep(record, &call, (PyObject *)(object), keep >= MADE, keep == GONE); \
             } else { \
                 hook_plain(record); \
             } \
@@ -86,7 +64,7 @@
         hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep(object)); \
         type result = ((type(*) params)got_words_of[call.slot].original)args; \
         int failed = FAILS_##fails(result); \
-        FINISH(deep, name, object, value, second, keep, failed, NEW_##owns, text, \
+        FINISH(deep, name, object, value, second, keep, failed, owns == NEW ? EVENT_FLAG_NEW : 0, text, \
                if (HOOK_LOSES(name) && !failed) hook_lost(&call, (PyObject *)(object), HOOK_LOSES(name), \
                                                           &result, sizeof result, HOOK_WORD(second)); \
                if (IS_NUMPYS(name) && !failed) hook_array(&call, capi_##name, (PyObject *)(object), \
@@ -98,38 +76,25 @@
     HOOK(1, deep, name, type, params, args, obj, val, aux, keep, fails, owns, text)
 
 // Without a result the words are read before the call, which may free their memory; except outputs.
-#define EARLY_KEPT(value) HOOK_WORD(value)
-#define EARLY_GONE(value) HOOK_WORD(value)
-#define EARLY_NONE(value) HOOK_WORD(value)
-#define EARLY_OUTPUT(value) 0
-#define LATE_KEPT(value, early) early
-#define LATE_GONE(value, early) early
-#define LATE_NONE(value, early) early
-#define LATE_OUTPUT(value, early) ((void)(early), HOOK_WORD(value))
+#define EARLY(keep, value) (keep == OUTPUT ? 0 : HOOK_WORD(value))
+#define LATE(keep, value, early) (keep == OUTPUT ? HOOK_WORD(value) : early)
 #define HOOK_VOID(deep, grade, name, params, args, object, value, second, keep, text) \
     static void hook_##grade##_##name params { \
-        uint64_t obj_word = EARLY_##keep(object), val_word = EARLY_##keep(value); \
-        uint64_t aux_word = EARLY_##keep(second); \
+        uint64_t obj_word = EARLY(keep, object), val_word = EARLY(keep, value); \
+        uint64_t aux_word = EARLY(keep, second); \
         hook_call call = hook_begin(deep, (PyObject *)BEFORE_##keep((PyObject *)obj_word)); \
         ((void(*) params)got_words_of[call.slot].original) args; \
-        FINISH(deep, name, LATE_##keep(object, obj_word), LATE_##keep(value, val_word), \
-               LATE_##keep(second, aux_word), keep, 0, 0, text, (void)0); \
+        FINISH(deep, name, LATE(keep, object, obj_word), LATE(keep, value, val_word), \
+               LATE(keep, second, aux_word), keep, 0, 0, text, (void)0); \
     }
 #define CAPI_VOID(name, params, args, obj, val, aux, keep, effects, direction, text) \
     HOOK_VOID(0, record, name, params, args, obj, val, aux, keep, NO_TEXT) \
     HOOK_VOID(1, deep, name, params, args, obj, val, aux, keep, text)
 
-#define CAPI_VA(...)
-#define CAPI_ENTRY(...)
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 #define CAPI(name, ...) [capi_##name] = {hook_record_##name, hook_deep_##name},
 #define CAPI_VOID(name, ...) [capi_##name] = {hook_record_##name, hook_deep_##name},
-#define CAPI_VA(name, ...) [capi_##name] = {NULL, NULL},
 #define ENTRY_CALLED trampolines_entry
 #define ENTRY_RELEASED trampolines_released
 #define ENTRY_TAKEN trampolines_taken
@@ -138,23 +103,12 @@
 static void *const hooks[CAPI_ROW_COUNT][2] = {
 #include "trace/capi/capi.def"
 };
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 
 // What a call does with the GIL: 1 + EVENT_GIL's func; 0: keeps it.
 enum { CALLED, RELEASED, TAKEN, SWAPPED };
 static const uint8_t entry_says[CAPI_ROW_COUNT] = {
-#define CAPI(...)
-#define CAPI_VOID(...)
-#define CAPI_VA(...)
 #define CAPI_ENTRY(name, type, params, says) [capi_##name] = says,
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 };
 
 // What each row moves: column `direction`.
@@ -167,10 +121,6 @@ static const uint8_t moves[CAPI_ROW_COUNT] = {
 #define CAPI_VA(name, type, params, fails, owns, direction) [capi_##name] = direction,
 #define CAPI_ENTRY(name, ...) [capi_##name] = GIL,
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
 };
 
 int capi_is_counted(uint16_t row) {
@@ -199,16 +149,13 @@ static void *note(const uint64_t *words) {
     if (says == RELEASED && foreign_open) {
         foreign_leaves_python();
     }
-    event *record = ring_open();
-    if (record) {
-        *record = (event){.start = ring_start_ticks(), .obj = words[0], .val = words[1], .aux = words[2]};
-        record->slot = slot;
-        record->func = says == CALLED ? row : says - 1u;
-        record->kind = says != CALLED ? EVENT_GIL : row == CAPI_NO_ROW ? EVENT_NAMED : EVENT_CAPI;
-        record->flags = EVENT_FLAG_ENTRY | EVENT_FLAG_NO_GIL;
-        record->depth = ring_depth_byte(ring_here.depth);
-        ring_commit();
-    }
+    event record = {.start = ring_start_ticks(), .obj = words[0], .val = words[1], .aux = words[2]};
+    record.slot = slot;
+    record.func = says == CALLED ? row : says - 1u;
+    record.kind = says != CALLED ? EVENT_GIL : row == CAPI_NO_ROW ? EVENT_NAMED : EVENT_CAPI;
+    record.flags = EVENT_FLAG_ENTRY | EVENT_FLAG_NO_GIL;
+    record.depth = ring_depth_byte(ring_here.depth);
+    ring_record(&record);
     return got_words_of[slot].original;
 }
 

@@ -17,8 +17,6 @@
 // after us. Then it still calls our functions, which pass the call on and record nothing. Arming again while
 // that tracer is installed finds us in its chain already.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
-
 #include "trace/capi/allocations.h"
 
 enum { DOMAINS = 3 };

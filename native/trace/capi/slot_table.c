@@ -1,6 +1,5 @@
 // The patched slots of the process, shared by trampolines, hooks and the code that arms them (slot_table.h).
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/capi/slot_table.h"
 
 #include <dlfcn.h>

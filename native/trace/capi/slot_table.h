@@ -9,8 +9,6 @@
 
 #include "module/native.h"
 
-#include <stdint.h>
-
 #define GOT_SLOTS 32768 // trampolines of 16 and 32 bytes: 1.5 MiB of text, resident only where used
 
 // Above them, the slots of trace/arm/numpy_table.c: one for each calling module and function of NumPy's.
@@ -66,6 +64,15 @@ typedef struct {
     const exports_row *(*find)(const char *name);
     void *(*hook)(uint16_t row);
 } got_source;
+// Defines a source of the rows (name, hook) that LIST gives, and its two tables.
+#define GOT_SOURCE(source, first_row, prefix, LIST) \
+    static exports_row source##_functions[] = {LIST(prefix##_ROW)}; \
+    static void *const source##_hooks[] = {LIST(GOT_SOURCE_HOOK)}; \
+    const got_source source = {.first = first_row, \
+                               .count = sizeof source##_hooks / sizeof *source##_hooks, \
+                               .functions = source##_functions, \
+                               .hooks = source##_hooks}
+#define GOT_SOURCE_HOOK(name, hook) (void *)hook_##hook,
 const exports_row *got_source_find(const got_source *source, const char *name); // borrowed, or NULL
 void *got_source_hook(const got_source *source, uint16_t row);
 void got_source_find_addresses(const got_source *source); // also of libraries that were loaded since

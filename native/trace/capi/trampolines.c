@@ -19,7 +19,6 @@
 // All of it is static code: no memory becomes executable at run time, and nothing is freed.
 // SPDX-License-Identifier: MIT
 #include "trace/capi/trampolines.h"
-#include "trace/capi/slot_table.h"
 #include "trace/record/ring.h"
 
 trampolines_asked trampolines_note, trampolines_note_numpy;

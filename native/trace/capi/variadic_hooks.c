@@ -9,15 +9,10 @@
 // The record is followed by its continuations: the format as TEXT, then each value (trace/capi/formats.c).
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_PLAIN_NAMES
-#include "trace/capi/capi.h"
-#include "trace/capi/hook_records.h"
+#include "trace/capi/failures.h"
 #include "trace/capi/hooks.h"
-#include "trace/capi/slot_table.h"
-#include "trace/capi/trampolines.h"
 #include "trace/record/convention.h"
 #include "trace/record/ring.h"
-
-#include "trace/capi/failures.h"
 
 // Exported by every version so far, but declared in no public header.
 __attribute__((weak)) int _PyArg_VaParse_SizeT(PyObject * /* borrowed */, const char *, va_list);
@@ -84,20 +79,26 @@ static void arguments_set(format_walk *walk, PyObject *args, PyObject *names) {
     walk->named = names && PyDict_CheckExact(names) && ((PyDictObject *)names)->ma_used > 0;
 }
 
+// Before the call: its own list of the values after `last`, and a copy for the walk.
+#define WALK_BEGIN(last) \
+    format_walk walk = {.positional = 0}; \
+    va_list values; \
+    va_start(values, last); \
+    va_copy(walk.values, values)
+#define WALK_END(deep, outcome, each) \
+    outcome_walk(&call, deep, outcome, format, &walk, each); \
+    va_end(walk.values); \
+    ring_exit(call.depth)
+
 #define PARSE(deep, grade, name, counterpart) \
     static int va_##grade##_##name(PyObject *args, const char *format, ...) { \
         hook_call call = hook_begin(deep, args); \
-        format_walk walk = {.positional = 0}; \
-        va_list values; \
-        va_start(values, format); \
-        va_copy(walk.values, values); \
+        WALK_BEGIN(format); \
         int result = counterpart(args, format, values); \
         va_end(values); \
         arguments_set(&walk, args, NULL); \
         va_outcome outcome = {capi_##name, result ? 0 : EVENT_FLAG_ERROR, args, 0, (uint64_t)format, 0}; \
-        outcome_walk(&call, deep, outcome, format, &walk, format_walk_parse); \
-        va_end(walk.values); \
-        ring_exit(call.depth); \
+        WALK_END(deep, outcome, format_walk_parse); \
         return result; \
     }
 
@@ -105,35 +106,25 @@ static void arguments_set(format_walk *walk, PyObject *args, PyObject *names) {
     static int va_##grade##_##name(PyObject *args, PyObject *names, const char *format, char **keywords, \
                                    ...) { \
         hook_call call = hook_begin(deep, args); \
-        format_walk walk = {.positional = 0}; \
-        va_list values; \
-        va_start(values, keywords); \
-        va_copy(walk.values, values); \
+        WALK_BEGIN(keywords); \
         int result = counterpart(args, names, format, keywords, values); \
         va_end(values); \
         arguments_set(&walk, args, names); \
         va_outcome outcome = {capi_##name,       result ? 0 : EVENT_FLAG_ERROR, args, 0, (uint64_t)format, \
                               (uint64_t)keywords}; \
-        outcome_walk(&call, deep, outcome, format, &walk, format_walk_parse); \
-        va_end(walk.values); \
-        ring_exit(call.depth); \
+        WALK_END(deep, outcome, format_walk_parse); \
         return result; \
     }
 
 #define BUILD(deep, grade, name, counterpart, each) \
     static PyObject *va_##grade##_##name(const char *format, ...) { \
         hook_call call = hook_begin(deep, NULL); \
-        format_walk walk = {.positional = 0}; \
-        va_list values; \
-        va_start(values, format); \
-        va_copy(walk.values, values); \
+        WALK_BEGIN(format); \
         PyObject *result = counterpart(format, values); \
         va_end(values); \
         uint16_t flags = result ? EVENT_FLAG_NEW : EVENT_FLAG_ERROR; \
         va_outcome outcome = {capi_##name, flags, result, 1, (uint64_t)format, 0}; \
-        outcome_walk(&call, deep, outcome, format, &walk, each); \
-        va_end(walk.values); \
-        ring_exit(call.depth); \
+        WALK_END(deep, outcome, each); \
         return result; \
     }
 
@@ -153,10 +144,7 @@ typedef PyObject *(*build_function)(const char *format, va_list values);
 
 static PyObject *call_formatted(PyObject *callable, const char *format, build_function build,
                                 va_list values) {
-    if (!format || !*format) {
-        return PyObject_CallNoArgs(callable);
-    }
-    return call_built(callable, build(format, values));
+    return format && *format ? call_built(callable, build(format, values)) : PyObject_CallNoArgs(callable);
 }
 
 static PyObject *call_method(PyObject *object, const char *name, const char *format, build_function build,
@@ -175,17 +163,12 @@ static PyObject *call_method(PyObject *object, const char *name, const char *for
         if (!callable) { \
             return ((PyObject * (*)(PyObject *, const char *)) got_words_of[call.slot].original)(NULL, ""); \
         } \
-        format_walk walk = {.positional = 0}; \
-        va_list values; \
-        va_start(values, format); \
-        va_copy(walk.values, values); \
+        WALK_BEGIN(format); \
         PyObject *result = call_formatted(callable, format, build, values); \
         va_end(values); \
         uint16_t flags = result ? EVENT_FLAG_NEW : EVENT_FLAG_ERROR; \
         va_outcome outcome = {capi_##name, flags, callable, 0, (uint64_t)result, (uint64_t)format}; \
-        outcome_walk(&call, deep, outcome, format, &walk, format_walk_build); \
-        va_end(walk.values); \
-        ring_exit(call.depth); \
+        WALK_END(deep, outcome, format_walk_build); \
         return result; \
     }
 
@@ -197,17 +180,12 @@ static PyObject *call_method(PyObject *object, const char *name, const char *for
                 (PyObject * (*)(PyObject *, const char *, const char *)) got_words_of[call.slot].original)( \
                 object, method, ""); \
         } \
-        format_walk walk = {.positional = 0}; \
-        va_list values; \
-        va_start(values, format); \
-        va_copy(walk.values, values); \
+        WALK_BEGIN(format); \
         PyObject *result = call_method(object, method, format, build, values); \
         va_end(values); \
         uint16_t flags = result ? EVENT_FLAG_NEW : EVENT_FLAG_ERROR; \
         va_outcome outcome = {capi_##name, flags, object, 0, (uint64_t)result, (uint64_t)method}; \
-        outcome_walk(&call, deep, outcome, format, &walk, format_walk_build); \
-        va_end(walk.values); \
-        ring_exit(call.depth); \
+        WALK_END(deep, outcome, format_walk_build); \
         return result; \
     }
 
@@ -327,16 +305,11 @@ static Py_ssize_t objects_count(va_list *values) {
 #define ERROR_FORMAT(deep, grade) \
     static PyObject *va_##grade##_PyErr_Format(PyObject *exception, const char *format, ...) { \
         hook_call call = hook_begin(deep, exception); \
-        format_walk walk = {.positional = 0}; \
-        va_list values; \
-        va_start(values, format); \
-        va_copy(walk.values, values); \
+        WALK_BEGIN(format); \
         PyErr_FormatV(exception, format, values); \
         va_end(values); \
         va_outcome outcome = {capi_PyErr_Format, 0, exception, 0, (uint64_t)format, 0}; \
-        outcome_walk(&call, deep, outcome, format, &walk, format_walk_print); \
-        va_end(walk.values); \
-        ring_exit(call.depth); \
+        WALK_END(deep, outcome, format_walk_print); \
         return NULL; \
     }
 
@@ -369,17 +342,10 @@ void *hooks_va_find(uint16_t row, got_grade grade) {
         return trampolines_entry;
     }
     switch (row) {
-#define CAPI(...)
-#define CAPI_VOID(...)
-#define CAPI_ENTRY(...)
 #define CAPI_VA(name, ...) \
     case capi_##name: \
         return grade == GOT_DEEP ? (void *)va_deep_##name : (void *)va_record_##name;
 #include "trace/capi/capi.def"
-#undef CAPI
-#undef CAPI_VOID
-#undef CAPI_VA
-#undef CAPI_ENTRY
     default:
         return NULL;
     }

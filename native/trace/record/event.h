@@ -32,10 +32,9 @@
     FIELD(uint8_t, kind, "B", "EVENT_KINDS") \
     FIELD(uint8_t, depth, "B", "number of open hooked calls of this thread around this one; at most 255")
 
-typedef struct {
 #define EVENT_MEMBER(ctype, name, code, meaning) ctype name;
+typedef struct {
     EVENT_FIELDS(EVENT_MEMBER)
-#undef EVENT_MEMBER
 } __attribute__((aligned(64))) event;
 
 _Static_assert(sizeof(event) == 64, "an event is one cache line");
@@ -81,12 +80,8 @@ _Static_assert(sizeof(event) == 64, "an event is one cache line");
     KIND(BYTES, "continuation: the call before made (func 1), copied (2) or shared (3) the val bytes " \
                 "of the array obj")
 
-enum {
 #define EVENT_KIND(name, meaning) EVENT_##name,
-    EVENT_KINDS(EVENT_KIND)
-#undef EVENT_KIND
-        EVENT_KIND_COUNT
-};
+enum { EVENT_KINDS(EVENT_KIND) };
 
 // FLAG(name, bit, meaning)
 #define EVENT_FLAGS(FLAG) \
@@ -105,11 +100,8 @@ enum {
     FLAG(INSIDE, 11, "continuation: an item of the list or tuple in the continuation before") \
     FLAG(COMPACT, 12, "obj, val, aux and refs hold the call's values, by refs_delta (COMPACT_KINDS)")
 
-enum {
 #define EVENT_FLAG(name, bit, meaning) EVENT_FLAG_##name = 1 << (bit),
-    EVENT_FLAGS(EVENT_FLAG)
-#undef EVENT_FLAG
-};
+enum { EVENT_FLAGS(EVENT_FLAG) };
 
 // The half bytes of refs_delta in a COMPACT record (trace/values/compact_record.h). KIND(name, meaning)
 #define COMPACT_KINDS(KIND) \
@@ -124,10 +116,7 @@ enum {
     KIND(LIST, "a list: its address; a word with the item count below and the first item's type id above") \
     KIND(TUPLE, "a tuple: likewise") \
     KIND(DICT, "a dict: likewise, without a type id")
-enum {
 #define COMPACT_KIND(name, meaning) COMPACT_##name,
-    COMPACT_KINDS(COMPACT_KIND)
-#undef COMPACT_KIND
-};
+enum { COMPACT_KINDS(COMPACT_KIND) };
 
 #endif

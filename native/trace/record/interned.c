@@ -4,8 +4,6 @@
 // is touched. The table owns a reference to each object until interned_clear, so that no number can come to
 // mean another object at the same address. Needs the GIL throughout.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
-
 #include "trace/record/interned.h"
 #include "trace/record/journal.h"
 
@@ -59,10 +57,5 @@ static PyObject *interned_clear(PyObject *module, PyObject *ignored) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef interned_methods[] = {
-    {"interned", interned_objects, METH_NOARGS, NULL},
-    {"interned_clear", interned_clear, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int interned_exec(PyObject *module) { return PyModule_AddFunctions(module, interned_methods); }
+PART_FUNCTIONS(interned, {"interned", interned_objects, METH_NOARGS, NULL},
+               {"interned_clear", interned_clear, METH_NOARGS, NULL})

@@ -12,7 +12,6 @@
 // Life cycle. The file's space is reserved before it is mapped (memory/mapped_file.c). A forked child unmaps
 // the journal: its numbers are the parent's.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/record/journal.h"
 #include "memory/mapped_file.h"
 
@@ -112,13 +111,8 @@ static PyObject *journal_keep(PyObject *module, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-static PyMethodDef journal_methods[] = {
-    {"journal", journal_keep, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
 static void journal_forked(void) { journal_close(); }
 
 __attribute__((constructor)) static void journal_prepare(void) { pthread_atfork(NULL, NULL, journal_forked); }
 
-int journal_exec(PyObject *module) { return PyModule_AddFunctions(module, journal_methods); }
+PART_FUNCTIONS(journal, {"journal", journal_keep, METH_VARARGS, NULL})

@@ -2,7 +2,6 @@
 // first; words in start, obj, val and aux.
 // SPDX-License-Identifier: MIT
 #include "trace/record/plain.h"
-
 #include "trace/record/ring.h"
 
 void plain_write(const plain_values *values, uint8_t depth) {

@@ -6,8 +6,6 @@
 
 #include "module/native.h"
 
-#include <string.h>
-
 enum { PLAIN_MAX = 8, PLAIN_PER_RECORD = 4, PLAIN_RESULT = 0x80 };
 
 typedef struct {

@@ -4,18 +4,12 @@
 // The query runs Python code of ours, so nothing is recorded meanwhile, and a pending exception is saved and
 // restored. A failed query reports nothing: the verdict then rests on the other arguments.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/record/reported_spans.h"
-
-#include "module/native.h"
-
-#include <errno.h>
-#include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include "trace/record/interned.h"
 #include "trace/record/ring.h"
+
+#include <sys/uio.h>
+#include <unistd.h>
 
 enum { TYPES_MAX = 1 << 16, READABLE_MAX = 256 };
 
@@ -147,11 +141,5 @@ static PyObject *reported_own_span(PyObject *module, PyObject *object /* borrowe
                          span.kind ? span.kind : 'V', span.flags, (unsigned long long)span.start);
 }
 
-static PyMethodDef reported_methods[] = {
-    {"own_span", reported_own_span, METH_O, NULL},
-    {"ask_spans", reported_begin, METH_O, NULL},
-    {"unrecorded", reported_unrecorded, METH_O, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int reported_spans_exec(PyObject *module) { return PyModule_AddFunctions(module, reported_methods); }
+PART_FUNCTIONS(reported_spans, {"own_span", reported_own_span, METH_O, NULL},
+               {"ask_spans", reported_begin, METH_O, NULL}, {"unrecorded", reported_unrecorded, METH_O, NULL})

@@ -24,16 +24,15 @@
 // Limits. All rings together stay below total_bytes: a late thread gets a shorter ring, down to
 // LEAST_RECORDS, then none, and its records are counted in ring_refused. System calls only: no malloc.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/record/ring.h"
 #include "memory/mapped_file.h"
+#include "module/clock.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LEAST_RECORDS = 1024, RING_LEFT = 1, RING_TAKEN = 2 };
@@ -49,13 +48,7 @@ uint64_t ring_refused;
 static uint64_t session_generation, used_bytes, files_made;
 static pthread_key_t ending;
 
-static uint64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t ring_ticks_slow(void) { return now_ns(); }
+uint64_t ring_ticks_slow(void) { return clock_now_ns(); }
 
 // snprintf of short fields does not allocate.
 static void *file_map(size_t bytes) {
@@ -271,14 +264,14 @@ int ring_calibrate(void) {
     enum { SHORT_NS = 2000000 };
     static uint64_t known_ps;
     if (!known_ps) {
-        uint64_t ns = now_ns(), ticks = ring_ticks();
-        while (now_ns() - ns < SHORT_NS) {
+        uint64_t ns = clock_now_ns(), ticks = ring_ticks();
+        while (clock_now_ns() - ns < SHORT_NS) {
         }
         uint64_t passed = ring_ticks() - ticks;
-        known_ps = passed ? (now_ns() - ns) * 1000 / passed : 0;
+        known_ps = passed ? (clock_now_ns() - ns) * 1000 / passed : 0;
     }
     ring_wanted.tick_ps = known_ps;
-    ring_wanted.start_ns = now_ns();
+    ring_wanted.start_ns = clock_now_ns();
     ring_wanted.start_ticks = ring_ticks();
     return known_ps ? 0 : -1;
 }

@@ -13,10 +13,10 @@
 #ifndef INSPECTOR_RING_H
 #define INSPECTOR_RING_H
 
+#include "trace/record/event.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include "trace/record/event.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -44,18 +44,14 @@
 #define RING_HEADER_BYTES 4096
 #define RING_AHEAD 3 // records
 
-typedef struct {
 #define RING_MEMBER(ctype, name, code, meaning) ctype name;
+typedef struct {
     RING_HEADER(RING_MEMBER)
-#undef RING_MEMBER
 } ring_header;
 
 #define RING_MODES(MODE) MODE(OFF) MODE(LAST) MODE(STREAM) MODE(SAMPLE)
-enum {
 #define RING_MODE(name) RING_##name,
-    RING_MODES(RING_MODE)
-#undef RING_MODE
-};
+enum { RING_MODES(RING_MODE) };
 
 typedef struct ring {
     ring_header header; // the owner writes `head`, `dropped`, `skipped`; the reader `tail`

@@ -5,7 +5,6 @@
 // disk or a closed pipe stops it: the errno is kept, the rings fill up, and records that do not fit are
 // counted as dropped. A forked child has no such thread, and the file is the parent's: `forked` drops both.
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE
 #include "trace/record/ring.h"
 
 #include <errno.h>

@@ -7,15 +7,10 @@
 #include "module/native.h"
 #include "trace/record/ring.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <time.h>
 
-static const char *const mode_names[] = {
 #define MODE_NAME(name) #name,
-    RING_MODES(MODE_NAME)
-#undef MODE_NAME
-};
+static const char *const mode_names[] = {RING_MODES(MODE_NAME)};
 
 static int mode_find(const char *name) {
     for (int mode = RING_LAST; mode <= RING_SAMPLE; mode++) {
@@ -23,15 +18,13 @@ static int mode_find(const char *name) {
             return mode;
         }
     }
-    PyErr_Format(PyExc_ValueError, "mode %s: must be last, stream or sample", name);
-    return -1;
+    return error_set(PyExc_ValueError, "mode %s: must be last, stream or sample", name);
 }
 
 static int sizes_check(unsigned long long capacity, unsigned long long every) {
     if (capacity < 64 || capacity > 1ull << 32 || capacity & (capacity - 1) || !every) {
-        PyErr_SetString(PyExc_ValueError,
-                        "capacity must be a power of two from 64 to 2**32, every at least 1");
-        return -1;
+        return error_set(PyExc_ValueError,
+                         "capacity must be a power of two from 64 to 2**32, every at least 1");
     }
     return 0;
 }
@@ -159,9 +152,7 @@ static PyObject *read_end(PyObject *module, PyObject *unused) {
 }
 
 static PyObject *read_clock(PyObject *module, PyObject *unused) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    unsigned long long ns = (unsigned long long)now.tv_sec * 1000000000u + (unsigned long long)now.tv_nsec;
+    unsigned long long ns = clock_now_ns();
     return Py_BuildValue("(KKK)", (unsigned long long)ring_ticks(), ns,
                          (unsigned long long)ring_wanted.tick_ps);
 }
@@ -191,76 +182,30 @@ static PyMethodDef read_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-// Appends one row to a table; 0, or -1 with an exception set.
-static int table_add(PyObject *table, PyObject *row /* stolen */) {
-    int result = row ? PyList_Append(table, row) : -1;
-    Py_XDECREF(row);
-    return result;
-}
-
-static int table_set(PyObject *module, const char *name, PyObject *table) {
-    _owned_ PyObject *rows = PyList_AsTuple(table);
-    return rows ? PyModule_AddObjectRef(module, name, rows) : -1;
-}
-
-static int fields_set(PyObject *module) {
-    _owned_ PyObject *table = PyList_New(0);
-#define FIELD_ROW(ctype, name, code, meaning) \
-    || table_add(table, Py_BuildValue("(ssis)", #name, code, (int)offsetof(event, name), meaning)) < 0
-    if (!table EVENT_FIELDS(FIELD_ROW)) {
-        return -1;
+// A function that adds to the module a tuple of the rows that a list gives.
+#define TABLE(LIST, ROW) \
+    static int set_##LIST(PyObject *module) { \
+        _owned_ PyObject *table = PyList_New(0); \
+        _owned_ PyObject *rows = !table LIST(ROW) ? NULL : PyList_AsTuple(table); \
+        return rows ? PyModule_AddObjectRef(module, #LIST, rows) : -1; \
     }
-#undef FIELD_ROW
-    return table_set(module, "EVENT_FIELDS", table);
-}
-
-static int header_set(PyObject *module) {
-    _owned_ PyObject *table = PyList_New(0);
-#define HEADER_ROW(ctype, name, code, meaning) \
-    || table_add(table, Py_BuildValue("(ssis)", #name, code, (int)offsetof(ring_header, name), meaning)) < 0
-    if (!table RING_HEADER(HEADER_ROW)) {
-        return -1;
-    }
-#undef HEADER_ROW
-    return table_set(module, "RING_HEADER", table);
-}
-
-static int kinds_set(PyObject *module) {
-    _owned_ PyObject *table = PyList_New(0);
-#define KIND_ROW(name, meaning) || table_add(table, Py_BuildValue("(sis)", #name, EVENT_##name, meaning)) < 0
-    if (!table EVENT_KINDS(KIND_ROW)) {
-        return -1;
-    }
-#undef KIND_ROW
-    return table_set(module, "EVENT_KINDS", table);
-}
-
-static int flags_set(PyObject *module) {
-    _owned_ PyObject *table = PyList_New(0);
-#define FLAG_ROW(name, bit, meaning) \
-    || table_add(table, Py_BuildValue("(sis)", #name, EVENT_FLAG_##name, meaning)) < 0
-    if (!table EVENT_FLAGS(FLAG_ROW)) {
-        return -1;
-    }
-#undef FLAG_ROW
-    return table_set(module, "EVENT_FLAGS", table);
-}
-
-static int compact_set(PyObject *module) {
-    _owned_ PyObject *table = PyList_New(0);
-#define COMPACT_ROW(name, meaning) \
-    || table_add(table, Py_BuildValue("(sis)", #name, COMPACT_##name, meaning)) < 0
-    if (!table COMPACT_KINDS(COMPACT_ROW)) {
-        return -1;
-    }
-#undef COMPACT_ROW
-    return table_set(module, "COMPACT_KINDS", table);
-}
+#define ADDED(...) || list_add(table, Py_BuildValue(__VA_ARGS__)) < 0
+#define FIELD(ctype, name, code, meaning) ADDED("(ssis)", #name, code, (int)offsetof(event, name), meaning)
+#define HEAD(ctype, name, code, meaning) \
+    ADDED("(ssis)", #name, code, (int)offsetof(ring_header, name), meaning)
+#define KIND(name, meaning) ADDED("(sis)", #name, EVENT_##name, meaning)
+#define FLAG(name, bit, meaning) ADDED("(sis)", #name, EVENT_FLAG_##name, meaning)
+#define COMPACT(name, meaning) ADDED("(sis)", #name, COMPACT_##name, meaning)
+TABLE(EVENT_FIELDS, FIELD)
+TABLE(RING_HEADER, HEAD)
+TABLE(EVENT_KINDS, KIND)
+TABLE(EVENT_FLAGS, FLAG)
+TABLE(COMPACT_KINDS, COMPACT)
 
 int ring_read_exec(PyObject *module) {
     _owned_ PyObject *magic = PyLong_FromUnsignedLongLong(RING_MAGIC);
-    if (!magic || fields_set(module) < 0 || header_set(module) < 0 || kinds_set(module) < 0 ||
-        flags_set(module) < 0 || compact_set(module) < 0 ||
+    if (!magic || set_EVENT_FIELDS(module) < 0 || set_RING_HEADER(module) < 0 ||
+        set_EVENT_KINDS(module) < 0 || set_EVENT_FLAGS(module) < 0 || set_COMPACT_KINDS(module) < 0 ||
         PyModule_AddObjectRef(module, "RING_MAGIC", magic) < 0) {
         return -1;
     }

@@ -4,7 +4,6 @@
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
 #include "trace/record/running.h"
-#include "module/native.h"
 #include "trace/record/interned.h"
 
 #include <internal/pycore_runtime.h>

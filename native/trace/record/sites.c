@@ -6,13 +6,7 @@
 // name. Needs the GIL; allocates nothing.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-
 #include "trace/record/sites.h"
-
-#include <string.h>
-
-#include "trace/record/interned.h"
 
 enum { FRAMES_WALKED = 512 }; // an import of torch is 300 frames deep
 enum { NAMES_HASHED = 1 << 13, NAMES_MAX = NAMES_HASHED / 2 };

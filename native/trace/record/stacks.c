@@ -12,14 +12,11 @@
 // unwind tables (generated at run time) ends the walk. A frame costs some 300 ns, so only requested stacks
 // are recorded.
 // SPDX-License-Identifier: MIT
-#include "memory/memory.h"
-#include "module/native.h"
-
 #include "trace/record/stacks.h"
+#include "memory/memory.h"
+#include "trace/record/ring.h"
 
 #include <unwind.h>
-
-#include "trace/record/ring.h"
 
 enum { STACKS_MAX = 1 << 13, STACKS_TRIED = 64, FRAMES_MAX = 24 };
 enum { STACK_FREE, STACK_CLAIMED, STACK_READY };
@@ -96,13 +93,10 @@ uint32_t stacks_take(void) {
 }
 
 void stacks_record(uint32_t slot, uint8_t depth) {
-    uint32_t number = stacks_take();
-    event *record = number ? ring_open() : NULL;
-    if (record) {
-        *record =
-            (event){.kind = EVENT_STACK, .flags = EVENT_FLAG_CONTINUATION, .slot = slot, .depth = depth};
-        record->val = number;
-        ring_commit();
+    event record = {.kind = EVENT_STACK, .flags = EVENT_FLAG_CONTINUATION, .slot = slot, .depth = depth};
+    record.val = stacks_take();
+    if (record.val) {
+        ring_record(&record);
     }
 }
 
@@ -111,8 +105,7 @@ static int text_of(const void *address, scan_range *ret) {
     _scratch_ scratch memory = {NULL, 0, 0};
     memory_maps maps;
     if (scratch_init(&memory, SCRATCH_BYTES) < 0 || memory_maps_init(&maps, &memory) < 0) {
-        PyErr_NoMemory();
-        return -1;
+        return error_no_memory();
     }
     const memory_map *map = memory_maps_find(&maps, (uintptr_t)address);
     *ret = map ? (scan_range){map->start, map->stop} : (scan_range){0, 0};
@@ -138,16 +131,13 @@ static PyObject *stacks_set_open(PyObject *module, PyObject *open) {
 }
 
 static PyObject *stacks_frames(const native_stack *from) {
-    PyObject *frames = PyTuple_New((Py_ssize_t)from->count); // new
+    _owned_ PyObject *frames = PyTuple_New((Py_ssize_t)from->count);
     for (uint32_t i = 0; frames && i < from->count; i++) {
-        PyObject *address = PyLong_FromUnsignedLongLong(from->frames[i]); // stolen by the tuple
-        if (!address) {
-            Py_CLEAR(frames);
-            break;
+        if (tuple_set(frames, i, PyLong_FromUnsignedLongLong(from->frames[i])) < 0) {
+            return NULL;
         }
-        PyTuple_SET_ITEM(frames, i, address);
     }
-    return frames;
+    return take(frames);
 }
 
 PyObject *stacks_frames_of(uint32_t number) {
@@ -172,10 +162,5 @@ static PyObject *stacks_seen(PyObject *module, PyObject *unused) {
     return take(seen);
 }
 
-static PyMethodDef stacks_methods[] = {
-    {"stacks_open", stacks_set_open, METH_O, NULL},
-    {"stacks", stacks_seen, METH_NOARGS, NULL},
-    {NULL, NULL, 0, NULL},
-};
-
-int stacks_exec(PyObject *module) { return PyModule_AddFunctions(module, stacks_methods); }
+PART_FUNCTIONS(stacks, {"stacks_open", stacks_set_open, METH_O, NULL},
+               {"stacks", stacks_seen, METH_NOARGS, NULL})

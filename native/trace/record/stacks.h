@@ -3,8 +3,6 @@
 #ifndef INSPECTOR_STACKS_H
 #define INSPECTOR_STACKS_H
 
-#include <stdint.h>
-
 #include "module/native.h"
 
 extern int stacks_open __attribute__((visibility("hidden"))); // 1: frames are recorded

@@ -9,14 +9,8 @@
 // elements as an argument up to SAMPLES are compared while both live: equal ones mean a copy.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-#include "trace/record/convention.h"
-
 #include "trace/values/call_values.h"
-
-#include <string.h>
-
-#include "trace/record/interned.h"
+#include "trace/record/convention.h"
 #include "trace/record/reported_spans.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"
@@ -225,18 +219,14 @@ static int has_failed(call_convention convention, uintptr_t result) {
 }
 
 static void write_buffer(const Py_buffer *view, uint16_t depth) {
-    event *record = ring_open();
-    if (record) {
-        *record = (event){.kind = EVENT_BUFFER,
-                          .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_OUTPUT,
-                          .depth = (uint8_t)depth,
-                          .obj = (uint64_t)(uintptr_t)view->obj,
-                          .val = (uint64_t)(uintptr_t)view->buf,
-                          .aux = (uint64_t)view->len,
-                          .lasti = (int32_t)view->itemsize,
-                          .refs = view->ndim};
-        ring_commit();
-    }
+    ring_record(&(event){.kind = EVENT_BUFFER,
+                         .flags = EVENT_FLAG_CONTINUATION | EVENT_FLAG_OUTPUT,
+                         .depth = (uint8_t)depth,
+                         .obj = (uint64_t)(uintptr_t)view->obj,
+                         .val = (uint64_t)(uintptr_t)view->buf,
+                         .aux = (uint64_t)view->len,
+                         .lasti = (int32_t)view->itemsize,
+                         .refs = view->ndim});
 }
 
 // Compares written memory. Arguments too few to fill it (three elements put into a thousand) are no copy.

@@ -14,7 +14,6 @@
 #define INSPECTOR_COMPACT_RECORD_H
 
 #include "trace/record/convention.h"
-#include "trace/record/interned.h"
 #include "trace/record/plain.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"

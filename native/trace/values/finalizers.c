@@ -6,8 +6,6 @@
 // is replaced in the types of the chosen modules (trace/arm/type_slots.c).
 // SPDX-License-Identifier: MIT
 #include "trace/values/finalizers.h"
-
-#include "trace/record/event.h"
 #include "trace/record/interned.h"
 #include "trace/record/ring.h"
 #include "trace/record/sites.h"

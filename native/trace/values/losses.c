@@ -7,16 +7,12 @@
 // theirs runs. At most COMPARED_MAX elements, evenly spread, are compared; the record holds their number.
 // SPDX-License-Identifier: MIT
 #define INSPECTOR_INTERNALS
-#include "module/native.h"
-
 #include "trace/values/losses.h"
-
-#include <math.h>
-#include <string.h>
-
 #include "objects/elements.h"
 #include "trace/record/ring.h"
 #include "trace/values/samples.h"
+
+#include <math.h>
 
 enum { COMPARED_MAX = 1 << 14 };
 
@@ -215,9 +211,7 @@ void losses_scalar(PyObject *object, const void *value, uint32_t bytes, char kin
     }
 }
 
-int losses_exec(PyObject *module) {
 #define RULE_NAME(name) #name,
-    static const char *const names[] = {LOSSES_RULES(RULE_NAME)};
-#undef RULE_NAME
-    return names_add(module, "LOSS_RULES", names, RULE_COUNT);
-}
+static const char *const rule_names[] = {LOSSES_RULES(RULE_NAME)};
+
+int losses_exec(PyObject *module) { return names_add(module, "LOSS_RULES", rule_names, RULE_COUNT); }

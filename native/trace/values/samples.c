@@ -10,12 +10,7 @@
 // SAMPLES elements can be equal by chance, so the verdict says "by sample". Their positions are irregular:
 // even steps through a square matrix hit only its diagonal, and a transposed one would look the same.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
-
 #include "trace/values/samples.h"
-
-#include <string.h>
-
 #include "objects/elements.h"
 
 enum { SAMPLES = 8 };

@@ -1,20 +1,27 @@
 // Where the elements of a result or an argument lie: an array by its fields, a list of lists by its items,
 // anything else by its span. Memory is used only where both its ends can be read.
 // SPDX-License-Identifier: MIT
-#include "module/native.h"
 #include "objects/objects.h"
-
-#include "trace/values/samples.h"
-
-#include <string.h>
-
 #include "trace/record/reported_spans.h"
+#include "trace/values/samples.h"
 
 enum { DESCR_BYTEORDER = 26, BASES_MAX = 8 };
 
 typedef samples_block block;
 
 static int is_array(const call_value *seen) { return seen->letter == 'o' && spans_is_ndarray(seen->object); }
+
+static int block_over(const char *memory, int axes, const Py_ssize_t *shape, const Py_ssize_t *strides,
+                      const data_span *span, block *ret) {
+    *ret = (block){
+        .memory = memory, .axes = axes, .count = 1, .item_bytes = span->item_bytes, .kind = span->kind};
+    for (int axis = 0; axis < axes; axis++) {
+        ret->shape[axis] = shape[axis];
+        ret->strides[axis] = strides[axis];
+        ret->count *= (uint64_t)shape[axis];
+    }
+    return 1;
+}
 
 // Python references are read as references; every other kind as bytes.
 static int block_of_array(const call_value *seen, block *ret) {
@@ -23,32 +30,7 @@ static int block_of_array(const call_value *seen, block *ret) {
     if (array->nd > SAMPLES_AXES_MAX || order == '>') {
         return 0;
     }
-    *ret = (block){.memory = array->memory,
-                   .axes = array->nd,
-                   .count = 1,
-                   .item_bytes = seen->span.item_bytes,
-                   .kind = seen->span.kind};
-    for (int axis = 0; axis < array->nd; axis++) {
-        ret->shape[axis] = array->dimensions[axis];
-        ret->strides[axis] = array->strides[axis];
-        ret->count *= (uint64_t)array->dimensions[axis];
-    }
-    return 1;
-}
-
-static int block_of_reported(const call_value *seen, block *ret) {
-    const data_span *span = &seen->span;
-    *ret = (block){.memory = (const char *)span->origin,
-                   .axes = span->axes,
-                   .count = 1,
-                   .item_bytes = span->item_bytes,
-                   .kind = span->kind};
-    for (int axis = 0; axis < span->axes; axis++) {
-        ret->shape[axis] = span->shape[axis];
-        ret->strides[axis] = span->strides[axis];
-        ret->count *= (uint64_t)span->shape[axis];
-    }
-    return 1;
+    return block_over(array->memory, array->nd, array->dimensions, array->strides, &seen->span, ret);
 }
 
 static int is_within(const data_span *span, const data_span *whole) {
@@ -83,21 +65,12 @@ int samples_block_of(const call_value *seen, const char *kinds, samples_block *r
     if (is_array(seen)) {
         return block_of_array(seen, ret);
     }
-    if (seen->is_reported && seen->span.axes) {
-        return block_of_reported(seen, ret);
+    const data_span *span = &seen->span;
+    if (seen->is_reported && span->axes) {
+        return block_over((const char *)span->origin, span->axes, span->shape, span->strides, span, ret);
     }
-    if (!(seen->span.flags & SPAN_C)) {
-        return 0;
-    }
-    uint32_t bytes = seen->span.item_bytes;
-    *ret = (block){.memory = (const char *)seen->span.start,
-                   .axes = 1,
-                   .shape = {(Py_ssize_t)(seen->span.logical_bytes / bytes)},
-                   .strides = {(Py_ssize_t)bytes},
-                   .count = seen->span.logical_bytes / bytes,
-                   .item_bytes = bytes,
-                   .kind = seen->span.kind};
-    return 1;
+    Py_ssize_t bytes = span->item_bytes, count = (Py_ssize_t)(span->logical_bytes / span->item_bytes);
+    return span->flags & SPAN_C && block_over((const char *)span->start, 1, &count, &bytes, span, ret);
 }
 
 int samples_items_of(const call_value *seen, samples_block *ret) {

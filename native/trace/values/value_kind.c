@@ -1,9 +1,6 @@
 // The kind of an argument or a result: a letter and a word or two, its type, its bytes by its struct.
 // SPDX-License-Identifier: MIT
 #include "trace/values/value_kind.h"
-
-#include <string.h>
-
 #include "trace/record/interned.h"
 #include "trace/record/reported_spans.h"
 
