@@ -15,7 +15,7 @@
 #include <gnu/libc-version.h>
 #include <link.h>
 
-enum { FAST_BINS = 16, TOP = 96, BINS = 112, BIN_COUNT = 127, ARENA_BYTES = 2200 };
+enum { FAST_BINS = 16, TOP = 96, BINS = 112, BIN_COUNT = 127 };
 enum { EMPTY_LEAST = 16, LINKS_MAX = 1 << 14, HEAP_NAME = 6 };
 
 typedef struct {
@@ -54,7 +54,8 @@ static int object_look(struct dl_phdr_info *object, size_t size, void *argument)
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         uintptr_t start = object->dlpi_addr + part->p_vaddr, stop = start + part->p_memsz;
         int is_data = part->p_type == PT_LOAD && part->p_flags & PF_W;
-        for (uintptr_t at = (start + 15) & ~(uintptr_t)15; is_data && at + ARENA_BYTES <= stop; at += 16) {
+        for (uintptr_t at = (start + 15) & ~(uintptr_t)15; is_data && at + MALLOC_ARENA_BYTES <= stop;
+             at += 16) {
             if (is_arena(wanted->maps, at)) {
                 wanted->arena = at;
                 return 1;

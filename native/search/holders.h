@@ -47,6 +47,7 @@ block_state malloc_block(malloc_view *view, uintptr_t word, scan_range *ret); //
 
 // malloc_arena.c. glibc's main arena, or 0; whether a free chunk of this size is in an arena's fast bins
 // (guarded).
+enum { MALLOC_ARENA_BYTES = 2200 }; // struct malloc_state
 uintptr_t malloc_arena_find(const memory_maps *maps);
 int malloc_arena_has(const memory_maps *maps, uintptr_t arena, uintptr_t chunk, uintptr_t size);
 

@@ -100,6 +100,12 @@ static int is_next_chunk(const leak_search *h, const scan_hit *hit, const place 
     return hit->value == next && (is_in_arena || is_link || found->kind == PLACE_UNKNOWN);
 }
 
+// The allocator's own words: its top, its last remainder, its lists.
+static int is_of_allocator(const leak_search *h, uintptr_t word) {
+    uintptr_t arena = h->s.view.malloc.main_arena;
+    return arena && word - arena < MALLOC_ARENA_BYTES;
+}
+
 static void take_hit(leak_search *h, const scan_hit *hit) {
     place found;
     ptrdiff_t from = block_with(h, hit->word);
@@ -110,7 +116,8 @@ static void take_hit(leak_search *h, const scan_hit *hit) {
         h->edges[h->edge_count++] = (block_edge){(uint32_t)from, hit->needle};
         return;
     }
-    if (hit->word >= h->own_stack.start && hit->word < h->own_stack.stop) {
+    int is_on_own_stack = hit->word >= h->own_stack.start && hit->word < h->own_stack.stop;
+    if (is_on_own_stack || is_of_allocator(h, hit->word)) {
         return;
     }
     search_place_guarded(&h->s, hit->word, &found);
@@ -264,7 +271,8 @@ static const char *kind_name(int kind) {
 static int is_alive(void *context, uintptr_t word) {
     leak_search *h = context;
     place found;
-    if ((word >= h->own_stack.start && word < h->own_stack.stop) || block_with(h, word) >= 0) {
+    int is_on_own_stack = word >= h->own_stack.start && word < h->own_stack.stop;
+    if (is_on_own_stack || is_of_allocator(h, word) || block_with(h, word) >= 0) {
         return 0; // pointers in followed blocks are edges already; other forms there do not count
     }
     search_place_guarded(&h->s, word, &found);
