@@ -48,7 +48,7 @@ def _built(name: str) -> list[str]:
     if name in ("cython", "cython_numpy", "pybind11", "nanobind"):
         import bindings
 
-        return [str(Path(getattr(bindings, f"made_by_{name}")().__file__).parent)]
+        return [str(Path(bindings.made_by(name).__file__).parent)]
     return []
 
 
