@@ -74,9 +74,9 @@ def cases(file: Path) -> dict[str, tuple[str, str]]:
     found: dict[str, tuple[str, str]] = {}
     for line in file.read_text().splitlines():
         if line and not line.startswith("#"):
-            name, _, rest = line.partition(":")
+            names, _, rest = line.partition(":")
             success, _, failure = rest.partition(" | ")
-            found[name] = (success.strip(" |"), failure.strip())
+            found |= dict.fromkeys(names.split(), (success.strip(" |"), failure.strip()))
     return found
 
 
