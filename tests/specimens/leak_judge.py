@@ -40,13 +40,18 @@ def judged(corpus: Any, name: str) -> dict[str, Any]:
     del result
     return {
         "verdicts": told,
-        "kept": [one.holder for one in found.kept],
+        "kept": holders(found),
         "given_back": found.fact.given_back,
         "refcount": inspector.refcount(x),
     }
 
 
-def clearly(judge: Callable[[], Judged], kept: Callable[[Judged], list[str]]) -> Judged:
+def holders(found: Any) -> list[str]:
+    """Who keeps what was not lost."""
+    return [one.holder for one in found.kept]
+
+
+def clearly(judge: Callable[[], Judged], kept: Callable[[Judged], list[str]] = holders) -> Judged:
     """What `judge` says; again where an old pointer in a live block happens to have the very address."""
     for _ in range(3):
         found = judge()
