@@ -22,16 +22,11 @@ NAMES = {
     "pl": "polars",
     "da": "dask.array",
     "xr": "xarray",
-    "h5py": "h5py",
-    "zarr": "zarr",
     "sparse": "scipy.sparse",
     "ak": "awkward",
-    "duckdb": "duckdb",
-    "ibis": "ibis",
     "pillow": "PIL.Image",
     "sa": "sqlalchemy",
-    "torch": "torch",
-    "jax": "jax",
+    **{name: name for name in ("h5py", "zarr", "duckdb", "ibis", "torch", "jax")},
 }
 """Fixture -> the module it gives."""
 _ROOMS = "\npytestmark = pytest.mark.libraries\n"

@@ -14,7 +14,7 @@ def made_by(library: str) -> Any:
     pytest.importorskip(library, reason=f"not installed in this room: {library}")
     import bindings
 
-    return getattr(bindings, f"made_by_{library.lower()}")()
+    return bindings.made_by(library.lower())
 
 
 @pytest.fixture(params=["pybind11", "nanobind"])

@@ -31,9 +31,7 @@ def hits(count: int = HITS) -> float:
 def by_gdb(**options: str | bool) -> tuple[float, float, float, float]:
     """(seconds frozen by attach, seconds a hit, seconds to add a place, seconds to leave)."""
     with Breakpoints(PLACE, pid=os.getpid(), **options) as session:  # type: ignore[arg-type]
-        hits(
-            1
-        )  # gdb reads symbols at the first, as a peer does: "the first merged stack" of bench_stepping.py
+        hits(1)  # gdb reads symbols, as a peer does: "the first merged stack" of bench_stepping.py
         spent = hits()
         added = seconds(lambda: session.add(ELSEWHERE))
         left = time.perf_counter()
@@ -121,7 +119,6 @@ def _say(child: subprocess.Popen[str], line: str) -> None:
 
 
 def main() -> None:
-    """Print the rows."""
     sizes = f"{HITS} hits, best of {ROUNDS}"
     row("gdb starts with its Python", best(started, 5), bar=0.15, sizes="best of 5")
     counted = [by_gdb(record="count") for _ in range(ROUNDS)]

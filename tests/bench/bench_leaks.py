@@ -46,9 +46,8 @@ DEBUG, VALGRIND = "/usr/bin/python3-dbg", shutil.which("valgrind")
 
 def twice(body: Callable[[], object]) -> tuple[float, float]:
     """The first call, and the least of the next three."""
-    first, *further = (
-        seconds(body, time.process_time) for _ in range(4)
-    )  # of CPU: a busy machine decides nothing
+    # of CPU: a busy machine decides nothing
+    first, *further = (seconds(body, time.process_time) for _ in range(4))
     return first, min(further)
 
 

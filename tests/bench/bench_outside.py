@@ -81,7 +81,6 @@ def stacks(pid: int) -> None:
 
 
 def main() -> None:
-    """Print the rows."""
     sizes = f"{WRITES:,} writes of 8 bytes, processor time, best of 5"
     row("a watched write, counted", a_write(0), bar=20e-6, sizes=sizes)
     row("a watched write with value and both stacks", a_write(5 * WRITES), bar=45e-6, sizes=sizes)

@@ -31,7 +31,6 @@ def interleaved(*commands: list[str]) -> list[float]:
 
 
 def main() -> None:
-    """Print the rows."""
     python = [sys.executable, "-c"]
     bare, imported, helped, shown, console = interleaved(
         [*python, "pass"],

@@ -77,7 +77,6 @@ def peers(pid: int) -> None:
 
 
 def main() -> None:
-    """Print the rows."""
     with looping() as pid:
         row("preflight", best(lambda: preflight.check(pid), 5), bar=0.005, sizes="best of 5")
         shown = [stops(pid) for _ in range(3)]

@@ -121,6 +121,18 @@ def calls() -> None:
     row("PyLong_AsLong, deep, two clocks", least["deep, two clocks"] - base, sizes="more a call")
 
 
+def grades(name: str, least: dict[str, float], bar: float | None, sizes: str = "") -> None:
+    """A row of each grade, against the same work untraced; `bar` is that of recording without a clock."""
+    for grade, of, least_bar in (
+        ("count", "count", 1.03),
+        ("record", "record", bar),
+        ("one clock", "record, one clock", None),
+        ("deep", "deep, two clocks", None),
+    ):
+        told = {"against": "untraced", "theirs": least["off"], "bar": least_bar, "sizes": sizes}
+        row(f"{name}, {grade}", least[of], **told)
+
+
 def lists() -> None:
     """np.array of a list, and back."""
     paths = frozenset(path for path in _native.got_objects() if "numpy" in path)
@@ -131,12 +143,7 @@ def lists() -> None:
         ("a.tolist()", lambda: array.tolist(), 1.6),
     ):
         least = interleaved(paths, lambda body=body: [body() for _ in range(50)])  # type: ignore[misc]
-        base = least["off"]
-        row(f"{name}, count", least["count"], against="untraced", theirs=base, bar=1.03, sizes="50 x 1,000")
-        row(f"{name}, record", least["record"], against="untraced", theirs=base, bar=bar, sizes="50 x 1,000")
-        one, deep = least["record, one clock"], least["deep, two clocks"]
-        row(f"{name}, one clock", one, against="untraced", theirs=base, sizes="50 x 1,000")
-        row(f"{name}, deep", deep, against="untraced", theirs=base, sizes="50 x 1,000")
+        grades(name, least, bar, "50 x 1,000")
 
 
 def arming() -> None:

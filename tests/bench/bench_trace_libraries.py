@@ -7,12 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 from bench import absent, optional, row
-from bench_trace import interleaved
+from bench_trace import grades, interleaved
 
 from inspector import _native
 
 ROUNDS = 12
-COUNT_BAR = 1.03
 
 
 def workloads() -> dict[str, tuple[Callable[[], object], str, float | None]]:
@@ -48,12 +47,9 @@ def main() -> None:
         body()
         paths = frozenset(path for path in _native.got_objects() if f"/{library}" in path or "/numpy" in path)
         least = interleaved(paths, body, ROUNDS)
-        base, spread = least["off"], max(least["off"], least["off again (A/A)"])
+        spread = max(least["off"], least["off again (A/A)"])
         row(f"{name}, disarmed", least["disarmed"], against="A/A", theirs=spread, bar=1.02)
-        row(f"{name}, count", least["count"], against="untraced", theirs=base, bar=COUNT_BAR)
-        row(f"{name}, record", least["record"], against="untraced", theirs=base, bar=bar)
-        row(f"{name}, one clock", least["record, one clock"], against="untraced", theirs=base)
-        row(f"{name}, deep", least["deep, two clocks"], against="untraced", theirs=base)
+        grades(name, least, bar)
 
 
 if __name__ == "__main__":

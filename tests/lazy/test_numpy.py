@@ -57,11 +57,8 @@ def close(left, right):
         return len(left) == len(right) and all(map(close, left, right))
     if left.dtype.kind in "US":
         return True
-    return (
-        left.dtype == right.dtype
-        and left.shape == right.shape
-        and np.allclose(left, right, 1e-13, equal_nan=True)
-    )
+    alike = left.dtype == right.dtype and left.shape == right.shape
+    return alike and np.allclose(left, right, 1e-13, equal_nan=True)
 
 
 @pytest.mark.parametrize("name", LAZY)

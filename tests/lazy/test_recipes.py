@@ -13,7 +13,6 @@ import pytest
 from refused import refused
 from threads import at_once
 
-import inspector
 from inspector import lazy
 from inspector.facts.lazy import Lazy
 from inspector.facts.unknown import Unknown
@@ -22,11 +21,6 @@ from inspector.facts.wire import from_wire, to_wire
 pytestmark = pytest.mark.core
 
 STRUCT = re.sub(r"//[^\n]*|#[^\n]*", "", Path(lazy.include(), "inspector", "lazy.h").read_text())
-
-
-@pytest.mark.quick
-def test_the_door():
-    assert inspector.lazy is lazy and inspector.check_lazy is lazy.check_lazy
 
 
 def test_map_of_a_function_and_of_a_ufunc():

@@ -62,9 +62,7 @@ class Names:
             "module": lambda: types.ModuleType("made"),
             "ignored": lambda: PendingDeprecationWarning,
             "raised": lambda: UserWarning,
-            "NULL": NULL,
-            "Bad": Bad,
-            "Box": Box,
+            **{"NULL": NULL, "Bad": Bad, "Box": Box},
         }
 
     def watched(self, made: object) -> object:
@@ -78,12 +76,7 @@ class Names:
 
 
 NAME = b"name"
-CASES: dict[str, tuple[str, str]] = {}
-for line in (Path(__file__).parent / "capi_cases.txt").read_text().splitlines():
-    if line and not line.startswith("#"):
-        name, _, rest = line.partition(":")
-        success, _, failure = rest.partition(" | ")
-        CASES[name] = (success.strip(" |"), failure.strip())
+CASES = capi_calls.cases(Path(__file__).with_name("capi_cases.txt"))
 CALLED = [name for name in CASES if exported(name)]
 
 NOT_CALLED = {
@@ -100,10 +93,8 @@ NOT_CALLED = {
     "PyObject_GetAIter": "wants an asynchronous iterable",
     "PyOS_double_to_string": "the result is freed by PyMem_Free",
     "_Py_Dealloc": "frees its argument: test_a_freed_object_is_not_read",
-    **{
-        f"_PyObject_{new}": "its type initialises the result"
-        for new in ("New", "GC_New", "NewVar", "GC_NewVar")
-    },
+    **dict.fromkeys(("_PyObject_New", "_PyObject_GC_New"), "its type initialises the result"),
+    **dict.fromkeys(("_PyObject_NewVar", "_PyObject_GC_NewVar"), "its type initialises the result"),
     "PyObject_Init": "wants raw memory",
     **dict.fromkeys(("PyObject_Free", "PyMem_Free"), "wants a block of its own"),
     **dict.fromkeys(("PyObject_Malloc", "PyMem_Malloc"), "the block would be lost"),

@@ -5,7 +5,6 @@ import ctypes
 import struct
 from types import ModuleType
 
-import events
 import pytest
 import specimens
 from apart import printed
@@ -30,11 +29,6 @@ static PyObject *unlisted(PyObject *self, PyObject *object) {
 static PyObject *float_it(PyObject *self, PyObject *number) {
     return PyFloat_FromDouble(PyFloat_AsDouble(number) / 2);
 }
-static PyObject *without_gil(PyObject *self, PyObject *object) {
-    Py_BEGIN_ALLOW_THREADS
-    Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
-}
 """
 LAZY, FULL = ("-Wl,-z,lazy",), ("-Wl,-z,now", "-Wl,-z,relro", "-fno-plt")
 FLAGS_OF = {"lazy": LAZY, "full_relro": FULL, "stripped": ("-s",)}
@@ -52,13 +46,6 @@ def own_slots(module: ModuleType) -> list[tuple[int, ...]]:
 def words(module: ModuleType) -> dict[str, int]:
     """What each slot of a module holds now."""
     return {str(row[2]): ctypes.c_uint64.from_address(row[4]).value for row in own_slots(module)}
-
-
-def test_the_gcd_extension_of_the_seed() -> None:
-    module = specimens.build("gcd_module", events.GCD)
-    with traced(module) as seen:
-        assert module.gcd(35, 42) == 7
-    assert events.told(seen.events) == ['PyArg_ParseTuple "ii" -> 35, 42', 'Py_BuildValue "i" -> 7']
 
 
 def test_count_counts_every_call_exactly(caller: ModuleType) -> None:
@@ -142,12 +129,6 @@ def test_a_function_without_a_row_is_counted_and_recorded_in_grade_deep(caller: 
     named = seen.events[0]
     assert (kind(named), function(named), named.obj) == ("NAMED", "PyCallable_Check", id(len))
     assert named.flags == FLAGS["ENTRY"] | FLAGS["NO_GIL"]
-
-
-def test_the_gil_given_up_and_taken_is_recorded(caller: ModuleType) -> None:
-    with traced(caller, grade=DEEP) as seen:
-        caller.without_gil(None)
-    assert [(kind(event), event.func) for event in seen.events] == [("GIL", 0), ("GIL", 1)]
 
 
 def test_every_slot_is_restored_to_the_byte(caller: ModuleType) -> None:

@@ -53,16 +53,17 @@ class Thing:
     """Held by nobody but its box: a chain to it looks at everything."""
 
 
+def held() -> tuple[Any, ...]:
+    return (_native.Subject(Thing()),), (), layouts(), "/nowhere/"
+
+
 WALKS: dict[str, Callable[[Any], tuple[Any, tuple[Any, ...]]]] = {
     "census": lambda rows: (_native.census, ((),)),
     "retained": lambda rows: (_native.retained, (_native.Subject(rows),)),
     "retained by types": lambda rows: (_native.retained_by_types, (("list",), ())),
     "chain": lambda rows: (_native.chain, (_native.Subject(Thing()), (), "/nowhere/")),
-    "owners": lambda rows: (_native.find_holders, ((_native.Subject(Thing()),), (), layouts(), "/nowhere/")),
-    "unaligned owners": lambda rows: (
-        functools.partial(_native.find_holders, unaligned=True),
-        ((_native.Subject(Thing()),), (), layouts(), "/nowhere/"),
-    ),
+    "owners": lambda rows: (_native.find_holders, held()),
+    "unaligned owners": lambda rows: (functools.partial(_native.find_holders, unaligned=True), held()),
     "addresses in disguise": lambda rows: (
         _native.raw_memory_disguised,
         ([(id(rows), id(rows) + 40)], [(id(rows[0]), id(rows[0]) + 40)], 0),
@@ -102,14 +103,9 @@ def test_a_walk_says_how_far_it_is_where_somebody_listens(rows: list[Any], name:
 
 
 @EVERY
-def test_a_handler_that_raises_nothing_ends_it_too(
-    interrupted: ModuleType, rows: list[Any], walk: Any
-) -> None:
+def test_a_handler_that_raises_nothing_ends_it_too(interrupted: Any, rows: list[Any], walk: Any) -> None:
     heard = []
-    earlier = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
-    try:
-        with pytest.raises(InterruptedError, match="was stopped"):
-            interrupted.call(*walk(rows))
-    finally:
-        signal.signal(signal.SIGINT, earlier)
+    signal.signal(signal.SIGINT, lambda *_: heard.append(1))  # put back by `usual_handler`
+    with pytest.raises(InterruptedError, match="was stopped"):
+        interrupted.call(*walk(rows))
     assert heard == [1]

@@ -79,12 +79,7 @@ NAMES: dict[str, Any] = {
     **{"dims": dims, "shape": shape, "read_only": read_only, "Bad": Bad, "Interface": Interface},
     **{"np": np, "NULL": NULL},
 }
-CASES: dict[str, tuple[str, str]] = {}
-for line in (Path(__file__).parent / "numpy_cases.txt").read_text().splitlines():
-    if not line.startswith("#"):
-        name, _, rest = line.partition(":")
-        success, _, failure = rest.partition(" | ")
-        CASES[name] = (success.strip(), failure.strip())
+CASES = capi_calls.cases(Path(__file__).with_name("numpy_cases.txt"))
 
 
 @pytest.fixture(scope="module")

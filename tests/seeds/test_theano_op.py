@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: MIT
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import specimens
+from apart import printed
 
 import inspector
 
@@ -141,10 +140,7 @@ print(json.dumps(found))
 def apart(program: str) -> Any:
     """What a program says in a process of its own."""
     folders = [str(Path(__file__).parent), str(Path(specimens.__file__).parent)]
-    command = [sys.executable, "-P", "-c", APART + program, json.dumps(folders)]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return json.loads(ran.stdout.splitlines()[-1])
+    return json.loads(printed("-c", APART + program, json.dumps(folders)).splitlines()[-1])
 
 
 def test_a_trace_sees_the_generated_c_and_its_thunk_where_python_runs_the_loop() -> None:

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import leaks_of_bindings as table
 from allocators import in_use
-from leak_judge import clearly, verdicts
+from leak_judge import clearly, holders, verdicts
 
 import inspector
 
@@ -32,7 +32,7 @@ def first_call(module: ModuleType, binding: str, name: str, suffix: str) -> dict
     result = None
     with inspector.leaks(module.__name__) as found, contextlib.suppress(Exception):
         result = getattr(module, f"{name}_{suffix}")(*given)
-    answer = {"verdicts": verdicts(found), "kept": [one.holder for one in found.kept]}
+    answer = {"verdicts": verdicts(found), "kept": holders(found)}
     del result, variables
     return answer
 

@@ -2,10 +2,9 @@
 
 # SPDX-License-Identifier: MIT
 import functools
-import hashlib
+import importlib
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 from types import ModuleType
@@ -77,72 +76,35 @@ def total(cnp.ndarray[double, ndim=1] x):
 """
 
 
-@functools.cache
-def made_by_pybind11() -> ModuleType:
-    """Box, Shared, Keeper; the_box() by reference; address(box); add; doubles(array), total(list)."""
-    import pybind11
-
-    return _made("made_by_pybind11", PYBIND11, ".cpp", (*CPP, f"-I{pybind11.get_include()}"))
+MADE = {"pybind11": PYBIND11, "nanobind": NANOBIND, "cython": CYTHON, "cython_numpy": CYTHON_NUMPY}
 
 
 @functools.cache
-def made_by_nanobind() -> ModuleType:
-    """Box, Keeper; the_box() by reference; address(box); add, same (of an array)."""
-    include, core = _nanobind()
-    return _made("made_by_nanobind", f"{NANOBIND}\n{core}", ".cpp", (*CPP, *include))
+def made_by(binding: str) -> ModuleType:
+    """The module `made_by_BINDING` of the text in MADE."""
+    return _bound(f"made_by_{binding}", binding, MADE[binding], CPP, C)
 
 
 @functools.cache
-def made_by_cython() -> ModuleType:
-    """Keeper(x).give(), rows(x), part(x), packed(x): typed memoryviews handed to Python; add(a, b)."""
-    return _made("made_by_cython", _in_c("made_by_cython", CYTHON), ".c", C)
+def leaks_of(binding: str) -> ModuleType:
+    """Faults and their honest twins: leaks_of_bindings.py has the table."""
+    return _bound(
+        f"leaks_of_{binding}", binding, leaks_of_bindings.source(binding), OPTIMIZED, (*C, "-g", "-O1")
+    )
 
 
-@functools.cache
-def made_by_cython_numpy() -> ModuleType:
-    """By `cimport numpy`: fresh(count), copied(x), turned(x), total(x)."""
-    import numpy
-
-    text = _in_c("made_by_cython_numpy", CYTHON_NUMPY)
-    return _made("made_by_cython_numpy", text, ".c", (*C, f"-I{numpy.get_include()}"))
-
-
-@functools.cache
-def leaks_of_pybind11() -> ModuleType:
-    """Faults and their honest twins: leaks_of_bindings.py has the table; so have the next three."""
-    import pybind11
-
-    return _leaks_of("pybind11", ".cpp", (*OPTIMIZED, f"-I{pybind11.get_include()}"))
-
-
-@functools.cache
-def leaks_of_nanobind() -> ModuleType:
-    include, core = _nanobind()
-    return _leaks_of("nanobind", ".cpp", (*OPTIMIZED, *include), core)
-
-
-@functools.cache
-def leaks_of_cython() -> ModuleType:
-    text = leaks_of_bindings.source("cython")
-    return _made("leaks_of_cython", _in_c("leaks_of_cython", text), ".c", (*C, "-g", "-O1"))
-
-
-@functools.cache
-def leaks_of_stable_abi() -> ModuleType:
-    return _leaks_of("stable_abi", ".c", (*C, "-g", "-O1"))
-
-
-def _nanobind() -> tuple[tuple[str, ...], str]:
-    """Flags of the compiler, and the line that brings nanobind's own code."""
-    import nanobind
-
-    home = Path(nanobind.__file__).parent
-    include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
-    return ("-fno-strict-aliasing", *include), f'#include "{home / "src" / "nb_combined.cpp"}"\n'
-
-
-def _leaks_of(binding: str, suffix: str, compiler: tuple[str, ...], after: str = "") -> ModuleType:
-    return _made(f"leaks_of_{binding}", f"{leaks_of_bindings.source(binding)}\n{after}", suffix, compiler)
+def _bound(name: str, binding: str, text: str, cpp: tuple[str, ...], c: tuple[str, ...]) -> ModuleType:
+    """The module of a binding's text; its library is there."""
+    if binding == "pybind11":
+        return _made(name, text, ".cpp", (*cpp, f"-I{importlib.import_module(binding).get_include()}"))
+    if binding == "nanobind":
+        home = Path(str(importlib.import_module(binding).__file__)).parent
+        include = (f"-I{home / 'include'}", f"-I{home / 'ext' / 'robin_map' / 'include'}")
+        own = f'#include "{home / "src" / "nb_combined.cpp"}"\n'
+        return _made(name, f"{text}\n{own}", ".cpp", (*cpp, "-fno-strict-aliasing", *include))
+    if binding == "cython_numpy":
+        c = (*c, f"-I{importlib.import_module('numpy').get_include()}")
+    return _made(name, text if binding == "stable_abi" else _in_c(name, text), ".c", c)
 
 
 def _in_c(name: str, text: str) -> str:
@@ -156,16 +118,4 @@ def _in_c(name: str, text: str) -> str:
 
 
 def _made(name: str, source: str, suffix: str, compiler: tuple[str, ...]) -> ModuleType:
-    command = [*compiler, f"-I{sysconfig.get_path('include')}"]
-    key = hashlib.sha256("\0".join([*command, sys.version, source]).encode()).hexdigest()[:16]
-    path = specimens._cache() / key / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.parent / (name + suffix)
-        file.write_text(source)
-        unfinished = path.with_suffix(".unfinished")
-        made = subprocess.run([*command, str(file), "-o", str(unfinished)], capture_output=True, text=True)
-        if made.returncode:
-            raise RuntimeError(f"{name} does not compile:\n{made.stderr}")
-        unfinished.replace(path)
-    return specimens.imported(name, path)
+    return specimens.imported(name, specimens.compiled(compiler, name, (source,), suffix))

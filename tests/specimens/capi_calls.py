@@ -7,6 +7,7 @@ against the prototype of the running Python's own headers (-Werror).
 # SPDX-License-Identifier: MIT
 import ctypes
 import re
+from pathlib import Path
 from types import ModuleType
 
 import specimens
@@ -66,7 +67,17 @@ POINTERS = {
     *("wchar_t *", "const wchar_t *", "Py_UCS4 *", "PyCapsule_Destructor", "const Py_ssize_t *"),
 }
 OBJECTS = {"PyObject *", "PyTypeObject *", "PyLongObject *"}
-OUTPUTS = {"int *": "int", "Py_ssize_t *": "Py_ssize_t", "char **": "char *"}
+
+
+def cases(file: Path) -> dict[str, tuple[str, str]]:
+    """Function -> arguments of a call that succeeds, and of one that fails, as the lines of a file say."""
+    found: dict[str, tuple[str, str]] = {}
+    for line in file.read_text().splitlines():
+        if line and not line.startswith("#"):
+            names, _, rest = line.partition(":")
+            success, _, failure = rest.partition(" | ")
+            found |= dict.fromkeys(names.split(), (success.strip(" |"), failure.strip()))
+    return found
 
 
 def exported(name: str) -> bool:
@@ -87,32 +98,33 @@ def parameters(row: dict[str, str]) -> list[tuple[str, str]]:
     return found
 
 
+FORMS = {
+    **dict.fromkeys(OBJECTS, ("{type} a{n} = ({type})OBJECT({n});", "a{n}")),
+    **dict.fromkeys(INTEGERS, ("{type} a{n} = ({type})NUMBER({n});", "a{n}")),
+    **dict.fromkeys(POINTERS, ("{type} a{n} = ({type})POINTER({n});", "a{n}")),
+    **{f"{one} *": (f"{one} a{{n}} = 0;", "&a{n}") for one in ("int", "Py_ssize_t")},
+    "char **": ("char * a{n} = 0;", "&a{n}"),
+    "double": ("double a{n} = PyFloat_AsDouble(ITEM({n}));", "a{n}"),
+    "Py_complex": ("Py_complex a{n} = PyComplex_AsCComplex(ITEM({n}));", "a{n}"),
+    "PyObject **": ("PyObject *a{n} = NULL;", "&a{n}"),
+    "PyObject *const *": ("PyObject *const *a{n} = ((PyTupleObject *)ITEM({n}))->ob_item;", "a{n}"),
+    "PyThreadState *": ("PyThreadState *a{n} = PyThreadState_Get();", "a{n}"),
+    **dict.fromkeys(("Py_buffer *", "const Py_buffer *"), (
+        "Py_buffer a{n} = {{0}}; "
+        "if (OBJECT({n}) && PyObject_GetBuffer(OBJECT({n}), &a{n}, PyBUF_FULL_RO) < 0) return NULL;", "&a{n}",
+    )),
+}  # fmt: skip
+"""Type of a parameter -> its declaration, and how it is given."""
+
+
 def _prepared(n: int, ctype: str, effect: str) -> tuple[str, str]:
-    """(declaration, argument) of one parameter."""
-    if ctype in OBJECTS:
-        more = f"Py_XINCREF((PyObject *)a{n});" if effect in "Ss-" else ""
-        return f"{ctype} a{n} = ({ctype})OBJECT({n}); {more}", f"a{n}"
-    if ctype in INTEGERS:
-        return f"{ctype} a{n} = ({ctype})NUMBER({n});", f"a{n}"
-    if ctype in POINTERS:
-        return f"{ctype} a{n} = ({ctype})POINTER({n});", f"a{n}"
-    if ctype == "double":
-        return f"double a{n} = PyFloat_AsDouble(PyTuple_GET_ITEM(args, {n}));", f"a{n}"
-    if ctype == "Py_complex":
-        return f"Py_complex a{n} = PyComplex_AsCComplex(PyTuple_GET_ITEM(args, {n}));", f"a{n}"
-    if ctype in OUTPUTS:
-        return f"{OUTPUTS[ctype]} a{n} = 0;", f"&a{n}"
-    if ctype == "PyObject **":
-        start = f"Py_XNewRef(OBJECT({n}))" if effect == "*" else "NULL"
-        return f"PyObject *a{n} = {start};", f"&a{n}"
-    if ctype == "PyObject *const *":
-        return f"PyObject *const *a{n} = ((PyTupleObject *)PyTuple_GET_ITEM(args, {n}))->ob_item;", f"a{n}"
-    if ctype == "PyThreadState *":
-        return f"PyThreadState *a{n} = PyThreadState_Get();", f"a{n}"
-    if ctype in ("Py_buffer *", "const Py_buffer *"):
-        full = f"if (OBJECT({n}) && PyObject_GetBuffer(OBJECT({n}), &a{n}, PyBUF_FULL_RO) < 0) return NULL;"
-        return f"Py_buffer a{n} = {{0}}; {full}", f"&a{n}"
-    raise LookupError(ctype)
+    """(declaration, argument) of one parameter; a reference more where one is stolen or given back."""
+    declared, given = (text.format(type=ctype, n=n) for text in FORMS[ctype])
+    if ctype in OBJECTS and effect in "Ss-":
+        declared += f" Py_XINCREF((PyObject *)a{n});"
+    if ctype == "PyObject **" and effect == "*":
+        declared += f" a{n} = Py_XNewRef(OBJECT({n}));"
+    return declared, given
 
 
 FAILED = {
@@ -144,7 +156,7 @@ def _result(row: dict[str, str]) -> str:
 
 
 def text_of(row: dict[str, str]) -> str:
-    """The C function that calls one row. Raises LookupError where a parameter has no rule."""
+    """The C function that calls one row. Raises KeyError where a parameter has no form."""
     effects = row["effects"]
     made = [_prepared(n, ctype, effects[n]) for n, (ctype, _) in enumerate(parameters(row))]
     call = f"{row['name']}({', '.join(argument for _, argument in made)})"
@@ -172,12 +184,7 @@ static PyObject *call_{row["name"]}(PyObject *self, PyObject *both) {{
 
 
 def build(
-    names: list[str],
-    *,
-    name: str = "capi_calls",
-    more: str = "",
-    begin: str = "",
-    flags: tuple[str, ...] = (),
+    names: list[str], name: str = "capi_calls", more: str = "", begin: str = "", flags: tuple[str, ...] = ()
 ) -> ModuleType:
     """The extension `name` with the functions of these rows; `more` is C above them, `begin` of its init."""
     functions = "".join(text_of(ALL_ROWS[name]) for name in names)
@@ -193,14 +200,8 @@ PyMODINIT_FUNC PyInit_{name}(void) {{ {begin} return PyModule_Create(&definition
     more += "".join(
         f"{ROWS[n]['type']} ({n})({ROWS[n]['params'].strip('()')});\n" for n in names if n in PRIVATE
     )
-    flags = (
-        "-Werror",
-        "-Wno-deprecated-declarations",
-        "-Wno-unused-but-set-variable",
-        "-Wno-address",
-        *flags,
-    )
-    return specimens.build(name, HEAD + more + functions + end, flags=flags)
+    unwarned = ("-Wno-deprecated-declarations", "-Wno-unused-but-set-variable", "-Wno-address")
+    return specimens.build(name, HEAD + more + functions + end, flags=("-Werror", *unwarned, *flags))
 
 
 PRIVATE = {"_Py_IncRef", "_Py_DecRef", "_PyLong_AsByteArray", "_PyLong_FromByteArray", "_PyBytes_Resize"}

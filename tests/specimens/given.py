@@ -139,7 +139,7 @@ def _judged() -> dict[str, Any]:
     answers = {}
     for name in USES:
         for on in (name, ""):
-            once = clearly(lambda: _used(given, name, on), lambda found: [one.holder for one in found.kept])
+            once = clearly(lambda: _used(given, name, on))
             answers[f"{name}: {'fault' if on else 'honest'}"] = (_told(once), _told(_run(given, name, on)))
     return answers
 

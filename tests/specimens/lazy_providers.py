@@ -66,9 +66,12 @@ class Plain:
     def elt(self, i):
         return abs(float(self.data1[i])) if self.data2 is None else float(self.data2[i])
 
+    def values(self, i, n):
+        return np.abs(self.data1[i : i + n])
+
     def get_region(self, i, n, out):
         n = min(n, self.length - i)
-        out[:n] = np.abs(self.data1[i : i + n])
+        out[:n] = self.values(i, n)
         return n
 
 
@@ -94,10 +97,7 @@ class SeedAsVector(lazy.Vector):
     def elt(self, i):
         return float(i)
 
-    def get_region(self, i, n, out):
-        self.dataptr()
-        left = self.length - i
-        return left if left > n else n
+    get_region = Seed.get_region
 
 
 class EltMaterializes(Plain, breaks="elt never materializes"):
@@ -157,17 +157,13 @@ class WritesBehind(Plain, breaks="get_region fills out"):
 
 
 class Shifted(Plain, breaks="elt equals get_region"):
-    def get_region(self, i, n, out):
-        n = min(n, self.length - i)
-        out[:n] = np.abs(np.roll(self.data1, -1)[i : i + n])
-        return n
+    def values(self, i, n):
+        return np.abs(np.roll(self.data1, -1)[i : i + n])
 
 
 class ForgetsTheStart(Plain, breaks="regions agree"):
-    def get_region(self, i, n, out):
-        n = min(n, self.length - i)
-        out[:n] = np.arange(n)
-        return n
+    def values(self, i, n):
+        return np.arange(n)
 
 
 class FailsInTheLastBlock(Plain, breaks="last partial block"):

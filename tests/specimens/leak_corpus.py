@@ -36,14 +36,9 @@ HONEST: Final = (
     "borrowed_and_kept", "many_temporaries", "exception_cleared", "fails_with_exception", "cycle_left_to_gc",
     "stored_in_argument", "takes_out_of_list", "buffer_released", "capsule_returned", "memoryview_returned",
 )  # fmt: skip
-
-
-TAKE_LISTS = (
-    "release_of_borrowed_item",
-    "takes_out_of_list",
-    "borrowed_given_to_stealer",
-    "leak_after_break",
-)
+TAKE_LISTS: Final = (
+    "release_of_borrowed_item", "takes_out_of_list", "borrowed_given_to_stealer", "leak_after_break",
+)  # fmt: skip
 
 
 class Thing:

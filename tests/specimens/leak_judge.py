@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: MIT
 import contextlib
 import json
+import operator
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,13 +40,18 @@ def judged(corpus: Any, name: str) -> dict[str, Any]:
     del result
     return {
         "verdicts": told,
-        "kept": [one.holder for one in found.kept],
+        "kept": holders(found),
         "given_back": found.fact.given_back,
         "refcount": inspector.refcount(x),
     }
 
 
-def clearly(judge: Callable[[], Judged], kept: Callable[[Judged], list[str]]) -> Judged:
+def holders(found: Any) -> list[str]:
+    """Who keeps what was not lost."""
+    return [one.holder for one in found.kept]
+
+
+def clearly(judge: Callable[[], Judged], kept: Callable[[Judged], list[str]] = holders) -> Judged:
     """What `judge` says; again where an old pointer in a live block happens to have the very address."""
     for _ in range(3):
         found = judge()
@@ -53,12 +60,8 @@ def clearly(judge: Callable[[], Judged], kept: Callable[[Judged], list[str]]) ->
     return found
 
 
-def clearly_judged(corpus: Any, name: str) -> dict[str, Any]:
-    """The verdicts of one call, judged clearly."""
-    return clearly(lambda: judged(corpus, name), lambda found: found["kept"])
-
-
 if __name__ == "__main__":
     module = specimens.build("leak_corpus", leak_corpus.SOURCE)
     names = (*leak_corpus.FAULTS, *leak_corpus.HONEST)
-    print(json.dumps({name: clearly_judged(module, name) for name in names}))
+    kept = operator.itemgetter("kept")
+    print(json.dumps({name: clearly(partial(judged, module, name), kept) for name in names}))

@@ -182,4 +182,4 @@ def module(binding: str) -> ModuleType:
     """The module, compiled once for each release and content, as a user compiles one: with -g, optimized."""
     import bindings
 
-    return getattr(bindings, f"leaks_of_{binding}")()
+    return bindings.leaks_of(binding)

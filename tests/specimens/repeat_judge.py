@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import json
+import operator
 import os
 import sys
 from collections.abc import Callable
@@ -129,31 +130,12 @@ def used(slotted: Any, value: Any, use: Callable[[Any, Any], Any]) -> Any:
 
 def at_once(slotted: Any, value: Callable[[], Any], use: Callable[[Any, Any], Any]) -> list[dict[str, Any]]:
     """The verdicts of the first call."""
-    kept: Callable[[Any], list[str]] = lambda found: [one.holder for one in found.kept]  # noqa: E731
-    return told(clearly(lambda: used(slotted, value(), use), kept))
-
-
-def put(what: int) -> Callable[[Any, Any], None]:
-    """A use: a box's item is set."""
-
-    def use(box: Any, item: Any) -> None:
-        box[what] = item
-
-    return use
+    return told(clearly(lambda: used(slotted, value(), use)))
 
 
 def taken(box: Any, item: Any) -> None:
     box[0] = item
     assert [*box] == [item]
-
-
-def calling(corpus: Any, name: str) -> Callable[[], None]:
-    """A run that calls one function of the corpus."""
-
-    def run() -> None:
-        getattr(corpus, name)(leak_corpus.argument(name))
-
-    return run
 
 
 def finished_between() -> list[str]:
@@ -178,10 +160,10 @@ def told(found: Any) -> list[dict[str, Any]]:
 
 
 ONCE: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {
-    "leaked where it is set": (fresh, put(2)),
-    "balanced": (fresh, put(0)),
-    "kept": (fresh, put(4)),
-    "0 with an exception": (fresh, put(5)),
+    "leaked where it is set": (fresh, lambda box, item: operator.setitem(box, 2, item)),
+    "balanced": (fresh, lambda box, item: operator.setitem(box, 0, item)),
+    "kept": (fresh, lambda box, item: operator.setitem(box, 4, item)),
+    "0 with an exception": (fresh, lambda box, item: operator.setitem(box, 5, item)),
     "leaked where it is called": (fresh, lambda box, item: box(item)),
     "leaked where it is iterated": (lambda: True, taken),
     "iterated": (fresh, taken),
@@ -198,7 +180,8 @@ def judged() -> dict[str, Any]:
         for name, case in CASES.items()
     }
     for name in HONEST:
-        answers[name] = told(inspector.leaks("leak_corpus").run(calling(corpus, name)))
+        call = getattr(corpus, name)
+        answers[name] = told(inspector.leaks("leak_corpus").run(lambda: call(leak_corpus.argument(name))))
     answers["resized"] = finished_between()
     three = lambda: [slotted.KeepsType() for _ in range(3)]  # noqa: E731
     answers["type more"] = told(inspector.leaks("slotted").run(three))

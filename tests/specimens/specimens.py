@@ -66,11 +66,20 @@ def library(name: str, *sources: str, flags: tuple[str, ...] = ()) -> Path:
     """Path of the shared object built from `sources`; for a child process that imports it itself."""
     sources = (completed(name, sources[0]), *sources[1:])
     compiler = shutil.which("gcc") or shutil.which("cc") or "gcc"
-    command = [compiler, *FLAGS, *flags, f"-I{sysconfig.get_path('include')}"]
+    return compiled((compiler, *FLAGS, *flags), name, sources)
+
+
+def compiled(compiler: tuple[str, ...], name: str, sources: tuple[str, ...], suffix: str = ".c") -> Path:
+    """Path of the extension that this command of a compiler makes of the sources, or made before."""
+    command = [*compiler, f"-I{sysconfig.get_path('include')}"]
     key = hashlib.sha256("\0".join([*command, sys.version, name, *sources]).encode()).hexdigest()[:16]
     path = _cache() / key / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
     if not path.exists():
-        _compile(command, name, sources, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files = [path.parent / f"{name}{number or ''}{suffix}" for number in range(len(sources))]
+        for source, file in zip(sources, files, strict=True):
+            _placed(source, file)
+        _compile([*command, *map(str, files)], name, path)
     return path
 
 
@@ -93,15 +102,9 @@ def completed(name: str, source: str) -> str:
     return source + TAIL % (rows, name, name, begin, types)
 
 
-def _compile(command: list[str], name: str, sources: tuple[str, ...], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    files = []
-    for number, source in enumerate(sources):
-        file = path.parent / f"{name}{number or ''}.c"
-        _placed(source, file)
-        files.append(str(file))
+def _compile(command: list[str], name: str, path: Path) -> None:
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".so", delete=False) as unfinished:
-        made = subprocess.run([*command, *files, "-o", unfinished.name], capture_output=True, text=True)
+        made = subprocess.run([*command, "-o", unfinished.name], capture_output=True, text=True)
     if made.returncode:
         Path(unfinished.name).unlink()
         raise RuntimeError(f"specimen {name} does not compile:\n{made.stderr}")

@@ -14,7 +14,6 @@ import io
 import mmap
 import pickle
 import tempfile
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from typing import Any
 
 import cffi
 import numpy as np
+from threads import at_once
 
 N = 4096
 
@@ -207,11 +207,7 @@ def change_polars(series: Any) -> None:
 
 def in_thread(work: Callable[[], Any]) -> Any:
     """The result of a function that another thread called."""
-    results: list[Any] = []
-    thread = threading.Thread(target=lambda: results.append(work()))
-    thread.start()
-    thread.join()
-    return results[0]
+    return at_once(work)[0]
 
 
 def after_an_error(work: Callable[[], Any], fails: Callable[[], Any]) -> Any:

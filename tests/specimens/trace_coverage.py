@@ -127,13 +127,9 @@ def row(package: str) -> str:
     _, left = counted(package, "record", work)
     unseen = ", ".join(f"{count:,} {kind}" for kind, count in sorted(seen.functions_unseen.items()))
     share = f"{(calls - left) / calls:.0%}" if calls else "-"
-    cells = (
-        f"{seen.imports:,}",
-        f"{seen.imports_hooked:,}",
-        f"{calls:,}",
-        share,
-        f"{seen.functions_hooked:,}",
-    )
+    numbers = (seen.imports, seen.imports_hooked, calls, seen.functions_hooked)
+    cells = [f"{number:,}" for number in numbers]
+    cells.insert(3, share)
     return f"| {package} | {' | '.join(cells)} | {unseen} |"
 
 

@@ -75,10 +75,8 @@ def test_a_call_by_ctypes_tells_function_arguments_and_result() -> None:
     assert (three.name, words(three)) == ("libc.so.6:labs", (["-5"], "5"))
     assert (four.name.partition(":")[0], words(four)[1]) == ("libc.so.6", "4")
     assert [argument.type_name for argument in (*one.arguments, *two.arguments)] == ["double"] + ["float"] * 2
-    assert [(call.site.file, call.site.text) for call in (one, three)] == [
-        (__file__, "LIBM.cos(0.0)"),
-        (__file__, "LIBC.labs(-5)"),
-    ]
+    sites = [(call.site.file, call.site.text) for call in (one, three)]
+    assert sites == [(__file__, text) for text in ("LIBM.cos(0.0)", "LIBC.labs(-5)")]
 
 
 def test_without_a_choice_foreign_calls_are_recorded_and_with_another_they_are_not() -> None:
@@ -161,9 +159,8 @@ def test_functions_of_a_module_that_cffi_compiled(specimens: ModuleType, tmp_pat
     cffi = pytest.importorskip("cffi", reason="cannot be installed")
     ffi = cffi.FFI()
     ffi.cdef("int twice(int); double half(double);")
-    ffi.set_source(
-        "_border_cffi", "int twice(int x) { return 2 * x; } double half(double x) { return x / 2; }"
-    )
+    source = "int twice(int x) { return 2 * x; } double half(double x) { return x / 2; }"
+    ffi.set_source("_border_cffi", source)
     ffi.emit_c_code(str(tmp_path / "_border_cffi.c"))
     module = specimens.build("_border_cffi", (tmp_path / "_border_cffi.c").read_text())
     library = vars(module)["lib"]
@@ -297,18 +294,11 @@ class Pair(ctypes.Structure):
     _fields_ = [("whole", ctypes.c_int64), ("half", ctypes.c_int32)]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        ctypes.c_double * 4096,
-        ctypes.c_char * 4096,
-        ctypes.c_int16 * 8 * 5,
-        Pair,
-        Pair * 1000,
-        ctypes.c_double,
-    ],
-    ids=["doubles", "characters", "rows", "structure", "structures", "one"],
-)
+ONE = ctypes.c_double
+KINDS = (ONE, ONE * 4096, ctypes.c_char * 4096, ctypes.c_int16 * 8 * 5, Pair, Pair * 1000)
+
+
+@pytest.mark.parametrize("make", KINDS)
 def test_the_bytes_of_a_ctypes_object_are_those_that_ctypes_counts(make: Callable[[], Any]) -> None:
     held = make()
     with inspector.trace("numpy") as t:

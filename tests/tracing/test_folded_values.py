@@ -22,11 +22,8 @@ EDGES = (0, 1, -1, 2**30 - 1, 2**30, -(2**30), 2**59, 2**60 - 1, -(2**60 - 1))
 
 def traced(function: Any, *given: Any, **options: Any) -> tuple[Any, list[str]]:
     """The call, and the kinds of its records."""
-    module = getattr(function, "__module__", None) or "builtins"
-    with (
-        inspector.trace(f"{module}.{function.__qualname__}", copies=False, **options) as t,
-        contextlib.suppress(Exception),
-    ):
+    name = f"{getattr(function, '__module__', None) or 'builtins'}.{function.__qualname__}"
+    with inspector.trace(name, copies=False, **options) as t, contextlib.suppress(Exception):
         function(*given)
     (call,) = t.calls
     return call, t.table()["kind"].tolist()
@@ -166,11 +163,9 @@ UNFOLDED: list[tuple[Any, tuple[Any, ...], str]] = [
 def test_a_result_without_room_leaves_the_arguments_as_they_were(
     function: Any, given: Any, made: str
 ) -> None:
-    items = [len(one) if isinstance(one, list | dict) else 0 for one in given]
+    told = [(type(one).__name__, len(one) if isinstance(one, list | dict) else 0) for one in given]
     call, kinds = traced(function, *given)
-    assert [(one.type_name, one.items) for one in call.arguments] == [
-        (type(one).__name__, count) for one, count in zip(given, items, strict=True)
-    ]
+    assert [(one.type_name, one.items) for one in call.arguments] == told
     assert call.result.type_name == made
     assert len(kinds) > 1
 

@@ -259,7 +259,7 @@ def test_the_users_own_sitecustomize_runs_after_ours(tmp_path: Path) -> None:
 
 
 def test_a_python_without_a_build_is_told_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: Any, capfd: Any
 ) -> None:
     """Where ours does not fit, the program's own is taken if it is the same version."""
     real = trace_launched.settings

@@ -10,7 +10,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import events
 import pytest
 import specimens
 from programs import inspector
@@ -21,7 +20,7 @@ from inspector.report import from_text
 SCRIPTS = Path(__file__).parent / "scripts"
 SMALL = (pytest.mark.libraries, pytest.mark.small)
 MARKS: dict[str, Any] = {
-    **dict.fromkeys(("numpy", "ctypes", "cffi", "gcd", "pandas", "pyarrow"), pytest.mark.core),
+    **dict.fromkeys(("numpy", "ctypes", "cffi", "pandas", "pyarrow"), pytest.mark.core),
     **dict.fromkeys(("lxml", "pydantic_core", "cython", "cython_numpy"), SMALL),
     **dict.fromkeys(("pybind11", "nanobind"), (*SMALL, pytest.mark.slow)),
     "torch": pytest.mark.libraries,
@@ -31,7 +30,11 @@ FRESH = ("copied", "computed", "made")
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks) for name, marks in MARKS.items()])
 def test_what_a_script_converts_and_copies(name: str) -> None:
-    path = ":".join((str(Path(specimens.__file__).parent), *_built(name)))
+    path = str(Path(specimens.__file__).parent)
+    if name in ("cython", "cython_numpy", "pybind11", "nanobind"):  # the module that the script imports
+        import bindings
+
+        path += f":{Path(bindings.made_by(name).__file__).parent}"
     ran = inspector("trace", "--json", str(SCRIPTS / f"of_{name}.py"), PYTHONPATH=path)
     assert ran.returncode == 0, ran.stderr
     trace = from_text(ran.stdout, "stdout").trace
@@ -39,17 +42,6 @@ def test_what_a_script_converts_and_copies(name: str) -> None:
     assert said, ran.stderr
     for one in said:
         _judge(trace, one)
-
-
-def _built(name: str) -> list[str]:
-    """The folder of a module that the script imports."""
-    if name == "gcd":
-        return [str(specimens.library("gcd_module", events.GCD).parent)]
-    if name in ("cython", "cython_numpy", "pybind11", "nanobind"):
-        import bindings
-
-        return [str(Path(getattr(bindings, f"made_by_{name}")().__file__).parent)]
-    return []
 
 
 def _judge(trace: Trace, said: dict[str, Any]) -> None:

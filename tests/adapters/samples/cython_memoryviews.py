@@ -7,7 +7,7 @@ import bindings
 import Cython  # noqa: F401 (so that a room without it skips)
 import numpy as np
 
-made = bindings.made_by_cython()
+made = bindings.made_by("cython")
 
 
 def samples():

@@ -14,10 +14,8 @@ def samples():
         chunked = file.create_dataset("chunked", (10**9,), "f8", chunks=(1000,))
         chunked[:5] = 1
         yield from (file, file.create_group("group"), whole, chunked, file.create_dataset("one", data=3.0))
-        yield from (
-            file.create_dataset("text", data=["a", "b"]),
-            file.create_dataset("none", data=h5py.Empty("f")),
-        )
+        yield file.create_dataset("text", data=["a", "b"])
+        yield file.create_dataset("none", data=h5py.Empty("f"))
         yield file.create_dataset("zero", (0, 3), "i4")
     yield from (file, whole)
     with h5py.File(io.BytesIO(), "w") as behind:

@@ -4,7 +4,7 @@
 import bindings
 import nanobind  # noqa: F401 (so that a room without it skips)
 
-made = bindings.made_by_nanobind()
+made = bindings.made_by("nanobind")
 
 
 def samples():

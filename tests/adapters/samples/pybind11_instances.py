@@ -4,7 +4,7 @@
 import bindings
 import pybind11  # noqa: F401 (so that a room without it skips)
 
-made = bindings.made_by_pybind11()
+made = bindings.made_by("pybind11")
 
 
 def samples():

@@ -12,12 +12,5 @@ copied = s.copy()
 narrow = s.astype("float32")
 order = s.sort_values()
 
-told.bytes_of(
-    a,
-    {
-        "s.to_numpy()": there,
-        "s.copy()": copied.to_numpy(),
-        's.astype("float32")': narrow.to_numpy(),
-        "s.sort_values()": order.to_numpy(),
-    },
-)
+told.bytes_of(a, {"s.to_numpy()": there, "s.copy()": copied.to_numpy()})
+told.bytes_of(a, {'s.astype("float32")': narrow.to_numpy(), "s.sort_values()": order.to_numpy()})
