@@ -200,7 +200,6 @@ def _code(ctype: Any, size: int) -> str:
 
 
 def _members(ctype: Any) -> tuple[Member, ...]:
-    """Fields of a struct, at most MOST_MEMBERS."""
     fields = ctype.fields if ctype.kind in ("struct", "union") else None
     return tuple(
         Member(name, field.type.cname, field.offset, _sizeof(field.type))

@@ -11,7 +11,6 @@ from inspector.adapters.holders import is_array, whose
 from inspector.adapters.told import (
     DERIVED,
     Evidence,
-    Finding,
     Layer,
     Told,
     attribute,
@@ -44,7 +43,7 @@ def of_frame(x: Any, blocks: tuple[Any, ...], pieces_of: list[list[Piece]], coun
     return Told(
         tuple(found),
         state="copy-on-write pending" if shared and "borrowed" not in titles else DERIVED,
-        findings=_shared(shared) if shared else (),
+        findings=(finding("shared-copy-on-write", f"the first write copies {shared:,} B"),) if shared else (),
         layers_left_out=max(count - MOST_BLOCKS, 0),
     )
 
@@ -117,10 +116,6 @@ def storage_of(place: Range) -> tuple[Any, str]:
     if isinstance(found.file, Unknown):
         return ("shared-memory" if found.kind == "shared memory" else "heap"), found.kind
     return "file-mapped", f"{found.permissions} {found.file}"
-
-
-def _shared(count: int) -> tuple[Finding, ...]:
-    return (finding("shared-copy-on-write", f"the first write copies {count:,} B"),)
 
 
 def writes_copy() -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_module, type_name
-from inspector.adapters.told import Layer, Told, field, finding
+from inspector.adapters.told import BORROWED, Layer, Told, field
 from inspector.facts.unknown import Unknown
 from inspector.objects.classes import type_bases
 
@@ -72,11 +72,7 @@ class Pybind11Instances(Defaults):
             return Told((Layer("wrapper", name, "closed", "none", evidence=(gone, *seen)),))
         title: Any = "owned" if found.owned else "view" if found.patients else "borrowed"
         layer = Layer("wrapper", f"{name}, a C++ object", title=title, evidence=tuple(seen))
-        if title != "borrowed":
-            return Told((layer,))
-        what = "C++ owns the object, and nothing in Python keeps it alive"
-        danger = finding("borrowed-pointer", what, do="return it with a policy that owns", certain=False)
-        return Told((layer,), findings=(danger,))
+        return Told((layer,), findings=(BORROWED,) if title == "borrowed" else ())
 
 
 def _instance(x: Any) -> Instance:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import struct
 import sys
+from math import prod
 from typing import Any
 
 from inspector import _native
@@ -73,7 +74,7 @@ class Rpy2Vectors(Defaults):
             return ()
         word, code, size = NUMBERS[head.type]
         shape = _dim(head, length)
-        strides = tuple(size * _product(shape[:axis]) for axis in range(len(shape)))
+        strides = tuple(size * prod(shape[:axis]) for axis in range(len(shape)))
         return (Elements("SEXPREC", address, shape, strides, size, word, code, False, type_name(type(x))),)
 
     def spans(self, x: Any) -> tuple[Range, ...]:
@@ -218,16 +219,9 @@ def _dim(head: Header, length: int) -> tuple[int, ...]:
         if symbol_name(row.third) == "dim" and dim is not None and (dim.type, dim.altrep) == (13, False):
             raw = _native.read(dim.address + DATA, 4 * min(dim.first, MOST_ATTRIBUTES)) or b""
             shape = struct.unpack(f"{len(raw) // 4}i", raw)
-            return shape if _product(shape) == length else (length,)
+            return shape if prod(shape) == length else (length,)
         row = header(row.second)
     return (length,)
-
-
-def _product(lengths: tuple[int, ...]) -> int:
-    product = 1
-    for length in lengths:
-        product *= length
-    return product
 
 
 def _slot_text(address: int) -> str:

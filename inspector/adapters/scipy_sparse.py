@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import sys
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 from inspector.adapters.base import stored, type_name
@@ -73,10 +74,7 @@ def _dense_bytes(shape: Any, array: Any) -> int | Unknown:
     found = blocks(array)
     if type(shape) is not tuple or not found or not found[0].numeric:
         return Unknown("its elements are Python objects, without a size of their own")
-    total = found[0].itemsize_bytes
-    for length in shape:
-        total *= int(length)
-    return int(total)
+    return found[0].itemsize_bytes * prod(int(length) for length in shape)
 
 
 def _plain(shape: Any) -> str:

@@ -22,6 +22,9 @@ __all__ = [
 ]
 
 DERIVED = Unknown("the probe derives it")
+_CPP_OWNS = "C++ owns the object, and nothing in Python keeps it alive"
+BORROWED = finding("borrowed-pointer", _CPP_OWNS, do="return it with a policy that owns", certain=False)
+"""An instance of a class that a C++ binding generator wrapped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,6 @@ class TargetReader:
 
 
 def _frames(most: int) -> Iterator[gdb.Frame]:
-    """The selected thread's frames, innermost first."""
     frame: gdb.Frame | None = gdb.newest_frame()
     for _ in range(most):
         if frame is None:

@@ -131,7 +131,6 @@ def _broken(kind: type) -> str:
 
 
 def _opaque(x: Any) -> Materialization:
-    """An object of a type that no adapter knows."""
     kind = type(x)
     why = Unknown(f"opaque: {_broken(kind) or f'no adapter knows {type_name(kind)}'}")
     layer = Layer("wrapper", type_name(kind), why, why, why, (Evidence("type", "type(x)", type_name(kind)),))
