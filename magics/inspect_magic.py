@@ -23,7 +23,6 @@ from inspector.faces.arguments import DRAW, LOOK, ON, PREVIEW, VIEWS, WRITE
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
-from inspector.sessions import graph, preview
 
 
 @magics_class
@@ -113,6 +112,8 @@ class InspectMagics(Magics, Defaults):
 
     def _one(self, text: str, options: argparse.Namespace) -> Report:
         if options.graph:
+            from inspector.sessions import graph
+
             found = graph.graph(self._value(text), names=names.namespaces(self.shell))
             return Report(text, {"graph": found})
         with progress.bar(options.owners, walks=options.chain or options.retained) as progressed:
@@ -130,6 +131,8 @@ class InspectMagics(Magics, Defaults):
 
     def _previewed(self, expressions: list[str], options: argparse.Namespace) -> Report:
         """What would happen to one object."""
+        from inspector.sessions import preview
+
         if len(expressions) != 1:
             raise InspectorError(
                 "--to and --after take one object.",

@@ -79,20 +79,7 @@ def _mask(x: Any) -> tuple[Layer, ...]:
     mask = object.__getattribute__(x, "_mask")
     if mask is ma.nomask:
         evidence = (attribute("x._mask", "nomask"),)
-        return (
-            Layer(
-                "container",
-                "mask",
-                "lazy",
-                "none",
-                "owned",
-                evidence,
-                ("getmaskarray(x)",),
-                ("x.mask",),
-                (),
-                1,
-            ),
-        )
-    return (
-        Layer("container", f"mask bool {mask.shape}", evidence=(attribute("x._mask", "an array"),), depth=1),
-    )
+        use, idle = ("getmaskarray(x)",), ("x.mask",)
+        return (Layer("container", "mask", "lazy", "none", "owned", evidence, use, idle, depth=1),)
+    evidence = (attribute("x._mask", "an array"),)
+    return (Layer("container", f"mask bool {mask.shape}", evidence=evidence, depth=1),)

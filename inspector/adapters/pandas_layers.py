@@ -73,18 +73,8 @@ def buffer(piece: Elements, title: Any, said: Evidence, what: str = "") -> Layer
     spans = (piece.range,) if piece.range.bytes else ()
     storage, place = storage_of(piece.range)
     seen = (said, Evidence("address", f"{piece.address:#x}", place))
-    return Layer(
-        "buffer",
-        what or f"{piece.exporter} {piece.format}",
-        "computed",
-        storage,
-        title,
-        seen,
-        (),
-        (),
-        spans,
-        2,
-    )
+    what = what or f"{piece.exporter} {piece.format}"
+    return Layer("buffer", what, "computed", storage, title, seen, spans=spans, depth=2)
 
 
 def of_arrow(array: Any) -> tuple[Any, Evidence]:
@@ -132,11 +122,8 @@ def of_range(x: Any) -> Told:
     name = "RangeIndex"
     use, idle = (".values", "np.asarray", "get_indexer"), ("len", "x[i]", "memory_usage()")
     if made is None:
-        return Told(
-            (Layer("wrapper", name, "lazy", "none", "owned", seen, use, idle),),
-            state="virtual",
-            logical_bytes=8 * len(_get(x, "_range")),
-        )
+        layer = Layer("wrapper", name, "lazy", "none", "owned", seen, use, idle)
+        return Told((layer,), state="virtual", logical_bytes=8 * len(_get(x, "_range")))
     wrapper = Layer("wrapper", name, "computed", "none", "owned", seen, (), idle)
     box = Subject(made)
     del made
@@ -157,16 +144,14 @@ def _tables(x: Any, name: str) -> Iterator[Layer]:
         full = bool(getattr(engine, "is_mapping_populated", False))
         seen = (attribute("x._cache['_engine'].is_mapping_populated", full),)
         value: Any = "computed" if full else "lazy"
-        yield Layer(
-            "container", "hash table", value, "heap", "owned", seen, () if full else ("get_loc",), (), (), 1
-        )
+        use = () if full else ("get_loc",)
+        yield Layer("container", "hash table", value, "heap", "owned", seen, use, depth=1)
     if name == "MultiIndex":
         made = "_values" in cache
         seen = (attribute("x._cache['_values']", "an array of tuples" if made else "absent"),)
         value = "computed" if made else "lazy"
-        yield Layer(
-            "container", "tuples", value, "heap" if made else "none", "owned", seen, (".values",), (), (), 1
-        )
+        where: Any = "heap" if made else "none"
+        yield Layer("container", "tuples", value, where, "owned", seen, (".values",), depth=1)
 
 
 def of_array(x: Any, boxes: list[Subject]) -> Told:

@@ -39,15 +39,12 @@ class Rpy2Vectors(Defaults):
 
     library = "rpy2"
     versions = ("3.6.3", "3.6.6")
+    inherited = ("rinterface_lib.sexp.Sexp",)
 
     def is_ready(self) -> bool:
         """Only after R has started: before, there are no R objects."""
         embedded = sys.modules.get("rpy2.rinterface_lib.embedded")
         return "rpy2.rinterface" in sys.modules and embedded is not None and bool(embedded.isready())
-
-    def families(self) -> tuple[type, ...]:
-        """Sexp: vectors, environments and functions of rinterface and robjects."""
-        return (sys.modules["rpy2.rinterface_lib.sexp"].Sexp,)
 
     def self_test(self) -> None:
         """The version of the package that embeds R is supported; a vector of three doubles reads as such."""

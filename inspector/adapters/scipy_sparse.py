@@ -12,7 +12,7 @@ from inspector.adapters.told import Layer, Told, attribute, recipe
 from inspector.facts.unknown import Unknown
 
 _ARRAYS = ("data", "indices", "indptr", "offsets", "row", "col", "coords", "rows")
-_FORMATS = "bsr coo csc csr dia dok lil"
+_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
 class SparseMatrices(Holder):
@@ -20,17 +20,9 @@ class SparseMatrices(Holder):
 
     library = "scipy"
     versions = ("1.13", "2")
-
-    def types(self) -> tuple[type, ...]:
-        """csr_matrix, csr_array and so on, if scipy.sparse is imported."""
-        sparse = sys.modules.get("scipy.sparse")
-        names = [f"{form}_{kind}" for form in _FORMATS.split() for kind in ("matrix", "array")]
-        return tuple(getattr(sparse, name) for name in names) if sparse else ()
-
-    def families(self) -> tuple[type, ...]:
-        """LinearOperator: products and sums of operators are subclasses of it."""
-        linalg = sys.modules.get("scipy.sparse.linalg")
-        return (linalg.LinearOperator,) if linalg else ()
+    exact = (*(f"sparse.{form}_matrix" for form in _FORMATS), *(f"sparse.{form}_array" for form in _FORMATS))
+    inherited = ("sparse.linalg.LinearOperator",)
+    """Products and sums of operators are subclasses of it."""
 
     def self_test(self) -> None:
         """A csr matrix of two elements has three arrays."""

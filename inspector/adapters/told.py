@@ -71,15 +71,8 @@ def recipe(
     logical_bytes: int | Unknown = DERIVED,
 ) -> Told:
     """A lazy object: it only stores how to make its elements. `waits_for` makes them, and so does `also`."""
-    layer = Layer(
-        "wrapper",
-        what,
-        value="lazy",
-        storage="none",
-        evidence=evidence,
-        would=(waits_for, *also),
-        would_not=would_not,
-    )
+    use = (waits_for, *also)
+    layer = Layer("wrapper", what, "lazy", "none", evidence=evidence, would=use, would_not=would_not)
     return Told((layer,), state="lazy", waits_for=waits_for, logical_bytes=logical_bytes)
 
 
