@@ -25,7 +25,6 @@ from inspector.sessions.trace import Traced, part, trace
 
 if TYPE_CHECKING:
     from inspector.faces.cluster.blocks import ClusterTraced
-    from inspector.sessions.trace import Traced
 
 
 WIDTH = 80

@@ -1,11 +1,9 @@
 """Live view of a trace: a timeline, a tree of calls, and the copies."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from inspector.magics.widgets.base import View, amount, fitting, said
 
@@ -13,9 +11,7 @@ from inspector.facts.conversion import Call, Copy, Site, Trace
 from inspector.facts.timeline import Timeline
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
-
-if TYPE_CHECKING:
-    from inspector.sessions.trace import Traced
+from inspector.sessions.trace import Traced
 
 MOST_NODES: Final = 100_000
 MOST_COPIES: Final = 2_000

@@ -1,8 +1,6 @@
 """Inside gdb: the merged stack at a stop: native frames by gdb, Python frames read from memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
