@@ -55,5 +55,12 @@ class OurFault(InspectorError):
     exit_code = EXIT_OUR_FAULT
 
 
+def unwritable(path: object, error: OSError) -> InspectorError:
+    """The error for a file that cannot be written."""
+    return InspectorError(
+        f"cannot write {path}: {error.strerror or error}.", slug="unwritable-file", do="give another path"
+    )
+
+
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -23,20 +23,16 @@ def register(shell: InteractiveShell) -> None:
         ours = magic(shell=shell)
         _replaced[ours] = _present(shell, ours)
         shell.register_magics(ours)
-    completion.add(shell)
-    awaiting.add(shell)
-    facts_shown.add(shell)
-    ahead.add(shell)
+    for part in (completion, awaiting, facts_shown, ahead):
+        part.add(shell)
 
 
 def unregister(shell: InteractiveShell) -> None:
     """Remove all that `register` added, `%config` rows too, and restore the magics that it replaced."""
     from inspector.magics import ahead, awaiting, completion, facts_shown
 
-    completion.remove(shell)
-    awaiting.remove(shell)
-    facts_shown.remove(shell)
-    ahead.remove(shell)
+    for part in (completion, awaiting, facts_shown, ahead):
+        part.remove(shell)
     table = shell.magics_manager
     for name in [name for name, magic in table.registry.items() if _is_ours(magic)]:
         ours = table.registry.pop(name)
@@ -64,11 +60,9 @@ def _folder() -> Iterator[type[Magics]]:
     for file in pkgutil.iter_modules(__path__):
         if file.name.endswith("_magic"):
             module = importlib.import_module(f"{__name__}.{file.name}")
-            yield from (kind for kind in vars(module).values() if _is_magic(kind, module.__name__))
-
-
-def _is_magic(kind: Any, module: str) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Magics) and kind.__module__ == module
+            for kind in vars(module).values():
+                if isinstance(kind, type) and issubclass(kind, Magics) and kind.__module__ == module.__name__:
+                    yield kind
 
 
 def _is_ours(thing: Any) -> bool:

@@ -59,7 +59,6 @@ class Ahead:
 
 
 def _card(sample: Any) -> None:
-    """Draw the card of `sample`, and drop it."""
     from inspector import api
 
     api.inspect(sample)._repr_mimebundle_()

@@ -139,15 +139,10 @@ def _compiled(text: str) -> CodeType:
 
 
 def _refused(text: str, error: NameError) -> InspectorError:
-    if error.name and error.name == text:
-        return InspectorError(
-            f"there is no name {error.name}.",
-            slug="unknown-name",
-            why="it is not bound in this notebook, nor a builtin",
-            do="%inspect alone lists the names there are",
-        )
+    alone = error.name and error.name == text
+    used = f"{_clipped(text, 60)} uses a name that is not bound: {said(error)}"
     return InspectorError(
-        f"{_clipped(text, 60)} uses a name that is not bound: {said(error)}",
+        f"there is no name {error.name}." if alone else used,
         slug="unknown-name",
         why="it is not bound in this notebook, nor a builtin",
         do="%inspect alone lists the names there are",

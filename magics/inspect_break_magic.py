@@ -9,7 +9,6 @@ from inspector.magics import options as taken
 from inspector.magics.widgets import chosen
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import parse_argstring
 
 from inspector.errors import InspectorError
 from inspector.faces.arguments import BREAK, DRAW, LIVE, PLACES
@@ -43,9 +42,15 @@ class BreakMagics(Magics):
         """
         try:
             places, _, statement = line.partition(" -- ")
-            options = self._options(places)
+            options = taken.read(self, "inspect_break", places)
             if cell is None and not statement.strip():
-                raise _no_statement()
+                raise InspectorError(
+                    "there is nothing to run.",
+                    slug="not-an-expression",
+                    why="%inspect_break PLACE... -- STATEMENT runs a statement, "
+                    "%%inspect_break PLACE... runs a cell",
+                    do="write %%inspect_break above a cell, or a statement after --",
+                )
             facts = self._collected(options, statement if cell is None else cell)
         except InspectorError as error:
             showing.refuse(error, "inspect_break", cell)
@@ -53,17 +58,11 @@ class BreakMagics(Magics):
         report = facts.drawn(everything=options.all, verbose=options.verbose, explain=options.explain)
         showing.show(chosen.view(self.shell, report, options) or report)
 
-    def _options(self, line: str) -> argparse.Namespace:
-        with taken.refusing("%inspect_break", line):
-            options: argparse.Namespace = parse_argstring(type(self).inspect_break, line)
-        options.places = [place.strip("'\"") for place in options.places]
-        return options
-
     def _collected(self, options: argparse.Namespace, cell: str) -> Report:
         """Run the cell with breakpoints. Where it raises, the hits are shown first, then the error."""
         prepared = cells.Prepared(self.shell, cell)
         session = running.breakpoints(
-            *options.places,
+            *(place.strip("'\"") for place in options.places),
             preset=options.preset,
             prototypes=[line.strip("'\"") for line in options.prototype],
             record=options.record,
@@ -79,12 +78,3 @@ class BreakMagics(Magics):
         with showing.shown_if_raised(collected), session:
             prepared.run()
         return collected()
-
-
-def _no_statement() -> InspectorError:
-    return InspectorError(
-        "there is nothing to run.",
-        slug="not-an-expression",
-        why="%inspect_break PLACE... -- STATEMENT runs a statement, %%inspect_break PLACE... runs a cell",
-        do="write %%inspect_break above a cell, or a statement after --",
-    )

@@ -38,12 +38,8 @@ class CrashMagics(Magics):
                     do="%inspect_crash core.4711, or the folder of inspector.trace(keep=FOLDER)",
                 )
             report = Report("crash", {"crash": running.crash(*paths)})
-        except (InspectorError, ValueError) as error:
-            showing.refuse(_said(error), "inspect_crash")
-            return
-        showing.show(report)
-
-
-def _said(error: InspectorError | ValueError) -> InspectorError:
-    """The error itself, or the ValueError of shlex as an InspectorError."""
-    return error if isinstance(error, InspectorError) else InspectorError(f"{error}.", slug="bad-option")
+            showing.show(report)
+        except InspectorError as error:
+            showing.refuse(error, "inspect_crash")
+        except ValueError as error:  # of shlex
+            showing.refuse(InspectorError(f"{error}.", slug="bad-option"), "inspect_crash")

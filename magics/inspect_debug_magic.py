@@ -124,7 +124,6 @@ class DebugMagics(Magics):
         showing.show(self.panel if live else report)
 
     def _stepped(self, word: str) -> tuple[Stop | None, str]:
-        """Carry out the command of a button."""
         if self.child is None:
             return None, "the child has ended"
         if word == "quit":

@@ -19,10 +19,10 @@ from inspector.errors import InspectorError
 from inspector.faces.arguments import DRAW, LEAKS, ON, WRITE
 from inspector.report import Report
 from inspector.sessions import leaks
+from inspector.sessions.leaks import Leaked
 
 if TYPE_CHECKING:
     from inspector.faces.cluster.blocks import ClusterLeaked
-    from inspector.sessions.leaks import Leaked
 
 WIDTH = 80
 """Columns of the text form."""

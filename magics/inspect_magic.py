@@ -13,7 +13,7 @@ from inspector.magics.configuration import Defaults
 from inspector.magics.expressions import evaluate, split
 from inspector.magics.misplaced import refuse_misplaced
 from inspector.magics.widgets import chosen
-from inspector.magics.writing import drawn
+from inspector.magics.writing import drawn, printed
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
@@ -23,7 +23,6 @@ from inspector.faces.arguments import DRAW, LOOK, ON, PREVIEW, VIEWS, WRITE
 from inspector.facts.heap import Snapshot
 from inspector.facts.memory_map import MemoryMap
 from inspector.report import Report
-from inspector.sessions import graph, preview
 
 
 @magics_class
@@ -63,7 +62,8 @@ class InspectMagics(Magics, Defaults):
         parser = taken.parser_of(self, "inspect")
         try:
             words, expressions = split(line, parser)
-            options = self._options(parser, words)
+            with taken.refusing("%inspect", " ".join(words)):
+                options = parser.parse_args(words)
             refuse_misplaced(options, expressions, cell)
             self._add_defaults(options)
             if cell is None:
@@ -73,28 +73,15 @@ class InspectMagics(Magics, Defaults):
                 if prepared.awaits:
                     return self._awaited(prepared, options)
                 report = self._changes(prepared, options)
-            made = self._given(report, options)
+            made = printed(report, options)
         except InspectorError as error:
             showing.refuse(error, "inspect", cell)
             return None
         return made and showing.give(self.shell, made, self._view(made, options))
 
-    def _given(self, report: Report, options: argparse.Namespace) -> Report | None:
-        """The report as the options draw it; None with --json, which prints it."""
-        made = drawn(report, options)
-        if not options.json:
-            return made
-        print(made.to_json())
-        return None
-
     def _view(self, report: Report, options: argparse.Namespace) -> Any:
         asked = {"names": names.namespaces(self.shell)} if options.graph else {}
         return chosen.view(self.shell, report, options, **asked)
-
-    def _options(self, parser: argparse.ArgumentParser, words: list[str]) -> argparse.Namespace:
-        with taken.refusing("%inspect", " ".join(words)):
-            options = parser.parse_args(words)
-        return options
 
     def _add_defaults(self, options: argparse.Namespace) -> None:
         for name in ("owners", "ask", "explain", "verbose"):
@@ -125,6 +112,8 @@ class InspectMagics(Magics, Defaults):
 
     def _one(self, text: str, options: argparse.Namespace) -> Report:
         if options.graph:
+            from inspector.sessions import graph
+
             found = graph.graph(self._value(text), names=names.namespaces(self.shell))
             return Report(text, {"graph": found})
         with progress.bar(options.owners, walks=options.chain or options.retained) as progressed:
@@ -142,6 +131,8 @@ class InspectMagics(Magics, Defaults):
 
     def _previewed(self, expressions: list[str], options: argparse.Namespace) -> Report:
         """What would happen to one object."""
+        from inspector.sessions import preview
+
         if len(expressions) != 1:
             raise InspectorError(
                 "--to and --after take one object.",
@@ -189,7 +180,7 @@ class InspectMagics(Magics, Defaults):
         with self._changes_shown_on_error(before, options):
             await prepared.run_async()
         try:
-            if made := self._given(self._changed(before), options):
+            if made := printed(self._changed(before), options):
                 showing.display_result(self.shell, made, self._view(made, options))
         except InspectorError as error:
             showing.refuse(error, "inspect", cell="")

@@ -14,7 +14,7 @@ from inspector.magics import options as taken
 from inspector.magics import progress, showing
 from inspector.magics.expressions import evaluate
 from inspector.magics.widgets import chosen
-from inspector.magics.writing import drawn
+from inspector.magics.writing import drawn, printed
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 
@@ -25,7 +25,6 @@ from inspector.sessions.trace import Traced, part, trace
 
 if TYPE_CHECKING:
     from inspector.faces.cluster.blocks import ClusterTraced
-    from inspector.sessions.trace import Traced
 
 
 WIDTH = 80
@@ -62,7 +61,7 @@ class InspectTraceMagics(Magics):
                 return self._awaited(prepared, options, cell)
             with self._traced(options) as trace:
                 prepared.run()
-            report = self._drawn(trace, options)
+            report = printed(part(trace, options), options)
             return report and showing.give(self.shell, report, self._view(report, options, trace))
         except InspectorError as error:
             showing.refuse(error, "inspect_trace", cell)
@@ -73,7 +72,7 @@ class InspectTraceMagics(Magics):
         try:
             with self._traced(options) as trace:
                 await prepared.run_async()
-            if report := self._drawn(trace, options):
+            if report := printed(part(trace, options), options):
                 showing.display_result(self.shell, report, self._view(report, options, trace))
         except InspectorError as error:
             showing.refuse(error, "inspect_trace", cell)
@@ -81,14 +80,6 @@ class InspectTraceMagics(Magics):
     def _view(self, report: Report, options: argparse.Namespace, trace: Traced | ClusterTraced) -> Any:
         live = options.live and isinstance(trace, Traced)
         return chosen.view(self.shell, report, options, trace=trace) if live else None
-
-    def _drawn(self, trace: Traced | ClusterTraced, options: argparse.Namespace) -> Report | None:
-        """The report as the options draw it; None with --json, which prints it."""
-        report = drawn(part(trace, options), options)
-        if not options.json:
-            return report
-        print(report.to_json())
-        return None
 
     def _read(
         self, parser: argparse.ArgumentParser, line: str, cell: str | None

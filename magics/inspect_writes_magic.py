@@ -9,7 +9,6 @@ from inspector.magics import showing
 from inspector.magics.expressions import evaluate
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import parse_argstring
 
 from inspector.errors import InspectorError
 from inspector.faces.arguments import DRAW, Option
@@ -49,7 +48,7 @@ class WritesMagics(Magics):
         """
         try:
             words, _, statement = line.partition(" -- ")
-            options = self._options(words)
+            options = taken.read(self, "inspect_writes", words)
             if cell is None and not statement.strip():
                 raise InspectorError(
                     "there is nothing to run.",
@@ -62,11 +61,6 @@ class WritesMagics(Magics):
             showing.refuse(error, "inspect_writes", cell)
             return
         showing.show(report.drawn(everything=options.all, verbose=options.verbose, explain=options.explain))
-
-    def _options(self, line: str) -> argparse.Namespace:
-        with taken.refusing("%inspect_writes", line):
-            options: argparse.Namespace = parse_argstring(type(self).inspect_writes, line)
-        return options
 
     def _watched(self, options: argparse.Namespace, source: str) -> Report:
         """Run the cell with the watch. Where it raises, the writes are shown first, then the error."""

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from inspector.errors import InspectorError
@@ -31,17 +31,13 @@ def refuse_misplaced(options: argparse.Namespace, expressions: Sequence[str], ce
     `options` as typed: defaults of `%config` that have no effect are ignored.
     """
     here = _CELL if cell is not None else (_NAMES, _ONE, _SEVERAL)[min(len(expressions), 2)]
-    for flag in _typed(options):
+    for flag in [flag for flag in _ABOUT if getattr(options, flag.removeprefix("--"))]:
         value = "LIBRARY" if flag == "--to" else '"f(x)"' if flag == "--after" else ""
         if _ABOUT[flag] != here:
             do = _DO[_ABOUT[flag]].format(f"{flag} {value}".rstrip())
             raise _misplaced(f"{flag} works on {_ABOUT[flag]}, not on {here}", do)
         if options.on and flag not in _ON_WORKERS:
             raise _misplaced(f"{flag} does not work on a worker", f"omit it, or --on {options.on:.40}")
-
-
-def _typed(options: argparse.Namespace) -> Iterator[str]:
-    return (flag for flag in _ABOUT if getattr(options, flag.removeprefix("--")))
 
 
 def _misplaced(what: str, do: str) -> InspectorError:

@@ -8,7 +8,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics
-from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
 from inspector.errors import InspectorError
 from inspector.faces.arguments import Option
@@ -30,6 +30,13 @@ def parser_of(magics: Magics, name: str) -> argparse.ArgumentParser:
     """The parser of the magic `name`."""
     parser: argparse.ArgumentParser = vars(type(magics))[name].parser
     return parser
+
+
+def read(magics: Magics, name: str, line: str) -> argparse.Namespace:
+    """The options of the magic `name` on its line."""
+    with refusing(f"%{name}", line):
+        options: argparse.Namespace = parse_argstring(vars(type(magics))[name], line)
+    return options
 
 
 @contextmanager

@@ -66,8 +66,6 @@ def refuse(error: InspectorError, magic: str, cell: str | None = None) -> None:
 
 
 class _Refusal:
-    """An error's block in both forms."""
-
     def __init__(self, block: str) -> None:
         self.block = block
 

@@ -4,7 +4,7 @@
 import argparse
 from pathlib import Path
 
-from inspector.errors import InspectorError
+from inspector.errors import unwritable
 from inspector.report import Report
 
 
@@ -19,10 +19,17 @@ def drawn(report: Report, options: argparse.Namespace) -> Report:
     return made
 
 
+def printed(report: Report, options: argparse.Namespace) -> Report | None:
+    """The report as the options draw it; None with --json, which prints it."""
+    made = drawn(report, options)
+    if not options.json:
+        return made
+    print(made.to_json())
+    return None
+
+
 def _write(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InspectorError(
-            f"cannot write {path}: {error.strerror}.", slug="unwritable-file", do="give another path"
-        ) from None
+        raise unwritable(path, error) from None

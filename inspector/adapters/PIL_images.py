@@ -21,10 +21,7 @@ class PilImages(Defaults):
 
     library = "PIL"
     versions = ("10.4", "14")
-
-    def families(self) -> tuple[type, ...]:
-        """Image; each file format is a subclass."""
-        return (sys.modules["PIL.Image"].Image,) if "PIL.Image" in sys.modules else ()
+    inherited = ("Image.Image",)
 
     def self_test(self) -> None:
         """A new image has pixels; an empty one has not."""

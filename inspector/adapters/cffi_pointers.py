@@ -27,11 +27,7 @@ class CffiPointers(Defaults):
 
     library = "_cffi_backend"
     versions = ("1.16", "3")
-
-    def types(self) -> tuple[type, ...]:
-        """Owning, borrowing and callback types, and `ffi.buffer`."""
-        backend = sys.modules["_cffi_backend"]
-        return tuple(getattr(backend, name) for name in NAMES)
+    exact = NAMES
 
     def self_test(self) -> None:
         """An array from `new`, its slice and a buffer over it have one address in the struct and the API."""
@@ -200,7 +196,6 @@ def _code(ctype: Any, size: int) -> str:
 
 
 def _members(ctype: Any) -> tuple[Member, ...]:
-    """Fields of a struct, at most MOST_MEMBERS."""
     fields = ctype.fields if ctype.kind in ("struct", "union") else None
     return tuple(
         Member(name, field.type.cname, field.offset, _sizeof(field.type))

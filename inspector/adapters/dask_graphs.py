@@ -4,6 +4,7 @@
 import sys
 from collections.abc import Iterator
 from itertools import islice, product
+from math import prod
 from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_name
@@ -100,7 +101,6 @@ def _state(value: Any) -> str:
 
 
 def _states(x: Any) -> Iterator[str]:
-    """The state of each block, in order."""
     return (_state(block) for _, block in _blocks(x))
 
 
@@ -148,10 +148,7 @@ def _resolved(key: Any, layers: Any) -> Any:
 
 def _count(x: Any) -> int | str:
     if (chunks := stored(x, "_Array__chunks")) is not None:
-        total = 1
-        for axis in chunks:
-            total *= len(axis)
-        return total
+        return prod(len(axis) for axis in chunks)
     return sum(1 for _ in islice(_blocks(x), MOST_BLOCKS))
 
 

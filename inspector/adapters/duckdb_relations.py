@@ -38,16 +38,14 @@ class DuckdbRelations(Defaults):
     def layers(self, x: Any) -> Told:
         """A relation is lazy: each use runs the query again."""
         kind = type_name(type(x))
+        seen = of_type(kind)
         if kind.endswith("Connection"):
-            return Told(
-                (Layer("wrapper", kind, NOT_ASKED, NOT_ASKED, NOT_ASKED, (of_type(kind),)),), NOT_ASKED
-            )
+            layer = Layer("wrapper", kind, NOT_ASKED, NOT_ASKED, NOT_ASKED, (seen,))
+            return Told((layer,), NOT_ASKED)
         if _keeps_no_result():
             size = Unknown("known when the query has run")
-            return recipe(
-                kind, "fetchall()", of_type(kind), also=_RUNS[1:], would_not=("type",), logical_bytes=size
-            )
-        layer = Layer("wrapper", kind, NOT_SHOWN, NOT_SHOWN, "owned", (of_type(kind),), _RUNS, ("type",))
+            return recipe(kind, _RUNS[0], seen, also=_RUNS[1:], would_not=("type",), logical_bytes=size)
+        layer = Layer("wrapper", kind, NOT_SHOWN, NOT_SHOWN, "owned", (seen,), _RUNS, ("type",))
         return Told((layer,), NOT_SHOWN)
 
 

@@ -65,12 +65,9 @@ class H5pyDatasets(Defaults):
             would=("x[...]", "np.asarray"),
             would_not=("repr", "x.shape", "x.nbytes"),
         )
-        return Told(
-            (wrapper, below),
-            "partially materialized" if in_part else "lazy",
-            elements * itemsize,
-            waits_for="x[...]: each read goes to the file",
-        )
+        state: Any = "partially materialized" if in_part else "lazy"
+        waits = "x[...]: each read goes to the file"
+        return Told((wrapper, below), state, elements * itemsize, waits_for=waits)
 
     def _storage(self, identifier: Any, logical: int) -> Layer:
         if not _is_local(identifier):

@@ -16,16 +16,8 @@ class ImportlibModules(Defaults):
     def layers(self, x: Any) -> Told:
         """lazy."""
         use = ("x.attribute", "dir(x)", "hasattr")
-        layer = Layer(
-            "wrapper",
-            "module",
-            "lazy",
-            "remote/on disk",
-            "owned",
-            (of_type("_LazyModule"),),
-            use,
-            ("type(x)",),
-        )
+        seen = (of_type("_LazyModule"),)
+        layer = Layer("wrapper", "module", "lazy", "remote/on disk", "owned", seen, use, ("type(x)",))
         return Told((layer,), waits_for="an attribute")
 
 

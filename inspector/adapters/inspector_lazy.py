@@ -49,12 +49,8 @@ class InspectorLazy(Defaults):
             would_not=USES_NOT,
         )
         waits = "" if value == "computed" else " or ".join(USES[:2])
-        return Told(
-            (recipe, *_result(x, done)),
-            logical_bytes=_field(x, "nbytes"),
-            waits_for=waits,
-            materialized_by=_by(x),
-        )
+        layers, size = (recipe, *_result(x, done)), _field(x, "nbytes")
+        return Told(layers, logical_bytes=size, waits_for=waits, materialized_by=_by(x))
 
 
 def _result(x: Any, done: int) -> tuple[Layer, ...]:

@@ -54,16 +54,13 @@ class Iterators(Defaults):
         kind, name = type(x), type_name(type(x))
         if kind is range:
             says = (attribute("x.start, x.stop, x.step", f"{x.start}, {x.stop}, {x.step}"),)
-            recipe = Layer(
-                "wrapper", name, "lazy", "none", "owned", says, ("list(x)", "np.asarray"), ("len", "x[i]")
-            )
-            return Told((recipe,), state="virtual")
+            use, idle = ("list(x)", "np.asarray"), ("len", "x[i]")
+            layer = Layer("wrapper", name, "lazy", "none", "owned", says, use, idle)
+            return Told((layer,), state="virtual")
         if any(kind is view for view in _VIEWS):
-            source = type_name(type(gc.get_referents(x)[0]))
-            seen = (attribute("x.mapping", source),)
-            return Told(
-                (Layer("wrapper", name, "computed", "none", "view", seen, ("list(x)",)),), state="view"
-            )
+            seen = (attribute("x.mapping", type_name(type(gc.get_referents(x)[0]))),)
+            layer = Layer("wrapper", name, "computed", "none", "view", seen, ("list(x)",))
+            return Told((layer,), state="view")
         if any(kind is one for one in (*_COUNTED, *_REVERSED)):
             return _counted(x, name)
         layer = Layer("wrapper", name, "lazy", "none", "owned", (of_type(name),), ("next()",), ("repr",))

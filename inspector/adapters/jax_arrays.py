@@ -5,6 +5,7 @@ The adapter makes no array: the first array starts a backend, whose device is th
 
 # SPDX-License-Identifier: MIT
 import sys
+from math import prod
 from typing import Any
 
 from inspector.adapters.base import Defaults, Elements, type_attribute, type_name
@@ -145,10 +146,7 @@ def _is_here(x: Any) -> bool:
 
 
 def _logical(x: Any) -> int:
-    size = int(x.aval.dtype.itemsize)
-    for length in x.aval.shape:
-        size *= length
-    return size
+    return int(x.aval.dtype.itemsize * prod(x.aval.shape))
 
 
 ADAPTER = JaxArrays()

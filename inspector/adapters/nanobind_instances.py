@@ -11,7 +11,7 @@ from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_module, type_name
-from inspector.adapters.told import Layer, Told, field, finding
+from inspector.adapters.told import BORROWED, Layer, Told, field
 from inspector.facts.unknown import Unknown
 
 HEAD = 16
@@ -69,11 +69,7 @@ class NanobindInstances(Defaults):
         title: Any = "owned" if owned else "view" if found.keeps else "borrowed"
         where: Any = "inline" if found.internal else "heap"
         layer = Layer("wrapper", f"{name}, a C++ object", "computed", where, title, tuple(seen))
-        if title != "borrowed":
-            return Told((layer,))
-        what = "C++ owns the object, and nothing in Python keeps it alive"
-        danger = finding("borrowed-pointer", what, do="return it with a policy that owns", certain=False)
-        return Told((layer,), findings=(danger,))
+        return Told((layer,), findings=(BORROWED,) if title == "borrowed" else ())
 
 
 def _instance(x: Any) -> Instance:

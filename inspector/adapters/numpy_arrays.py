@@ -59,15 +59,12 @@ class NumPyArrays(Defaults):
 
     library = "numpy"
     versions = ("1.26", "3")
+    inherited = ("ndarray",)
 
     def types(self) -> tuple[type, ...]:
         """DummyArray: the base that as_strided and sliding_window_view leave."""
         dummy = _dummy_array()
         return () if dummy is None else (dummy,)
-
-    def families(self) -> tuple[type, ...]:
-        """ndarray."""
-        return (_numpy().ndarray,)
 
     def self_test(self) -> None:
         """The struct of a reversed, sliced view agrees with NumPy's public attributes."""

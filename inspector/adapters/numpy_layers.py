@@ -8,7 +8,6 @@ from inspector.adapters.base import Defaults, type_name
 from inspector.adapters.told import (
     DERIVED,
     Evidence,
-    Finding,
     Layer,
     Told,
     attribute,
@@ -29,7 +28,7 @@ def layers(x: Any, adapter: Defaults, fields: tuple[Any, ...]) -> Told:
     arena = descr.char == "T"
     wrapper = Layer("wrapper", type_name(type(x)), evidence=tuple(_about(x, flags, base, descr)))
     unowned = base is not None and not flags & OWNDATA and _is_unowned(adapter.spans(x), base)
-    findings = list(_findings(flags))
+    findings = [finding("pending-write-back")] if flags & WRITEBACKIFCOPY else []
     if unowned:
         findings.append(finding("unowned-bytes", f"the base does not hold {address:#x}"))
     return Told(
@@ -49,10 +48,6 @@ def _about(x: Any, flags: int, base: Any, descr: Any) -> list[Evidence]:
     if not flags & WRITEABLE:
         found.append(field("WRITEABLE", "no, but others may still write"))
     return found
-
-
-def _findings(flags: int) -> tuple[Finding, ...]:
-    return (finding("pending-write-back"),) if flags & WRITEBACKIFCOPY else ()
 
 
 def _is_unowned(spans: tuple[Range, ...], base: Any) -> bool:
@@ -84,20 +79,7 @@ def _mask(x: Any) -> tuple[Layer, ...]:
     mask = object.__getattribute__(x, "_mask")
     if mask is ma.nomask:
         evidence = (attribute("x._mask", "nomask"),)
-        return (
-            Layer(
-                "container",
-                "mask",
-                "lazy",
-                "none",
-                "owned",
-                evidence,
-                ("getmaskarray(x)",),
-                ("x.mask",),
-                (),
-                1,
-            ),
-        )
-    return (
-        Layer("container", f"mask bool {mask.shape}", evidence=(attribute("x._mask", "an array"),), depth=1),
-    )
+        use, idle = ("getmaskarray(x)",), ("x.mask",)
+        return (Layer("container", "mask", "lazy", "none", "owned", evidence, use, idle, depth=1),)
+    evidence = (attribute("x._mask", "an array"),)
+    return (Layer("container", f"mask bool {mask.shape}", evidence=evidence, depth=1),)

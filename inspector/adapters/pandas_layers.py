@@ -11,7 +11,6 @@ from inspector.adapters.holders import is_array, whose
 from inspector.adapters.told import (
     DERIVED,
     Evidence,
-    Finding,
     Layer,
     Told,
     attribute,
@@ -44,7 +43,7 @@ def of_frame(x: Any, blocks: tuple[Any, ...], pieces_of: list[list[Piece]], coun
     return Told(
         tuple(found),
         state="copy-on-write pending" if shared and "borrowed" not in titles else DERIVED,
-        findings=_shared(shared) if shared else (),
+        findings=(finding("shared-copy-on-write", f"the first write copies {shared:,} B"),) if shared else (),
         layers_left_out=max(count - MOST_BLOCKS, 0),
     )
 
@@ -74,18 +73,8 @@ def buffer(piece: Elements, title: Any, said: Evidence, what: str = "") -> Layer
     spans = (piece.range,) if piece.range.bytes else ()
     storage, place = storage_of(piece.range)
     seen = (said, Evidence("address", f"{piece.address:#x}", place))
-    return Layer(
-        "buffer",
-        what or f"{piece.exporter} {piece.format}",
-        "computed",
-        storage,
-        title,
-        seen,
-        (),
-        (),
-        spans,
-        2,
-    )
+    what = what or f"{piece.exporter} {piece.format}"
+    return Layer("buffer", what, "computed", storage, title, seen, spans=spans, depth=2)
 
 
 def of_arrow(array: Any) -> tuple[Any, Evidence]:
@@ -119,10 +108,6 @@ def storage_of(place: Range) -> tuple[Any, str]:
     return "file-mapped", f"{found.permissions} {found.file}"
 
 
-def _shared(count: int) -> tuple[Finding, ...]:
-    return (finding("shared-copy-on-write", f"the first write copies {count:,} B"),)
-
-
 def writes_copy() -> bool:
     """Whether copy-on-write is on: always from pandas 3, by option before."""
     pandas = sys.modules["pandas"]
@@ -137,11 +122,8 @@ def of_range(x: Any) -> Told:
     name = "RangeIndex"
     use, idle = (".values", "np.asarray", "get_indexer"), ("len", "x[i]", "memory_usage()")
     if made is None:
-        return Told(
-            (Layer("wrapper", name, "lazy", "none", "owned", seen, use, idle),),
-            state="virtual",
-            logical_bytes=8 * len(_get(x, "_range")),
-        )
+        layer = Layer("wrapper", name, "lazy", "none", "owned", seen, use, idle)
+        return Told((layer,), state="virtual", logical_bytes=8 * len(_get(x, "_range")))
     wrapper = Layer("wrapper", name, "computed", "none", "owned", seen, (), idle)
     box = Subject(made)
     del made
@@ -162,16 +144,14 @@ def _tables(x: Any, name: str) -> Iterator[Layer]:
         full = bool(getattr(engine, "is_mapping_populated", False))
         seen = (attribute("x._cache['_engine'].is_mapping_populated", full),)
         value: Any = "computed" if full else "lazy"
-        yield Layer(
-            "container", "hash table", value, "heap", "owned", seen, () if full else ("get_loc",), (), (), 1
-        )
+        use = () if full else ("get_loc",)
+        yield Layer("container", "hash table", value, "heap", "owned", seen, use, depth=1)
     if name == "MultiIndex":
         made = "_values" in cache
         seen = (attribute("x._cache['_values']", "an array of tuples" if made else "absent"),)
         value = "computed" if made else "lazy"
-        yield Layer(
-            "container", "tuples", value, "heap" if made else "none", "owned", seen, (".values",), (), (), 1
-        )
+        where: Any = "heap" if made else "none"
+        yield Layer("container", "tuples", value, where, "owned", seen, (".values",), depth=1)
 
 
 def of_array(x: Any, boxes: list[Subject]) -> Told:

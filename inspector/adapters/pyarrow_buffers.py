@@ -310,7 +310,6 @@ def _first_columns(x: Any, most: int) -> Any:
 
 
 def _arrays(x: Any) -> Iterator[tuple[str, Any]]:
-    """(place, array) of all arrays under it."""
     kind = type_name(type(x))
     if kind in _COLUMNS:
         few = _first_columns(x, MOST_HELD)

@@ -10,9 +10,9 @@ from typing import Any
 
 from inspector import _native
 from inspector.adapters.base import Defaults, type_module, type_name
-from inspector.adapters.told import Layer, Told, field, finding
+from inspector.adapters.told import BORROWED, Layer, Told, field
 from inspector.facts.unknown import Unknown
-from inspector.objects.classes import type_bases
+from inspector.objects.classes import basic_size, type_bases
 
 BASICSIZE = 56
 FLAGS_WORD = 6
@@ -42,7 +42,7 @@ class Pybind11Instances(Defaults):
     def claims(self, kind: type) -> bool:
         """Whether pybind11 made the type, with a supported struct size."""
         return type_module(type(kind)) == "pybind11_builtins" and any(
-            type_name(base) == "pybind11_object" and _basicsize(base) == BASICSIZE
+            type_name(base) == "pybind11_object" and basic_size(base) == BASICSIZE
             for base in type_bases(kind)
         )
 
@@ -72,11 +72,7 @@ class Pybind11Instances(Defaults):
             return Told((Layer("wrapper", name, "closed", "none", evidence=(gone, *seen)),))
         title: Any = "owned" if found.owned else "view" if found.patients else "borrowed"
         layer = Layer("wrapper", f"{name}, a C++ object", title=title, evidence=tuple(seen))
-        if title != "borrowed":
-            return Told((layer,))
-        what = "C++ owns the object, and nothing in Python keeps it alive"
-        danger = finding("borrowed-pointer", what, do="return it with a policy that owns", certain=False)
-        return Told((layer,), findings=(danger,))
+        return Told((layer,), findings=(BORROWED,) if title == "borrowed" else ())
 
 
 def _instance(x: Any) -> Instance:
@@ -99,11 +95,6 @@ def _holder(found: Instance) -> str:
     if raw is None:
         return "of one pointer (unique_ptr)"
     return f"of two pointers (shared_ptr, use_count {int.from_bytes(raw, 'little')})"
-
-
-def _basicsize(kind: type) -> int:
-    size: int = type.__dict__["__basicsize__"].__get__(kind)
-    return size
 
 
 ADAPTER = Pybind11Instances()

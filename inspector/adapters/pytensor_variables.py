@@ -140,9 +140,8 @@ def _name(one: Any) -> str:
 def _cell_layer(name: str, value: Any) -> Layer:
     (block,) = NUMPY.elements(value)
     title: Any = "owned" if NUMPY.owns(value) is True else "view"
-    return Layer(
-        "buffer", f"{name} {block.format} {block.shape}", title=title, spans=NUMPY.spans(value), depth=1
-    )
+    what = f"{name} {block.format} {block.shape}"
+    return Layer("buffer", what, title=title, spans=NUMPY.spans(value), depth=1)
 
 
 def _values(x: Any) -> Iterator[tuple[str, Any]]:

@@ -36,9 +36,8 @@ class References(Defaults):
         kept = x.cache_info().currsize
         value = "partial" if kept else "lazy"
         seen = (attribute("x.cache_info().currsize", kept),)
-        return Told(
-            (Layer("wrapper", "lru_cache", value, "heap", "owned", seen, ("a call",)),), waits_for="a call"
-        )
+        wrapper = Layer("wrapper", "lru_cache", value, "heap", "owned", seen, ("a call",))
+        return Told((wrapper,), waits_for="a call")
 
 
 ADAPTER = References()

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import struct
 import sys
+from math import prod
 from typing import Any
 
 from inspector import _native
@@ -38,15 +39,12 @@ class Rpy2Vectors(Defaults):
 
     library = "rpy2"
     versions = ("3.6.3", "3.6.6")
+    inherited = ("rinterface_lib.sexp.Sexp",)
 
     def is_ready(self) -> bool:
         """Only after R has started: before, there are no R objects."""
         embedded = sys.modules.get("rpy2.rinterface_lib.embedded")
         return "rpy2.rinterface" in sys.modules and embedded is not None and bool(embedded.isready())
-
-    def families(self) -> tuple[type, ...]:
-        """Sexp: vectors, environments and functions of rinterface and robjects."""
-        return (sys.modules["rpy2.rinterface_lib.sexp"].Sexp,)
 
     def self_test(self) -> None:
         """The version of the package that embeds R is supported; a vector of three doubles reads as such."""
@@ -73,7 +71,7 @@ class Rpy2Vectors(Defaults):
             return ()
         word, code, size = NUMBERS[head.type]
         shape = _dim(head, length)
-        strides = tuple(size * _product(shape[:axis]) for axis in range(len(shape)))
+        strides = tuple(size * prod(shape[:axis]) for axis in range(len(shape)))
         return (Elements("SEXPREC", address, shape, strides, size, word, code, False, type_name(type(x))),)
 
     def spans(self, x: Any) -> tuple[Range, ...]:
@@ -218,16 +216,9 @@ def _dim(head: Header, length: int) -> tuple[int, ...]:
         if symbol_name(row.third) == "dim" and dim is not None and (dim.type, dim.altrep) == (13, False):
             raw = _native.read(dim.address + DATA, 4 * min(dim.first, MOST_ATTRIBUTES)) or b""
             shape = struct.unpack(f"{len(raw) // 4}i", raw)
-            return shape if _product(shape) == length else (length,)
+            return shape if prod(shape) == length else (length,)
         row = header(row.second)
     return (length,)
-
-
-def _product(lengths: tuple[int, ...]) -> int:
-    product = 1
-    for length in lengths:
-        product *= length
-    return product
 
 
 def _slot_text(address: int) -> str:

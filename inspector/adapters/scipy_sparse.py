@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 import sys
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 from inspector.adapters.base import stored, type_name
@@ -11,7 +12,7 @@ from inspector.adapters.told import Layer, Told, attribute, recipe
 from inspector.facts.unknown import Unknown
 
 _ARRAYS = ("data", "indices", "indptr", "offsets", "row", "col", "coords", "rows")
-_FORMATS = "bsr coo csc csr dia dok lil"
+_FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 
 
 class SparseMatrices(Holder):
@@ -19,17 +20,9 @@ class SparseMatrices(Holder):
 
     library = "scipy"
     versions = ("1.13", "2")
-
-    def types(self) -> tuple[type, ...]:
-        """csr_matrix, csr_array and so on, if scipy.sparse is imported."""
-        sparse = sys.modules.get("scipy.sparse")
-        names = [f"{form}_{kind}" for form in _FORMATS.split() for kind in ("matrix", "array")]
-        return tuple(getattr(sparse, name) for name in names) if sparse else ()
-
-    def families(self) -> tuple[type, ...]:
-        """LinearOperator: products and sums of operators are subclasses of it."""
-        linalg = sys.modules.get("scipy.sparse.linalg")
-        return (linalg.LinearOperator,) if linalg else ()
+    exact = (*(f"sparse.{form}_matrix" for form in _FORMATS), *(f"sparse.{form}_array" for form in _FORMATS))
+    inherited = ("sparse.linalg.LinearOperator",)
+    """Products and sums of operators are subclasses of it."""
 
     def self_test(self) -> None:
         """A csr matrix of two elements has three arrays."""
@@ -73,10 +66,7 @@ def _dense_bytes(shape: Any, array: Any) -> int | Unknown:
     found = blocks(array)
     if type(shape) is not tuple or not found or not found[0].numeric:
         return Unknown("its elements are Python objects, without a size of their own")
-    total = found[0].itemsize_bytes
-    for length in shape:
-        total *= int(length)
-    return int(total)
+    return found[0].itemsize_bytes * prod(int(length) for length in shape)
 
 
 def _plain(shape: Any) -> str:

@@ -40,13 +40,8 @@ class SqlalchemyRows(Defaults):
         kind = type_name(type(x))
         if any(type_name(base) == "Result" for base in type_bases(type(x))):
             return _result(x)
-        return recipe(
-            kind,
-            "execute()",
-            of_type(kind),
-            would_not=("str: it compiles, it does not run",),
-            logical_bytes=NOT_KNOWN,
-        )
+        idle = ("str: it compiles, it does not run",)
+        return recipe(kind, "execute()", of_type(kind), would_not=idle, logical_bytes=NOT_KNOWN)
 
 
 def _mapped(x: Any) -> Told:

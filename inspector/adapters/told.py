@@ -22,6 +22,9 @@ __all__ = [
 ]
 
 DERIVED = Unknown("the probe derives it")
+_CPP_OWNS = "C++ owns the object, and nothing in Python keeps it alive"
+BORROWED = finding("borrowed-pointer", _CPP_OWNS, do="return it with a policy that owns", certain=False)
+"""An instance of a class that a C++ binding generator wrapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +71,8 @@ def recipe(
     logical_bytes: int | Unknown = DERIVED,
 ) -> Told:
     """A lazy object: it only stores how to make its elements. `waits_for` makes them, and so does `also`."""
-    layer = Layer(
-        "wrapper",
-        what,
-        value="lazy",
-        storage="none",
-        evidence=evidence,
-        would=(waits_for, *also),
-        would_not=would_not,
-    )
+    use = (waits_for, *also)
+    layer = Layer("wrapper", what, "lazy", "none", evidence=evidence, would=use, would_not=would_not)
     return Told((layer,), state="lazy", waits_for=waits_for, logical_bytes=logical_bytes)
 
 

@@ -17,14 +17,11 @@ class TorchFunctions(Defaults):
 
     library = "torch"
     versions = ("2.13", "2.14")
+    inherited = ("_C._FunctionBase",)
 
     def is_ready(self) -> bool:
         """After the whole of torch is imported."""
         return hasattr(sys.modules["torch"], "autograd") and hasattr(sys.modules["torch"], "Tensor")
-
-    def families(self) -> tuple[type, ...]:
-        """_FunctionBase."""
-        return (sys.modules["torch._C"]._FunctionBase,)
 
     def self_test(self) -> None:
         """The getters exist; a node without saved tensors has none, and none freed."""
@@ -62,21 +59,18 @@ class TorchFunctions(Defaults):
     def layers(self, x: Any) -> Told:
         """The node, then its saved tensors: present, packed by hooks, or freed by backward."""
         name, saved = type_name(type(x)), _saved(x)
-        node = Layer(
-            "wrapper", name, "computed", "none", evidence=(attribute("saved_tensors", "not called"),)
-        )
+        seen = (attribute("saved_tensors", "not called"),)
+        node = Layer("wrapper", name, "computed", "none", evidence=seen)
         if saved is None:
-            gone = Layer(
-                "container", "saved tensors", "closed", "none", evidence=(field("has_freed_buffers", "true"),)
-            )
+            freed = (field("has_freed_buffers", "true"),)
+            gone = Layer("container", "saved tensors", "closed", "none", evidence=freed)
             return Told((node, gone), state="freed", logical_bytes=0)
         packed = sum(one.unpack_hook is not None for one in saved)
         what = f"{len(saved)} saved tensor{'' if len(saved) == 1 else 's'}"
         if packed:
             what += f", {packed} packed by a hook"
-        return Told(
-            (node, Layer("container", what, "computed", "none")), logical_bytes=Unknown("see its parts")
-        )
+        below = Layer("container", what, "computed", "none")
+        return Told((node, below), logical_bytes=Unknown("see its parts"))
 
 
 def _saved(x: Any) -> tuple[Any, ...] | None:

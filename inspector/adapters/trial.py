@@ -1,14 +1,10 @@
 """The self test of an adapter with a sample: its answers must be true of that object."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
+from inspector._native import Subject
 from inspector.adapters.base import Adapter, type_name
-
-if TYPE_CHECKING:
-    from inspector._native import Subject
 
 
 def check(adapter: Adapter) -> None:

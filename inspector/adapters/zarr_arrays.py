@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from itertools import islice
+from math import prod
 from typing import Any
 
 from inspector.adapters.base import Defaults, stored, type_name
@@ -85,19 +86,14 @@ def _chunks_in_all(metadata: Any) -> int | Unknown:
     sizes = stored(metadata, "chunks") or stored(grid, "chunk_shape")
     if type(sizes) is not tuple or type(shape) is not tuple or len(sizes) != len(shape):
         return Unknown("its chunks do not form a regular grid")
-    total = 1
-    for length, size in zip(shape, sizes, strict=True):
-        total *= -(-length // size) if size else 0
-    return total
+    return int(prod(-(-length // size) if size else 0 for length, size in zip(shape, sizes, strict=True)))
 
 
 def _logical(metadata: Any) -> int | Unknown:
     kind = stored(metadata, "data_type", stored(metadata, "dtype"))
     native = kind.to_native_dtype() if hasattr(type(kind), "to_native_dtype") else kind
     native = native.to_numpy() if hasattr(type(native), "to_numpy") else native
-    size = getattr(native, "itemsize", 0)
-    for length in stored(metadata, "shape"):
-        size *= length
+    size = getattr(native, "itemsize", 0) * prod(stored(metadata, "shape"))
     return int(size) if size or 0 in stored(metadata, "shape") else Unknown("its elements have no fixed size")
 
 

@@ -94,7 +94,6 @@ def _dwarf(library: str) -> Any:
 
 
 def _unit(dwarf: Any, address: int) -> Any:
-    """The unit of the code there, or None."""
     units = _units(dwarf)
     at = bisect_right(units, address, key=lambda row: row[0]) - 1
     return units[at][2] if at >= 0 and address < units[at][1] else None

@@ -22,6 +22,10 @@ def _switch(*flags: str, help: str) -> Option:
     return _option(*flags, action="store_true", help=help)
 
 
+def _modules(help: str) -> Option:
+    return _option("-m", "--of", dest="modules", metavar="MODULE", action="append", help=help)
+
+
 def width(text: str) -> int:
     """The width in cells that an option gives, 20 to 1,000."""
     value = int(text)
@@ -80,23 +84,9 @@ ONLY = (
 )
 """What to show of a trace; all of it is recorded."""
 
-MODULES = _option(
-    "-m",
-    "--of",
-    dest="modules",
-    metavar="MODULE",
-    action="append",
-    help="trace this module only; may be repeated",
-)
+MODULES = _modules("trace this module only; may be repeated")
 LEAKS = (
-    _option(
-        "-m",
-        "--of",
-        dest="modules",
-        metavar="MODULE",
-        action="append",
-        help="watch this extension module only; may be repeated",
-    ),
+    _modules("watch this extension module only; may be repeated"),
     _option(
         "--repeat",
         type=int,

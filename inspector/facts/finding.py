@@ -15,7 +15,7 @@ class Finding:
     """What was found on this object, with numbers: "96 B keep 800 kB alive"."""
     why: str
     do: str
-    certain: bool
+    certain: bool = True
     """False if the evidence allows another explanation."""
 
     @property
@@ -30,56 +30,48 @@ KINDS: Final = (
         what="nobody keeps these bytes alive",
         why="it holds an address without an owner: when the memory is freed, a read gives another's bytes",
         do="copy the bytes while their owner lives",
-        certain=True,
     ),
     Finding(
         slug="unowned-bytes",
         what="nobody frees these bytes",
         why="the object does not own them, and no base covers their address: they leak with every conversion",
         do="report it to the library that made the object",
-        certain=True,
     ),
     Finding(
         slug="freed-storage",
         what="the bytes are gone",
         why="the storage was freed or shrunk under the object: reading it is a crash or another's bytes",
         do="drop the object, or resize its storage",
-        certain=True,
     ),
     Finding(
         slug="large-base",
         what="a small view keeps a large base alive",
         why="a view holds its whole base, however few of its bytes it shows",
         do="x.copy() frees it",
-        certain=True,
     ),
     Finding(
         slug="truncated-file",
         what="the file is shorter than its mapping",
         why="the file was cut after it was mapped: reading behind its end is a SIGBUS that ends the process",
         do="drop the object and map the file again",
-        certain=True,
     ),
     Finding(
         slug="unnoticed-write",
         what="a write through one holder is not noticed by the other",
         why="two libraries hold the same bytes, and the bookkeeping of one does not see a write by the other",
         do="copy for one of them, or write through one only",
-        certain=True,
     ),
     Finding(
         slug="pending-write-back",
         what="the source still has the old values",
         why="what is written here reaches the source only when the copy is resolved",
         do="leave the `with` block, or close() the iterator",
-        certain=True,
     ),
     Finding(
         slug="shared-copy-on-write",
         what="the first write copies",
         why="several holders share the bytes until one of them writes",
         do="expect the copy, or drop the other holder before writing",
-        certain=True,
     ),
 )
 """The kinds of danger, with texts that fit most objects."""

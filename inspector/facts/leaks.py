@@ -186,7 +186,7 @@ class Verdict:
     cure: str
     reason: str
     """The evidence, in a sentence."""
-    owners: tuple[str, ...]
+    owners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 _HEAP_TYPE = 1 << 9
 """Py_TPFLAGS_HEAPTYPE (c-api/typeobj): its instances hold a reference to it (What's New 3.9, bpo-35810)."""
 _FLAGS = type.__dict__["__flags__"].__get__
+_BASIC_SIZE = type.__dict__["__basicsize__"].__get__
 _NAME = type.__dict__["__name__"].__get__
 _MRO = type.__dict__["__mro__"].__get__
 _NAMESPACE = type.__dict__["__dict__"].__get__
@@ -30,6 +31,11 @@ def type_namespace(kind: type) -> Mapping[str, Any]:
     """What the class itself defines (`tp_dict`); empty if it has none."""
     found: Mapping[str, Any] | None = _NAMESPACE(kind)
     return {} if found is None else found
+
+
+def basic_size(kind: type) -> int:
+    """Bytes of an instance's struct (`tp_basicsize`)."""
+    return int(_BASIC_SIZE(kind))
 
 
 def is_heap_type(kind: type) -> bool:

@@ -1,15 +1,18 @@
 """The verb `graph`: an object's holders and what it holds, one step; further steps by a node's address."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from inspector._native import Subject
-    from inspector.facts.graph import Edge, Graph, Step
-    from inspector.facts.refs import Owner
+from inspector._native import Subject
+from inspector.facts.graph import Edge, Graph, Step
+from inspector.facts.refs import Owner
+from inspector.facts.unknown import Address, ImmortalType, Unknown
+from inspector.objects.layouts.call_references import leave_out_call
+from inspector.objects.ownership.rows import type_name
+from inspector.objects.probes.chain import chain
+from inspector.objects.probes.held import at, held, tracked
+from inspector.objects.probes.refs import owners
 
 ROOTS: Final = (
     "global",
@@ -33,18 +36,9 @@ def graph(x: Any, *, names: Mapping[int, str] | None = None) -> Graph:
 
     `names`: id of a dict -> the user's name for it. Runs no user code.
     """
-    from inspector._native import Subject
-    from inspector.objects.layouts.call_references import leave_out_call
-
     subject = Subject(x)
     del x
     leave_out_call(subject)
-    from inspector.facts.graph import Graph
-    from inspector.facts.unknown import Address
-    from inspector.objects.ownership.rows import type_name
-    from inspector.objects.probes.chain import chain
-    from inspector.objects.probes.held import held
-
     path = tuple(owner.short for owner in chain(subject, names or {}).owners)
     return Graph(
         type_name(subject), Address(subject.address), path, _holders(subject, names or {}), held(subject)
@@ -56,9 +50,6 @@ def step(address: int, type_name: str, up: bool, *, names: Mapping[int, str] | N
 
     If it was freed, the step has no edges and says so: a graph keeps nothing alive.
     """
-    from inspector.facts.graph import Step
-    from inspector.objects.probes.held import at, held
-
     subject = at(address, type_name)
     if subject is None:
         return Step((), 0, f"no {type_name} is at {address:#x} any more")
@@ -66,10 +57,6 @@ def step(address: int, type_name: str, up: bool, *, names: Mapping[int, str] | N
 
 
 def _holders(subject: Subject, names: Mapping[int, str]) -> Step:
-    from inspector.facts.graph import Step
-    from inspector.facts.unknown import ImmortalType, Unknown
-    from inspector.objects.probes.refs import owners
-
     found = owners(subject, names, scan=True)
     edges = tuple(sorted((_edge(owner) for owner in found.owners[:MOST]), key=_order))
     count = found.references
@@ -88,10 +75,6 @@ def _order(edge: Edge) -> tuple[bool, bool, str, str]:
 
 
 def _edge(owner: Owner) -> Edge:
-    from inspector.facts.graph import Edge
-    from inspector.objects.ownership.rows import type_name
-    from inspector.objects.probes.held import tracked
-
     root = owner.kind in ROOTS or not owner.certain
     holder = None if root else tracked(owner.address)
     return Edge(

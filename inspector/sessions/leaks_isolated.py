@@ -17,6 +17,9 @@ from inspector.errors import InspectorError
 from inspector.facts.conversion import Site
 from inspector.facts.leaks import Leaks, Touch
 from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire, to_wire
+from inspector.objects import isolation
+from inspector.verdicts.leaks import crash
 
 DEADLINE_S: Final = 600.0
 MEMORY_BYTES: Final = 1 << 33
@@ -31,8 +34,6 @@ def apart(whole: Callable[[], Leaks], once: Callable[[], Leaks]) -> Leaks:
 
     Raises InspectorError `not-isolated` if no child can be forked, or it ends without an answer.
     """
-    from inspector.verdicts.leaks import crash
-
     found, place = _in_child(whole)
     if isinstance(found, Leaks):
         return found
@@ -46,9 +47,6 @@ def apart(whole: Callable[[], Leaks], once: Callable[[], Leaks]) -> Leaks:
 
 def _in_child(function: Callable[[], Leaks]) -> tuple[Leaks | Unknown, Touch | Unknown]:
     """What the child found, or why not; and where it was when it died."""
-    from inspector.facts.wire import from_wire, to_wire
-    from inspector.objects import isolation
-
     diary = os.memfd_create("crash")
     try:
 

@@ -1,24 +1,18 @@
 """The verb `leaks` for raw memory: lost blocks become verdicts, growing places a table."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from inspector.facts.leaks import Leaks
-
-if TYPE_CHECKING:
-    from inspector.ledger.ledger import Found
-    from inspector.ledger.raw_memory import RawMemory
+from inspector.ledger.ledger import Found
+from inspector.ledger.raw_memory import RawMemory
+from inspector.ledger.suspects import site_of
+from inspector.verdicts.raw_memory import of_raw_memory
 
 
 def judged(fact: Leaks, last: Found, raw_memory: RawMemory) -> Leaks:
     """Add the findings in raw memory to the fact, certain verdicts first. `last`: of the last run."""
-    from inspector.ledger.suspects import site_of
-    from inspector.verdicts.raw_memory import of_raw_memory
-
     blocks = raw_memory.found(last.methods, partial(site_of, last))
     found = (*fact.verdicts, *(one for some in blocks for one in of_raw_memory(some)))
     return replace(

@@ -1,21 +1,25 @@
 """The verbs that predict: `conversions(x)`, and what an expression would copy."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from inspector.api import materialization
 from inspector.errors import InspectorError
+from inspector.facts.conversion import Copy
 from inspector.facts.preview import Found, Prediction, Preview, Previews
 from inspector.facts.unknown import Unknown
+from inspector.facts.wire import from_wire, to_wire
+from inspector.objects import isolation
+from inspector.objects.preview.consumers import Consumer, chosen, function_name, installed, unsafe
+from inspector.objects.preview.features import features
+from inspector.objects.preview.trying import bounded, part_of, tried
 from inspector.objects.quiet_compile import quietly
-
-if TYPE_CHECKING:
-    from inspector.objects.preview.consumers import Consumer
+from inspector.sessions.trace import trace
+from inspector.verdicts.rules import ruled
 
 CHILD_S: Final = 30.0
 """For a child in all: it may have to import the library, and it hooks the library's functions."""
@@ -30,8 +34,6 @@ def conversions(x: Any, to: str | tuple[str, ...] | list[str] = ()) -> Previews:
     here. Where a fork is not safe (torch, polars or jax loaded, threads running) rules answer, and `found`
     says so. Raises InspectorError `unknown-consumer`. Example: `conversions(x, to="torch")`.
     """
-    from inspector.objects.preview.consumers import chosen, installed, unsafe
-
     names = chosen((to,) if isinstance(to, str) else tuple(to) or installed())
     why = unsafe()
     return Previews(tuple(_one(x, name, consumer, why) for name, consumer in names.items()))
@@ -43,16 +45,11 @@ def after(x: Any, expression: str, names: Mapping[str, Any]) -> Prediction:
     It runs traced in a forked child, within 2 s; Unknown where a fork is not safe. Raises InspectorError
     `not-an-expression`.
     """
-    from inspector.objects.preview.consumers import unsafe
-
     why, code = unsafe(), _compiled(expression)
     found = Unknown(why) if why else _forked(lambda: _evaluated(x, code, dict(names)))
     if isinstance(found, Unknown):
         unknown = Unknown(_reason(found.reason))
         return Prediction(expression, unknown, "", "", unknown)
-    from inspector.facts.conversion import Copy
-    from inspector.facts.wire import from_wire
-
     copies = tuple(from_wire(Copy, copy) for copy in found["copies"])
     return Prediction(expression, copies, found["materializes"], found["fails"], found["wall_ns"])
 
@@ -72,10 +69,6 @@ def _compiled(expression: str) -> CodeType:
 
 def _evaluated(x: Any, code: CodeType, names: dict[str, Any]) -> dict[str, Any]:
     """In the child: the copies, and the new state of `x` if it changed, as plain values."""
-    from inspector.facts.wire import to_wire
-    from inspector.objects.preview.trying import bounded
-    from inspector.sessions.trace import trace
-
     before, fails = _state(x), ""
     began = time.monotonic_ns()
     with trace() as traced:
@@ -94,17 +87,11 @@ def _evaluated(x: Any, code: CodeType, names: dict[str, Any]) -> dict[str, Any]:
 
 
 def _state(x: Any) -> str:
-    from inspector.api import materialization
-
     state = materialization(x).state
     return "" if isinstance(state, Unknown) else state
 
 
 def _one(x: Any, name: str, consumer: Consumer, unsafe: str) -> Preview:
-    from inspector.objects.preview.consumers import function_name
-    from inspector.objects.preview.features import features
-    from inspector.objects.preview.trying import part_of, tried
-
     given = features(x)
     is_table = given.is_table and (name != "pyarrow" or given.kind == "DataFrame")
     function = function_name(consumer, is_table)
@@ -124,8 +111,6 @@ def _one(x: Any, name: str, consumer: Consumer, unsafe: str) -> Preview:
 
 def _forked(function: Callable[[], Any]) -> Any | Unknown:
     """The result of `function` in a forked child; waits a moment for a running thread to end."""
-    from inspector.objects import isolation
-
     return isolation.run(function, CHILD_S, MEMORY_BYTES)
 
 
@@ -135,8 +120,6 @@ def _reason(reason: str) -> str:
 
 def _traced(library: str, call: Callable[[], Any]) -> list[tuple[str, str, int]]:
     """In the child: trace the call; return (reason, how to avoid it, bytes) of each copy."""
-    from inspector.sessions.trace import trace
-
     with trace(library) as traced:
         call()
     return [(copy.reason, copy.avoid, copy.copied_bytes) for copy in traced.copies]
@@ -168,7 +151,4 @@ def _preview(name: str, function: str, trial: dict[str, Any]) -> Preview:
 
 
 def _by_rule(x: Any, name: str, function: str, why: str) -> Preview:
-    from inspector.objects.preview.features import features
-    from inspector.verdicts.rules import ruled
-
     return ruled(features(x), name, function, why)

@@ -1,30 +1,25 @@
 """The verb trace on another live process: loads the extension there at a safe point, and stops it again."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import shutil
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from types import ModuleType
+from typing import Any, Final
 
 from inspector.debugger import preflight
 from inspector.debugger.attach.attached import Attached
 from inspector.debugger.attach.sampling import check_seconds, opened
-from inspector.debugger.attach.visiting import called, doors, forgotten, standing
+from inspector.debugger.attach.visiting import Doors, called, doors, forgotten, standing
 from inspector.debugger.memory import proc
+from inspector.facts.conversion import Trace
+from inspector.facts.remote import Samples
 from inspector.facts.unknown import Unknown
 from inspector.sessions.chosen_modules import names_of
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-    from inspector.debugger.attach.visiting import Doors
-    from inspector.facts.conversion import Trace
-    from inspector.facts.remote import Samples
+from inspector.sessions.trace import left
 
 DEADLINE_S: Final = 2.0
 LEAVE_S: Final = 20.0
@@ -69,8 +64,6 @@ class Visited(Attached):
     def _traced(
         self, folder: Path, seconds: float, modules: Sequence[str], deadline_s: float
     ) -> Trace | Samples:
-        from inspector.sessions.trace import left
-
         there = self._doors()
         why = there.reason if isinstance(there, Unknown) else _begun(there, folder, modules, deadline_s)
         if isinstance(there, Unknown) or why:

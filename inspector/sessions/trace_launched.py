@@ -150,7 +150,6 @@ def _first(folder: Path, pid: int) -> int | None:
 
 
 def _refused(folder: Path, ended: Any, command: Sequence[str]) -> InspectorError:
-    """The error for a trace that did not begin."""
     refused = told(folder, "refused", ended.pid)
     if refused is None:
         return _no_python(command[0], ended.python_seen, len(list(folder.glob("other-*.json"))))

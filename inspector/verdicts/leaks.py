@@ -318,7 +318,6 @@ def crash(signal: str, where: Touch | Unknown, place: str, *, watched: bool) -> 
         rule="native code returns errors; it does not end the process",
         cure="inspector debug shows the C stack of the crash",
         reason=f"{signal} in {place}" + (", while the ledger was open" if watched else ""),
-        owners=(),
     )
 
 
@@ -338,7 +337,6 @@ def _of_fault(fault: Fault) -> Verdict:
         rule=rule,
         cure=cure,
         reason=reason,
-        owners=(),
     )
 
 
@@ -357,5 +355,4 @@ def _of_dangling(view: Dangling) -> Verdict:
         rule="a view must not outlive its memory",
         cure="set an owner: PyArray_SetBaseObject with the object that frees it, PyMemoryView_FromObject",
         reason=kept if view.kept else reused,
-        owners=(),
     )

@@ -32,7 +32,6 @@ def of_raw_memory(memory: RawMemory) -> tuple[Verdict, ...]:
         rule=f"every block from {name} needs {frees} on each return path",
         cure=f"{frees} the block from {_where(allocation)}",
         reason=_reason(memory),
-        owners=(),
     )
     return (verdict,)
 

@@ -60,7 +60,6 @@ def _is_wanted(call: Call, what: Chosen) -> bool:
 
 
 def _bytes(call: Call) -> int:
-    """Bytes of its largest argument or result."""
     values = [*call.arguments, *([] if isinstance(call.result, Unknown) else [call.result])]
     return max((sum(span.logical_bytes for span in value.spans) for value in values), default=0)
 

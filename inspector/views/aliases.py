@@ -32,20 +32,10 @@ def aliases(fact: Aliases) -> tuple[Block, ...]:
         link=PAGE,
     )
     rows = tuple(_row(row, low, high) for row in fact.rows)
-    return (
-        head,
-        Fold(_counted(fact), (Table(("", "", "", "", ""), rows),), shown=12),
-        *map(danger, fact.findings),
-    )
-
-
-def _counted(fact: Aliases) -> Line:
     more = f"  {fact.left_out:,} beyond the bound" if fact.left_out else ""
-    return Line("", text(f"each bar: where in {size(_extent(fact))}{more}", "dim"))
-
-
-def _extent(fact: Aliases) -> int:
-    return max(row.range.stop for row in fact.rows) - min(row.range.start for row in fact.rows)
+    extent = max(row.range.stop for row in fact.rows) - min(row.range.start for row in fact.rows)
+    bars = Line("", text(f"each bar: where in {size(extent)}{more}", "dim"))
+    return (head, Fold(bars, (Table(("", "", "", "", ""), rows),), shown=12), *map(danger, fact.findings))
 
 
 def _row(row: Alias, low: int, high: int) -> tuple[tuple[Span, ...], ...]:

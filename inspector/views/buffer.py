@@ -134,11 +134,12 @@ def _speaks(fact: Buffer) -> Iterator[Block]:
 def _answered(fact: Buffer, unasked: list[str]) -> Iterator[Block]:
     """A line for each answer; the address of its bytes is drawn only with `-v`."""
     for spoken in fact.spoken:
-        if isinstance(spoken.exposure, Exposure):
+        if isinstance(one := spoken.exposure, Exposure):
             if spoken.protocol != "struct fields":
-                answer = Span(f"  {_answer(spoken.exposure, fact)}", "dim")
-                where = Line("", text(_where(spoken.exposure), "dim"), verbose=True)
-                yield Fold(Line("speaks", (Span(spoken.protocol), answer)), (where,), shown=1)
+                answer = Span(f"  {_answer(one, fact)}", "dim")
+                where = f"at {one.address:#x}, strides {one.strides_bytes} bytes, by {one.exporter}"
+                below = (Line("", text(where, "dim"), verbose=True),)
+                yield Fold(Line("speaks", (Span(spoken.protocol), answer)), below, shown=1)
         elif spoken.protocol not in unasked:
             yield Line("speaks", (Span(spoken.protocol), Span(f"  {spoken.exposure}", "warn")))
 
@@ -151,11 +152,6 @@ def _answer(exposure: Exposure, fact: Buffer) -> str:
     flags = f", {' '.join(exposure.flags)}" if exposure.flags else ""
     access = "read-only" if exposure.readonly else "writable"
     return f"{exposure.format} {exposure.shape}, {access}{flags}{elsewhere}"
-
-
-def _where(exposure: Exposure) -> str:
-    """Address, strides and exporter."""
-    return f"at {exposure.address:#x}, strides {exposure.strides_bytes} bytes, by {exposure.exporter}"
 
 
 def _names(fact: Buffer) -> Iterator[Block]:

@@ -18,7 +18,8 @@ def _chain(fact: Chain) -> tuple[Block, ...]:
         return (Line("chain", text(f"? {fact.searched}", "dim"), (), _MEANING, _LINK),)
     root = fact.owners[0]
     steps = "1 step" if len(fact) == 1 else f"{len(fact):,} steps"
-    spans = (Span(f"{steps} from {root.holder}"), Span(f"  {_where(root)}", "dim"))
+    where = f"its {root.kind}" if root.kind in ("global", "local") else root.kind
+    spans = (Span(f"{steps} from {root.holder}"), Span(f"  {where}", "dim"))
     rows = tuple(_row(fact.owners, i) for i in range(len(fact)))
     summary = Line("chain", spans, text(fact.searched, "dim"), _MEANING, _LINK)
     return (Fold(summary, (Table(("", "", ""), rows),), _SHOWN),)
@@ -26,10 +27,6 @@ def _chain(fact: Chain) -> tuple[Block, ...]:
 
 _MEANING = "The shortest path of references that keeps the object alive."
 _LINK = "docs/reference/heap.md#chain"
-
-
-def _where(root: Owner) -> str:
-    return f"its {root.kind}" if root.kind in ("global", "local") else root.kind
 
 
 def _row(owners: tuple[Owner, ...], i: int) -> tuple[tuple[Span, ...], ...]:

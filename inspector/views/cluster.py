@@ -71,10 +71,10 @@ def _findings(fact: ClusterFindings) -> tuple[Block, ...]:
     made: list[Block] = [*_workers(fact.workers)]
     kept = tuple(_kept_row(fact.workers, value) for value in fact.kept)
     if kept:
-        line = Line("kept", text(_outliving(len(kept)), "warn"), link=f"{_LINK}#kept")
+        words = "1 value outlives its key" if len(kept) == 1 else f"{len(kept):,} values outlive their keys"
+        line = Line("kept", text(words, "warn"), link=f"{_LINK}#kept")
         made.append(Fold(line, (Table(("worker", "key", "type", "bytes", "held by"), kept, (3,)),), _SHOWN))
-    for danger in fact.dangers:
-        made.append(_danger(fact.workers, danger))
+    made += [_danger(fact.workers, danger) for danger in fact.dangers]
     for package, versions in fact.differing.items():
         said = ", ".join(f"{_short(fact.workers, worker)} {version}" for worker, version in versions.items())
         made.append(Line("differs", (*text(package, "warn"), Span(f"  {said}", "dim"))))
@@ -84,10 +84,6 @@ def _findings(fact: ClusterFindings) -> tuple[Block, ...]:
     if not (fact.kept or fact.dangers or fact.differing):
         made.append(Line("findings", text("none")))
     return tuple(made)
-
-
-def _outliving(count: int) -> str:
-    return "1 value outlives its key" if count == 1 else f"{count:,} values outlive their keys"
 
 
 def _danger(workers: tuple[Worker, ...], danger: Danger) -> Line:
@@ -275,7 +271,6 @@ def _worker_row(one: Worker, heads: tuple[str, ...]) -> tuple[tuple[Span, ...], 
 
 
 def _total_row(workers: list[Worker], heads: tuple[str, ...]) -> tuple[tuple[Span, ...], ...]:
-    """The sums of the known amounts."""
     amounts = ([_AMOUNTS[head](one) for one in workers] for head in heads)
     sums = (sum(one for one in column if isinstance(one, int)) for column in amounts)
     return (text("in all"), (), *(_cell(head, found) for head, found in zip(heads, sums, strict=True)))

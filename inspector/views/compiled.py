@@ -109,7 +109,7 @@ def of_call(fact: CellCall) -> tuple[Block, ...]:
         _call(fact),
         *_death(fact.died),
         *(_balance(row) for row in fact.balance),
-        *_findings(fact),
+        *(_finding(row) for row in fact.balance if row.verdict in ("over-released", "more than found")),
         *(block for one in fact.arrays for block in _array(one)),
         *_watched(fact),
     )
@@ -170,10 +170,6 @@ def _balance(row: Balanced) -> Line:
         explain="A function leaves the counts of its arguments unchanged, except for what its result holds.",
         link=f"{PAGE}#the-balance-of-references",
     )
-
-
-def _findings(fact: CellCall) -> tuple[Line, ...]:
-    return tuple(_finding(row) for row in fact.balance if row.verdict in ("over-released", "more than found"))
 
 
 def _finding(row: Balanced) -> Line:

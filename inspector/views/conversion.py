@@ -1,7 +1,7 @@
 """Draws a trace: what was copied and why, what was shared, what was lost, and the tree of calls."""
 
 # SPDX-License-Identifier: MIT
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 
 from inspector.facts.conversion import (
@@ -82,16 +82,13 @@ def _copies(fact: Trace) -> Iterator[Block]:
 
 def _copy(copy: Copy) -> Iterator[Line]:
     yield _row(copy, copy.copied_bytes)
-    yield Line("", text(f"why    {copy.reason}{_sureness(copy)}", "dim"))
+    sureness = f" ({copy.confidence})" if copy.confidence != "certain" else ""
+    yield Line("", text(f"why    {copy.reason}{sureness}", "dim"))
     if copy.avoid:
         yield Line("", text(f"avoid  {copy.avoid}", "dim"))
     if not isinstance(copy.allocator, Unknown):
         yield Line("", text(f"memory {copy.allocator}", "dim"))
     yield from _through(copy.frames)
-
-
-def _sureness(copy: Copy) -> str:
-    return f" ({copy.confidence})" if copy.confidence != "certain" else ""
 
 
 def _row(copy: Copy, bytes_: int) -> Line:
@@ -243,7 +240,7 @@ def _branch(call: Call, label: str, said: str) -> Block:
         if said
         else Span(_called(call), "python" if call.kind == "callback" else "native")
     )
-    shown = ", ".join(_given(call.arguments))
+    shown = ", ".join(map(_value, call.arguments))
     arguments = Span(f"  {shown}", "dim") if said else Span(f"({shown})")
     made = Span(f" → {_value(call.result)}" if isinstance(call.result, Value) else "", "dim")
     line = Line(
@@ -252,10 +249,6 @@ def _branch(call: Call, label: str, said: str) -> Block:
         text(duration(call.ns), "dim"),
     )
     return Fold(line, inner, INNER_SHOWN) if inner else line
-
-
-def _given(values: Iterable[Value]) -> list[str]:
-    return [_value(value) for value in values]
 
 
 def _value(value: Value) -> str:

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
 from inspector.facts.crash import Crash, LastCall
@@ -13,6 +14,7 @@ from inspector.views.view import blocks
 
 Row = tuple[tuple[Span, ...], ...]
 _SHOWN: Final = 10
+_ALIKE: Final = attrgetter("thread_id", "function", "value")
 _LINK: Final = "docs/reference/debugging.md#crashes"
 _MEANING: Final = "Read from a core file and from the rings of the process's trace."
 
@@ -44,20 +46,15 @@ def _last(fact: Crash) -> list[Block]:
         return [Line("last", text(str(fact.last), "dim"))]
     said = f"{len(fact.last):,} calls before it" if fact.last else "no call had returned"
     of = f"of {fact.recorded:,} recorded" if fact.recorded > len(fact.last) else ""
-    rows = [_row(list(run)) for _, run in groupby(reversed(fact.last), key=_alike)]
+    rows = [_row(list(run)) for _, run in groupby(reversed(fact.last), key=_ALIKE)]
     return [Fold(Line("last", text(said), text(of, "dim")), (Table(("", "", "", ""), tuple(rows)),), _SHOWN)]
-
-
-def _alike(call: LastCall) -> tuple[int, str, str]:
-    return call.thread_id, call.function, call.value
 
 
 def _row(run: list[LastCall]) -> Row:
     first = run[0]
     times = f" ×{len(run):,}" if len(run) > 1 else ""
-    ago = f"-{first.before_ns / 1e6:.3f} ms"
     return (
-        text(ago, "dim"),
+        text(f"-{first.before_ns / 1e6:.3f} ms", "dim"),
         text(first.function + times, "native"),
         text(first.value),
         text(first.direction or f"thread {first.thread_id}", "dim"),

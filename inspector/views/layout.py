@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: MIT
 from collections.abc import Iterator
+from math import prod
 
 from inspector.facts.layout import Layout, Member
 from inspector.facts.unknown import Unknown
@@ -84,10 +85,7 @@ def covered(members: tuple[Member, ...]) -> int:
 def _values(fact: Layout) -> Iterator[Line]:
     if isinstance(fact.preview, Unknown) or not fact.preview:
         return
-    count = 1
-    for length in fact.shape:
-        count *= length
-    more = "" if count == len(fact.preview) else " …"
+    more = "" if prod(fact.shape) == len(fact.preview) else " …"
     yield Line(
         "values", (Span(", ".join(fact.preview) + more),), explain="The first elements, read from memory."
     )

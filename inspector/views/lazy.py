@@ -90,11 +90,9 @@ def _event(event: LazyEvent) -> Line:
 
 
 def _place(event: LazyEvent) -> str:
-    return (
-        str(event.file)
-        if isinstance(event.file, Unknown)
-        else f"{event.file.rsplit('/', 1)[-1]}:{event.line}"
-    )
+    if isinstance(event.file, Unknown):
+        return str(event.file)
+    return f"{event.file.rsplit('/', 1)[-1]}:{event.line}"
 
 
 @blocks.register

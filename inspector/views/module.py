@@ -36,9 +36,10 @@ def _blocks(fact: Module) -> Iterator[Block]:
     if fact.doc:
         yield Line("doc", text(f'"{fact.doc}"', "dim"))
     if not isinstance(fact.m_size, Unknown):
+        known = fact.m_size != 0 and not isinstance(fact.state_address, Unknown)
         yield Line(
             "state",
-            (Span(_state(fact.m_size)), Span(_state_at(fact), "dim")),
+            (Span(_state(fact.m_size)), Span(f"  at {fact.state_address:#x}" if known else "", "dim")),
             explain="m_size: bytes of state each module object owns; -1 keeps the state in C globals.",
             link="docs/reference/card.md#module",
         )
@@ -61,12 +62,6 @@ def _state(m_size: int) -> str:
     if m_size == 0:
         return "none (m_size 0)"
     return "in C globals (m_size -1)" if m_size < 0 else f"{size(m_size)} per module object"
-
-
-def _state_at(fact: Module) -> str:
-    return (
-        "" if isinstance(fact.state_address, Unknown) or fact.m_size == 0 else f"  at {fact.state_address:#x}"
-    )
 
 
 def _sample() -> Module:

@@ -20,15 +20,15 @@ _WHOSE: Final = "A bare name is looked up in __main__ first; module.name reads a
 
 @blocks.register
 def _remote(fact: Remote) -> tuple[Block, ...]:
+    stopped = "" if isinstance(fact.stopped_ns, Unknown) else f"stopped for {fact.stopped_ns / 1e6:,.0f} ms"
+    program, python = text(f"{fact.program} ({fact.pid})"), text(f"Python {fact.python}", "dim")
     made: list[Block] = [
-        Line(fact.expression, text(str(fact.value)), text(_stopped(fact.stopped_ns), "dim"), heading=True),
-        Line(
-            "in", text(f"{fact.program} ({fact.pid})"), text(f"Python {fact.python}", "dim"), _MEANING, _LINK
-        ),
+        Line(fact.expression, text(str(fact.value)), text(stopped, "dim"), heading=True),
+        Line("in", program, python, _MEANING, _LINK),
         *_global(fact),
-        Line("refs", text(_count(fact.references)), text("never freed (PEP 683)", "dim"))
+        Line("refs", text("∞"), text("never freed (PEP 683)", "dim"))
         if isinstance(fact.references, ImmortalType)
-        else Line("refs", text(_count(fact.references))),
+        else Line("refs", text(f"{fact.references:,}")),
         Line("address", text(f"{fact.address:#x}", "dim"), verbose=True),
     ]
     made += [Line(name, text(said)) for name, said in fact.details]
@@ -53,14 +53,6 @@ def _global(fact: Remote) -> tuple[Line, ...]:
 def _few(modules: tuple[str, ...]) -> str:
     more = f" and {len(modules) - _NAMED} more" if len(modules) > _NAMED else ""
     return ", ".join(modules[:_NAMED]) + more
-
-
-def _stopped(stopped_ns: int | Unknown) -> str:
-    return "" if isinstance(stopped_ns, Unknown) else f"stopped for {stopped_ns / 1e6:,.0f} ms"
-
-
-def _count(references: int | ImmortalType) -> str:
-    return "∞" if isinstance(references, ImmortalType) else f"{references:,}"
 
 
 @blocks.register
@@ -108,22 +100,8 @@ def _line(frame: Frame) -> str:
 
 def _sample() -> tuple[Block, ...]:
     entries = (Entry("['k']", "list (3 items)"), Entry("['n']", "int 7"))
-    remote = Remote(
-        4711,
-        "python3",
-        "3.12",
-        "cache",
-        Address(0x7F0010),
-        2,
-        "dict (9 items)",
-        (),
-        entries,
-        7,
-        3_100_000,
-        "cache",
-        ("__main__", "app"),
-        ("shop",),
-    )
+    who = (4711, "python3", "3.12", "cache", Address(0x7F0010), 2, "dict (9 items)", ())
+    remote = Remote(*who, entries, 7, 3_100_000, "cache", ("__main__", "app"), ("shop",))
     frames = (
         Frame("python", "Table.rows", "app.py", "app.py:12", False),
         Frame("python", "main", "app.py", "app.py:40", False),

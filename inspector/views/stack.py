@@ -24,7 +24,7 @@ Row = tuple[tuple[Span, ...], ...]
 @blocks.register
 def _hits(fact: Hits) -> tuple[Block, ...]:
     counted = sum(place.hits for place in fact.places)
-    says = f"{counted:,} hit{'' if counted == 1 else 's'} of {_count(len(fact.places), 'place')}"
+    says = f"{_count(counted, 'hit')} of {_count(len(fact.places), 'place')}"
     spent = f"attached in {fact.frozen_ns / 1e9:.2f} s · {fact.stopped_ns / 1e6:,.0f} ms at hits"
     spent = spent if fact.means == "gdb" else fact.means
     rows = tuple(_place(place.place, place.hits, place.locations, place.says) for place in fact.places)
@@ -92,15 +92,11 @@ def _arguments(hits: list[Hit]) -> str:
 def _values(hits: list[Hit], position: int) -> str:
     said: list[str] = []
     for hit in hits:
-        if not isinstance(hit.arguments, Unknown) and (one := _value(hit.arguments[position])) not in said:
+        if not isinstance(hit.arguments, Unknown) and (one := str(hit.arguments[position].value)) not in said:
             said.append(one)
         if len(said) > _VALUES:
             return " | ".join(said[:_VALUES]) + " | …"
     return " | ".join(said)
-
-
-def _value(argument: Argument) -> str:
-    return str(argument.value)
 
 
 @blocks.register
@@ -115,11 +111,13 @@ def _stop(fact: Stop) -> tuple[Block, ...]:
     made: list[Block] = [
         Line("stopped", spans, text(fact.reason or "still", "warn"), link="docs/reference/debugging.md#step")
     ]
-    for said in fact.says:
-        made.append(Line("says", (Span(f"{said.name} = {said.value}"), Span(f"  {said.type_name}", "dim"))))
+    made += [
+        Line("says", (Span(f"{said.name} = {said.value}"), Span(f"  {said.type_name}", "dim")))
+        for said in fact.says
+    ]
     if fact.variables:
         rows = tuple(
-            (text(one.name), text(_value(one)), text(one.type_name, "dim")) for one in fact.variables
+            (text(one.name), text(str(one.value)), text(one.type_name, "dim")) for one in fact.variables
         )
         made.append(
             Fold(Line("locals", text(_count(len(rows), "variable"))), (Table(("", "", ""), rows),), _SHOWN)
@@ -192,16 +190,9 @@ def _sample() -> tuple[Block, ...]:
         Frame("python", "run", "app.py", "app.py:9", False),
     )
     stack = Stack(4711, "python3", frames, "3.11.7", False)
-    hits = tuple(
-        Hit(
-            n,
-            "held_probe",
-            n,
-            (Argument("a", "int", str(n), "debug"), Argument("b", "int", "1", "debug")),
-            stack,
-        )
-        for n in range(1, 121)
-    )
+    given = [Argument("a", "int", str(n), "debug") for n in range(1, 121)]
+    same = Argument("b", "int", "1", "debug")
+    hits = tuple(Hit(n, "held_probe", n, (one, same), stack) for n, one in enumerate(given, 1))
     places = (
         PlaceCount("held_probe", 1, 120, ""),
         PlaceCount("not_there", 0, 0, "not in any loaded library: absent, or stripped"),

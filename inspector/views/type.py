@@ -23,7 +23,11 @@ def type_(fact: Type) -> tuple[Block, ...]:
 
 
 def _class(fact: Type) -> Line:
-    where = str(fact.defined_in) if isinstance(fact.defined_in, Unknown) else _home(fact.defined_in)
+    where = f"class statement in {fact.defined_in}"
+    if isinstance(fact.defined_in, Unknown):
+        where = str(fact.defined_in)
+    elif "/" in fact.defined_in:
+        where = f"in {library_name(fact.defined_in)}"
     metatype = "" if fact.metatype == "type" else f", metaclass {fact.metatype}"
     return Line(
         "class",
@@ -34,10 +38,6 @@ def _class(fact: Type) -> Line:
         explain="The type's own name, its direct bases, and what defines it.",
         link="docs/reference/card.md#class",
     )
-
-
-def _home(defined_in: str) -> str:
-    return f"in {library_name(defined_in)}" if "/" in defined_in else f"class statement in {defined_in}"
 
 
 def _instances(fact: Type) -> Line:

@@ -55,7 +55,6 @@ def _unseen(fact: Writes) -> Iterator[Line]:
 
 
 def _groups(fact: Writes) -> Iterator[list[Write]]:
-    """Writes to one word from the same frames."""
     found: dict[tuple[int, tuple[Frame, ...]], list[Write]] = {}
     for write in fact.writes:
         found.setdefault((write.offset, write.stack.frames), []).append(write)

@@ -8,6 +8,7 @@ only questions in the view's list are answered, under the question's number.
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +40,7 @@ _INSTEAD: Final = f"<style scoped>{', '.join(_HIDDEN)} {{ display: none; }}</sty
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
+@cache
 def source(*names: str) -> str:
     """The text of files in this folder, as one module."""
     return "\n".join((_FOLDER / name).read_text(encoding="utf-8") for name in names)
@@ -73,8 +75,9 @@ class View(AnyWidget):
     _css = source("kit.css")
     scene = Dict().tag(sync=True)
 
-    def __init__(self, scene: Mapping[str, Any], report: Report, **answers: Answer) -> None:
-        """`answers`: name of a question that the page may ask -> the function that answers it."""
+    def __init__(self, script: str, scene: Mapping[str, Any], report: Report, **answers: Answer) -> None:
+        """`script`: the file that draws the scene, after kit.js. `answers`: question -> who answers it."""
+        self._esm = source("kit.js", script)
         super().__init__(scene=dict(scene))
         self.report, self.answers = report, answers
         self.on_msg(self._asked)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, fitting, said, source
+from inspector.magics.widgets.base import View, fitting, said
 
 from inspector.facts.stack import Argument, Frame, Hit, Hits
 from inspector.facts.unknown import Unknown
@@ -13,15 +13,9 @@ MOST_HITS: Final = 1_000
 """Hits that are sent to the page; equal stacks and frames are sent once."""
 
 
-class BreaksView(View):
-    """`%%inspect_break --live`."""
-
-    _esm = source("kit.js", "breaks.js")
-
-
-def open_view(fact: Hits, report: Report) -> BreaksView:
+def open_view(fact: Hits, report: Report) -> View:
     """The view of the hits."""
-    return BreaksView(fitting(lambda most: scene(fact, most), MOST_HITS, report.everything), report)
+    return View("breaks.js", fitting(lambda most: scene(fact, most), MOST_HITS, report.everything), report)
 
 
 def scene(fact: Hits, most: int = MOST_HITS) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, amount, fitting, said, source
+from inspector.magics.widgets.base import View, amount, fitting, said
 
 from inspector.facts.heap import Difference, NameChange
 from inspector.facts.unknown import Unknown
@@ -13,15 +13,9 @@ MOST_ROWS: Final = 1_000
 """Names, and types, that are sent to the page; those that changed least are only counted."""
 
 
-class ChangesView(View):
-    """`%%inspect --live`."""
-
-    _esm = source("kit.js", "changes.js")
-
-
-def open_view(fact: Difference, report: Report) -> ChangesView:
+def open_view(fact: Difference, report: Report) -> View:
     """The view of a difference."""
-    return ChangesView(fitting(lambda most: scene(fact, most), MOST_ROWS, report.everything), report)
+    return View("changes.js", fitting(lambda most: scene(fact, most), MOST_ROWS, report.everything), report)
 
 
 def scene(fact: Difference, most: int = MOST_ROWS) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, amount, said, source
+from inspector.magics.widgets.base import View, amount, said
 
 from inspector.facts.graph import Edge, Graph, Step
 from inspector.report import Report
@@ -14,13 +14,7 @@ MOST_NODES: Final = 20_000
 """Nodes whose types one view remembers; no more steps are answered beyond."""
 
 
-class GraphView(View):
-    """`%inspect x --graph`."""
-
-    _esm = source("kit.js", "graph.js")
-
-
-def open_view(fact: Graph, report: Report, names: Mapping[int, str] | None = None) -> GraphView:
+def open_view(fact: Graph, report: Report, names: Mapping[int, str] | None = None) -> View:
     """The view of a graph. Steps read the heap at that time, and only from addresses that were sent."""
     known: dict[str, tuple[int, str]] = {}
 
@@ -46,7 +40,7 @@ def open_view(fact: Graph, report: Report, names: Mapping[int, str] | None = Non
         "up": sent(fact.held_by),
         "down": sent(fact.holds),
     }
-    return GraphView(scene, report, neighbours=neighbours)
+    return View("graph.js", scene, report, neighbours=neighbours)
 
 
 def _edge(edge: Edge) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from typing import Any
 
-from inspector.magics.widgets.base import View, amount, said, source
+from inspector.magics.widgets.base import View, amount, said
 
 from inspector.facts.materialization import Layer, Materialization, Residency
 from inspector.facts.unknown import Unknown
@@ -11,15 +11,9 @@ from inspector.report import Report
 from inspector.views.materialization import MILD
 
 
-class LayersView(View):
-    """`%inspect x --layers`."""
-
-    _esm = source("kit.js", "layers.js")
-
-
-def open_view(fact: Materialization, report: Report) -> LayersView:
+def open_view(fact: Materialization, report: Report) -> View:
     """The view of a materialization."""
-    return LayersView(scene(fact, report.name), report)
+    return View("layers.js", scene(fact, report.name), report)
 
 
 def scene(fact: Materialization, name: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, amount, fitting, said, source
+from inspector.magics.widgets.base import View, amount, fitting, said
 
 from inspector.facts.memory_map import MemoryMap
 from inspector.facts.namespace import Row
@@ -14,15 +14,11 @@ MOST_BARS: Final = 2_000
 """Bars that are sent to the page; the rest is counted."""
 
 
-class MemoryMapView(View):
-    """`%inspect --map`."""
-
-    _esm = source("kit.js", "memory_map.js")
-
-
-def open_view(fact: MemoryMap, report: Report) -> MemoryMapView:
+def open_view(fact: MemoryMap, report: Report) -> View:
     """The view of a map."""
-    return MemoryMapView(fitting(lambda most: scene(fact, most), MOST_BARS, report.everything), report)
+    return View(
+        "memory_map.js", fitting(lambda most: scene(fact, most), MOST_BARS, report.everything), report
+    )
 
 
 def scene(fact: MemoryMap, most: int = MOST_BARS) -> dict[str, Any]:

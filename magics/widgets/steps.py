@@ -4,7 +4,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from inspector.magics.widgets.base import View, said, source
+from inspector.magics.widgets.base import View, said
 from inspector.magics.widgets.breaks import argument, frame_row
 
 from inspector.facts.stack import Stop
@@ -31,8 +31,6 @@ Step = Callable[[str], tuple[Stop | None, str]]
 class StepsView(View):
     """`%%inspect_debug --live`."""
 
-    _esm = source("kit.js", "steps.js")
-
     def shows(self, stop: Stop | None, printed: str) -> None:
         """Draw the stop in all front ends; the last stop stays when the child has ended."""
         if stop is None:
@@ -51,7 +49,7 @@ def open_view(fact: Stop, report: Report, step: Step, printed: str = "") -> Step
         made.shows(*step(word))
         return {}
 
-    made = StepsView(scene(fact, printed), report, step=asked)
+    made = StepsView("steps.js", scene(fact, printed), report, step=asked)
     return made
 
 

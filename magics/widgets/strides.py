@@ -4,7 +4,7 @@
 import math
 from typing import Any
 
-from inspector.magics.widgets.base import View, amount, said, source
+from inspector.magics.widgets.base import View, amount, said
 
 from inspector.facts.layout import Layout
 from inspector.facts.memory import Range
@@ -12,15 +12,9 @@ from inspector.facts.unknown import Unknown
 from inspector.report import Report
 
 
-class StridesView(View):
-    """`%inspect x --strides`."""
-
-    _esm = source("kit.js", "strides.js")
-
-
-def open_view(fact: Layout, report: Report) -> StridesView:
+def open_view(fact: Layout, report: Report) -> View:
     """The view of a layout."""
-    return StridesView(scene(fact, report), report)
+    return View("strides.js", scene(fact, report), report)
 
 
 def scene(fact: Layout, report: Report) -> dict[str, Any]:

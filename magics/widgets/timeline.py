@@ -1,21 +1,17 @@
 """Live view of a trace: a timeline, a tree of calls, and the copies."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from inspector.magics.widgets.base import View, amount, fitting, said, source
+from inspector.magics.widgets.base import View, amount, fitting, said
 
 from inspector.facts.conversion import Call, Copy, Site, Trace
 from inspector.facts.timeline import Timeline
 from inspector.facts.unknown import Unknown
 from inspector.report import Report
-
-if TYPE_CHECKING:
-    from inspector.sessions.trace import Traced
+from inspector.sessions.trace import Traced
 
 MOST_NODES: Final = 100_000
 MOST_COPIES: Final = 2_000
@@ -24,17 +20,11 @@ NODES_A_COPY: Final = 8
 LONGEST_NS: Final = 1 << 62
 
 
-class TraceView(View):
-    """`%%inspect_trace --live`."""
-
-    _esm = source("kit.js", "timeline.js")
-
-
-def open_view(fact: Trace, report: Report, trace: Traced | None = None) -> TraceView:
+def open_view(fact: Trace, report: Report, trace: Traced | None = None) -> View:
     """The view of a trace; with `trace` it has a timeline and can ask for windows of it."""
     drawn = fitting(lambda most: scene(fact, most), MOST_NODES, report.everything)
     if trace is None:
-        return TraceView(drawn, report)
+        return View("timeline.js", drawn, report)
     whole = _timeline(trace.timeline())
 
     def window(asked: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -42,7 +32,7 @@ def open_view(fact: Trace, report: Report, trace: Traced | None = None) -> Trace
         all_of_it = begin == 0 and end >= whole["end"]  # not computed twice: it may have a million events
         return {"timeline": whole if all_of_it else _timeline(trace.timeline(begin, end))}
 
-    return TraceView(drawn | {"timeline": whole}, report, window=window)
+    return View("timeline.js", drawn | {"timeline": whole}, report, window=window)
 
 
 def _ns(value: object) -> int:

@@ -64,7 +64,6 @@ _Refusals: Final = {"InspectorError": InspectorError, "TargetGone": TargetGone}
 
 
 def _ask(pid: int, question: Callable[[RemoteMemory], Any]) -> tuple[str, Any]:
-    """In the child: stop, read, resume."""
     begin = time.perf_counter_ns()
     try:
         threads = _native.remote_stop(pid, STOP_S)

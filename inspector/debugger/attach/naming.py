@@ -112,11 +112,9 @@ class Naming:
         if address in self._scopes:
             return f"module {self._scopes[address]}"
         name = objects.type_name(address)
-        if objects.is_a(address, at.DICT):
-            count = objects.memory.word(address + at.DICT_USED)
-            name += f" ({count:,} item{'' if count == 1 else 's'})"
-        elif objects.is_a(address, at.LIST) or objects.is_a(address, at.TUPLE):
-            count = objects.memory.word(address + 16)
+        is_dict = objects.is_a(address, at.DICT)
+        if is_dict or objects.is_a(address, at.LIST) or objects.is_a(address, at.TUPLE):
+            count = objects.memory.word(address + (at.DICT_USED if is_dict else 16))
             name += f" ({count:,} item{'' if count == 1 else 's'})"
         _, around = self._around.get(address, (0, None))
         if around is None or depth:
@@ -145,7 +143,8 @@ class Naming:
         if name.startswith("/"):
             symbol = self._symbol(name, word)
             file = PurePath(name).name
-            return Owner("static", file, _said(symbol), 1, False, Address(word), symbol, name)
+            key = "" if isinstance(symbol, Unknown) else symbol
+            return Owner("static", file, key, 1, False, Address(word), symbol, name)
         what = "memory of C, or of an object that the collector does not know"
         return Owner("heap block", what, "", 1, False, Address(word), _NO_SYMBOL, _NO_FILE)
 
@@ -163,7 +162,3 @@ class Naming:
             return Unknown("no symbols")
         found = table.find(word - (code.start - file.address(code.file_offset)))
         return f"{found[0]}+{found[1]:#x}" if found else Unknown("no symbol names this place")
-
-
-def _said(symbol: str | Unknown) -> str:
-    return "" if isinstance(symbol, Unknown) else symbol

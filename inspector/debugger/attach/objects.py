@@ -105,9 +105,7 @@ class Objects:
             found = word(address - 24)
             return 0 if found & 1 else found
         offset = struct.unpack("<q", self.memory.read(kind + at.TYPE_DICT_OFFSET, 8))[0]
-        if offset <= 0:
-            return 0
-        return word(address + offset)
+        return word(address + offset) if offset > 0 else 0
 
     def inline(self, address: int) -> Iterator[tuple[str, int]]:
         """(name, address of its slot) of an instance's inline values."""

@@ -6,8 +6,6 @@ breakpoint nothing is sent, because the broker could be waiting for us.
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 import socket
 import threading

@@ -1,8 +1,6 @@
 """Inside gdb: breakpoints that record each hit into a file and continue the program."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,8 +1,6 @@
 """Inside gdb: arguments and locals of a native frame as bounded text; calls no code in the program."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterator
 from typing import Final

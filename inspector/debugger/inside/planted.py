@@ -5,8 +5,6 @@ gdb sets breakpoints of its own in the program too (for loaded libraries, for th
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import re
 import struct
 

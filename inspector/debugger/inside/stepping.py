@@ -4,8 +4,6 @@ A command that continues the process is answered when the process stops again or
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Final
 

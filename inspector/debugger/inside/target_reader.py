@@ -1,8 +1,6 @@
 """Inside gdb: the merged stack at a stop: native frames by gdb, Python frames read from memory."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -152,7 +150,6 @@ class TargetReader:
 
 
 def _frames(most: int) -> Iterator[gdb.Frame]:
-    """The selected thread's frames, innermost first."""
     frame: gdb.Frame | None = gdb.newest_frame()
     for _ in range(most):
         if frame is None:

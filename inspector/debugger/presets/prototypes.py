@@ -58,7 +58,6 @@ def parsed(line: str) -> Prototype:
 
 
 def _split(parameters: str) -> list[str]:
-    """Split at commas outside brackets."""
     parts, depth = [""], 0
     for character in parameters:
         depth += (character in "(<[") - (character in ")>]")

@@ -10,7 +10,7 @@ import tempfile
 from typing import Any
 
 from inspector.errors import EXIT_DONE, EXIT_FINDINGS, InspectorError
-from inspector.faces.arguments import DRAW, WRITE, add_options
+from inspector.faces.arguments import BREAK, DRAW, WRITE, add_options
 
 GROUP = "inspect running programs"
 SECONDS = 10.0
@@ -20,14 +20,7 @@ def prepare(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add = parser.add_argument
     add("--at", action="append", default=[], metavar="PLACE", help="a function, file.c:line or a prototype")
-    add("--preset", help="the places of a library: numpy, cffi, host, reticulate, torch")
-    add(
-        "--prototype",
-        action="append",
-        default=[],
-        metavar="LINE",
-        help="prototype of a function without debug information",
-    )
+    add_options(parser, BREAK[:2])
     records = ("full", "stacks", "python", "native", "arguments", "count")
     add("--record", default="full", choices=records, help="what to record; less than full is faster")
     add("--budget", type=int, default=1000, metavar="N", help="record at most N hits (default: 1000)")

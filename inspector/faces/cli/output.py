@@ -5,7 +5,7 @@ import argparse
 import os
 import sys
 
-from inspector.errors import InspectorError
+from inspector.errors import unwritable
 from inspector.faces.cli.width import columns
 from inspector.report import Report
 
@@ -42,7 +42,7 @@ def _print(text: str) -> None:
     except BrokenPipeError:  # main() ends quietly
         raise
     except OSError as error:
-        raise _unwritable("the output", error) from None
+        raise unwritable("the output", error) from None
 
 
 def _write(path: str, text: str) -> None:
@@ -51,10 +51,4 @@ def _write(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(what: str, error: OSError) -> InspectorError:
-    return InspectorError(
-        f"cannot write {what}: {error.strerror}.", slug="unwritable-file", do="give another path"
-    )
+        raise unwritable(path, error) from None

@@ -73,7 +73,6 @@ class Browse(Searching):
         self.call_after_refresh(self._draw, "")
 
     def _fill(self, node: TreeNode[Any]) -> None:
-        """Add a node's children, once."""
         if node.children:
             return
         inside = branches.under(node.data)

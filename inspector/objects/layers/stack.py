@@ -7,11 +7,12 @@ from typing import Any
 
 from inspector.adapters.base import Adapter, Defaults, Elements, type_name
 from inspector.adapters.registry import adapter_of
-from inspector.adapters.told import Told
+from inspector.adapters.told import Told, of_type
 from inspector.binaries.mappings import plain_mapping
 from inspector.facts.materialization import Evidence, Layer, Storage, Title
 from inspector.facts.memory import Mapping, Range
 from inspector.facts.unknown import Unknown
+from inspector.objects.classes import basic_size
 from inspector.objects.layouts.overlap import merged
 
 MOST_LAYERS = 16
@@ -104,22 +105,13 @@ def _derived(
 ) -> Iterator[Layer]:
     """Wrapper and buffers of an object whose adapter reports only its byte ranges."""
     if not told.layers:
-        yield Layer(
-            "wrapper", type_name(type(x)), evidence=(Evidence("type", "type(x)", type_name(type(x))),)
-        )
+        yield Layer("wrapper", type_name(type(x)), evidence=(of_type(type_name(type(x))),))
     spans = _spans(x, adapter, blocks)
     if spans:
         title, evidence = title_of(x, adapter, holders)
         storage, place = storage_of(x, spans[0], places)
-        yield Layer(
-            "buffer",
-            _described(blocks, spans),
-            storage=storage,
-            title=title,
-            evidence=(*evidence, *place),
-            spans=tuple(spans),
-            depth=1,
-        )
+        what, seen = _described(blocks, spans), (*evidence, *place)
+        yield Layer("buffer", what, "computed", storage, title, seen, spans=tuple(spans), depth=1)
 
 
 def _spans(x: Any, adapter: Adapter, blocks: tuple[Elements, ...]) -> tuple[Range, ...]:
@@ -161,7 +153,7 @@ def _owns_nothing(holder: Any) -> bool:
 
 def storage_of(x: Any, span: Range, places: Places) -> tuple[Storage | Unknown, tuple[Evidence, ...]]:
     """The storage of a range: the object's own struct, or a mapping."""
-    if id(x) <= span.start < id(x) + _basic_size(type(x)):
+    if id(x) <= span.start < id(x) + basic_size(type(x)):
         return "inline", (Evidence("address", f"{span.start:#x}", "in the object's own struct"),)
     found = places(span)
     if not isinstance(found, Mapping):
@@ -169,11 +161,6 @@ def storage_of(x: Any, span: Range, places: Places) -> tuple[Storage | Unknown, 
     storage = STORAGE.get(found.kind, "heap")
     place = found.kind if isinstance(found.file, Unknown) else f"{found.permissions} {found.file}"
     return storage, (Evidence("address", f"{span.start:#x}", place),)
-
-
-def _basic_size(kind: type) -> int:
-    size: int = type.__dict__["__basicsize__"].__get__(kind)
-    return size
 
 
 def retained_bytes(x: Any, of: Stack) -> int:

@@ -98,7 +98,6 @@ def writes() -> Check:
 
 
 def _pages() -> str:
-    """Whether wider ranges can be watched."""
     try:
         from inspector import _native
     except ImportError:

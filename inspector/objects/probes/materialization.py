@@ -1,12 +1,13 @@
 """The column `materialization`: an object's layers, its pages, its dangers."""
 
 # SPDX-License-Identifier: MIT
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from inspector import _native
 from inspector.adapters.base import type_module, type_name
 from inspector.adapters.registry import adapter_of, problems
-from inspector.adapters.told import DERIVED
+from inspector.adapters.told import DERIVED, of_type
 from inspector.facts.materialization import (
     NO_BYTES,
     NOT_RECORDED,
@@ -23,6 +24,7 @@ from inspector.objects.layers.plain import plain
 from inspector.objects.layers.stack import Stack, retained_bytes, stack
 
 STRIP_CELLS = 48
+_KINDS: Final = ("private", "zero_page", "file", "shared", "swapped", "absent")
 
 
 def materialization(subject: _native.Subject) -> Materialization:
@@ -59,19 +61,7 @@ def _resident(layer: Layer, of: Stack, pages: Residency | Unknown) -> Layer:
     if not layer.spans:
         return layer
     own = pages if layer.spans == of.spans else residency(layer.spans, 0, of.places)
-    return Layer(
-        layer.level,
-        layer.what,
-        layer.value,
-        layer.storage,
-        layer.title,
-        layer.evidence,
-        layer.would,
-        layer.would_not,
-        layer.spans,
-        layer.depth,
-        own,
-    )
+    return replace(layer, residency=own)
 
 
 def _pages_layer(of: Stack, pages: Residency | Unknown) -> tuple[Layer, ...]:
@@ -110,17 +100,10 @@ def _amounts(of: Stack, pages: Residency | Unknown) -> dict[str, Any]:
 def _named(
     pages: Residency | None, span: int | Unknown, resident: int | Unknown, fraction: float | Unknown
 ) -> dict[str, Any]:
-    return {
-        "private_bytes": pages.private_bytes if pages else span,
-        "zero_page_bytes": pages.zero_page_bytes if pages else span,
-        "file_bytes": pages.file_bytes if pages else span,
-        "shared_bytes": pages.shared_bytes if pages else span,
-        "swapped_bytes": pages.swapped_bytes if pages else span,
-        "absent_bytes": pages.absent_bytes if pages else span,
-        "span_bytes": span,
-        "resident_bytes": resident,
-        "resident_fraction": fraction,
-    }
+    kinds = {f"{kind}_bytes": span for kind in _KINDS}
+    if pages:
+        kinds = {name: getattr(pages, name) for name in kinds}
+    return {**kinds, "span_bytes": span, "resident_bytes": resident, "resident_fraction": fraction}
 
 
 def _broken(kind: type) -> str:
@@ -131,10 +114,9 @@ def _broken(kind: type) -> str:
 
 
 def _opaque(x: Any) -> Materialization:
-    """An object of a type that no adapter knows."""
     kind = type(x)
     why = Unknown(f"opaque: {_broken(kind) or f'no adapter knows {type_name(kind)}'}")
-    layer = Layer("wrapper", type_name(kind), why, why, why, (Evidence("type", "type(x)", type_name(kind)),))
+    layer = Layer("wrapper", type_name(kind), why, why, why, (of_type(type_name(kind)),))
     return Materialization(
         state=why,
         layers=(layer,),

@@ -85,7 +85,6 @@ def _items(box: list[Any]) -> list[Subject]:
 
 
 def _inside(item: Any) -> list[int]:
-    """Addresses of what an item refers to."""
     return [id(one) for one in (*referents((item,)), *(held for _, held in _held(item)))]
 
 

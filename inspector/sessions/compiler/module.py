@@ -47,7 +47,24 @@ def compiled(recipe: Recipe) -> tuple[ModuleType, Compiled]:
         module = _imported(kept["module"], folder / kept["library"])
     else:
         module = _loaded(name, folder / kept["library"], functions)
-    return module, _fact(recipe, key, folder, kept, functions, module, was_cached, built_ns)
+    return module, Compiled(
+        name=recipe.name,
+        key=key,
+        cached=was_cached,
+        kept=recipe.is_cached,
+        cache_version=repr(recipe.cache_version) if recipe.cache_version is not None else "",
+        folder=str(folder).replace(str(Path.home()), "~", 1),  # without private names
+        library_bytes=(folder / kept["library"]).stat().st_size,
+        command=" ".join(kept["command"]),
+        compile_ns=built_ns,
+        warnings=tuple(kept["warnings"]),
+        functions=tuple(CompiledFunction(one.name, str(one), _caller(one, module)) for one in functions),
+        module=kept["module"],
+        structs=tuple(
+            CompiledStruct(one["name"], one["bytes"], tuple(CompiledField(**row) for row in one["fields"]))
+            for one in kept["structs"]
+        ),
+    )
 
 
 def _check(recipe: Recipe) -> None:
@@ -119,41 +136,6 @@ def _loaded(name: str, library: Path, functions: tuple[Prototype, ...]) -> Modul
         setattr(module, called, function)
     sys.modules[name] = module
     return module
-
-
-def _fact(
-    recipe: Recipe,
-    key: str,
-    folder: Path,
-    kept: dict[str, Any],
-    functions: tuple[Prototype, ...],
-    module: ModuleType,
-    was_cached: bool,
-    built_ns: int,
-) -> Compiled:
-    return Compiled(
-        name=recipe.name,
-        key=key,
-        cached=was_cached,
-        kept=recipe.is_cached,
-        cache_version=repr(recipe.cache_version) if recipe.cache_version is not None else "",
-        folder=_shortened(folder),
-        library_bytes=(folder / kept["library"]).stat().st_size,
-        command=" ".join(kept["command"]),
-        compile_ns=built_ns,
-        warnings=tuple(kept["warnings"]),
-        functions=tuple(CompiledFunction(one.name, str(one), _caller(one, module)) for one in functions),
-        module=kept["module"],
-        structs=tuple(
-            CompiledStruct(one["name"], one["bytes"], tuple(CompiledField(**row) for row in one["fields"]))
-            for one in kept["structs"]
-        ),
-    )
-
-
-def _shortened(folder: Path) -> str:
-    """A folder without private names: the user's home becomes "~"."""
-    return str(folder).replace(str(Path.home()), "~", 1)
 
 
 def _caller(function: Prototype, module: ModuleType) -> str:

@@ -159,7 +159,6 @@ class CapiSlots:
             self._widen_hosts()
 
     def _widen_hosts(self) -> None:
-        """Patch the objects that embed this Python."""
         self.hosts = frozenset(_native.got_hosts()) | (self.hosts or frozenset())
         self.hosts |= frozenset(_native.hosts_arm(self.hosts))
         self.numpy.widen(self.hosts)

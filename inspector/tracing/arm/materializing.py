@@ -139,8 +139,6 @@ def _function(original: Any, method: Method) -> Any:
 
 
 class _Property:
-    """Wraps a cached property."""
-
     def __init__(self, original: Any, method: Method) -> None:
         self._original, self._method = original, method
 

@@ -43,7 +43,6 @@ def callers_of_numpy() -> dict[int, str]:
 
 
 def _capsule() -> Any:
-    """NumPy's `_ARRAY_API`, if the process has imported it."""
     for name in _MODULES:
         module = sys.modules.get(name)
         if type(module) is ModuleType and (found := vars(module).get("_ARRAY_API")) is not None:

@@ -106,7 +106,6 @@ class Targets:
         return dict(total)
 
     def _add(self, pattern: str) -> None:
-        """Add the imported callables that match one pattern."""
         modules = [name for name in list(sys.modules) if name not in self._walked and fits(name, pattern)]
         for name in sorted(modules, key=_publicness):
             self._walked.add(name)

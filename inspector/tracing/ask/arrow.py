@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, unwritable
 from inspector.tracing.ask.store import head_of, restored
 from inspector.tracing.events.decode import Events, Rows
 from inspector.tracing.events.table import columns
@@ -63,9 +63,7 @@ def written(table: Any, path: str | Path, **options: Any) -> None:
     try:
         import_module("pyarrow.parquet").write_table(table, str(path), **options)
     except OSError as error:
-        raise InspectorError(
-            f"cannot write {path}: {error.strerror or error}.", slug="unwritable-file", do="give another path"
-        ) from None
+        raise unwritable(path, error) from None
 
 
 def read(path: str | Path) -> Events:

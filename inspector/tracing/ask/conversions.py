@@ -94,7 +94,6 @@ def own_values(events: Events, row: int, stop: int) -> dict[str, Any]:
 
 
 def _put_text(found: list[str], text: str) -> None:
-    """Attach a text to the value before it."""
     if found and not found[-1]:
         found[-1] = text
     else:

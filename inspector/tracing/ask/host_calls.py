@@ -156,7 +156,6 @@ def _cleared(calls: list[HostCall]) -> list[HostCall]:
 
 
 def _merged(calls: list[HostCall]) -> list[HostCall]:
-    """Merge equal calls in a row."""
     if not calls:
         return []
     found = [calls[0]]

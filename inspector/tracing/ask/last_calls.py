@@ -5,22 +5,21 @@ records survive any end of the process, also SIGKILL. A trace that ends normally
 """
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import contextlib
 import os
 import re
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from inspector.errors import InspectorError
 from inspector.facts.crash import LastCall
-
-if TYPE_CHECKING:
-    from inspector.tracing.events.decode import Events
-    from inspector.tracing.record.recorder import Grade, Recorder
+from inspector.tracing.events import capi_rows
+from inspector.tracing.events.decode import CALL_KINDS, KINDS, Events
+from inspector.tracing.record.folder import read
+from inspector.tracing.record.into_folder import Leaving
+from inspector.tracing.record.recorder import Grade, Recorder
 
 LAST: Final = 100
 _RING: Final = re.compile(r"ring-(\d+)-\d+\.events$")
@@ -40,8 +39,6 @@ def keeping(
     folder: str | Path, modules: tuple[str, ...], grade: Grade, cells: Mapping[str, int], copies: bool
 ) -> Recorder:
     """A recorder that writes all into a folder, which it creates. Raises InspectorError unwritable-file."""
-    from inspector.tracing.record.into_folder import Leaving
-
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):
@@ -68,8 +65,6 @@ def take_away(folder: str) -> None:
 
 def remains(folder: str | Path) -> Remains:
     """The last calls of the process that last wrote to a folder. Raises InspectorError no-remains."""
-    from inspector.tracing.record.folder import read
-
     files = sorted(Path(folder).glob("ring-*.events"), key=lambda file: file.stat().st_mtime)
     named = _RING.search(files[-1].name) if files else None
     if named is None:
@@ -100,9 +95,6 @@ def _nothing(folder: str | Path, why: str) -> InspectorError:
 
 def _calls(events: Events) -> Iterator[tuple[float, int, str, str, str]]:
     """(ns, thread, function, direction, value) of the calls that had returned."""
-    from inspector.tracing.events import capi_rows
-    from inspector.tracing.events.decode import CALL_KINDS, KINDS
-
     capi, wanted = KINDS["CAPI"], {*CALL_KINDS, KINDS["CAPI"]}
     first = ~events.flagged("CONTINUATION")
     for record, thread in zip(events.records[first], events.thread[first], strict=True):

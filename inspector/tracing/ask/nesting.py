@@ -83,7 +83,6 @@ def _parents(events: Events, heads: Rows) -> Rows:
 
 
 def _owners(parent: Rows, is_call: Rows) -> Rows:
-    """The nearest parent that is a call."""
     owner = parent.copy()
     for _ in range(_LEVELS_MAX):
         through = (owner != TOP) & ~is_call[owner]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from inspector.errors import InspectorError
+from inspector.errors import unwritable
 from inspector.tracing.events.decode import CALL_KINDS, KINDS, Events
 from inspector.tracing.events.table import columns
 
@@ -42,7 +42,5 @@ def write(events: Events, path: str | Path) -> int:
     try:
         Path(path).write_text(json.dumps({"displayTimeUnit": "ns", "traceEvents": rows}))
     except OSError as error:
-        raise InspectorError(
-            f"cannot write {path}: {error.strerror}.", slug="unwritable-file", do="give another path"
-        ) from None
+        raise unwritable(path, error) from None
     return len(chosen) - len(kept)

@@ -1,9 +1,7 @@
 """Queries of a trace: its call tree, the evidence about bytes, its lines; each returns facts."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -11,11 +9,14 @@ from inspector.facts.conversion import ByteEvidence, Call, Conversion, Crossing,
 from inspector.facts.hosted import Hosted
 from inspector.facts.unknown import Unknown
 from inspector.tracing.ask import call_values, conversions
+from inspector.tracing.ask.gil import released
+from inspector.tracing.ask.host_calls import hosted
+from inspector.tracing.ask.lines import crossings
+from inspector.tracing.ask.losses import losses
 from inspector.tracing.ask.nesting import TOP, Nesting, nested
+from inspector.tracing.ask.result_owner import Belonging
+from inspector.tracing.ask.spans import weighed
 from inspector.tracing.events.decode import FLAGS, KINDS, Events, Rows
-
-if TYPE_CHECKING:
-    from inspector.tracing.ask.result_owner import Belonging
 
 GROUPS_SHOWN: Final = 5_000
 """Groups of equal calls that become facts; the rest are counted."""
@@ -135,42 +136,30 @@ class Query:
 
     def evidence(self) -> tuple[ByteEvidence, ...]:
         """What a verdict needs, for each group of calls and each memory relation of its results."""
-        from inspector.tracing.ask.spans import weighed
-
         if not self._calls:
             self.calls()
         return weighed(self.events, self.nesting, self._calls)
 
     def belonging(self) -> Belonging:
         """Finds the call that made the bytes of a living object."""
-        from inspector.tracing.ask.result_owner import Belonging
-
         if not self._calls:
             self.calls()
         return Belonging(self.events, self.nesting, self._calls)
 
     def losses(self) -> tuple[LossEvidence, ...]:
         """Elements that differ between sources and results, each reported once: for the innermost call."""
-        from inspector.tracing.ask.losses import losses
-
         return losses(self.events, self.nesting)
 
     def crossings(self) -> tuple[Crossing, ...]:
         """Per Python line: calls into native code, and their time."""
-        from inspector.tracing.ask.lines import crossings
-
         return crossings(self.events, self.nesting, self.ns)
 
     def hosted(self) -> Hosted:
         """The C-API calls of a program that embeds this Python, in order."""
-        from inspector.tracing.ask.host_calls import hosted
-
         return hosted(self.events, self.nesting)
 
     def released(self) -> tuple[Released, ...]:
         """Where the GIL was released, and which threads made records meanwhile."""
-        from inspector.tracing.ask.gil import released
-
         return released(self.events, self.nesting, self._name)
 
     def conversions(self) -> tuple[Conversion, ...]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from inspector.errors import InspectorError
+from inspector.errors import InspectorError, unwritable
 from inspector.facts.conversion import Counted, Materialized, Seen, Site
 from inspector.facts.native import Place
 from inspector.facts.unknown import Unknown
@@ -58,9 +58,7 @@ def save(events: Events, path: str | Path) -> None:
         with Path(path).open("wb") as file:
             np.savez(file, form=np.array([FORM, CODEC]), head=head, **packed)
     except OSError as error:
-        raise InspectorError(
-            f"cannot write {path}: {error.strerror}.", slug="unwritable-file", do="give another path"
-        ) from None
+        raise unwritable(path, error) from None
 
 
 def _packed(content: bytes) -> Rows:

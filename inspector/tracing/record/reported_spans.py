@@ -1,15 +1,13 @@
 """The spans that adapters report to the hooks, as rows, for objects with a struct unknown to C."""
 
 # SPDX-License-Identifier: MIT
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspector import _native
-from inspector.adapters.base import type_attribute, type_module, type_name
+from inspector.adapters.base import Adapter, Elements, type_attribute, type_module, type_name
 from inspector.adapters.registry import shared
 from inspector.facts.memory import Range
 from inspector.tracing.events.span_flags import (
@@ -21,9 +19,6 @@ from inspector.tracing.events.span_flags import (
     SPAN_TOLD,
 )
 from inspector.tracing.record.own_parts import own_parts
-
-if TYPE_CHECKING:
-    from inspector.adapters.base import Adapter, Elements
 
 _STRUCT_LETTERS = {"b": "?", "i": "bhilqn", "u": "BHILQN", "f": "efd"}
 MOST = 8
